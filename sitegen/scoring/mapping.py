@@ -1,4 +1,4 @@
-"""The field mapping that people write, as types: as it is used, and as the memo keeps it."""
+"""The types of a field mapping: as scoring uses it, and as the memo stores it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Algorithm: TypeAlias = Literal["greedy", "hungarian", "position"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArrayMapping:
-    """One list of the output and the section of a building summary that holds its truth."""
+    """A list of the output, and the section of a building summary that holds its ground truth."""
 
     __pydantic_config__ = STRICT
     csv_section: str | None = None
@@ -26,7 +26,7 @@ class ArrayMapping:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tolerance:
-    """The larger of the two counts."""
+    """A tolerance; the larger of the two applies."""
 
     __pydantic_config__ = STRICT
     percent: Decimal | None = None
@@ -35,14 +35,14 @@ class Tolerance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldSettings:
-    """How one field is compared; stronger than everything else."""
+    """How one field is compared; overrides everything else."""
 
     __pydantic_config__ = STRICT
     type: FieldType | None = None
     percent: Decimal | None = None
     absolute: Decimal | None = None
     formats: tuple[str, ...] | None = None
-    """Of dates, as ``strptime`` takes them; the first that fits wins."""
+    """Of dates, as for ``strptime``; the first that fits wins."""
     coerce: bool | None = None
     ordered: bool | None = None
 
@@ -60,7 +60,7 @@ class ListSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Documents:
-    """Where the list of documents stands in the output, and which key names each."""
+    """The path of the list of documents in the output, and the key that names each."""
 
     __pydantic_config__ = STRICT
     path: str | None = None
@@ -69,11 +69,11 @@ class Documents:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseKeys:
-    """Which key of a case is what, in a file that holds both sides; None: it is known by its name."""
+    """The keys of a case, in a file that holds both sides; None: the key is recognised by its name."""
 
     __pydantic_config__ = STRICT
     list: str | None = None
-    """Where the list of cases stands."""
+    """The path of the list of cases."""
     id: str | None = None
     input: str | None = None
     expected: str | None = None
@@ -83,7 +83,7 @@ class CaseKeys:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mapping:
-    """``field_mapping.yaml`` with the eval's settings laid over it."""
+    """``field_mapping.yaml``, overridden by the eval's settings."""
 
     __pydantic_config__ = STRICT
     csv_to_json: dict[str, str] = field(default_factory=dict)
@@ -103,32 +103,32 @@ class Mapping:
     false_values: tuple[str, ...] = ()
     extra_fields: Literal["count", "ignore"] = "count"
     equality: Literal["tolerant", "strict"] = "tolerant"
-    """``strict``: the same type and the same value. Tolerances, letter case and other spellings do not count."""
+    """``strict``: the same type and the same value, without tolerances, and with letter case and spelling."""
     convention: Convention = "standard"
     ground_truth_format: GroundTruthFormat = "auto"
     cases: CaseKeys = field(default_factory=CaseKeys)
 
 
 MappingRead: TypeAlias = tuple[Mapping, tuple[Finding, ...]]
-"""What was read, and what was wrong with it."""
+"""A mapping, and its errors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlainMapping(Mapping):
-    """A mapping in the types that JSON tells apart: of text and a Decimal it cannot say which a value was."""
+    """A mapping that JSON can hold: it could not tell whether a null value was a text or a Decimal."""
 
     null_values: tuple[str | int, ...] = ()
 
 
 class KeptMapping(NamedTuple):
-    """What was read of a mapping, for the memo: to use it takes neither pydantic nor yaml."""
+    """A mapping in the memo, which is read back without pydantic and PyYAML."""
 
     mapping: PlainMapping
     findings: tuple[Finding, ...]
 
 
 def kept_mapping(read: MappingRead) -> KeptMapping | None:
-    """What was read, for the memo; None for the few mappings that JSON cannot hold."""
+    """A mapping for the memo; None for the few mappings that JSON cannot hold."""
     mapping, findings = read
     plain = tuple(value for value in mapping.null_values if not isinstance(value, Decimal))
     if plain != mapping.null_values:
@@ -136,9 +136,9 @@ def kept_mapping(read: MappingRead) -> KeptMapping | None:
     return KeptMapping(PlainMapping(**{**_values_by_field(mapping), "null_values": plain}), findings)
 
 
-def mapping_read(kept: KeptMapping) -> MappingRead:
-    """What ``kept_mapping`` was made from."""
-    return Mapping(**_values_by_field(kept.mapping)), kept.findings
+def mapping_read(stored: KeptMapping) -> MappingRead:
+    """The inverse of ``kept_mapping``."""
+    return Mapping(**_values_by_field(stored.mapping)), stored.findings
 
 
 def _values_by_field(mapping: Mapping) -> dict[str, Any]:

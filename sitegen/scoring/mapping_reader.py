@@ -1,4 +1,4 @@
-"""Reads the field mapping as people write it: what is wrong with it is reported, and the rest is used."""
+"""Reads and validates a field mapping: reports what is wrong with it, and uses the rest."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from sitegen.scoring.mapping import (
     MappingRead,
     Tolerance,
 )
+from sitegen.scoring.settings import settings_finding
 from sitegen.text.keys import key_path, nearest
 
 _OTHER_NAME_OF_IGNORE: Final = "non_extractable_fields"
@@ -36,7 +37,7 @@ _FIX_OF_KEY: Final = {
     "types": "Write 'field_types' instead.",
     **dict.fromkeys(("exclude", "excluded", "skip", "ignored_fields"), "Write 'ignore' instead."),
 }
-"""What to write instead of keys that people write, and that are too unlike the right one to be recognised."""
+"""Fixes for frequent wrong keys that are too unlike the right one for ``nearest``."""
 _CLASS_OF_KEY: Final[dict[str, tuple[type, int]]] = {
     "array_mappings": (ArrayMapping, 2),
     "tolerances": (Tolerance, 2),
@@ -45,26 +46,25 @@ _CLASS_OF_KEY: Final[dict[str, tuple[type, int]]] = {
     "documents": (Documents, 1),
     "cases": (CaseKeys, 1),
 }
-"""Key -> the class below it, and how many keys lead there."""
+"""Key -> the class of the settings below it, and the number of keys that lead there."""
 
 Location: TypeAlias = tuple[str | int, ...]
 About: TypeAlias = Literal["mapping", "settings"]
 
 _REMEMBERED: Final[dict[tuple[bytes | None, str], MappingRead]] = {}
-"""Mappings from the memo, by their sources: what ``_read_and_validate`` would return."""
+"""Mappings from the memo, by their sources: results of ``_read_and_validate``."""
 
 
 def read_mapping(content: bytes | None, settings: str) -> MappingRead:
-    """The mapping file with the settings of the eval over it, key by key, and what was wrong with either.
+    """The mapping file, overridden key by key by the settings of the eval, and the errors of both. Never raises.
 
-    A key that nobody knows, or a value of the wrong shape, is an error that names the nearest known key and the line;
-    it is left out and the rest is used. Never raises.
+    An unknown key or a value of the wrong shape is left out; its finding names the line and the nearest possible key.
     """
     return _REMEMBERED.get((content, settings)) or _read_and_validate(content, settings)
 
 
 def remember(content: bytes | None, settings: str, read: MappingRead) -> None:
-    """Use a mapping that the memo holds, so that its sources are not read again."""
+    """Add a mapping from the memo, so that its sources are not read again."""
     _REMEMBERED[content, settings] = read
 
 
@@ -75,22 +75,14 @@ def _read_and_validate(content: bytes | None, settings: str) -> MappingRead:
     try:
         overriding = read_json(settings.encode("utf-8", "replace")).value if settings.strip() else {}
     except UnreadableError as error:
-        findings.append(
-            Finding(
-                severity="error",
-                what=f"The settings cannot be read: {error.what}",
-                fix=error.fix,
-                line=None,
-                about="settings",
-            )
-        )
+        findings.append(settings_finding(f"The settings cannot be read: {error.what}", error.fix))
         overriding = {}
     if isinstance(overriding, dict) and overriding.get("ground_truth_format") == "auto":
-        # The manifest's default is no choice: the format that the mapping names stands.
+        # The default of the manifest does not override the format that the mapping states.
         overriding = {key: value for key, value in overriding.items() if key != "ground_truth_format"}
     of_file = _valid(_with_one_name_of_ignore(written, "mapping", findings), "mapping", lines, findings)
     of_settings = _valid(_with_one_name_of_ignore(overriding, "settings", findings), "settings", {}, findings)
-    # Each fits by itself; together they may still not, such as a number laid over an object.
+    # Each is valid by itself, and both together may still be invalid, as when a number overrides an object.
     overlaid = _valid(_overlaid(of_file, of_settings), "settings", lines, findings)
     mapping: Mapping = _adapter().validate_python(overlaid) if overlaid else Mapping()
     return mapping, tuple(findings)
@@ -102,45 +94,31 @@ def _load(content: bytes | None, findings: list[Finding]) -> tuple[Any, dict[Loc
     try:
         parsed = read_yaml(content)
     except UnreadableError as error:
-        findings.append(
-            Finding(
-                severity="error",
-                what=f"The mapping cannot be read: {error.what}",
-                fix=error.fix,
-                line=error.line,
-                about="mapping",
-            )
-        )
+        message = f"The mapping cannot be read: {error.what}"
+        findings.append(Finding(severity="error", what=message, fix=error.fix, line=error.line, about="mapping"))
         return {}, {}
     findings.extend(finding._replace(about="mapping") for finding in parsed.findings)
     return (parsed.values[0] if parsed.values else {}), dict(parsed.lines)
 
 
 def _with_one_name_of_ignore(written: Any, about: About, findings: list[Finding]) -> dict[str, Any]:
-    """The keys that have a value, with what stands under the other name of ``ignore`` under this one."""
+    """The keys that have a value, with ``non_extractable_fields`` renamed to ``ignore``."""
     if not isinstance(written, dict):
         if written is not None:
-            findings.append(
-                Finding(
-                    severity="error",
-                    what=f"The root of the {about} is no object",
-                    fix="Write keys and values.",
-                    line=None,
-                    about=about,
-                )
-            )
+            message = f"The root of the {about} is no object"
+            findings.append(Finding(severity="error", what=message, fix="Write keys and values.", about=about))
         return {}
     present = {key: value for key, value in written.items() if value is not None}
-    other = present.pop(_OTHER_NAME_OF_IGNORE, None)
-    if isinstance(other, list) and isinstance(present.get("ignore", []), list):
-        present["ignore"] = [*other, *present.get("ignore", [])]
-    elif other is not None:
-        present.setdefault("ignore", other)
+    ignored = present.pop(_OTHER_NAME_OF_IGNORE, None)
+    if isinstance(ignored, list) and isinstance(present.get("ignore", []), list):
+        present["ignore"] = [*ignored, *present.get("ignore", [])]
+    elif ignored is not None:
+        present.setdefault("ignore", ignored)
     return present
 
 
 def _overlaid(base: Any, top: Any) -> Any:
-    """*top* laid over *base*: objects key by key, everything else as a whole."""
+    """*base* overridden by *top*: objects key by key, everything else as a whole."""
     if isinstance(base, dict) and isinstance(top, dict):
         return {**base, **{key: _overlaid(base[key], value) if key in base else value for key, value in top.items()}}
     return top
@@ -154,13 +132,13 @@ def _adapter() -> Any:
 
 
 def _valid(data: Any, about: About, lines: dict[Location, int], findings: list[Finding]) -> dict[str, Any]:
-    """The part of *data* that fits; each value that does not becomes a finding and is removed."""
+    """The valid part of *data*; each invalid value becomes a finding and is removed."""
     if not data:
         return {}
     from pydantic import ValidationError
 
     valid: dict[str, Any] = _unshared_copy(data)
-    while True:  # what is removed may leave behind what pydantic had not come to yet
+    while True:  # removing values may reveal errors that pydantic did not reach before
         try:
             _adapter().validate_python(valid)
         except ValidationError as error:
@@ -178,29 +156,26 @@ def _valid(data: Any, about: About, lines: dict[Location, int], findings: list[F
 
 
 def _unshared_copy(data: Any) -> Any:
-    """A copy in which aliases of YAML no longer share one object: what is removed in one place stays in the others."""
+    """A copy in which aliases of YAML share no object, so that removing a value in one place keeps it in the others."""
     if isinstance(data, dict):
         return {key: _unshared_copy(value) for key, value in data.items()}
     return [_unshared_copy(value) for value in data] if isinstance(data, list) else data
 
 
 def _deepest_location(data: Any, location: tuple[Any, ...]) -> Location:
-    """The deepest key of the data that an error's location leads to; pydantic adds steps for types of a union."""
-    found: list[Any] = []
-    for step in location:
+    """The location without the steps that are not in the data: pydantic adds some for the types of a union."""
+    for depth, step in enumerate(location):
         if not (isinstance(data, dict) and step in data) and not (
             isinstance(data, list) and isinstance(step, int) and step < len(data)
         ):
-            break
+            return location[:depth]
         data = data[step]
-        found.append(step)
-    return tuple(found)
+    return location
 
 
 def _remove(data: Any, location: Location) -> None:
     for step in location[:-1]:
         data = data[step]
-    # An item that is taken out would move those behind it, which may be about to go as well.
     if isinstance(data, list):
         data[:] = [value for index, value in enumerate(data) if index != location[-1]]
     else:
@@ -208,7 +183,7 @@ def _remove(data: Any, location: Location) -> None:
 
 
 def _misfit_finding(about: About, location: Location, message: str, lines: dict[Location, int]) -> Finding:
-    shown = key_path(step if isinstance(step, int) else str(step)[:80] for step in location)
+    name = key_path(step if isinstance(step, int) else str(step)[:80] for step in location)
     line = lines.get(location)
     possible = _possible_keys(location)
     if possible is not None and location[-1] not in possible:
@@ -216,20 +191,15 @@ def _misfit_finding(about: About, location: Location, message: str, lines: dict[
         fix = _FIX_OF_KEY.get(key.casefold().replace("-", "_")) if len(location) == 1 else None
         near = nearest(key, possible)
         fix = fix or (f"Write {near!r} instead." if near else f"Use one of: {', '.join(possible)}.")
-        return Finding(severity="error", what=f"Unknown key {shown!r}", fix=fix, line=line, about=about)
+        return Finding(severity="error", what=f"Unknown key {name!r}", fix=fix, line=line, about=about)
     if line is None and location[:-1] in lines:
         line = lines[location[:-1]]
-    return Finding(
-        severity="error",
-        what=f"{shown!r} does not fit: {message[:200]}",
-        fix="Correct the value.",
-        line=line,
-        about=about,
-    )
+    misfit = f"{name!r} does not fit: {message[:200]}"
+    return Finding(severity="error", what=misfit, fix="Correct the value.", line=line, about=about)
 
 
 def _possible_keys(location: Location) -> tuple[str, ...] | None:
-    """The keys that may stand where the last step of *location* does; None where any may."""
+    """The keys that are allowed in place of the last step of *location*; None where any is."""
     if len(location) == 1:
         return (*(key.name for key in fields(Mapping)), _OTHER_NAME_OF_IGNORE)
     if location[0] == "field_types" and len(location) == 2:

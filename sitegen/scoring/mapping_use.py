@@ -1,4 +1,4 @@
-"""What the entries of a mapping stand for: columns and their fields, and entries that fit no field of either side."""
+"""Reports how a mapping is used: the entries that match no field of either side, and the columns of fields."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ from sitegen.scoring.scorer import ScoringInputs
 from sitegen.text.keys import nearest
 
 _Fields: TypeAlias = dict[tuple[Step, ...], bool]
-"""Field paths, of objects and lists too, with ``ANY`` for every index, and whether anything ever stands there."""
+"""Field path, of objects and lists too and with ``ANY`` for each index -> whether it ever has a value."""
 
 _MOST_FIELDS: Final = 20_000
-"""Field paths beyond which nothing is said: whoever wrote the output could make the search as long as they like."""
+"""Field paths beyond which nothing is reported, since an untrusted output may have any number of them."""
 _MOST_OFFERED: Final = 1_000
-"""Field paths up to which the one is looked for that was meant."""
-_SHOWN: Final = 120
+"""Field paths up to which the nearest one is suggested."""
+_MAX_CHARACTERS: Final = 120
 
 
 class UnusedEntry(NamedTuple):
-    """One entry that fits nothing."""
+    """An entry of a mapping that matches no field."""
 
     key: str
     """Of the mapping, such as ``field_types.numeric``."""
     text: str
-    """As it is written; of a column, with the field that it is mapped to."""
+    """The entry as written; a column comes with the field that it is mapped to."""
     near: str = ""
-    """The field path that is probably meant; empty if none is like it."""
+    """The field path that is probably meant; empty if none is similar."""
 
 
 class MappingUse(NamedTuple):
-    """What is not used of the rules that one output is scored by."""
+    """The unused entries of the rules that an output is scored by."""
 
     path: str | None
     """Of the mapping file; None: there is none."""
     of_file: tuple[UnusedEntry, ...] | None
-    """Of the mapping file, as far as the settings leave it in force; None: it cannot be known."""
+    """Of the mapping file, without those that the settings override; None: they cannot be determined."""
     of_settings: tuple[UnusedEntry, ...] = ()
     """Of the settings in the manifest."""
 
@@ -53,11 +53,11 @@ class _Entry(NamedTuple):
     text: str
     field: str
     fits_ends: bool = False
-    """It also fits the last steps of a path, as tolerance categories do."""
+    """It also matches the last steps of a path, as tolerance categories do."""
 
 
 def mapping_use(inputs: ScoringInputs) -> MappingUse:
-    """What of the mapping and the settings fits no field of these documents, on either side. Never raises."""
+    """The entries of mapping and settings that match no field of either side. Never raises."""
     file = inputs.mapping
     path = file.path if file else None
     fields = _fields_of_both_sides(inputs)
@@ -79,7 +79,7 @@ def mapping_use(inputs: ScoringInputs) -> MappingUse:
 
 
 def _fields_of_both_sides(inputs: ScoringInputs) -> _Fields | None:
-    """The fields of ground truth and output; None if one of them cannot be read, or they are too many."""
+    """The fields of ground truth and output; None if either cannot be read, or there are too many."""
     truth_file = inputs.ground_truth
     if truth_file is None or truth_file.content is None:
         return None
@@ -94,7 +94,7 @@ def _fields_of_both_sides(inputs: ScoringInputs) -> _Fields | None:
     fields: _Fields = {}
     for root in (*(document.root for document in truth.documents), *output.documents.values()):
         _collect_fields(root, (), fields)
-    if truth.key is not None:  # it names documents, and is taken out of them
+    if truth.key is not None:  # the key that names documents is no longer in them
         with suppress(PathError):
             fields[parse_path(truth.key)] = True
     return fields if len(fields) <= _MOST_FIELDS else None
@@ -113,7 +113,7 @@ def _collect_fields(value: Value, path: tuple[Step, ...], fields: _Fields) -> No
 
 
 def _mapping_entries(mapping: Mapping) -> Iterator[_Entry]:
-    """Everything in a mapping that names a field."""
+    """The entries of a mapping that name a field."""
     for column, field in mapping.csv_to_json.items():
         yield _Entry("csv_to_json", f"{column}: {field}", field)
     for name, items in mapping.array_mappings.items():
@@ -135,25 +135,25 @@ def _is_used(entry: _Entry, fields: _Fields) -> bool:
     try:
         written = pattern(entry.field)
     except PathError:
-        return True  # which the scorer reports
+        return True  # the scorer reports it
     steps = tuple(ANY if isinstance(step, int) else step for step in written.steps)
     if steps in fields:
         return True
     if any(not fields.get(steps[:length], True) for length in range(1, len(steps))):
-        return True  # below a list or an object that is always empty, anything could stand
+        return True  # it is below a list or an object that is always empty, which may have any fields
     any_index = Pattern(steps, written.open_end)
     return any(any_index.matches(field) or (entry.fits_ends and any_index.matches_end(field)) for field in fields)
 
 
 def _unused_entry(entry: _Entry, names: list[str]) -> UnusedEntry:
-    near = nearest(entry.field[:_SHOWN], names) if names else None
-    return UnusedEntry(entry.key[:_SHOWN], entry.text[:_SHOWN], (near or "")[:_SHOWN])
+    near = nearest(entry.field[:_MAX_CHARACTERS], names) if names else None
+    return UnusedEntry(entry.key[:_MAX_CHARACTERS], entry.text[:_MAX_CHARACTERS], (near or "")[:_MAX_CHARACTERS])
 
 
 def columns_of(inputs: ScoringInputs) -> tuple[tuple[str, str], ...]:
-    """(column, field path) as the mapping has them; of the items of a list the section stands before the column.
+    """(column, field path) pairs of the mapping; columns of a section have the name of the section before them.
 
-    Empty if no column has another name than its field, or if the ground truth has no columns. Never raises.
+    Empty if every column has the name of its field, or if the ground truth has no columns. Never raises.
     """
     truth, file = inputs.ground_truth, inputs.mapping
     if truth is None or not truth.path.lower().endswith(".csv"):

@@ -1,6 +1,6 @@
-"""Field paths (rule 19): ``a.0.b`` and ``a[0].b`` are one, shown as ``a[0].b``; ``["a.b"]`` is a key with a dot.
+"""Field paths and patterns (rule 19), and the places of values with the names of their list items.
 
-Besides, patterns of paths, and the places of values: their path, attribute and path by the names of items.
+``a.0.b`` and ``a[0].b`` are the same path, which pages write as ``a[0].b``; ``["a.b"]`` is a key with a dot.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ Step: TypeAlias = str | int
 """A key, or an index of a list."""
 
 ANY: Final = "*"
-"""In a pattern, one step of any name. A key that is really called ``*`` cannot be named in a pattern."""
+"""In a pattern, a step of any name. No pattern can name a key that is really called ``*``."""
 
-_SHOWN: Final = 200
+_MAX_KEY: Final = 200
 _PLAIN: Final = re.compile(r'[^.\[\]"*\\\x00-\x1f\x7f\u0085\u2028\u2029]+')
 _WHOLE: Final = re.compile(r"-?\d+")
 _TOKEN: Final = re.compile(r'\.?\[(?P<index>-?\d+|\*?)\]|\.?\["(?P<quoted>(?:[^"\\]|\\.)*)"\]|\.?(?P<plain>[^.\[\]]+)')
 
 
 class PathError(ValueError):
-    """The text is no field path."""
+    """A text is no field path."""
 
 
 @lru_cache(maxsize=4_096)
 def parse_path(text: str) -> tuple[Step, ...]:
-    """Split a path or pattern into its steps; ``[*]`` and ``[]`` become ``ANY``. Raises PathError."""
+    """The steps of a path or pattern; ``[*]`` and ``[]`` become ``ANY``. Raises PathError."""
     steps: list[Step] = []
     position = 0
     while position < len(text):
@@ -66,20 +66,18 @@ def _unquote(quoted: str) -> str:
 @lru_cache(maxsize=16_384)
 def with_key(path: str, key: str) -> str:
     """The path of a key below *path*."""
-    if _PLAIN.fullmatch(key) and not _WHOLE.fullmatch(key) and key == key.strip() and len(key) <= _SHOWN:
+    if _PLAIN.fullmatch(key) and not _WHOLE.fullmatch(key) and key == key.strip() and len(key) <= _MAX_KEY:
         return f"{path}.{key}" if path else key
-    if len(key) > _SHOWN:
-        key = key[:_SHOWN] + "\u2026"
-    return f"{path}[{json.dumps(key, ensure_ascii=not _can_be_shown(key))}]"
+    if len(key) > _MAX_KEY:
+        key = key[:_MAX_KEY] + "\u2026"
+    return f"{path}[{json.dumps(key, ensure_ascii=not all(map(_may_be_printed, key)))}]"
 
 
-def _can_be_shown(key: str) -> bool:
-    """Whether it is printable, or will be by the Unicode tables of a later Python: the path is the same by all."""
-    return key.isprintable() or all(character.isprintable() or _may_be_assigned(character) for character in key)
-
-
-def _may_be_assigned(character: str) -> bool:
-    return unicodedata.category(character) == "Cn" and ord(character) & 0xFFFE != 0xFFFE
+def _may_be_printed(character: str) -> bool:
+    """Whether it is printable, or unassigned and so perhaps printable in a later Python, which must write the same."""
+    return character.isprintable() or (
+        unicodedata.category(character) == "Cn" and ord(character) & 0xFFFE != 0xFFFE  # the last two are never assigned
+    )
 
 
 def path_text(steps: Sequence[Step]) -> str:
@@ -91,7 +89,7 @@ def path_text(steps: Sequence[Step]) -> str:
 
 
 def follow(value: object, steps: Sequence[Step]) -> object:
-    """What stands at a path; None if it is missing, which a path through null or a scalar and a negative index are."""
+    """The value at a path; None if there is none, as behind null, a scalar or a negative index."""
     for step in steps:
         if isinstance(value, dict):
             value = value.get(step if isinstance(step, str) else str(step))
@@ -111,34 +109,32 @@ class Pattern(NamedTuple):
 
     @property
     def indexed(self) -> bool:
-        """Whether it names an index, so that not all items of a list are alike to it."""
+        """Whether it names an index, so that it sets one item of a list apart."""
         return any(isinstance(step, int) for step in self.steps)
 
     @property
     def weight(self) -> tuple[int, int]:
-        """How specific it is: steps that are named, then their characters."""
+        """How specific it is: the number of named steps, then of their characters."""
         named = [str(step) for step in self.steps if step != ANY]
         return len(named), sum(map(len, named))
 
     def matches(self, path: Sequence[Step]) -> bool:
-        """Whether the whole path fits."""
+        """Whether the pattern matches the whole path."""
         if len(path) != len(self.steps) and not (self.open_end and len(path) > len(self.steps)):
             return False
         return all(map(_step_fits, self.steps, path))
 
     def matches_end(self, path: Sequence[Step]) -> bool:
-        """Whether the path ends like this, the first step at an underscore or at a whole step.
+        """Whether the pattern matches the end of the path; its first step may match the end of a name after ``_``.
 
-        ``ceiling_area`` fits ``zones[0].cathedral_ceiling_area``, ``area`` does not fit ``subarea``.
+        ``ceiling_area`` matches ``zones[0].cathedral_ceiling_area``; ``area`` does not match ``subarea``.
         """
         if self.open_end or len(path) < len(self.steps):
             return False
         tail = path[len(path) - len(self.steps) :]
-        first, given = self.steps[0], tail[0]
-        begins = _step_fits(first, given) or (
-            isinstance(first, str) and isinstance(given, str) and given.endswith("_" + first)
-        )
-        return begins and all(map(_step_fits, self.steps[1:], tail[1:]))
+        first, step = self.steps[0], tail[0]
+        is_suffix = isinstance(first, str) and isinstance(step, str) and step.endswith("_" + first)
+        return (is_suffix or _step_fits(first, step)) and all(map(_step_fits, self.steps[1:], tail[1:]))
 
 
 def pattern(text: str) -> Pattern:
@@ -146,19 +142,19 @@ def pattern(text: str) -> Pattern:
     return Pattern(parse_path(text), open_end=text.endswith(".*"))
 
 
-def _step_fits(stated: Step, given: Step) -> bool:
-    return stated in (ANY, given) or str(stated) == str(given)
+def _step_fits(stated: Step, step: Step) -> bool:
+    return stated in (ANY, step) or str(stated) == str(step)
 
 
 KEYS: Final = (("description",), ("name",), ("id",))
-"""What items are matched and named by where nothing is said."""
+"""The fields that items are matched and named by where no match fields are configured."""
 
 _MAX_NAME_PART: Final = 80
-"""Characters of each value of a name."""
+"""Characters of each value in a name."""
 
 
 class ValuePlace(NamedTuple):
-    """Where a value stands, in the ways that are asked for."""
+    """Where a value is, as path, attribute and path with names of items."""
 
     path: str
     """``walls[0].area``."""
@@ -168,12 +164,12 @@ class ValuePlace(NamedTuple):
     """``walls[E Wall].area``; empty where no item has a name."""
 
     def member(self, key: str) -> ValuePlace:
-        """What stands below a key of an object."""
+        """The place of the value at a key of this object."""
         named = self.named_path and with_key(self.named_path, key)
         return ValuePlace(with_key(self.path, key), with_key(self.attribute, key), named)
 
     def item(self, index: int, name: str) -> ValuePlace:
-        """An item of a list; *name*: as ``item_names`` gives it."""
+        """The place of an item of this list; *name* comes from ``item_names``."""
         named = f"{self.named_path or self.path}[{name or index}]" if name or self.named_path else ""
         return ValuePlace(f"{self.path}[{index}]", f"{self.attribute}[]", named)
 
@@ -182,7 +178,7 @@ DOCUMENT: Final = ValuePlace("", "", "")
 
 
 def item_name(item: dict[str, Value], match_fields: tuple[tuple[str, ...], ...]) -> str:
-    """The values that an item is matched by: its match fields, else its description, name or id; empty for none."""
+    """An item's match fields, or without any its description, name or id; empty if it has none."""
     if match_fields:
         return ", ".join(filter(None, (_name_part(follow(item, key)) for key in match_fields)))
     return next(filter(None, (_name_part(follow(item, key)) for key in KEYS)), "")
@@ -191,20 +187,20 @@ def item_name(item: dict[str, Value], match_fields: tuple[tuple[str, ...], ...])
 def item_names(
     items: Sequence[tuple[int, dict[str, Value]]], match_fields: tuple[tuple[str, ...], ...], *, of_output: bool = False
 ) -> list[str]:
-    """A name for each item, which are given with their indices; where names repeat the index stands beside them.
+    """A name for each (index, item); names that repeat get the index after them.
 
-    Indices are those of the ground truth, and say so if they are *of_output*. An item of the ground truth without a
-    name has an empty one: its index tells it.
+    Indices of an output (*of_output*) are marked as such. An expected item without a name gets an empty one, because
+    its index identifies it.
     """
     names = [item_name(item, match_fields) for _, item in items]
-    repeated = {name for name, number in Counter(names).items() if number > 1}
+    repeated = {name for name, uses in Counter(names).items() if uses > 1}
     unique_names = []
     for (index, _), name in zip(items, names, strict=True):
-        which = f"output {index}" if of_output else f"{index}"
+        number = f"output {index}" if of_output else f"{index}"
         if not name:
-            unique_names.append(which if of_output else "")
+            unique_names.append(number if of_output else "")
         else:
-            unique_names.append(f"{name}, {which}" if name in repeated else name)
+            unique_names.append(f"{name}, {number}" if name in repeated else name)
     return unique_names
 
 

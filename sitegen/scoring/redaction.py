@@ -1,8 +1,8 @@
-"""Values that a site must not show, taken out of a result before anything else sees it; numbers stay what they are.
+"""Removes the values that a site must not show from a result, before anything else reads it. Numbers do not change.
 
-Whoever names a field means it wherever it stands, so a glob hides more rather than less: what fits it whole, what ends
-as it does, and everything below. Texts whose paths are not known, the labels of list items and what other kinds than
-``fields`` show of an output as a whole, are left out altogether.
+A glob hides more rather than less: the paths that it matches as a whole or at their end, and everything below them.
+Texts whose paths are not known are removed altogether: the labels of list items, and the panels of all kinds except
+``fields``.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from sitegen.model.values import REDACTED, Value
 from sitegen.scoring.paths import PathError, Step, parse_path, pattern
 
 _INDEX = re.compile(r"\[[0-9]+\]|(?<=\.)[0-9]+(?=\.|\Z)")
-_KNOWN: Final = 20_000
-"""Paths whose answer is remembered: those of an output are untrusted, and there may be any number of them."""
+_MAX_CACHED: Final = 20_000
+"""Paths whose answer is cached: those of an output are untrusted, and there may be any number of them."""
 
 
 class Redaction:
-    """What the globs of one eval hide."""
+    """Hides what the globs of one eval match."""
 
     def __init__(self, globs: tuple[str, ...]) -> None:
         """Raises ConfigurationError if one is no field path."""
@@ -38,11 +38,11 @@ class Redaction:
             raise ConfigurationError(
                 f"In redact: {error}.", fix="Write a path such as 'customer.name' or 'people[*].phone'."
             ) from error
-        self._indexed = any(each.indexed for each in self._patterns)
+        self._indexed = any(pattern.indexed for pattern in self._patterns)
         self._hidden: dict[str, bool] = {}
 
     def applied(self, result: Result, *, kind: str) -> Result:
-        """The result without what must not be shown."""
+        """The result without hidden values."""
         judgements = tuple(map(self._judgement, result.judgements))
         if kind == "highlights":
             judgements = tuple(_numbered_names(result.judgements, judgements))
@@ -56,14 +56,14 @@ class Redaction:
         )
 
     def _without_hidden_numbers(self, card: Scorecard) -> Scorecard:
-        """Recorded numbers are values of the project, each under a name of its own."""
+        """Remove recorded numbers with hidden names: they are values of the project."""
         specs = tuple(spec for spec in card.specs if not self.hides(spec.name))
-        shown = {spec.name for spec in specs}
-        metrics = tuple(metric for metric in card.metrics if metric.name in shown)
+        names = {spec.name for spec in specs}
+        metrics = tuple(metric for metric in card.metrics if metric.name in names)
         return card._replace(specs=specs, metrics=metrics or tuple(Metric(name, None) for name, _ in card.metrics[:1]))
 
     def _finding(self, finding: Finding) -> Finding:
-        """A value whose path is not known may be a hidden one, so it goes as well."""
+        """The finding without a hidden value; a value without a path may be a hidden one."""
         hidden = finding.value and (not finding.path or self.hides(finding.path))
         return finding._replace(value=REDACTED.literal) if hidden else finding
 
@@ -89,9 +89,9 @@ class Redaction:
         if hidden is None:
             try:
                 hidden = self._hides(parse_path(key))
-            except PathError:  # names of other kinds need not be paths: what cannot be told is hidden
+            except PathError:  # the names of other kinds need not be paths; they are hidden to be safe
                 hidden = True
-            if len(self._hidden) >= _KNOWN:
+            if len(self._hidden) >= _MAX_CACHED:
                 self._hidden.clear()
             self._hidden[key] = hidden
         return hidden
@@ -104,7 +104,7 @@ class Redaction:
         )
 
     def _cleaned(self, value: Value, steps: tuple[Step, ...]) -> Value:
-        """A value given where another was expected may hold fields that are hidden."""
+        """An object or a list without the hidden fields inside it."""
         if isinstance(value, dict):
             return {key: self._below(child, (*steps, key)) for key, child in value.items()}
         if isinstance(value, list):
@@ -116,7 +116,7 @@ class Redaction:
 
 
 def fits_any(glob: str, names: Iterable[str]) -> bool:
-    """Whether a glob hides any of these attributes or field paths; an index in it stands for any index.
+    """Whether a glob hides any of these attributes or field paths; an index in the glob matches any index.
 
     Raises ConfigurationError if the glob is no field path.
     """
@@ -126,14 +126,14 @@ def fits_any(glob: str, names: Iterable[str]) -> bool:
 
 @lru_cache(maxsize=64)
 def redaction(globs: tuple[str, ...]) -> Redaction | None:
-    """What globs hide; None if there are none. Raises ConfigurationError if one is no field path."""
+    """The redaction of globs; None if there are none. Raises ConfigurationError if one is no field path."""
     return Redaction(globs) if globs else None
 
 
-def _numbered_names(shown: Iterable[Judgement], redacted: Iterable[Judgement]) -> Iterator[Judgement]:
-    """The path of a highlight quotes its text; that of a hidden one has its number in the paragraph instead."""
+def _numbered_names(originals: Iterable[Judgement], redacted: Iterable[Judgement]) -> Iterator[Judgement]:
+    """Replace the paths of hidden highlights, which quote their texts, by their numbers in the paragraph."""
     numbers: Counter[str] = Counter()
-    for before, after in zip(shown, redacted, strict=True):
+    for before, after in zip(originals, redacted, strict=True):
         if before is after:
             yield after
             continue

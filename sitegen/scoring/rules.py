@@ -1,16 +1,17 @@
-"""Everything that decides how one output is scored, compiled from mapping, settings and schema."""
+"""Compiles the mapping, settings and schema of an eval into the rules by which its outputs are scored."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import fields
 from decimal import Decimal
 from functools import lru_cache
 from operator import itemgetter
-from typing import Final, Generic, NamedTuple, TypeGuard, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeGuard, TypeVar
 
 from sitegen.model.problems import Finding
-from sitegen.scoring.mapping import Algorithm, FieldSettings, FieldType, Mapping
+from sitegen.scoring.mapping import Algorithm, FieldSettings, FieldType, ListSettings, Mapping, Tolerance
 from sitegen.scoring.mapping_reader import read_mapping
 from sitegen.scoring.paths import ANY, PathError, Pattern, Step, parse_path, pattern
 from sitegen.scoring.schema_types import SchemaRules, read_schema
@@ -21,13 +22,13 @@ PERCENT: Final = Decimal("0.5")
 ABSOLUTE: Final = Decimal("0.01")
 THRESHOLD: Final = 0.8
 
-_MAX_REMEMBERED: Final = 20_000
-"""Paths of which it is remembered whether they are in scope."""
+_MAX_CACHED: Final = 20_000
+"""Paths for which it is cached whether they are in scope."""
 _T = TypeVar("_T")
 
 
 class RuleSources(NamedTuple):
-    """What the rules of an eval are compiled from."""
+    """The files and settings that the rules of an eval are compiled from."""
 
     mapping: bytes | None
     settings: str
@@ -39,11 +40,11 @@ class FieldRule(NamedTuple):
     """How one field is compared (rules 10 to 16)."""
 
     type: FieldType | None
-    """None: not declared; the truth's own type counts."""
+    """None: not declared, so that the type of the expected value counts."""
     percent: Decimal
     absolute: Decimal
     exact_integer: bool
-    """No tolerance was given to this field itself or to its category: as an integer it must be equal."""
+    """Neither this field nor its category has a tolerance of its own: an integer must be equal."""
     formats: tuple[str, ...]
     coerce: bool
     ordered: bool
@@ -53,21 +54,21 @@ class ListRule(NamedTuple):
     """How the items of one list are paired (rules 21 to 24)."""
 
     match_fields: tuple[tuple[str, ...], ...]
-    """Keys below an item; empty: not set."""
+    """Keys below an item; empty: not configured."""
     score_fields: tuple[tuple[str, ...], ...]
-    """Keys below an item; empty: every key on either side."""
+    """Keys below an item; empty: all keys of either side."""
     threshold: float
     algorithm: Algorithm | None
-    """None: not set."""
+    """None: not configured."""
 
     @property
     def is_explicit(self) -> bool:
-        """Whether the configuration says how items are paired, so that nothing else may pair them."""
+        """Whether the configuration says how items are paired, so that they are not paired by agreement."""
         return bool(self.match_fields) or self.algorithm is not None
 
 
 class _PatternTable(Generic[_T]):
-    """What patterns state. A path is held against those alone that end as it does: there may be hundreds of others."""
+    """Values by pattern. An index by last step saves matching a path against hundreds of patterns."""
 
     def __init__(self, entries: Iterable[tuple[Pattern, _T]]) -> None:
         ranked = sorted(entries, key=lambda entry: entry[0].weight, reverse=True)
@@ -77,18 +78,18 @@ class _PatternTable(Generic[_T]):
             self._by_last_step.setdefault(str(stated.steps[-1]), []).append((rank, stated, value))
 
     def ending_in(self, *last_steps: str) -> list[tuple[Pattern, _T]]:
-        """The entries that end in one of these steps or in any step, the most specific first, then as they stand."""
+        """The entries that end in one of these steps or in ``ANY``: the most specific first, then in their order."""
         entries = [entry for step in {*last_steps, ANY} for entry in self._by_last_step.get(step, ())]
         entries.sort(key=itemgetter(0))
         return [(stated, value) for _, stated, value in entries]
 
     def matching(self, path: tuple[Step, ...]) -> list[_T]:
-        """What the patterns state that match a path, the most specific first."""
+        """The values of the patterns that match a path, the most specific first."""
         return [value for stated, value in self.ending_in(str(path[-1])) if stated.matches(path)]
 
 
 class FieldRules:
-    """The rules of one eval, compiled. Rules of fields are made when they are asked for, and remembered."""
+    """The compiled rules of one eval. Rules of single fields are compiled on demand, and cached."""
 
     def __init__(self, mapping: Mapping, schema: SchemaRules) -> None:
         self.mapping = mapping
@@ -130,33 +131,28 @@ class FieldRules:
         return rule
 
     def ignored(self, path: str, attribute: str) -> bool:
-        """Whether a path is out of scope on both sides; so is everything below a path that is."""
+        """Whether a path, or one above it, is out of scope on both sides."""
         key = path if self._by_path else attribute
         ignored = self._out_of_scope.get(key)
         if ignored is None:
             steps = parse_path(key)
             ignored = any(self._ignored.matching(steps[:length]) for length in range(1, len(steps) + 1))
             # The paths of an output are untrusted, and there may be any number of them.
-            if len(self._out_of_scope) >= _MAX_REMEMBERED:
+            if len(self._out_of_scope) >= _MAX_CACHED:
                 self._out_of_scope.clear()
             self._out_of_scope[key] = ignored
         return ignored
 
     def list_rule(self, path: str) -> ListRule:
         """How the list at a path is paired."""
-        match_fields: tuple[str, ...] = ()
-        score_fields: tuple[str, ...] = ()
-        threshold = THRESHOLD
-        algorithm: Algorithm | None = None
-        for stated in reversed(
-            self._lists.matching(parse_path(path))
-        ):  # the most specific last: it overrides the others
-            match_fields = match_fields if stated.match_fields is None else stated.match_fields
-            score_fields = score_fields if stated.score_fields is None else stated.score_fields
-            threshold = stated.threshold if stated.threshold is not None and 0 <= stated.threshold <= 1 else threshold
-            algorithm = algorithm if stated.algorithm is None else stated.algorithm
+        layers = self._lists.matching(parse_path(path))
+        merged: ListSettings = _merged(ListSettings, layers)
+        thresholds = (layer.threshold for layer in layers if layer.threshold is not None and 0 <= layer.threshold <= 1)
         return ListRule(
-            match_fields=_keys(match_fields), score_fields=_keys(score_fields), threshold=threshold, algorithm=algorithm
+            match_fields=_keys(merged.match_fields or ()),
+            score_fields=_keys(merged.score_fields or ()),
+            threshold=next(thresholds, THRESHOLD),
+            algorithm=merged.algorithm,
         )
 
     def is_list_of_objects(self, path: str) -> bool:
@@ -166,16 +162,7 @@ class FieldRules:
         return in_schema or path in self.mapping.array_mappings or bool(self._lists.matching(steps))
 
     def _compiled_rule(self, steps: tuple[Step, ...]) -> FieldRule:
-        own = FieldSettings()
-        for stated in self._fields.matching(steps):
-            own = FieldSettings(
-                type=own.type or stated.type,
-                percent=stated.percent if own.percent is None else own.percent,
-                absolute=stated.absolute if own.absolute is None else own.absolute,
-                formats=stated.formats if own.formats is None else own.formats,
-                coerce=stated.coerce if own.coerce is None else own.coerce,
-                ordered=stated.ordered if own.ordered is None else own.ordered,
-            )
+        own: FieldSettings = _merged(FieldSettings, self._fields.matching(steps))
         declared = [own.type] if own.type else self._types.matching(steps) or self._schema_types.matching(steps)
         tolerances = self.mapping.tolerances
         category = self._category(steps)
@@ -186,7 +173,7 @@ class FieldRules:
         percents = [own.percent, *(layer.percent for layer in layers), PERCENT]
         absolutes = [own.absolute, *(layer.absolute for layer in layers), ABSOLUTE]
         if declared and declared[0] == "integer" and (own.percent, own.absolute) != (None, None):
-            # One of the two, given to an integer itself, does not bring the other's default with it.
+            # An integer with a tolerance of its own does not get the default of the other kind of tolerance.
             percents, absolutes = [own.percent, Decimal(0)], [own.absolute, Decimal(0)]
         elif declared and declared[0] == "integer" and by_schema and not by_category:
             percents, absolutes = [by_schema[0].percent, Decimal(0)], [by_schema[0].absolute, Decimal(0)]
@@ -201,10 +188,10 @@ class FieldRules:
         )
 
     def _category(self, steps: tuple[Step, ...]) -> str | None:
-        """The tolerance category of a path.
+        """The tolerance category of a path; categories without a tolerance do not count.
 
-        A pattern that fits the whole path goes before one that fits its end; then the one that names more steps and
-        more characters; then the one that stands first. A category without a tolerance of its own is none.
+        A pattern that matches the whole path goes before one that matches its end; then the most specific pattern, and
+        then the first one.
         """
         last = str(steps[-1])
         suffixes = [last[place + 1 :] for place, character in enumerate(last) if character == "_"]
@@ -228,30 +215,39 @@ class FieldRules:
         return compiled
 
     def _check(self) -> None:
-        """Report what can be read and still makes no sense."""
+        """Report settings that are valid by their type and still make no sense."""
         mapping = self.mapping
         for name in mapping.tolerance_categories:
             if name not in mapping.tolerances:
                 self._add_finding(
                     f"The tolerance category {name!r} has no tolerance", f"Add {name!r} below 'tolerances'."
                 )
-        bounds = [(place, stated.percent, stated.absolute) for place, stated in mapping.tolerances.items()]
-        bounds += [(place, stated.percent, stated.absolute) for place, stated in mapping.fields.items()]
-        for place, *numbers in bounds:
-            for number in numbers:
+        bounds: list[tuple[str, Tolerance | FieldSettings]] = [*mapping.tolerances.items(), *mapping.fields.items()]
+        for name, stated in bounds:
+            for number in (stated.percent, stated.absolute):
                 if number is not None and not _is_usable(number):
-                    self._add_finding(f"The tolerance of {place!r} is no number from 0 up", "Give 0 or more.")
-        for place, pairing in mapping.lists.items():
+                    self._add_finding(f"The tolerance of {name!r} is no number from 0 up", "Give 0 or more.")
+        for path, pairing in mapping.lists.items():
             if pairing.threshold is not None and not 0 <= pairing.threshold <= 1:
-                self._add_finding(f"The threshold of {place!r} lies outside 0..1", "Give a share such as 0.8.")
-            for texts in (pairing.match_fields or (), pairing.score_fields or ()):
-                if len(_keys(texts)) < len(texts):
+                self._add_finding(f"The threshold of {path!r} lies outside 0..1", "Give a share such as 0.8.")
+            for keys in (pairing.match_fields or (), pairing.score_fields or ()):
+                if len(_keys(keys)) < len(keys):
                     self._add_finding(
-                        f"The list {place!r} names a key that cannot be read", "Write a key such as 'price'."
+                        f"The list {path!r} names a key that cannot be read", "Write a key such as 'price'."
                     )
 
-    def _add_finding(self, what: str, fix: str) -> None:
-        self.findings.append(Finding(severity="error", what=what, fix=fix, line=None, about="mapping"))
+    def _add_finding(self, message: str, fix: str) -> None:
+        self.findings.append(Finding(severity="error", what=message, fix=fix, about="mapping"))
+
+
+def _merged(settings: Any, layers: Sequence[Any]) -> Any:
+    """Settings of this class, each from the first of the layers that states it."""
+    merged: dict[str, Any] = {}
+    for layer in reversed(layers):
+        merged |= {
+            field.name: getattr(layer, field.name) for field in fields(layer) if getattr(layer, field.name) is not None
+        }
+    return settings(**merged)
 
 
 def _keys(texts: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
@@ -268,9 +264,9 @@ def _is_usable(tolerance: Decimal | None) -> TypeGuard[Decimal]:
 
 @lru_cache(maxsize=256)
 def compile_rules(sources: RuleSources) -> tuple[FieldRules, tuple[Finding, ...]]:
-    """Compile the rules of one eval, and say what was wrong with their sources. Never raises.
+    """The rules of one eval, and the findings about their sources. Never raises.
 
-    The same rules serve all outputs that are scored by them, of several evals too.
+    All outputs with the same sources share them, even of several evals.
     """
     mapping, findings = read_mapping(sources.mapping, sources.settings)
     schema = read_schema(sources.schema)

@@ -1,6 +1,6 @@
-"""Types and tolerances of fields out of a JSON Schema of the output, as pydantic and others export it.
+"""Reads types and tolerances of fields from a JSON Schema of the output, as pydantic exports it.
 
-Nothing is validated by it.
+Outputs are not validated against the schema.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from sitegen.scoring.paths import ANY, Pattern, Step, follow, path_text
 from sitegen.scoring.values import is_number
 
 _Statement: TypeAlias = tuple[tuple[Step, ...], str | Tolerance | Finding]
-"""Where something is stated, and what: a type (or ``list`` for a list of objects), or a tolerance."""
+"""A path and what the schema states there: a type, ``list`` for a list of objects, a tolerance, or an error."""
 
 
 class SchemaRules(NamedTuple):
-    """What a schema says of fields."""
+    """The types and tolerances that a schema states, and its errors."""
 
     types: tuple[tuple[Pattern, FieldType], ...] = ()
     tolerances: tuple[tuple[Pattern, Tolerance], ...] = ()
@@ -46,25 +46,19 @@ _UNIONS: Final = ("anyOf", "oneOf", "allOf")
 
 @lru_cache(maxsize=32)
 def read_schema(content: bytes | None) -> SchemaRules:
-    """The types and tolerances that a schema states, and what was wrong with it.
+    """The types and tolerances that a schema states. Never raises.
 
-    ``$ref`` is followed within the document only, never in a circle; ``null`` in a union is overlooked; a field of
-    several types has none. A text with ``format: date`` is a text: only the mapping can say how dates are written.
+    ``$ref`` is followed within the document only, and never in a circle. ``null`` in a union is ignored; a field with
+    several types has none. ``format: date`` stays a text, because only the mapping can state how dates are written.
     """
     if content is None:
         return SchemaRules()
     try:
         root = read_json(content).value
     except UnreadableError as error:
-        what = f"The schema cannot be read: {error.what}"
-        return SchemaRules(
-            findings=(Finding(severity="error", what=what, fix=error.fix, line=error.line, about="schema"),)
-        )
+        return SchemaRules(findings=(_schema_error(f"The schema cannot be read: {error.what}", error.fix, error.line),))
     if not isinstance(root, dict):
-        what = "The schema is no object"
-        return SchemaRules(
-            findings=(Finding(severity="error", what=what, fix="Write a JSON Schema.", line=None, about="schema"),)
-        )
+        return SchemaRules(findings=(_schema_error("The schema is no object", "Write a JSON Schema."),))
     types: list[tuple[Pattern, FieldType]] = []
     tolerances: list[tuple[Pattern, Tolerance]] = []
     lists: set[str] = set()
@@ -83,6 +77,10 @@ def read_schema(content: bytes | None) -> SchemaRules:
     return SchemaRules(
         types=tuple(types), tolerances=tuple(tolerances), lists=frozenset(lists), findings=tuple(findings)
     )
+
+
+def _schema_error(message: str, fix: str, line: int | None = None) -> Finding:
+    return Finding(severity="error", what=message, fix=fix, line=line, about="schema")
 
 
 def _statements(schema: Any, root: Any, steps: tuple[Step, ...], refs: tuple[str, ...]) -> Iterator[_Statement]:
@@ -114,19 +112,13 @@ def _statements(schema: Any, root: Any, steps: tuple[Step, ...], refs: tuple[str
 
 
 def _stated_tolerance(written: Any, steps: tuple[Step, ...]) -> Tolerance | Finding:
-    """A tolerance as it is written at a property; a finding if it is none."""
+    """The tolerance of a property; a finding if it is invalid."""
     if isinstance(written, dict) and written and {*written} <= {"percent", "absolute"}:
         numbers = {key: Decimal(number) for key, number in written.items() if is_number(number) and number >= 0}
         if len(numbers) == len(written):
             return Tolerance(**numbers)
-    what = f"The {TOLERANCE_KEY} of {path_text(steps)!r} is no tolerance"
-    return Finding(
-        severity="error",
-        what=what,
-        fix='Write {"percent": 1} or {"absolute": 0.5}, or both, from 0 up.',
-        line=None,
-        about="schema",
-    )
+    message = f"The {TOLERANCE_KEY} of {path_text(steps)!r} is no tolerance"
+    return _schema_error(message, 'Write {"percent": 1} or {"absolute": 0.5}, or both, from 0 up.')
 
 
 def _leaf_or_list(

@@ -1,4 +1,4 @@
-"""The seam between history and scoring: bytes in, a result out."""
+"""The interface of scoring: the inputs of a result, and what a scorer of an eval kind has to implement."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard
 
 MAX_FINDINGS: Final = 100
-"""Findings of a result."""
+"""Findings that a result keeps."""
 
 
 class File(NamedTuple):
@@ -35,7 +35,7 @@ class Embedder(Protocol):
 
 
 class ScoringInputs(NamedTuple):
-    """Everything that one result depends on."""
+    """Everything that decides one result."""
 
     outputs: tuple[File, ...]
     """Empty: the output is missing."""
@@ -45,11 +45,11 @@ class ScoringInputs(NamedTuple):
     settings: str
     """The eval's settings as canonical JSON (an object): ``ground_truth_format`` and the keys of ``settings:``."""
     embedder: Embedder | None = None
-    """Makes vectors of texts where a kind needs them and the files have none; None: nobody can."""
+    """Makes vectors of texts where a kind needs them and the files have none; None: there is no model."""
 
 
 class Scorer(Protocol):
-    """One eval kind. A pure function: no clock, no disk, no network, no global state."""
+    """Scores one eval kind. Pure: no clock, no disk, no network, no global state."""
 
     @property
     def kind(self) -> str:
@@ -61,17 +61,17 @@ class Scorer(Protocol):
 
     @property
     def metrics(self) -> tuple[MetricSpec, ...]:
-        """What its scorecards hold, the headline first; empty where each scorecard says so itself (``specs``)."""
+        """The metrics of its scorecards, the headline first; empty if each scorecard describes its own (``specs``)."""
 
     @property
     def nouns(self) -> Nouns:
         """What this kind calls documents, attributes and errors."""
 
     def score(self, inputs: ScoringInputs) -> Result:
-        """Score one output. Never raises on bad input: what is wrong becomes a status and findings."""
+        """Score one output. Never raises on bad input, which becomes a status and findings."""
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
-        """The metrics of these documents alone, as far as their own scores say; the others are undefined."""
+        """The metrics of these documents alone; those that do not follow from their scores are undefined."""
 
 
 def content_of(file: File | None, missing: str, fix: str) -> bytes:
@@ -95,7 +95,7 @@ def unscored_result(specs: Iterable[MetricSpec], findings: Sequence[Finding]) ->
 
 
 def bounded_findings(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Findings that fit on a page; the number of those that do not stands for them."""
+    """The first ``MAX_FINDINGS``, and a last one that tells how many are left out."""
     if len(findings) <= MAX_FINDINGS:
         return tuple(findings)
     left = len(findings) - MAX_FINDINGS

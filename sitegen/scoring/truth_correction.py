@@ -1,8 +1,7 @@
-"""Finds the line of a ground truth file that states a label, by trying: the reader itself says which line it was.
+"""Finds the line of a ground truth file that states a label, by changing lines and scoring again.
 
-Every layout, mapping and spelling is read by the scorer, so nothing here has to know them. A candidate is a line with
-one value exchanged; it is the right one if scoring by the changed file turns the one judgement in question to correct,
-and no other.
+This works for every layout, mapping and spelling, because the scorer reads the changed file. A candidate is a line with
+one value replaced; it is the right one if only the judgement in question changes, and becomes correct.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ from sitegen.model.suspect_truth import SuspectTruth
 from sitegen.scoring.scorer import File, ScoringInputs
 
 TRIED: Final = 20
-"""Candidates of one label."""
+"""Candidates that are tried for a label."""
 LONGEST: Final = 2_000
-"""Characters of a line that is worth copying."""
+"""Characters of the longest line that pages suggest."""
 
 
 class CorrectedLine(NamedTuple):
-    """A line of a file, and what it would be."""
+    """A line of a file, and its correction."""
 
     number: int
     """From 1."""
@@ -38,9 +37,9 @@ class CorrectedLine(NamedTuple):
 def corrected_line(
     score: Callable[[ScoringInputs], Result], inputs: ScoringInputs, suspect: SuspectTruth
 ) -> CorrectedLine | None:
-    """The line that states a label, and what it would be if the outputs were right; None if none is sure.
+    """The line that states a label, and the line that states what the outputs agree on; None if it is not certain.
 
-    ``inputs`` hold an output that gives the value that the outputs agree on.
+    ``inputs`` hold an output with the value that the outputs agree on.
     """
     truth = inputs.ground_truth
     expected, actual = suspect.expected, suspect.actual
@@ -48,8 +47,10 @@ def corrected_line(
         return None
     lines = text_of(truth.content).split("\n")
     before = score(inputs).judgements
-    exchange = _exchanged_cells if truth.path.lower().endswith(".csv") else _exchanged_texts
-    candidates = ((number, line) for number, text in enumerate(lines, 1) for line in exchange(text, expected, actual))
+    replacements = _with_other_cell if truth.path.lower().endswith(".csv") else _with_other_text
+    candidates = (
+        (number, line) for number, text in enumerate(lines, 1) for line in replacements(text, expected, actual)
+    )
     for number, line in islice(candidates, TRIED):
         changed = "\n".join([*lines[: number - 1], line, *lines[number:]])
         after = score(inputs._replace(ground_truth=File(truth.path, changed.encode()))).judgements
@@ -66,8 +67,8 @@ def _only_corrects(before: tuple[Judgement, ...], after: tuple[Judgement, ...], 
     return places == [(suspect.document, suspect.path, "correct")]
 
 
-def _exchanged_cells(line: str, expected: str, actual: str) -> Iterator[str]:
-    """The line with one cell exchanged; cells that say the label come from any spelling of it."""
+def _with_other_cell(line: str, expected: str, actual: str) -> Iterator[str]:
+    """The line with one cell replaced, for each cell that may be a spelling of the label."""
     text = line.rstrip("\r")
     try:
         row = next(csv.reader([text]), [])
@@ -81,8 +82,8 @@ def _exchanged_cells(line: str, expected: str, actual: str) -> Iterator[str]:
             yield out.getvalue() + line[len(text) :]
 
 
-def _exchanged_texts(line: str, expected: str, actual: str) -> Iterator[str]:
-    """The line with one occurrence of the label exchanged: as JSON, or without quotation marks as YAML may write it."""
+def _with_other_text(line: str, expected: str, actual: str) -> Iterator[str]:
+    """The line with one occurrence of the label replaced, in the spelling of JSON or without quotation marks."""
     for old, new in ((expected, actual), (_cell_text(expected), _cell_text(actual))):
         start = line.find(old) if old else -1
         while old and new and start >= 0:
@@ -91,7 +92,7 @@ def _exchanged_texts(line: str, expected: str, actual: str) -> Iterator[str]:
 
 
 def _may_be_label(cell: str, label: str | None) -> bool:
-    """Whether a cell may be the label: the same text, or the same number however it is written."""
+    """Whether a cell has the same text as the label, or the same number in any spelling."""
     if not label:
         return not cell.strip()
     if cell.strip().casefold() == label.strip().casefold():
@@ -103,7 +104,7 @@ def _may_be_label(cell: str, label: str | None) -> bool:
 
 
 def _cell_text(text: str) -> str | None:
-    """A scalar from its JSON text, as a table spells it; empty for none, None if it is no whole scalar."""
+    """The cell for a scalar in JSON; empty for no value, None if it is no complete scalar."""
     if not text:
         return ""
     try:

@@ -1,4 +1,4 @@
-"""What an output took, as metrics beside those of its kind: cost, tokens and time. Lower is better for all of them."""
+"""The metrics of usage, which stand beside those of each kind: cost, tokens and time, all better if lower."""
 
 from __future__ import annotations
 
@@ -14,53 +14,33 @@ from sitegen.model.usage import Call, RunUsage
 from sitegen.stats.quantiles import nearest_rank
 
 SHARE: Final = 0.95
-"""Of the answers that take no longer than ``latency_p95``."""
+"""The share of answers that take no longer than ``latency_p95``."""
+
+
+def _amount(name: str, label: str, explanation: str, unit: str) -> MetricSpec:
+    return MetricSpec(name, label, explanation, high=inf, higher_is_better=False, unit=unit)
+
 
 USAGE_METRICS: Final = (
-    MetricSpec(
-        "cost",
-        "Total cost",
-        "The sum of what the answers cost, as the files state it.",
-        high=inf,
-        higher_is_better=False,
-        unit="USD",
-    ),
-    MetricSpec(
-        "tokens_in",
-        "Tokens in",
-        "The sum of the tokens that the model read, from a cache or not.",
-        high=inf,
-        higher_is_better=False,
-        unit="tokens",
-    ),
-    MetricSpec(
-        "tokens_out",
-        "Tokens out",
-        "The sum of the tokens that the model wrote.",
-        high=inf,
-        higher_is_better=False,
-        unit="tokens",
-    ),
-    MetricSpec(
+    _amount("cost", "Total cost", "The sum of what the answers cost, as the files state it.", "USD"),
+    _amount("tokens_in", "Tokens in", "The sum of the tokens that the model read, from a cache or not.", "tokens"),
+    _amount("tokens_out", "Tokens out", "The sum of the tokens that the model wrote.", "tokens"),
+    _amount(
         "latency_median",
         "Median latency",
         "The median of the seconds that an answer took; of two middle ones their mean.",
-        high=inf,
-        higher_is_better=False,
-        unit="s",
+        "s",
     ),
-    MetricSpec(
+    _amount(
         "latency_p95",
         "95th percentile of latency",
         "The shortest time that 95 % of the answers stayed within (nearest rank).",
-        high=inf,
-        higher_is_better=False,
-        unit="s",
+        "s",
     ),
 )
 UNITS: Final = {spec.name: spec.unit for spec in USAGE_METRICS}
 TOTALS: Final = frozenset({"cost", "tokens_in", "tokens_out"})
-"""Those that grow with the number of answers."""
+"""The metrics that grow with the number of answers."""
 
 USAGE: Final = frozenset(spec.name for spec in USAGE_METRICS)
 
@@ -68,17 +48,17 @@ USAGE: Final = frozenset(spec.name for spec in USAGE_METRICS)
 def specs_with_usage(specs: Sequence[MetricSpec], cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:
     """The metrics of a kind, and those of usage that any of the scorecards has.
 
-    Of recorded numbers, whose names are anybody's, the headline and those that any of the scorecards has.
+    Recorded numbers have names of the project, so that only the headline and those that any scorecard has are given.
     """
     if specs[0].recorded:
-        there = {name for card in cards for name, value in card.metrics if value is not None}
-        return tuple(spec for spec in specs if spec is specs[0] or spec.name in there)
-    named = {name for card in cards for name, _ in usage_metrics(card.usage)} - {spec.name for spec in specs}
-    return (*specs, *(spec for spec in USAGE_METRICS if spec.name in named))
+        defined = {name for card in cards for name, value in card.metrics if value is not None}
+        return tuple(spec for spec in specs if spec is specs[0] or spec.name in defined)
+    defined = {name for card in cards for name, _ in usage_metrics(card.usage)} - {spec.name for spec in specs}
+    return (*specs, *(spec for spec in USAGE_METRICS if spec.name in defined))
 
 
 def all_specs(specs: Sequence[MetricSpec]) -> tuple[MetricSpec, ...]:
-    """The metrics of a kind, and all those of usage: what thresholds and limits may name."""
+    """The metrics of a kind and of usage: those that thresholds and limits may name."""
     if specs[0].recorded:
         return tuple(specs)
     own = {spec.name for spec in specs}
@@ -86,26 +66,25 @@ def all_specs(specs: Sequence[MetricSpec]) -> tuple[MetricSpec, ...]:
 
 
 def run_usage(calls: Sequence[Call], beside: RunUsage | None = None, graded: tuple[str, ...] = ()) -> RunUsage | None:
-    """What the calls of an output took together; None if neither they nor the totals *beside* them say anything.
+    """The usage of all calls of an output; None if neither they nor the totals *beside* them state any.
 
-    A sum is undefined unless every call that gave an answer states its part: the sum of some would pass for the whole.
-    So are the times. What calls leave undefined is taken from the totals that stand beside them. *graded*: the metrics
-    that grades are part of, if a judge is stated.
+    A sum or a time is undefined unless every call that gave an answer states its part, since a partial sum would pass
+    for the whole. Undefined values come from the totals *beside* the calls. *graded*: the metrics that grades are part
+    of, if a judge is stated.
     """
     beside = beside or RunUsage()
     answered = [call for call in calls if not call.failed]
 
-    def every(part: Callable[[Call], float | None]) -> list[float]:
-        """What each call states, if all that gave an answer do; else nothing."""
+    def values(part: Callable[[Call], float | None]) -> list[float]:
+        """The value of each call, if all that gave an answer state one; else none."""
         if not answered or any(part(call) is None for call in answered):
             return []
         return [value for call in calls if (value := part(call)) is not None]
 
     def total(part: Callable[[Call], float | None]) -> float | None:
-        usage = every(part)
-        return fsum(usage) if usage else None
+        return fsum(numbers) if (numbers := values(part)) else None
 
-    times = every(lambda call: None if call.failed else call.usage.latency)
+    times = values(lambda call: None if call.failed else call.usage.latency)
     tokens_in, tokens_out = total(lambda call: call.usage.tokens_in), total(lambda call: call.usage.tokens_out)
     parameters = {call.parameters for call in answered}
     cost = total(lambda call: call.usage.cost)
@@ -125,46 +104,40 @@ def run_usage(calls: Sequence[Call], beside: RunUsage | None = None, graded: tup
 
 
 def lacking(calls: Sequence[Call]) -> tuple[Finding, ...]:
-    """What some answers state and others do not, so that it is undefined of them together."""
+    """A note on usage that only some answers state, so that its sum is undefined; empty if there is none."""
     answered = [call for call in calls if not call.failed]
-    named = [
-        (label, sum(part is None for part in parts))
-        for label, parts in zip(
-            ("tokens in", "tokens out", "cost", "latency"),
-            zip(*(call.usage for call in answered), strict=True),
-            strict=False,
-        )
+    labels = ("tokens in", "tokens out", "cost", "latency")
+    missing = [sum(call.usage[place] is None for call in answered) for place in range(len(labels))]
+    partly = [
+        f"{label} ({number})" for label, number in zip(labels, missing, strict=True) if 0 < number < len(answered)
     ]
-    partly = [f"{label} ({missing})" for label, missing in named if 0 < missing < len(answered)]
     if not partly:
         return ()
-    what = f"Some of {len(answered)} answers do not state what they took: {', '.join(partly)}"
-    return (Finding("note", what, "Let the run state it for every answer; until then the sum is undefined."),)
+    message = f"Some of {len(answered)} answers do not state what they took: {', '.join(partly)}"
+    return (Finding("note", message, "Let the run state it for every answer; until then the sum is undefined."),)
 
 
 def usage_metrics(usage: RunUsage | None) -> tuple[Metric, ...]:
-    """What is defined of them, in the order of their specs; none at all if the files state nothing."""
+    """The defined metrics of usage, in the order of ``USAGE_METRICS``."""
     values = [(spec.name, getattr(usage, spec.name)) for spec in USAGE_METRICS] if usage else []
-    # The memo gives back floats, and files have to be the same whether it was asked or not.
+    # The memo returns floats, and files must be the same with and without it.
     return tuple(Metric(name, float(value)) for name, value in values if value is not None)
 
 
 def with_usage(card: Scorecard, usage: RunUsage | None) -> Scorecard:
-    """The scorecard with what its output took among its metrics; one of its own that has such a name stays."""
+    """The scorecard with the metrics of usage; a metric of the kind that has the same name is kept instead."""
     if usage is None:
         return card
-    stated = {name for name, _ in usage_metrics(card.usage)}
-    others = tuple(metric for metric in card.metrics if metric.name not in stated)
-    own = {metric.name for metric in others}
-    return card._replace(
-        metrics=(*others, *(each for each in usage_metrics(usage) if each.name not in own)), usage=usage
-    )
+    earlier = {name for name, _ in usage_metrics(card.usage)}
+    of_kind = {metric.name: metric for metric in card.metrics if metric.name not in earlier}
+    of_usage = (metric for metric in usage_metrics(usage) if metric.name not in of_kind)
+    return card._replace(metrics=(*of_kind.values(), *of_usage), usage=usage)
 
 
 def with_stated(result: Result, beside: RunUsage | None) -> Result:
-    """The result with what a record beside the output states; what the output itself states goes before it."""
+    """The result with the usage that a record beside the output states; the output's own statements go first."""
     if beside is None:
         return result
     own = result.scorecard.usage or RunUsage()
-    lacks = {name: value for name, value in beside._asdict().items() if getattr(own, name) in (None, "", ())}
-    return result._replace(scorecard=with_usage(result.scorecard, own._replace(**lacks)))
+    added = {name: value for name, value in beside._asdict().items() if getattr(own, name) in (None, "", ())}
+    return result._replace(scorecard=with_usage(result.scorecard, own._replace(**added)))

@@ -1,4 +1,4 @@
-"""Reading single values: what is a number, what a text spells, what is empty (rules 3, 10, 12, 14)."""
+"""Reads single values: numbers, numbers in texts, and what counts as empty (rules 3, 10, 12, 14)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sitegen.text.similarity import normalise
 Number: TypeAlias = int | Decimal
 
 EXACT: Final = decimal.Context(prec=2_000, Emax=999_999, Emin=-999_999)
-"""Arithmetic that rounds nothing within the bounds of a readable number."""
+"""Arithmetic without rounding, for all numbers that the readers accept."""
 
 _PLAIN: Final = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?")
 _LITERAL: Final = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
@@ -25,27 +25,23 @@ _CURRENCY: Final = "$€£¥"
 def plain_number(text: str) -> Number | None:
     """A number in its one plain spelling, ``12`` or ``-0.5``; never ``007``, ``1e3`` or ``1,200``."""
     stripped = text.strip()
-    if not _PLAIN.fullmatch(stripped):
-        return None
-    return _usable(stripped)
+    return _usable(stripped) if _PLAIN.fullmatch(stripped) else None
 
 
 def coerced_number(text: str) -> Number | None:
-    """A number as people write it: ``$1,200.00``, ``12%`` (12, never 0.12), ``(123)`` (-123), ``+5``.
+    """A number in common spellings: ``$1,200.00``, ``12%`` (12, never 0.12), ``(123)`` (-123), ``+5``.
 
-    ``1.200,00`` is never guessed, nor is ``12,5``.
+    None for ``1.200,00`` and ``12,5``, which are ambiguous.
     """
     stripped = text.strip()
-    literal = _LITERAL.fullmatch(stripped)
-    if literal:
+    if _LITERAL.fullmatch(stripped):
         return _usable(stripped)
     negative = False
     if stripped.startswith("(") and stripped.endswith(")"):
         negative, stripped = True, stripped[1:-1].strip()
     if stripped[:1] in ("-", "+") and not negative:
         negative, stripped = stripped[0] == "-", stripped[1:].strip()
-    stripped = stripped.strip(_CURRENCY).strip()
-    stripped = stripped.removesuffix("%").strip()
+    stripped = stripped.strip(_CURRENCY).strip().removesuffix("%").strip()
     if stripped[:1] == "-" and not negative:
         negative, stripped = True, stripped[1:]
     if not _GROUPED.fullmatch(stripped):
@@ -77,26 +73,26 @@ def is_number(value: Value) -> bool:
 
 
 class Emptiness:
-    """What counts as no value: null, white space, ``[]``, ``{}``, containers of nothing else, and ``null_values``."""
+    """Tells empty values: null, white space, ``null_values``, and lists and objects that hold nothing else."""
 
-    __slots__ = ("_has_words", "_numbers", "_words")
+    __slots__ = ("_is_configured", "_numbers", "_words")
 
     def __init__(self, null_values: tuple[Any, ...] = ()) -> None:
         self._words = frozenset(normalise(word) for word in null_values if isinstance(word, str))
         self._numbers = frozenset(number for number in null_values if is_number(number))
-        self._has_words = bool(null_values)
+        self._is_configured = bool(null_values)
 
     def __call__(self, value: Value) -> bool:
         """Whether the value is empty."""
         if value is None:
             return True
         if isinstance(value, str):
-            return not value or value.isspace() or (self._has_words and self._is_word(value))
+            return not value or value.isspace() or (self._is_configured and self._is_null_text(value))
         if isinstance(value, list):
             return all(map(self, value))
         if isinstance(value, dict):
             return all(map(self, value.values()))
-        return self._has_words and is_number(value) and value in self._numbers
+        return self._is_configured and is_number(value) and value in self._numbers
 
-    def _is_word(self, text: str) -> bool:
+    def _is_null_text(self, text: str) -> bool:
         return normalise(text) in self._words or plain_number(text) in self._numbers
