@@ -1,4 +1,4 @@
-"""A result against a later one, as Markdown."""
+"""Markdown of the comparison of a result with a later one."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from sitegen.stats.significance import Significance
 from sitegen.text.markdown_cells import NIL, count, name, number, probability, prose, signed, table
 
 _NOUNS: Final = Nouns("judgement", "judgements")
-"""Words that fit every kind."""
+"""Nouns that fit every kind of eval."""
 
 
 def change_lines(change: ResultChange) -> Iterator[str]:
-    """Metrics, tests, and every judgement that was wrong on a side."""
+    """Metrics, tests, and every judgement that was wrong before or after."""
     before, after = name(change.before), name(change.after)
     yield f"# {name(change.eval_id)}: {before} against {after}"
     yield ""
@@ -41,8 +41,8 @@ def change_lines(change: ResultChange) -> Iterator[str]:
             ("ground truth", change.origin.ground_truth),
             ("rules", change.origin.rules),
         )
-        came = ", ".join(f"{signed(value)} from {role}" for role, value in parts)
-        yield from (f"Of {change.metrics[0].label}, over the documents of both: {came}.", "")
+        shares = ", ".join(f"{signed(value)} from {role}" for role, value in parts)
+        yield from (f"Of {change.metrics[0].label}, over the documents of both: {shares}.", "")
     if change.chance:
         yield from (*_chance_lines(change, change.chance), "")
     counted = (
@@ -73,7 +73,7 @@ def change_lines(change: ResultChange) -> Iterator[str]:
 
 
 def _chance_lines(change: ResultChange, chance: Chance) -> Iterator[str]:
-    """The verdict, and how far the headline of both sides and its change can be trusted."""
+    """The verdict, and the intervals of the headline before and after and of its change."""
     metric = change.metrics[0]
     yield f"**{chance.decision.capitalize()}**: {reason(chance.why, _NOUNS)}."
     yield ""
@@ -85,14 +85,14 @@ def _chance_lines(change: ResultChange, chance: Chance) -> Iterator[str]:
     yield from table((metric.label, "Value", "95 % interval", "Bootstrap", "Over"), rows, (1, 2, 3))
     if chance.decision == "inconclusive" and chance.detectable is not None:
         yield ""
-        seen = f"A change of {number(chance.detectable)}" if chance.detectable <= 1 else "No change at all"
-        yield f"{seen} would be seen here 8 times in 10."
+        subject = f"A change of {number(chance.detectable)}" if chance.detectable <= 1 else "No change at all"
+        yield f"{subject} would be seen here 8 times in 10."
 
 
 def _interval_rows(
     written: Callable[[float], str], closed: HeadlineInterval | None, drawn: HeadlineInterval | None
 ) -> tuple[str, str, str]:
-    ends = [f"{written(each.low)} to {written(each.high)}" if each else NIL for each in (closed, drawn)]
+    ends = [f"{written(interval.low)} to {written(interval.high)}" if interval else NIL for interval in (closed, drawn)]
     return ends[0], ends[1], f"{closed.n:,} {closed.unit}" if closed else NIL
 
 

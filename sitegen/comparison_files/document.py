@@ -14,12 +14,12 @@ SCHEMA: Final = "sitegen/comparison/1"
 
 @dataclass(frozen=True, slots=True)
 class ComparisonDocument:
-    """What one call compared, in the order in which it is written."""
+    """The comparisons of one call, in the order in which they are written."""
 
     variants: tuple[VariantComparison, ...] = ()
-    """Prompts that answered the same cases, an entry an eval."""
+    """For each eval, the prompts that answered the same cases."""
     changes: tuple[ResultChange, ...] = ()
-    """A result and a later one, an entry an eval."""
+    """For each eval, a result and a later one."""
     passed_over: tuple[str, ...] = ()
     """Evals that only one side has."""
     schema: str = SCHEMA

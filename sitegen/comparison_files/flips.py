@@ -1,4 +1,4 @@
-"""What broke, was fixed, or is still wrong, as Markdown."""
+"""Markdown of what broke, was fixed, or is still wrong."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from sitegen.analysis.comparison.values import Flipped
 from sitegen.text.markdown_cells import count, table
 
 SHOWN: Final = 50
-"""Rows that a report lists; all of them are in the JSON."""
+"""Rows that a report lists; the JSON has all of them."""
 
 WORDS: Final[dict[Flipped, str]] = {"fixed": "fixed", "broken": "broken", "still_wrong": "still wrong"}
 
 
 def flip_lines(title: str, heads: Sequence[str], flips: Iterable[tuple[Flipped, tuple[str, ...]]]) -> Iterator[str]:
-    """How many there are of each, then a row for each: its cells, escaped already, and what became of it."""
-    every = list(flips)
-    number = Counter(change for change, _ in every)
+    """The counts, then a table of (kind of flip, cells of the row). Cells are escaped already."""
+    rows = list(flips)
+    counts = Counter(change for change, _ in rows)
     yield f"### {title}"
     yield ""
-    yield ", ".join(f"{count(number[kind])} {word}" for kind, word in WORDS.items()) + "."
+    yield ", ".join(f"{count(counts[kind])} {word}" for kind, word in WORDS.items()) + "."
     yield ""
-    if every:
-        yield from table((*heads, "Change"), ((*cells, WORDS[change]) for change, cells in every[:SHOWN]))
+    if rows:
+        yield from table((*heads, "Change"), ((*cells, WORDS[change]) for change, cells in rows[:SHOWN]))
         yield ""
-    if len(every) > SHOWN:
-        yield f"{count(len(every) - SHOWN)} more are in the JSON."
+    if len(rows) > SHOWN:
+        yield f"{count(len(rows) - SHOWN)} more are in the JSON."
         yield ""

@@ -1,8 +1,10 @@
-"""``comparison_report.md``: a comparison for people."""
+"""``comparison_report.md``: a comparison for readers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Final
 
 from sitegen.analysis.comparison.values import MetricTest, Tested, VariantComparison, VariantPair
 from sitegen.comparison_files.change_markdown import change_lines
@@ -12,12 +14,12 @@ from sitegen.scoring.usage import USAGE_METRICS
 from sitegen.stats.significance import ALPHA
 from sitegen.text.markdown_cells import NIL, count, name, number, probability, prose, signed, table
 
+_METRICS: Final = ("accuracy", "consistency", "quality", "rouge1", "rouge2", "rougeL")
+
 
 def comparison_markdown(document: ComparisonDocument) -> str:
     """The whole report, ending with a line feed."""
-    parts = [variants_lines(variant) for variant in document.variants] + [
-        change_lines(change) for change in document.changes
-    ]
+    parts = chain(map(variants_lines, document.variants), map(change_lines, document.changes))
     lines = [line for part in parts for line in (*part, "")]
     if document.passed_over:
         lines += [f"Only one side has: {', '.join(map(name, document.passed_over))}.", ""]
@@ -25,7 +27,7 @@ def comparison_markdown(document: ComparisonDocument) -> str:
 
 
 def variants_lines(comparison: VariantComparison) -> Iterator[str]:
-    """Two or more prompts."""
+    """The comparison of two or more prompts."""
     yield f"# {name(comparison.eval_id)}: {' against '.join(name(variant.name) for variant in comparison.variants)}"
     yield ""
     yield f"**{prose(comparison.recommendation)}** Confidence: {comparison.confidence}."
@@ -45,17 +47,7 @@ def _metric_lines(comparison: VariantComparison) -> Iterator[str]:
     rows = (
         (
             name(variant.name),
-            *map(
-                number,
-                (
-                    variant.accuracy,
-                    variant.consistency,
-                    variant.quality,
-                    variant.rouge1,
-                    variant.rouge2,
-                    variant.rougeL,
-                ),
-            ),
+            *(number(getattr(variant, attribute)) for attribute in _METRICS),
             count(variant.responses),
             count(variant.failed),
         )
@@ -66,10 +58,10 @@ def _metric_lines(comparison: VariantComparison) -> Iterator[str]:
 
 def _usage_lines(comparison: VariantComparison) -> Iterator[str]:
     """Who answered and graded, and what that took; nothing if no file states any of it."""
-    known = [
+    specs = [
         spec for spec in USAGE_METRICS if any(getattr(each, spec.name) is not None for each in comparison.variants)
     ]
-    if not known and not any(variant.models or variant.judges for variant in comparison.variants):
+    if not specs and not any(variant.models or variant.judges for variant in comparison.variants):
         return
     yield from ("## Cost and time", "")
     rows = (
@@ -77,11 +69,11 @@ def _usage_lines(comparison: VariantComparison) -> Iterator[str]:
             name(variant.name),
             ", ".join(map(name, variant.models)) or NIL,
             ", ".join(map(name, variant.judges)) or NIL,
-            *(number(getattr(variant, spec.name), unit=spec.unit) for spec in known),
+            *(number(getattr(variant, spec.name), unit=spec.unit) for spec in specs),
         )
         for variant in comparison.variants
     )
-    heads = ("Variant", "Model", "Judge", *(spec.label for spec in known))
+    heads = ("Variant", "Model", "Judge", *(spec.label for spec in specs))
     yield from (*table(heads, rows, range(3, len(heads))), "")
 
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 PlotFormat: TypeAlias = Literal["png", "svg"]
 
 _Metric: TypeAlias = tuple[str, str, str, float]
-_Took: TypeAlias = list[tuple[MetricSpec, list[float | None]]]
-"""Each amount that any side states, with the value of each side."""
+_Usage: TypeAlias = list[tuple[MetricSpec, list[float | None]]]
+"""Cost, tokens and time that at least one side states, with the value of each side."""
 METRICS: Final[tuple[_Metric, ...]] = (
     ("accuracy", "accuracy", "Accuracy", 1.0),
     ("consistency", "consistency_score", "Consistency", 1.0),
@@ -58,7 +58,7 @@ METADATA: Final[dict[PlotFormat, dict[str, str | None]]] = {
 
 
 class NoPlotsError(SitegenError):
-    """matplotlib is not there."""
+    """matplotlib is not installed."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -68,7 +68,7 @@ class NoPlotsError(SitegenError):
 
 
 def plots(document: ComparisonDocument, format_: PlotFormat, thresholds: Mapping[str, Mapping[str, float]]) -> bytes:
-    """The picture. ``thresholds``: least value wanted, by eval, then by name of the metric.
+    """The picture. ``thresholds`` holds the least acceptable value by eval and by name of the metric.
 
     Raises NoPlotsError without matplotlib.
     """
@@ -97,46 +97,52 @@ def plots(document: ComparisonDocument, format_: PlotFormat, thresholds: Mapping
 
 def _draw_variants(part: SubFigure, comparison: VariantComparison, thresholds: Mapping[str, float]) -> None:
     part.suptitle(_plain_text(comparison.eval_id))
-    all_measured = [
-        metric for metric in METRICS if all(_metric_value(one, metric) is not None for one in comparison.variants)
-    ]
-    took = _took(
-        [{spec.name: getattr(variant, spec.name) for spec in USAGE_METRICS} for variant in comparison.variants]
-    )
-    part = _beside_usage(part, took)
-    columns = 2 if len(all_measured) > 2 else 1
+    shares_by_metric = {metric: [_share(variant, metric) for variant in comparison.variants] for metric in METRICS}
+    measured_by_all = [metric for metric, shares in shares_by_metric.items() if None not in shares]
+    usage = [{spec.name: getattr(variant, spec.name) for spec in USAGE_METRICS} for variant in comparison.variants]
+    part = _beside_usage(part, _stated_usage(usage))
+    columns = 2 if len(measured_by_all) > 2 else 1
     _draw_bars(part.add_subplot(1, columns, 1), comparison, thresholds)
     if columns == 2:
-        _draw_radar(part.add_subplot(1, 2, 2, projection="polar"), comparison, all_measured)
+        _draw_radar(part.add_subplot(1, 2, 2, projection="polar"), comparison, measured_by_all)
     part.legend(*part.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
 
 
 def _draw_bars(axes: Axes, comparison: VariantComparison, thresholds: Mapping[str, float]) -> None:
-    shown = [metric for metric in METRICS if any(_metric_value(one, metric) is not None for one in comparison.variants)]
-    width = 0.8 / len(comparison.variants)
-    for k, variant in enumerate(comparison.variants):
-        at = [index - 0.4 + width * (k + 0.5) for index in range(len(shown))]
-        values = _metric_shares(variant, shown)
-        bars = axes.bar(at, [value or 0 for value in values], width, label=_plain_text(variant.name), color=_colour(k))
-        axes.bar_label(bars, ["—" if value is None else f"{value:.2f}" for value in values], padding=2, fontsize=8)
-    for index, (_, name, _, best) in enumerate(shown):
+    variants = comparison.variants
+    metrics = [metric for metric in METRICS if any(_share(variant, metric) is not None for variant in variants)]
+    width = 0.8 / len(variants)
+    lowest = 0.0
+    for k, variant in enumerate(variants):
+        shares = [_share(variant, metric) for metric in metrics]
+        _draw_labelled_bars(axes, shares, offset=width * (k + 0.5) - 0.4, width=width, label=variant.name, colour=k)
+        lowest = min([lowest, *(share or 0 for share in shares)])
+    for index, (_, name, _, best) in enumerate(metrics):
         if name in thresholds:
             axes.hlines(thresholds[name] / best, index - 0.45, index + 0.45, colors="#b4233f", linestyles="dashed")
-    axes.set_xticks(range(len(shown)), [label for _, _, label, _ in shown])
-    axes.set_ylim(
-        min([0.0, *(value for one in comparison.variants for value in _metric_shares(one, shown) if value)]), 1.12
-    )
+    axes.set_xticks(range(len(metrics)), [label for _, _, label, _ in metrics])
+    axes.set_ylim(lowest, 1.12)
     axes.set_title("dashed: threshold", loc="right", fontsize=8)
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _draw_radar(axes: Axes, comparison: VariantComparison, shown: Sequence[_Metric]) -> None:
-    turns = [2 * pi * k / len(shown) for k in range(len(shown))]
+def _draw_labelled_bars(
+    axes: Axes, values: Sequence[float | None], *, offset: float, width: float, label: str, colour: int
+) -> None:
+    """One bar for each metric, with its value above it; *offset* is the distance of a bar from its metric's tick."""
+    positions = [index + offset for index in range(len(values))]
+    heights = [value or 0 for value in values]
+    bars = axes.bar(positions, heights, width, label=_plain_text(label), color=_colour(colour))
+    axes.bar_label(bars, ["—" if value is None else f"{value:.2f}" for value in values], padding=2, fontsize=8)
+
+
+def _draw_radar(axes: Axes, comparison: VariantComparison, metrics: Sequence[_Metric]) -> None:
+    angles = [2 * pi * k / len(metrics) for k in range(len(metrics))]
     for k, variant in enumerate(comparison.variants):
-        values = [max(0.0, value or 0) for value in _metric_shares(variant, shown)]
-        axes.plot([*turns, turns[0]], [*values, values[0]], color=_colour(k), linewidth=1.8)
-        axes.fill(turns, values, color=_colour(k), alpha=0.08)
-    axes.set_xticks(turns, [label for _, _, label, _ in shown])
+        values = [max(0.0, value or 0) for value in (_share(variant, metric) for metric in metrics)]
+        axes.plot([*angles, angles[0]], [*values, values[0]], color=_colour(k), linewidth=1.8)
+        axes.fill(angles, values, color=_colour(k), alpha=0.08)
+    axes.set_xticks(angles, [label for _, _, label, _ in metrics])
     axes.set_ylim(0, 1)
 
 
@@ -144,36 +150,36 @@ def _draw_change(part: SubFigure, change: ResultChange) -> None:
     part.suptitle(
         _plain_text(f"{change.eval_id}: {change.fixed} fixed, {change.broken} broken, {change.still_wrong} still wrong")
     )
-    took = _took([{metric.name: getattr(metric, side) for metric in change.metrics} for side in ("before", "after")])
-    part = _beside_usage(part, took)
+    usage = _stated_usage(
+        [{metric.name: getattr(metric, side) for metric in change.metrics} for side in ("before", "after")]
+    )
+    part = _beside_usage(part, usage)
     axes = part.add_subplot()
-    shown = [
+    metrics = [
         metric
         for metric in change.metrics
         if (metric.before is not None or metric.after is not None) and metric.name not in USAGE
     ]
     for k, (label, side) in enumerate(((change.before, "before"), (change.after, "after"))):
-        values = [getattr(metric, side) for metric in shown]
-        at = [index + 0.4 * k - 0.2 for index in range(len(shown))]
-        bars = axes.bar(at, [value or 0 for value in values], 0.4, label=_plain_text(label), color=_colour(k))
-        axes.bar_label(bars, ["—" if value is None else f"{value:.2f}" for value in values], padding=2, fontsize=8)
-    axes.set_xticks(range(len(shown)), [_plain_text(metric.label) for metric in shown])
+        values = [getattr(metric, side) for metric in metrics]
+        _draw_labelled_bars(axes, values, offset=0.4 * k - 0.2, width=0.4, label=label, colour=k)
+    axes.set_xticks(range(len(metrics)), [_plain_text(metric.label) for metric in metrics])
     axes.spines[["top", "right"]].set_visible(False)
     part.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
 
 
-def _took(sides: Sequence[Mapping[str, float | None]]) -> _Took:
-    every = [(spec, [stated.get(spec.name) for stated in sides]) for spec in USAGE_METRICS]
-    return [(spec, values) for spec, values in every if any(value is not None for value in values)]
+def _stated_usage(sides: Sequence[Mapping[str, float | None]]) -> _Usage:
+    usage = [(spec, [stated.get(spec.name) for stated in sides]) for spec in USAGE_METRICS]
+    return [(spec, values) for spec, values in usage if any(value is not None for value in values)]
 
 
-def _beside_usage(part: SubFigure, took: _Took) -> SubFigure:
-    """Draw cost, tokens and time of each side, a row of bars each, for their units differ; returns what is left."""
-    if not took:
+def _beside_usage(part: SubFigure, usage: _Usage) -> SubFigure:
+    """Draw cost, tokens and time as bars with scales of their own; returns the part of the figure that remains."""
+    if not usage:
         return part
     left: SubFigure
     left, right = part.subfigures(1, 2, squeeze=False, width_ratios=(3, 1))[0]
-    for axes, (spec, values) in zip(right.subplots(len(took), 1, squeeze=False)[:, 0], took, strict=True):
+    for axes, (spec, values) in zip(right.subplots(len(usage), 1, squeeze=False)[:, 0], usage, strict=True):
         places = range(len(values))
         bars = axes.barh(places, [value or 0 for value in values], 0.7, color=[_colour(k) for k in places])
         texts = ["—" if value is None else amount(value, spec.unit) for value in values]
@@ -187,14 +193,10 @@ def _beside_usage(part: SubFigure, took: _Took) -> SubFigure:
     return left
 
 
-def _metric_value(variant: VariantNumbers, metric: _Metric) -> float | None:
-    """Of its best value."""
+def _share(variant: VariantNumbers, metric: _Metric) -> float | None:
+    """The metric as a share of its best value."""
     value: float | None = getattr(variant, metric[0])
     return None if value is None else value / metric[3]
-
-
-def _metric_shares(variant: VariantNumbers, shown: Sequence[_Metric]) -> list[float | None]:
-    return [_metric_value(variant, metric) for metric in shown]
 
 
 def _colour(index: int) -> str:
@@ -202,6 +204,6 @@ def _colour(index: int) -> str:
 
 
 def _plain_text(text: str) -> str:
-    """A name of a project as a label; matplotlib leaves labels that begin with an underscore out of legends."""
-    shown = encodable(line(text, 60))
-    return f"\u200b{shown}" if shown.startswith("_") else shown
+    """A name as a label, with an invisible start because matplotlib's legends omit labels with a leading underscore."""
+    label = encodable(line(text, 60))
+    return f"\u200b{label}" if label.startswith("_") else label

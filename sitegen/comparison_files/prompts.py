@@ -1,6 +1,6 @@
-"""``comparison_results.json`` of prompts that are named by their files: the prompts are numbered as they were named.
+"""``comparison_results.json`` of prompts that the command line names by their files, numbered in that order.
 
-Its keys are those of the comparison that teams who keep prompts as templates know; a tie is the winner ``tie``.
+Its keys are those that teams who keep prompts as templates are used to. In a tie, the winner is ``tie``.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ TIE = "tie"
 
 @dataclass(frozen=True, slots=True)
 class PromptTest:
-    """One test of one metric; undefined is None."""
+    """A test of a metric; undefined numbers are None."""
 
     test: str
     statistic: float | None
     p_value: float | None
     adjusted_p: float | None
-    """By Holm over all pairs of prompts. This one decides."""
+    """By Holm's method over all pairs of prompts. This p-value decides."""
     statistically_significant: bool
     winner: str
     note: str
@@ -31,7 +31,7 @@ class PromptTest:
 
 @dataclass(frozen=True, slots=True)
 class PromptsMetric:
-    """One metric of two prompts: the independent test, which decides, and the paired one beside it."""
+    """A metric of two prompts with the independent test, which decides, and the paired test for comparison."""
 
     values: dict[str, float | None]
     """By prompt."""
@@ -55,7 +55,7 @@ class PromptPair:
 
 @dataclass(frozen=True, slots=True)
 class StatisticalComparison:
-    """Every pair, and the order of all."""
+    """All pairs of prompts and the ranking."""
 
     pairwise_comparisons: dict[str, PromptPair]
     """By ``prompt_1_vs_prompt_2``."""
@@ -65,10 +65,10 @@ class StatisticalComparison:
 
 @dataclass(frozen=True, slots=True)
 class RecommendedPrompt:
-    """Which prompt to use."""
+    """The recommendation."""
 
     recommended_prompt: str | None
-    """The one that wins over all, else the one that ranks first alone; None if there is none."""
+    """The overall winner, otherwise the only prompt of the first rank; None if there is neither."""
     ranking_score: float | None
     significant_improvements: tuple[str, ...]
     """Metrics in which it is significantly better than another."""
@@ -77,7 +77,7 @@ class RecommendedPrompt:
 
 @dataclass(frozen=True, slots=True)
 class PromptsDocument:
-    """The whole file, in the order in which it is written: these keys and no others."""
+    """The whole file, in the order in which it is written."""
 
     timestamp: str
     prompt_paths: tuple[str, ...]
@@ -90,7 +90,7 @@ class PromptsDocument:
 def prompts_document(
     comparison: VariantComparison, evaluations: Sequence[Evaluation], timestamp: str
 ) -> PromptsDocument:
-    """The document of a comparison whose variants are called by the paths of the prompts."""
+    """The document of a comparison whose variants are named by the paths of the prompts."""
     documents = {f"prompt_{number}": evaluation.document for number, evaluation in enumerate(evaluations, 1)}
     keys = {document.prompt_path: key for key, document in documents.items()}
     first = sole_leader(comparison.ranking)

@@ -1,1 +1,1 @@
-"""What the gate found, as Markdown, JSON, JUnit XML and annotations of a GitHub workflow."""
+"""The gate's report as Markdown, JSON, JUnit XML and annotations of a GitHub workflow."""

@@ -1,9 +1,9 @@
-"""The gate's report as workflow commands, which GitHub shows on the files of a pull request."""
+"""The gate's report as workflow commands, which GitHub displays on the files of a pull request."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby
+from itertools import chain
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.errors import SitegenError
@@ -12,13 +12,13 @@ from sitegen.model.gate import EvalCheck, GateReport, GateVerdict
 from sitegen.text.plain import encodable, line
 
 SHOWN: Final = 10
-"""Annotations of each level that GitHub shows of one step."""
+"""How many annotations of each level GitHub displays for a step."""
 
 Level: TypeAlias = Literal["error", "warning"]
 
 
 class Annotation(NamedTuple):
-    """A message on a file, or on none."""
+    """A message, on a file or on the whole step."""
 
     level: Level
     message: str
@@ -26,7 +26,7 @@ class Annotation(NamedTuple):
     file: str = ""
 
     def __str__(self) -> str:
-        """The workflow command, one line."""
+        """The workflow command on one line."""
         properties = ",".join(
             f"{key}={_escaped_property(value)}" for key, value in (("file", self.file), ("title", self.title)) if value
         )
@@ -34,41 +34,43 @@ class Annotation(NamedTuple):
 
 
 def annotations_of(report: GateReport) -> list[Annotation]:
-    """Errors, then warnings; of each as many as are shown, the last of which says how many there are besides."""
-    every = sorted(_all_annotations(report), key=lambda one: one.level)
-    return [one for _, some in groupby(every, key=lambda one: one.level) for one in _within_limits(list(some))]
+    """Errors, then warnings, at most ``SHOWN`` of each; the last one says how many more there are."""
+    all_annotations = list(_all_annotations(report))
+    levels: tuple[Level, ...] = ("error", "warning")
+    by_level = ([annotation for annotation in all_annotations if annotation.level == level] for level in levels)
+    return list(chain.from_iterable(map(_within_limits, by_level)))
 
 
 def annotation_of_error(error: SitegenError) -> Annotation:
-    """What is annotated if there can be no report."""
+    """The annotation if no report could be made."""
     return Annotation("error", error_sentence(error))
 
 
 def _all_annotations(report: GateReport) -> Iterator[Annotation]:
     if nothing := nothing_compared(report):
         yield Annotation("error", nothing)
-    for one in report.evals:
-        title = f"sitegen check: {one.info.id}"
-        for reason in one.reasons:
+    for check in report.evals:
+        title = f"sitegen check: {check.info.id}"
+        for reason in check.reasons:
             yield Annotation(
-                level=_annotation_level(one.verdict, report),
-                message=eval_sentence(one, reason),
+                level=_annotation_level(check.verdict, report),
+                message=eval_sentence(check, reason),
                 title=title,
-                file=one.file,
+                file=check.file,
             )
-        for metric in one.metrics:
-            for said in metric_sentences(metric, one.info.nouns):
+        for metric in check.metrics:
+            for sentence in metric_sentences(metric, check.info.nouns):
                 yield Annotation(
-                    level=_annotation_level(metric.verdict, report), message=said, title=title, file=one.file
+                    level=_annotation_level(metric.verdict, report), message=sentence, title=title, file=check.file
                 )
-        if one.compared and one.verdict == "fail":
-            yield from _edit_annotations(one, title)
+        if check.compared and check.verdict == "fail":
+            yield from _edit_annotations(check, title)
 
 
 def _edit_annotations(check: EvalCheck, title: str) -> Iterator[Annotation]:
     for edit in check.compared.edits if check.compared else ():
-        said = f"Edited while {check.info.id} failed the gate: they go together in time, the cause may be another."
-        yield Annotation(level="warning", message=said, title=title, file=edit.path)
+        message = f"Edited while {check.info.id} failed the gate: they go together in time, the cause may be another."
+        yield Annotation(level="warning", message=message, title=title, file=edit.path)
 
 
 def _annotation_level(verdict: GateVerdict, report: GateReport) -> Level:
@@ -76,10 +78,13 @@ def _annotation_level(verdict: GateVerdict, report: GateReport) -> Level:
     return "error" if fails else "warning"
 
 
-def _within_limits(some: list[Annotation]) -> list[Annotation]:
-    if len(some) <= SHOWN:
-        return some
-    return [*some[: SHOWN - 1], Annotation(some[0].level, f"{len(some) - SHOWN + 1:,} more are in the report.")]
+def _within_limits(annotations: list[Annotation]) -> list[Annotation]:
+    if len(annotations) <= SHOWN:
+        return annotations
+    return [
+        *annotations[: SHOWN - 1],
+        Annotation(annotations[0].level, f"{len(annotations) - SHOWN + 1:,} more are in the report."),
+    ]
 
 
 def _escaped_data(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The gate's report with every number (``sitegen/gate/1``)."""
+"""The gate's report as JSON with every number (``sitegen/gate/1``)."""
 
 from __future__ import annotations
 
@@ -164,15 +164,14 @@ def gate_json(report: GateReport) -> bytes:
 
 
 def gate_document(report: GateReport) -> GateDocument:
-    """The report as it is written."""
-    evals = tuple(map(_gate_eval, report.evals))
+    """The report in the shape of the JSON file."""
     return GateDocument(
         base=report.base,
         head=report.head,
         verdict=report.verdict,
         passed=report.passed,
         matched=report.matched,
-        evals=evals,
+        evals=tuple(map(_gate_eval, report.evals)),
     )
 
 
@@ -258,5 +257,5 @@ def _gate_cell(flip: CellFlip) -> GateCell:
 
 
 def expected_of_cell(flip: CellFlip) -> str:
-    """What is expected at the head, else at the base; empty for nothing."""
+    """The expected value at the head, otherwise at the base; empty without any."""
     return next((run.expected for run in (flip.after, flip.before) if run and run.expected), "")

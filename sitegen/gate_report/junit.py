@@ -1,4 +1,4 @@
-"""The gate's report as JUnit XML: a suite an eval, a case a metric that has a limit."""
+"""The gate's report as JUnit XML: a suite for each eval, and a case for each metric that has a limit."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from sitegen.model.gate import EvalCheck, GateReport, GateVerdict
 from sitegen.text.plain import encodable, line
 
 _ILLEGAL: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 has no way to write."""
+"""Characters that XML 1.0 cannot represent."""
 
 _OUTCOMES: Final[dict[GateVerdict, str]] = {"fail": "failure", "not comparable": "failure", "inconclusive": "skipped"}
 
 
 def gate_junit(report: GateReport) -> bytes:
-    """UTF-8 XML. What may be chance is skipped; so is what cannot be compared, where that does not fail."""
+    """UTF-8 XML. A drop that may be chance is a skipped case, as is an eval that may be incomparable."""
     root = Element("testsuites", name="sitegen check")
-    for one in report.evals:
-        _add_suite(root, one)
+    for check in report.evals:
+        _add_suite(root, check)
     if nothing := nothing_compared(report):
         _add_case(SubElement(root, "testsuite", name="sitegen check"), "sitegen", "something matched", "fail", nothing)
     if report.passed:
@@ -32,7 +32,7 @@ def gate_junit(report: GateReport) -> bytes:
 
 
 def junit_of_error(error: SitegenError) -> bytes:
-    """One case that failed, in the place of a report if there can be none."""
+    """A single failed case, if no report could be made."""
     root = Element("testsuites", name="sitegen check")
     suite = SubElement(root, "testsuite", name="sitegen check")
     _add_case(suite, "sitegen", "can compare", "fail", error_sentence(error))
@@ -41,8 +41,8 @@ def junit_of_error(error: SitegenError) -> bytes:
 
 def _xml_bytes(root: Element) -> bytes:
     for suite in (*root, root):
-        counted = {"tests": "testcase", "failures": "failure", "skipped": "skipped"}
-        for attribute, tag in counted.items():
+        tags = {"tests": "testcase", "failures": "failure", "skipped": "skipped"}
+        for attribute, tag in tags.items():
             suite.set(attribute, str(sum(1 for _ in suite.iter(tag))))
     indent(root)
     xml: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
@@ -52,19 +52,19 @@ def _xml_bytes(root: Element) -> bytes:
 def _add_suite(root: Element, check: EvalCheck) -> None:
     eval_id = _xml_text(check.info.id)
     suite = SubElement(root, "testsuite", name=eval_id)
-    said = " ".join(eval_sentence(check, reason) for reason in check.reasons)
-    failed: GateVerdict = "fail" if check.reasons else "pass"
-    _add_case(suite, eval_id, {"both": "compared", "new": "new", "gone": "removed"}[check.presence], failed, said)
+    message = " ".join(eval_sentence(check, reason) for reason in check.reasons)
+    verdict: GateVerdict = "fail" if check.reasons else "pass"
+    _add_case(suite, eval_id, {"both": "compared", "new": "new", "gone": "removed"}[check.presence], verdict, message)
     for metric in check.metrics:
         if metric.reasons or metric.limits != (None, None):
-            said = " ".join(metric_sentences(metric, check.info.nouns))
-            _add_case(suite, eval_id, metric.spec.label, metric.verdict, said)
+            message = " ".join(metric_sentences(metric, check.info.nouns))
+            _add_case(suite, eval_id, metric.spec.label, metric.verdict, message)
 
 
-def _add_case(suite: Element, owner: str, name: str, verdict: GateVerdict, said: str) -> None:
+def _add_case(suite: Element, owner: str, name: str, verdict: GateVerdict, message: str) -> None:
     case = SubElement(suite, "testcase", classname=owner, name=_xml_text(name))
     if verdict in _OUTCOMES:
-        SubElement(case, _OUTCOMES[verdict], message=_xml_text(said))
+        SubElement(case, _OUTCOMES[verdict], message=_xml_text(message))
 
 
 def _xml_text(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The gate's report for a job summary and for a comment: quiet when nothing moved, and never too long for either."""
+"""The gate's report for a job summary or a comment: one line if nothing moved, and within GitHub's length limits."""
 
 from __future__ import annotations
 
@@ -16,60 +16,63 @@ from sitegen.model.commits import WORKTREE
 from sitegen.model.gate import EvalCheck, GatedChange, GateReport, InstructionChange, MetricCheck
 from sitegen.pages.changes import split
 from sitegen.text.markdown_cells import NIL, code, count, name, number, points, prose, table
+from sitegen.text.plain import counted
 
 LONGEST: Final = 65_000
-"""Characters; GitHub takes 65,536 in a comment."""
+"""Characters of the report; a comment on GitHub may have 65,536."""
 
 CELLS: Final = 20
-"""Broken cells that are listed of an eval."""
+"""Broken cells that are listed for each eval."""
 
 NAMED: Final = 20
-"""Evals, files or commits that are named in a sentence."""
+"""Evals, files or commits that a sentence lists."""
 
 _END: Final = 20_000
-"""Characters, at most, of what is said of all evals together."""
+"""Characters of the closing sentences about all evals together."""
 
 _CALLING: Final = re.compile(r"[@#]|\bGH-(?=\d)|:(?=//)|\bwww\\?\.", re.IGNORECASE)
-"""What begins a mention, a reference to an issue or an address, in text whose markup is escaped."""
+"""The start of a mention, an issue reference or an address in text whose markup is escaped."""
 
 _CLOSING: Final = 200
-"""Characters of the sentence that says that there is more."""
+"""Characters reserved for the sentence that says that there is more."""
 
 
 def gate_markdown(report: GateReport) -> str:
-    """The whole, ending with a line feed; at most ``LONGEST`` characters."""
+    """The whole report, at most ``LONGEST`` characters, ending with a line feed."""
     moved = [check for check in report.evals if _has_moved(check)]
     unmoved = [check for check in report.evals if not _has_moved(check)]
     if report.passed and not moved:
         return _join_blocks(
-            [f"{_summary_line(report)} Nothing moved in {_evals(len(unmoved))}.", *_not_made_again(report.evals)]
+            [
+                f"{_summary_line(report)} Nothing moved in {counted(len(unmoved), 'eval')}.",
+                *_not_made_again(report.evals),
+            ]
         )
     begin = [_summary_line(report), *filter(None, [prose(nothing_compared(report))])]
-    still = [code(check.info.id, 60) for check in unmoved]
-    end = [f"Nothing moved in {_listed_words(still)}."] if still else []
+    unmoved_ids = [code(check.info.id, 60) for check in unmoved]
+    end = [f"Nothing moved in {_listed_words(unmoved_ids)}."] if unmoved_ids else []
     end += (*_not_made_again(report.evals), *_edit_sentences(report.evals))
-    kept = list(takewhile(CharacterBudget(_END).take, end))
-    sections, left_out = _fitting_sections(moved, LONGEST - len(_join_blocks([*begin, *kept])) - _CLOSING)
+    closing = list(takewhile(CharacterBudget(_END).take, end))
+    sections, left_out = _fitting_sections(moved, LONGEST - len(_join_blocks([*begin, *closing])) - _CLOSING)
     if left_out:
-        kept.append(f"{_evals(left_out).capitalize()} more moved: this is as much as fits, the JSON has all.")
-    elif len(kept) < len(end):
-        kept.append("More instructions were edited than fit here: the JSON has all.")
-    return _join_blocks([*begin, *sections, *kept])
+        closing.append(f"{counted(left_out, 'eval')} more moved: this is as much as fits, the JSON has all.")
+    elif len(closing) < len(end):
+        closing.append("More instructions were edited than fit here: the JSON has all.")
+    return _join_blocks([*begin, *sections, *closing])
 
 
 def markdown_of_error(error: SitegenError) -> str:
-    """What stands in the place of a report if there can be none."""
+    """The text if no report could be made."""
     return _join_blocks(["**Evals: fail.**", _without_mentions(prose(error_sentence(error)))])
 
 
 def _summary_line(report: GateReport) -> str:
     head = report.head if report.head == WORKTREE else report.head[:7]
     outcome = "pass" if report.passed else "fail"
-    number_ = Counter(check.verdict for check in report.evals)  # the worst first, as the report has them
-    tally = f": {', '.join(f'{count(number_[verdict])} {verdict}' for verdict in number_)}" if len(number_) > 1 else ""
-    return (
-        f"**Evals: {outcome}.** {code(head)} against {code(report.base[:7])}, {count(report.matched)} compared{tally}."
-    )
+    verdicts = Counter(check.verdict for check in report.evals)  # the worst first, as the report has them
+    tally = ", ".join(f"{count(number)} {verdict}" for verdict, number in verdicts.items())
+    compared = f"{count(report.matched)} compared{f': {tally}' if len(verdicts) > 1 else ''}"
+    return f"**Evals: {outcome}.** {code(head)} against {code(report.base[:7])}, {compared}."
 
 
 def _has_moved(check: EvalCheck) -> bool:
@@ -80,20 +83,20 @@ def _has_moved(check: EvalCheck) -> bool:
 
 
 class CharacterBudget:
-    """Characters that are left."""
+    """A number of characters that blocks of text use up."""
 
     def __init__(self, characters: int) -> None:
         self._left = characters
 
     def take(self, block: str) -> bool:
-        """Use what a block needs, with the lines around it; False if there is not that much."""
+        """Take the room for a block and the empty line after it; False, without taking any, if it does not fit."""
         fits = len(block) + 2 <= self._left
         self._left -= (len(block) + 2) * fits
         return fits
 
 
 def _fitting_sections(evals: Sequence[EvalCheck], characters: int) -> tuple[list[str], int]:
-    """Those that fit, the worst eval first, and how many do not. Cells go in where all sections leave room."""
+    """The sections that fit, the worst eval first, and how many do not. Cells are added if room remains."""
     room = CharacterBudget(characters)
     fitting = list(takewhile(room.take, map(_eval_section, evals)))
     blocks = []
@@ -104,7 +107,7 @@ def _fitting_sections(evals: Sequence[EvalCheck], characters: int) -> tuple[list
 
 
 def _eval_section(check: EvalCheck) -> str:
-    """An eval: what became of its metrics, why it does not pass, and what was edited."""
+    """An eval: its metrics, the reasons why it does not pass, and the circumstances of the change."""
     title = "" if check.info.name == check.info.id else f" {name(check.info.name, 60)}"
     title += " (recorded)" if check.info.recorded else ""
     parts = [f"### {code(check.info.id, 60)}{_without_mentions(title)}: {check.verdict}"]
@@ -156,25 +159,25 @@ _EXCHANGED: Final = {
 def _circumstances(change: GatedChange) -> Iterator[str]:
     for who, exchange in (("model", change.model), ("judge", change.judge)):
         if exchange:
-            before, after = (", ".join(code(name_, 60) for name_ in names[:4]) for names in exchange[:2])
+            before, after = (", ".join(code(model, 60) for model in models[:4]) for models in exchange[:2])
             yield f"The {who} changed from {before} to {after}: {_EXCHANGED[who]}."
     overlap = change.overlap
     if overlap.verdict == "bridged":
         sides = (("the base", len(overlap.only_before)), ("the head", len(overlap.only_after)))
-        alone = "; ".join(f"{count(number_)} only at {side}" for side, number_ in sides if number_)
+        alone = "; ".join(f"{count(unmatched)} only at {side}" for side, unmatched in sides if unmatched)
         yield f"{count(overlap.common)} {change.units[overlap.common != 1]} in common; not matched: {alone}."
 
 
 def _edit_sentences(evals: Sequence[EvalCheck]) -> list[str]:
-    """The instructions that were edited, once for all evals that they drive."""
-    driven: dict[tuple[InstructionChange, ...], list[str]] = {}
+    """The edited instructions, each group of edits once with all evals that it drives."""
+    evals_by_edits: dict[tuple[InstructionChange, ...], list[str]] = {}
     for check in evals:
         if check.compared and check.compared.edits:
-            driven.setdefault(check.compared.edits, []).append(code(check.info.id, 60))
+            evals_by_edits.setdefault(check.compared.edits, []).append(code(check.info.id, 60))
     begin = "Instructions edited since the base, which goes together in time and need not be the cause"
     return [
         f"{begin}, of {_listed_words(names)}: {_listed_words([_edit_words(edit) for edit in edits])}."
-        for edits, names in driven.items()
+        for edits, names in evals_by_edits.items()
     ]
 
 
@@ -184,25 +187,26 @@ def _edit_words(edit: InstructionChange) -> str:
 
 
 def _broken_cells_table(change: GatedChange) -> str:
-    """What broke, folded up; what was fixed is counted."""
+    """A collapsed table of the broken cells, and the number of fixed ones."""
     counts = f"{count(change.broken)} broken, {count(change.fixed)} fixed"
     broken = [flip for flip in change.flipped if flip.fate == "broken"][:CELLS]
     if not broken:
         return f"{counts}." if change.fixed else ""
     heads = ("Document", "Field", "Expected", "Base", "Head")
-    named = 0 if any(flip.cell.document for flip in broken) else 1
+    first = 0 if any(flip.cell.document for flip in broken) else 1  # without the column of documents
     lines = [f"<details><summary>{counts}</summary>", ""]
-    lines += [*table(heads[named:], (_broken_cell_row(flip)[named:] for flip in broken)), ""]
+    lines += [*table(heads[first:], (_broken_cell_row(flip)[first:] for flip in broken)), ""]
     if change.broken > len(broken):
         lines += [f"{count(change.broken - len(broken))} more broken ones are in the JSON.", ""]
     return "\n".join([*lines, "</details>"])
 
 
 def _broken_cell_row(flip: CellFlip) -> tuple[str, ...]:
-    before, after = flip.before, flip.after
-    given = (run.actual if run else "" for run in (before, after))
-    values = (code(value, 60) if value else NIL for value in (expected_of_cell(flip), *given))
-    return (code(flip.cell.document, 60) if flip.cell.document else NIL, code(flip.cell.label, 80), *values)
+    actual = (run.actual if run else "" for run in (flip.before, flip.after))
+    document, *values = (
+        code(value, 60) if value else NIL for value in (flip.cell.document, expected_of_cell(flip), *actual)
+    )
+    return (document, code(flip.cell.label, 80), *values)
 
 
 def _not_made_again(evals: Iterable[EvalCheck]) -> list[str]:
@@ -217,12 +221,8 @@ def _listed_words(names: Sequence[str], most: int = NAMED) -> str:
     return ", ".join(names[:most]) + more
 
 
-def _evals(number_: int) -> str:
-    return "1 eval" if number_ == 1 else f"{count(number_)} evals"
-
-
 def _without_mentions(text: str) -> str:
-    """Escaped text that calls nobody and links nothing on GitHub: a word joiner after each sign that would."""
+    """Escaped text with a word joiner after every sign that GitHub would turn into a mention or a link."""
     return _CALLING.sub("\\g<0>\u2060", text)
 
 

@@ -1,7 +1,7 @@
-"""The gate's document from another machine, made into a report again that trusts nothing of it but its numbers.
+"""Reads the gate's JSON from an untrusted machine back into a report.
 
-The run that wrote it ran the code of a pull request, so it can hold anything. Labels and nouns are those that sitegen
-itself has for the kind, and every verdict is concluded once more from values and limits.
+The run that wrote it executed the code of a pull request, so the file may contain anything. Labels and nouns come from
+sitegen's own kinds, and every verdict is derived again from values and limits.
 """
 
 from __future__ import annotations
@@ -28,39 +28,39 @@ from sitegen.scoring.usage import all_specs
 from sitegen.text.plain import line
 
 LARGEST: Final = 20_000_000
-"""Bytes of a document that is read."""
+"""Bytes of the largest document that is read."""
 
 MOST: Final = 10_000
-"""Entries of a list, and characters of a text."""
+"""Entries of a list or characters of a text."""
 
 HIGHEST: Final = 1e9
-"""How far from zero a number may be."""
+"""The largest absolute value of a number."""
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _KIND: Final = re.compile(r"[A-Za-z][\w-]{0,40}", re.ASCII)
 _DERIVED: Final = ("nothing in common", "undefined")
-"""Reasons of an eval as a whole that follow from the rest of it."""
+"""Reasons of an eval that ``check_eval`` derives again."""
 
 
 def read_report(content: bytes) -> GateReport:
-    """The report that a document was made from, as far as Markdown shows it. Raises SitegenError if it is none."""
+    """The report of a document, as far as Markdown needs it. Raises SitegenError if it is not a valid report."""
     try:
         document = _checked_document(content)
         evals = tuple(map(_eval_check, document.evals))
     except (ValueError, RecursionError, IndexError) as error:
-        raise _no_report(str(error)) from None
+        raise _invalid(str(error)) from None
     report = gate_report(document.base, document.head, evals, allow_incomparable=document.passed)
     if (report.verdict, report.passed, report.matched) != (document.verdict, document.passed, document.matched):
-        raise _no_report("its verdict does not follow from its evals")
+        raise _invalid("its verdict does not follow from its evals")
     return report
 
 
-def _no_report(why: str) -> SitegenError:
+def _invalid(why: str) -> SitegenError:
     return SitegenError(f"The file is no report of the gate: {why}.", fix="Write one by sitegen check --json.")
 
 
 def _checked_document(content: bytes) -> GateDocument:
-    """Its form and its bounds. Raises ValueError or RecursionError."""
+    """The document, if it has the right form and keeps the bounds. Raises ValueError or RecursionError."""
     import msgspec
 
     if len(content) > LARGEST:
@@ -70,7 +70,7 @@ def _checked_document(content: bytes) -> GateDocument:
     if not isinstance(body, dict) or body.get("schema") != SCHEMA:
         raise ValueError(f"it does not say that it is a {SCHEMA}")
     document = msgspec.convert(body, GateDocument)
-    edits = [edit for one in document.evals for edit in one.instructions]
+    edits = [edit for gate_eval in document.evals for edit in gate_eval.instructions]
     commits = [document.base, document.head, *(commit for edit in edits for commit in edit.commits)]
     if not all(_COMMIT.fullmatch(commit) or commit == WORKTREE for commit in commits):
         raise ValueError("an id of a commit is none")
@@ -80,18 +80,17 @@ def _checked_document(content: bytes) -> GateDocument:
 def _check_bounds(value: Any) -> None:
     if isinstance(value, str | list | dict) and len(value) > MOST:
         raise ValueError(f"a text or a list of it is longer than {MOST:,}")
-    if isinstance(value, int | float) and not abs(value) <= HIGHEST:  # what is no number is not within either
+    if isinstance(value, int | float) and not abs(value) <= HIGHEST:  # NaN compares false
         raise ValueError(f"a number of it is beyond {HIGHEST:,.0f}")
-    for each in (*value, *value.values()) if isinstance(value, dict) else value if isinstance(value, list) else ():
-        _check_bounds(each)
+    for member in (*value, *value.values()) if isinstance(value, dict) else value if isinstance(value, list) else ():
+        _check_bounds(member)
 
 
 def _eval_check(gate_eval: GateEval) -> EvalCheck:
     if not _KIND.fullmatch(gate_eval.kind):
         raise ValueError("there is no such kind of eval")
-    own = next(
-        (scorer for scorer in SCORERS if scorer.kind == gate_eval.kind), None
-    )  # the reader need not have it installed
+    # A kind of an installed package may be missing on the machine that reads.
+    own = next((scorer for scorer in SCORERS if scorer.kind == gate_eval.kind), None)
     nouns, specs = (own.nouns, own.metrics) if own else (Nouns(), ())
     compared, recorded = _gated_change(gate_eval, nouns), traits_of(gate_eval.kind).is_recorded
     return check_eval(
@@ -115,24 +114,23 @@ def _metric_check(
         return check_stranger(metric.name, limits)
     parts = DeltaParts(metric.parts.outputs, metric.parts.ground_truth, metric.parts.rules) if metric.parts else None
     delta = MetricDelta(metric.name, metric.change, parts) if compared else None
-    told = _change_verdict(metric.noise) if metric.noise else None
-    anew = regraded(compared.judge if compared else None, metric.name)
-    return check_metric(spec, limits, (metric.base, metric.head), delta, lambda _: told, regraded=anew)
+    verdict = _change_verdict(metric.noise) if metric.noise else None
+    is_regraded = regraded(compared.judge if compared else None, metric.name)
+    return check_metric(spec, limits, (metric.base, metric.head), delta, lambda _: verdict, regraded=is_regraded)
 
 
 def _metric_spec(metric: GateMetric, *, recorded: bool) -> MetricSpec:
-    """A number that no kind of ours describes, as the report does. Raises ValueError if its range is none."""
+    """The spec of a metric that no built-in kind has. Raises ValueError if its range is invalid."""
     low, high = metric.range
     if high is None or not low < high:
         raise ValueError("the range of a metric is none")
-    higher = metric.higher_is_better
     return MetricSpec(
         name=metric.name,
         label=line(metric.name, 60),
         explanation="",
         low=low,
         high=high,
-        higher_is_better=higher,
+        higher_is_better=metric.higher_is_better,
         recorded=recorded,
     )
 
@@ -179,7 +177,7 @@ def _gated_change(gate_eval: GateEval, nouns: Nouns) -> GatedChange | None:
 
 
 def _cell_flip(cell: GateCell) -> CellFlip:
-    """Without the states of the cell, which no form of the report shows."""
+    """The flip without the states of the cell, which no form of the report contains."""
     sides = (
         Run(start=0, state="absent", expected=cell.expected or "", actual=actual or "")
         for actual in (cell.base, cell.head)

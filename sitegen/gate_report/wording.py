@@ -1,4 +1,4 @@
-"""Why something does not pass, as plain sentences. They hold names of a project, so each form escapes them its way."""
+"""Sentences that say why something does not pass. They contain names of a project, which each format has to escape."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from sitegen.text.markdown_cells import number
 
 
 def reason_sentences(check: EvalCheck) -> Iterator[str]:
-    """Of the whole eval, then of each metric."""
+    """The sentences about the whole eval, then those about each metric."""
     yield from (eval_sentence(check, reason) for reason in check.reasons)
     for metric in check.metrics:
         yield from metric_sentences(metric, check.info.nouns)
 
 
 def is_amount(spec: MetricSpec) -> bool:
-    """Whether a metric has no upper bound, so that its changes are told in percent of what it was."""
+    """Whether a metric has no upper bound, so that its changes are percentages of its earlier value."""
     return isinf(spec.high)
 
 
 def points_of(metric: MetricCheck) -> float | None:
-    """The change in points, of an amount in percent; None if there is none, or nothing that it is a share of."""
+    """The change in points, or in percent for an amount; None without a change or an earlier value other than 0."""
     if metric.change is None:
         return None
     if not is_amount(metric.spec):
@@ -35,13 +35,13 @@ def points_of(metric: MetricCheck) -> float | None:
 
 
 def metric_sentences(metric: MetricCheck, nouns: Nouns) -> Iterator[str]:
-    """A sentence a reason."""
+    """One sentence for each reason."""
     for reason in metric.reasons:
         yield f"{metric.spec.label} {_metric_predicate(metric, reason, nouns)}."
 
 
 def eval_sentence(check: EvalCheck, reason: Reason) -> str:
-    """What is to be said of the eval as a whole."""
+    """A reason that concerns the eval as a whole."""
     match reason:
         case "removed":
             return "Its ground truth or its outputs are gone; if that is meant, name it under removed in [gate]."
@@ -55,7 +55,7 @@ def eval_sentence(check: EvalCheck, reason: Reason) -> str:
 
 
 def nothing_compared(report: GateReport) -> str:
-    """What is to be said if nothing was compared; empty otherwise."""
+    """The sentence for a gate that compared nothing; empty otherwise."""
     if report.matched:
         return ""
     return (
@@ -65,25 +65,25 @@ def nothing_compared(report: GateReport) -> str:
 
 
 def error_sentence(error: SitegenError) -> str:
-    """Why there is no report at all."""
+    """The reason why there is no report."""
     where = f" At: {error.where}." if error.where else ""
     return f"The gate cannot compare. {error.what}{where} {error.fix or ''}".rstrip()
 
 
 def _metric_predicate(metric: MetricCheck, reason: Reason, nouns: Nouns) -> str:
-    moved = points_of(metric)
+    change = points_of(metric)
     unit = " %" if is_amount(metric.spec) else " points"
-    fell = "got worse, from nothing" if moved is None else f"got worse by {abs(moved):.2f}{unit}"
+    loss = "got worse, from nothing" if change is None else f"got worse by {abs(change):.2f}{unit}"
     match reason:
         case "below the floor":
             side = "below the floor" if metric.spec.higher_is_better else "above the ceiling"
             already = ", as it was at the base" if metric.before is not None and metric.change == 0 else ""
             return f"is {number(metric.after, unit=metric.spec.unit)}, {side} of {metric.limits.floor:g}{already}"
         case "dropped":
-            return f"{fell}, and {metric.limits.drop or 0:g} are allowed"
+            return f"{loss}, and {metric.limits.drop or 0:g} are allowed"
         case "may be chance":
-            told = f": {by_noise(metric.chance.why, nouns)}" if metric.chance else ""
-            return f"{fell}, which may be chance{told}"
+            explanation = f": {by_noise(metric.chance.why, nouns)}" if metric.chance else ""
+            return f"{loss}, which may be chance{explanation}"
         case "another judge":
             return "is of grades by another judge than at the base"
         case "no such metric":

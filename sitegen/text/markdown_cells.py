@@ -1,4 +1,4 @@
-"""Numbers, names and tables as Markdown, which terminals show as it is. Everything from a project is escaped."""
+"""Writes numbers, names and tables as Markdown that is also readable on a terminal. Text of a project is escaped."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from sitegen.text.plain import encodable, line
 from sitegen.text.values import amount, metric_text
 
 NIL: Final = "—"
-"""Undefined."""
+"""Stands for an undefined value."""
 
 LONGEST: Final = 200
 """Characters of a name."""
 
 _MARKUP: Final = re.compile(r"[\\`*\[\]<>|~&#!]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.")
-"""What Markdown, or GitHub's links, would take for something else than text."""
+"""Characters that Markdown or GitHub's automatic links would interpret."""
 
 
 def name(text: str, longest: int = LONGEST) -> str:
-    """A text of a project: one visible line, bounded, without any markup."""
+    """A text of a project as one visible, bounded line with its markup escaped."""
     return _MARKUP.sub(r"\\\g<0>", encodable(line(text, longest)))
 
 
 def prose(text: str) -> str:
-    """A sentence of ours that has names of a project in it."""
+    """A sentence of sitegen that contains names of a project."""
     return name(text, 10 * LONGEST)
 
 
@@ -35,7 +35,7 @@ def number(value: float | None, digits: int = 3, unit: str = "") -> str:
 
 
 def signed(value: float | None, unit: str = "") -> str:
-    """A change."""
+    """A change with its sign."""
     if value is None:
         return NIL
     if unit:
@@ -44,7 +44,7 @@ def signed(value: float | None, unit: str = "") -> str:
 
 
 def points(value: float | None) -> str:
-    """A change in points; a small one with a digit more."""
+    """A change in points, with a second digit if it is small."""
     if not value:
         return NIL if value is None else "0.0"
     return f"{value:+.{1 if abs(value) >= 0.05 else 2}f}"
@@ -53,28 +53,28 @@ def points(value: float | None) -> str:
 def code(text: str, longest: int = LONGEST) -> str:
     """A text of a project as inline code, where GitHub links no names, numbers or commits and calls nobody.
 
-    Bars are shown broken: one would end the cell of a table, and cannot be escaped there without a doubt.
+    Vertical bars become broken bars: in inline code they cannot be escaped reliably, and would end a cell of a table.
     """
-    shown = encodable(line(text, longest)).replace("|", "¦").replace("\t", " ") or " "
-    fence = "`" * (1 + max(map(len, re.findall("`+", shown)), default=0))
-    pad = " " if shown.startswith("`") or shown.endswith("`") else ""
-    return f"{fence}{pad}{shown}{pad}{fence}"
+    content = encodable(line(text, longest)).replace("|", "¦").replace("\t", " ") or " "
+    fence = "`" * (1 + max(map(len, re.findall("`+", content)), default=0))
+    pad = " " if content.startswith("`") or content.endswith("`") else ""
+    return f"{fence}{pad}{content}{pad}{fence}"
 
 
 def probability(value: float | None) -> str:
-    """A p value: three digits, and never called zero."""
+    """A p-value with three digits that is never written as zero."""
     if value is None:
         return NIL
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def count(value: int | None) -> str:
-    """A number of things."""
+    """A whole number with thousands separators."""
     return NIL if value is None else f"{value:,}"
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: Iterable[int] = ()) -> list[str]:
-    """A table of cells that are escaped already, its columns aligned; ``numbers``: the columns that hold numbers."""
+    """The lines of a table with aligned columns. Cells are escaped already; *numbers* are the right-aligned columns."""
     body = [[cell or " " for cell in row] for row in rows]
     right = set(numbers)
     widths = [max(3, *(len(row[k]) for row in (heads, *body))) for k in range(len(heads))]
