@@ -1,6 +1,6 @@
-"""Kind ``highlights``: texts that a model marked in paragraphs, against a gold standard (rules 26 to 28).
+"""Kind ``highlights``: texts that a model marked in paragraphs, compared with a gold standard (rules 26 to 28).
 
-``chunks`` says which shapes are read, ``paragraphs`` reads what is below a chunk, ``files`` whole files and runs,
-``settings`` the settings in the manifest; ``scorer`` compares and finds the texts in their paragraph, ``document`` and
-``extract`` write.
+``files`` reads whole files and selects a run, ``chunks`` and ``paragraphs`` read the shapes in them, and ``settings``
+reads the manifest. ``scorer`` compares the texts and locates them in their paragraphs. ``document`` writes results for
+other programs, and ``extract`` turns a log into a run.
 """

@@ -1,24 +1,24 @@
-"""Chunks: one reader for the gold standard, for a line of a log and for a raw run.
+"""Reads chunks, from the gold standard, from a line of a log or from a raw run.
 
-A file holds chunks, a chunk paragraphs, a paragraph its highlights by category. Accepted shapes:
+A file holds chunks, a chunk holds paragraphs, and a paragraph holds its highlights by category. Accepted shapes:
 
 * a file: ``{"chunks": [...]}``, a bare list of chunks, ``{"paragraphs": [...]}``, a bare list of paragraphs, or an
   object of paragraphs by id, ``{"p-1": {"terms": [...]}}``; a line of a log: one chunk, or one paragraph;
-* a chunk: ``{"chunkIndex": 0, "run_id": 1, "paragraphs": [...], "highlights": ...}``; one of the last two suffices;
-* ``highlights`` of a gold standard may be written ``expected``, those of an output ``llm_output``: a file with both
-  sides is read for the one it is asked for;
+* a chunk: ``{"chunkIndex": 0, "run_id": 1, "paragraphs": [...], "highlights": ...}``, where one of the last two
+  suffices;
+* ``highlights`` may be called ``expected`` in a gold standard and ``llm_output`` in an output, so that a file can hold
+  both sides;
 * ``paragraphs``: a list of ids and of objects, or an object of texts or objects by id;
-* a paragraph: ``{"id": "p-1", "text": "...", "highlights": ...}``, or with the categories directly on it,
-  ``{"id": "p-1", "terms": [...]}``: then every list is a category;
+* a paragraph: ``{"id": "p-1", "text": "...", "highlights": ...}``, or with its categories as direct members,
+  ``{"id": "p-1", "terms": [...]}``, where every list is a category;
 * ``highlights`` of a paragraph: ``{"terms": ["..."], "concepts": []}`` or ``[{"category": "terms", "text": "..."}]``;
-* ``highlights`` of a chunk: either of these by id of the paragraph; or a list of objects that each say their
-  ``paragraphId``; or by category, where each object says its paragraph or the chunk has only one;
-* a text: ``"..."`` or ``{"text": "..."}``. Blank texts are none.
+* ``highlights`` of a chunk: either of these by id of the paragraph; or a list of objects with a ``paragraphId``; or by
+  category, if each object states its paragraph or the chunk has only one;
+* a text: ``"..."`` or ``{"text": "..."}``. Blank texts are ignored.
 
 ``id`` may be written ``paragraphId`` or ``paragraph_id``, ``chunkIndex`` ``chunk_index`` or ``chunk_id``, and
 ``run_id`` ``runId``. Ids and runs may be numbers. A chunk may state its model, tokens, cost and latency, and the object
-around ``chunks`` those of all of them. Keys that are not named here mean nothing. Whatever does not fit is a finding,
-and the rest counts.
+around ``chunks`` those of all chunks. Other keys are ignored. Invalid values are reported, and the rest counts.
 """
 
 from __future__ import annotations
@@ -40,34 +40,34 @@ _SIDES: Final[dict[About, tuple[str, ...]]] = {
     "ground_truth": ("expected", "highlights"),
     "output": ("llm_output", "highlights"),
 }
-"""The keys that hold the highlights of a side, the one that names it first."""
+"""The keys that hold the highlights of a side, the more specific one first."""
 _SHAPE: Final = 'Write {"chunks": [{"paragraphs": [{"id": "p-1", "highlights": {"terms": []}}]}]}.'
 
 
 class Chunk(NamedTuple):
-    """Paragraphs that went to the model together."""
+    """Paragraphs that the model received together."""
 
     number: int | str | None
     """``chunkIndex``."""
     run: str | None
     paragraphs: tuple[Paragraph, ...]
     call: Call = Call()
-    """Who marked them, and what that took."""
+    """The model that marked them, and its usage."""
 
 
 class ChunkReader:
-    """Reads the values of one file, and gathers what is odd about them."""
+    """Reads the values of one file, and collects findings about them."""
 
     def __init__(self, about: About) -> None:
         self.findings: list[Finding] = []
         self.beside: RunUsage | None = None
-        """What stands beside the chunks about all of them."""
+        """What the file states about all chunks, beside their list."""
         self._about: About = about
         self._keys = _SIDES[about]
         self._line: int | None = None
 
     def file(self, value: Value) -> tuple[Chunk, ...]:
-        """The chunks of a whole file. Raises UnreadableError if it has another shape."""
+        """Read the chunks of a whole file. Raises UnreadableError if it has another shape."""
         if isinstance(value, dict) and "chunks" in value:
             chunks = value["chunks"]
             self.beside = stated(value, value.get("metadata")).of_run
@@ -81,14 +81,14 @@ class ChunkReader:
         return (self.line(value),)
 
     def line(self, value: Value, line: int | None = None) -> Chunk:
-        """The chunk of one line of a log. Raises UnreadableError if it has another shape."""
+        """Read the chunk of one line of a log. Raises UnreadableError if it has another shape."""
         self._line = line
         if self._is_chunk(value):
             return self._chunk(value, None)
         if not isinstance(value, dict) or first_stated(value, IDS) is None:
             raise UnreadableError("it has neither chunks nor paragraphs", _SHAPE, line)
-        around: dict[str, Value] = {key: value[key] for key in (*_INDEXES, *_RUNS) if key in value}
-        return self._chunk({**around, "paragraphs": [value]}, None)
+        of_chunk: dict[str, Value] = {key: value[key] for key in (*_INDEXES, *_RUNS) if key in value}
+        return self._chunk({**of_chunk, "paragraphs": [value]}, None)
 
     def _chunks(self, values: Iterable[Value], run: str | None) -> tuple[Chunk, ...]:
         return tuple(self._chunk(value, run) for value in values)
@@ -109,12 +109,12 @@ class ChunkReader:
             self._report("'paragraphs' is no list")
         below.highlights(first_stated(value, self._keys))
         number = first_stated(value, _INDEXES)
-        own, took = self._run(value), stated(value)
+        own_run, call = self._run(value), stated(value)
         return Chunk(
             number=number if isinstance(number, int | str) and not isinstance(number, bool) else None,
-            run=run if own is None else own,
+            run=run if own_run is None else own_run,
             paragraphs=below.all(),
-            call=Call(took.usage, took.model, took.parameters),
+            call=Call(call.usage, call.model, call.parameters),
         )
 
     def _run(self, value: dict[str, Value]) -> str | None:
@@ -125,10 +125,8 @@ class ChunkReader:
         return name
 
     def _report(self, message: str) -> None:
-        whose = "output" if self._about == "output" else "gold standard"
-        self.findings.append(
-            Finding(severity="error", what=message, fix=f"Correct the {whose}.", line=self._line, about=self._about)
-        )
+        fix = f"Correct the {'output' if self._about == 'output' else 'gold standard'}."
+        self.findings.append(Finding(severity="error", what=message, fix=fix, line=self._line, about=self._about))
 
     def _is_chunk(self, value: Value) -> TypeGuard[dict[str, Value]]:
         if not isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""The results of kind ``highlights`` as a document that other programs read (``sitegen/highlights-results/1``)."""
+"""Writes the results of kind ``highlights`` for other programs (``sitegen/highlights-results/1``)."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class HighlightsPart(HighlightNumbers):
 
 
 def highlights_part(result: Result) -> HighlightsPart:
-    """Of one result."""
+    """Make the part of one result."""
     card = result.scorecard
     data = result.data if isinstance(result.data, dict) else {}
     names, run = data.get("not_annotated"), data.get("run_id")

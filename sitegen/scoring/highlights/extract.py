@@ -1,4 +1,4 @@
-"""A log made into ``raw-llm-run.json``: one run, chunk by chunk, every category of every paragraph filled."""
+"""Turns one run of a log into ``raw-llm-run.json``, chunk by chunk, with every category in every paragraph."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from sitegen.scoring.highlights.files import read_log
 from sitegen.scoring.highlights.paragraphs import Paragraphs
 
 CATEGORIES: Final = ("terms", "concepts", "examples")
-"""What every paragraph has, unless the run uses none of them and others instead."""
+"""The categories of every paragraph, unless the run uses only others."""
 
 
 class Extract(NamedTuple):
     """One run of a log."""
 
     content: bytes
-    """UTF-8 JSON, in a shape that scoring reads."""
+    """UTF-8 JSON, in a shape that ``chunks`` reads."""
     run: str | None
     chunks: int
     paragraphs: int
     highlights: int
     findings: tuple[Finding, ...]
-    """Lines that were passed over, and what was odd in the others."""
+    """About lines that were skipped, and about the others."""
 
 
 def extract(log: bytes, run: str | None = None, name: str = "") -> Extract:
-    """Take one run, by default that of the last line, out of a log. ``name`` is written into the file.
+    """Extract a run from a log, by default the run of the last line. *name* is written into the file.
 
-    Lines with the same ``chunkIndex`` make one chunk; of a paragraph that stands several times the highlights are
-    united where it stands first (rule 27). Raises UnreadableError if no line can be read, or the log has no such run.
+    Lines with the same ``chunkIndex`` become one chunk. The highlights of a paragraph that occurs several times are
+    united at its first occurrence (rule 27). Raises UnreadableError if no line can be read, or if there is no such run.
     """
-    every, findings = read_log(log)
-    run_id = every[-1].run if run is None else run
-    chunks = [chunk for chunk in every if chunk.run == run_id]
+    all_chunks, findings = read_log(log)
+    run_id = all_chunks[-1].run if run is None else run
+    chunks = [chunk for chunk in all_chunks if chunk.run == run_id]
     if not chunks:
-        run_ids = ", ".join(dict.fromkeys(str(chunk.run)[:40] for chunk in every if chunk.run is not None))
+        run_ids = ", ".join(dict.fromkeys(str(chunk.run)[:40] for chunk in all_chunks if chunk.run is not None))
         fix = f"Ask for one of: {run_ids[:400]}." if run_ids else "Ask for no run: its lines name none."
         raise UnreadableError(f"it has no run {run_id!r}", fix)
     grouped = _grouped(chunks)
@@ -72,7 +72,7 @@ def extract(log: bytes, run: str | None = None, name: str = "") -> Extract:
 
 
 def _grouped(chunks: list[Chunk]) -> list[tuple[int | str, Paragraphs]]:
-    """Chunks by index, in the order of the log; a chunk without one is numbered by its place."""
+    """The paragraphs by chunk index, in the order of the log. A chunk without an index gets its position."""
     grouped: dict[int | str, Paragraphs] = {}
     homes: dict[str, Paragraphs] = {}
     for place, chunk in enumerate(chunks):

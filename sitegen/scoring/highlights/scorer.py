@@ -1,4 +1,4 @@
-"""The scorer of kind ``highlights``."""
+"""The scorer of kind ``highlights``: compares marked texts, and locates them in their paragraphs."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.panels import Mark, MarkedText, NotePanel, Panel, SpansPanel
 from sitegen.model.problems import Finding
-from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard
+from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard, Status
 from sitegen.model.values import Value
 from sitegen.scoring.highlights.files import Gold, HighlightsOutput, read_gold, read_output, united_paragraphs
 from sitegen.scoring.highlights.paragraphs import Highlights
 from sitegen.scoring.highlights.settings import Settings, read_settings
-from sitegen.scoring.scorer import ScoringInputs, bounded_findings
+from sitegen.scoring.scorer import ScoringInputs, bounded_findings, unscored_result
 from sitegen.scoring.usage import lacking, run_usage, with_usage
 from sitegen.stats import counts as stats
 from sitegen.text.values import bounded_json
@@ -31,13 +31,13 @@ METRICS: Final = (
 )
 
 MAX_MARKS: Final = 2_000
-"""Highlights of one paragraph that are looked for in its text; further ones are listed beside it."""
+"""Highlights of one paragraph that are located in its text. Further ones are listed beside it."""
 
 MAX_SEARCHED: Final = 100_000
-"""Characters of a paragraph in which they are looked for. Without both bounds an output could make this slow."""
+"""Characters of a paragraph that are searched. Without both bounds an output could make the search slow."""
 
 _TRIES: Final = 50
-"""Occurrences inside other words that are passed over."""
+"""Occurrences inside other words that are skipped."""
 
 HighlightOutcome: TypeAlias = Literal["correct", "missed", "wrong"]
 _LISTED: Final = 20
@@ -51,7 +51,7 @@ _OUTCOMES: Final[dict[HighlightOutcome, Outcome]] = {
 
 
 class Highlight(NamedTuple):
-    """A highlight that either side has, and how it was judged."""
+    """A highlight of either side, with its outcome."""
 
     outcome: HighlightOutcome
     category: str
@@ -59,9 +59,9 @@ class Highlight(NamedTuple):
 
 
 class HighlightsScorer:
-    """Compares, for each paragraph and category, two sets of exact texts (rule 26).
+    """Compares two sets of exact texts for each paragraph and category (rule 26).
 
-    A document is a paragraph, a field is a category; a missed highlight is an omission, a wrong one a hallucination.
+    A document is a paragraph, a field is a category. A missed highlight is an omission, a wrong one a hallucination.
     """
 
     kind = "highlights"
@@ -77,22 +77,16 @@ class HighlightsScorer:
     )
 
     def score(self, inputs: ScoringInputs) -> Result:
-        """Score one output. Never raises on bad input: what is wrong becomes a status and findings."""
+        """Score one output. Never raises on bad input: whatever is wrong becomes a status and findings."""
         settings, findings = read_settings(inputs.settings)
         try:
             gold = read_gold(inputs.ground_truth)
         except UnreadableError as error:
-            message = f"The gold standard cannot be read: {error.what}"
-            return _no_gold(
-                (
-                    Finding(severity="error", what=message, fix=error.fix, line=error.line, about="ground_truth"),
-                    *findings,
-                )
-            )
+            return unscored_result(METRICS, [error.finding("The gold standard", about="ground_truth"), *findings])
         return _HighlightsScoring(settings, gold, read_output(inputs.outputs, settings.run), findings).result()
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
-        """From the counts of these paragraphs."""
+        """Compute all metrics from the counts of these paragraphs."""
         return _highlight_metrics(stats.total([Counts(), *(document.counts for document in documents)]))
 
 
@@ -101,35 +95,35 @@ def _highlight_metrics(counts: Counts) -> tuple[Metric, ...]:
 
 
 class _HighlightsScoring:
-    """The comparing of one output."""
+    """The comparison of one output."""
 
     def __init__(self, settings: Settings, gold: Gold, output: HighlightsOutput, findings: tuple[Finding, ...]) -> None:
         self._settings = settings
         self._output = output
         self._findings = [*findings, *gold.findings, *output.findings]
-        paragraphs, again = united_paragraphs(output.chunks)
-        self._given = {paragraph.id: paragraph for paragraph in paragraphs}
-        self._again = again
+        paragraphs, self._repeated = united_paragraphs(output.chunks)
+        self._actual = {paragraph.id: paragraph for paragraph in paragraphs}
         in_scope = [paragraph for paragraph in gold.paragraphs if settings.has_paragraph(paragraph.id)]
         self._annotated = [paragraph for paragraph in in_scope if paragraph.highlights is not None]
         annotated = {paragraph.id for paragraph in self._annotated}
-        others = [*(paragraph.id for paragraph in in_scope), *filter(settings.has_paragraph, self._given)]
-        self._not_annotated = tuple(dict.fromkeys(name for name in others if name not in annotated))
+        names = [*(paragraph.id for paragraph in in_scope), *filter(settings.has_paragraph, self._actual)]
+        self._not_annotated = tuple(dict.fromkeys(name for name in names if name not in annotated))
 
     def result(self) -> Result:
-        """Compare every annotated paragraph and sum up."""
+        """Compare every annotated paragraph and build the result."""
         judgements: list[Judgement] = []
         documents: list[DocumentScore] = []
         texts = []
         for paragraph in self._annotated:
-            given = self._given.get(paragraph.id)
-            highlights = self._compared(paragraph.highlights or {}, given.highlights or {} if given else {})
-            judged = [_judgement(paragraph.id, highlight) for highlight in highlights]
-            documents.append(DocumentScore(paragraph.id, "scored" if given else "unreadable", stats.tally(judged)))
-            texts.append(marked_text(paragraph.id, paragraph.text or (given.text if given else ""), highlights))
-            judgements += judged
+            actual = self._actual.get(paragraph.id)
+            highlights = self._compared(paragraph.highlights or {}, actual.highlights or {} if actual else {})
+            of_paragraph = [_highlight_judgement(paragraph.id, highlight) for highlight in highlights]
+            status: Status = "scored" if actual else "unreadable"
+            documents.append(DocumentScore(paragraph.id, status, stats.tally(of_paragraph)))
+            texts.append(marked_text(paragraph.id, paragraph.text or (actual.text if actual else ""), highlights))
+            judgements += of_paragraph
         counts = stats.total(document.counts for document in documents) if documents else Counts()
-        self._remark()
+        self._report_comparison()
         fields = self._fields(judgements)
         panels: list[Panel] = [NotePanel("note", text) for text in self._notes()]
         panels.append(
@@ -141,7 +135,7 @@ class _HighlightsScoring:
             )
         )
         scorecard = Scorecard(
-            status="unreadable" if self._output.unreadable else "scored",
+            status="scored" if self._output.is_readable else "unreadable",
             counts=counts,
             metrics=_highlight_metrics(counts),
             documents=tuple(documents),
@@ -154,15 +148,15 @@ class _HighlightsScoring:
         usage = run_usage([chunk.call for chunk in self._output.chunks], self._output.beside)
         return Result(with_usage(scorecard, usage), tuple(judgements), panels=tuple(panels), data=data)
 
-    def _compared(self, expected: Highlights, given: Highlights) -> list[Highlight]:
-        """By category, in each the expected ones in their order, then the wrong ones."""
+    def _compared(self, expected: Highlights, actual: Highlights) -> list[Highlight]:
+        """The highlights of both sides by category, the expected ones before the wrong ones."""
         highlights: list[Highlight] = []
-        for category in filter(self._settings.has_category, {**expected, **given}):
-            expected_texts, given_texts = expected.get(category, {}), given.get(category, {})
+        for category in filter(self._settings.has_category, {**expected, **actual}):
+            expected_texts, actual_texts = expected.get(category, {}), actual.get(category, {})
             highlights += [
-                Highlight("correct" if text in given_texts else "missed", category, text) for text in expected_texts
+                Highlight("correct" if text in actual_texts else "missed", category, text) for text in expected_texts
             ]
-            highlights += [Highlight("wrong", category, text) for text in given_texts if text not in expected_texts]
+            highlights += [Highlight("wrong", category, text) for text in actual_texts if text not in expected_texts]
         return highlights
 
     def _fields(self, judgements: list[Judgement]) -> tuple[FieldScore, ...]:
@@ -174,31 +168,28 @@ class _HighlightsScoring:
             by_category.setdefault(judgement.attribute, []).append(judgement)
         return tuple(FieldScore(category, stats.tally(judged)) for category, judged in by_category.items())
 
-    def _remark(self) -> None:
-        """Findings about the comparison as a whole."""
-        if self._again:
-            message = f"{_paragraphs_are(self._again)} in more than one chunk, highlights united"
-            self._findings.append(
-                Finding("note", f"{message}: {_first_names(self._again)}", "Write each paragraph once.")
-            )
-        missing = [paragraph.id for paragraph in self._annotated if paragraph.id not in self._given]
-        if missing and not self._output.unreadable:
+    def _report_comparison(self) -> None:
+        """Add findings about the comparison as a whole."""
+        if self._repeated:
+            message = f"{_paragraphs_are(self._repeated)} in more than one chunk, highlights united"
+            fix = "Write each paragraph once."
+            self._findings.append(Finding("note", f"{message}: {_first_names(self._repeated)}", fix))
+        missing = [paragraph.id for paragraph in self._annotated if paragraph.id not in self._actual]
+        if missing and self._output.is_readable:
             message = f"{_paragraphs_are(missing)} missing from the output, all highlights missed"
             self._findings.append(Finding("warning", f"{message}: {_first_names(missing)}", "Make the output of them."))
         self._findings += lacking([chunk.call for chunk in self._output.chunks])
         if not self._annotated:
-            message = "No annotated paragraph lies in the range"
-            self._findings.append(
-                Finding(severity="warning", what=message, fix="Correct 'range'.", line=None, about="settings")
-            )
+            finding = Finding("warning", "No annotated paragraph lies in the range", "Correct 'range'.")
+            self._findings.append(finding._replace(about="settings"))
 
     def _notes(self) -> list[str]:
         notes = []
         output, settings = self._output, self._settings
-        if len(output.runs) > 1 and not output.unreadable:
-            which = "that was asked for" if settings.run is not None else "the newest"
-            run = f"the run {output.run[:80]!r}" if output.run is not None else "the run without an id"
-            notes.append(f"The output holds {len(output.runs)} runs. {run[0].upper()}{run[1:]}, {which}, counts.")
+        if len(output.runs) > 1 and output.is_readable:
+            reason = "that was asked for" if settings.run is not None else "the newest"
+            run = f"The run {output.run[:80]!r}" if output.run is not None else "The run without an id"
+            notes.append(f"The output holds {len(output.runs)} runs. {run}, {reason}, counts.")
         if settings.range:
             notes.append("Only paragraphs {} to {} are in scope.".format(*settings.range))
         if settings.categories:
@@ -209,8 +200,8 @@ class _HighlightsScoring:
         return notes
 
 
-def _judgement(name: str, highlight: Highlight) -> Judgement:
-    """Its path ends with the text, which is what a highlight is: one cell a text, wherever it stands."""
+def _highlight_judgement(name: str, highlight: Highlight) -> Judgement:
+    """The judgement of a highlight. Its path ends with the text, so that every text has one cell through history."""
     outcome, category, text = highlight
     return Judgement(
         document=name,
@@ -227,27 +218,12 @@ def _paragraphs_are(names: tuple[str, ...] | list[str]) -> str:
 
 
 def _first_names(names: tuple[str, ...] | list[str]) -> str:
-    shown = ", ".join(name[:60] for name in names[:_LISTED])
-    return f"{shown} and {len(names) - _LISTED} more" if len(names) > _LISTED else shown
-
-
-def _no_gold(findings: tuple[Finding, ...]) -> Result:
-    undefined = tuple(Metric(spec.name, None) for spec in METRICS)
-    return Result(
-        Scorecard(
-            status="no_ground_truth",
-            counts=Counts(),
-            metrics=undefined,
-            documents=(),
-            fields=(),
-            findings=bounded_findings(findings),
-        ),
-        (),
-    )
+    listed = ", ".join(name[:60] for name in names[:_LISTED])
+    return f"{listed} and {len(names) - _LISTED} more" if len(names) > _LISTED else listed
 
 
 def marked_text(name: str, text: str, highlights: Iterable[Highlight]) -> MarkedText:
-    """The paragraph with its highlights, which may overlap; what is not in it literally stands beside it."""
+    """Return a paragraph with its highlights, which may overlap. Those not in its text are listed beside it."""
     marks: list[Mark] = []
     elsewhere: list[tuple[str, str, str]] = []
     searched = text[:MAX_SEARCHED]
@@ -262,7 +238,7 @@ def marked_text(name: str, text: str, highlights: Iterable[Highlight]) -> Marked
 
 
 def place_of_text(text: str, words: str) -> int:
-    """Where the words stand first; inside other words only if they stand nowhere else. -1: nowhere."""
+    """Return the position of the first occurrence that is not inside another word, else of the first one, else -1."""
     first = start = text.find(words)
     for _ in range(_TRIES):
         if start < 0 or _is_apart(text, start, start + len(words)):

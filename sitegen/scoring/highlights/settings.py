@@ -1,4 +1,4 @@
-"""What an eval's ``settings`` say of highlights: categories, a range of paragraphs, a run (rules 27 and 28)."""
+"""Reads the ``settings`` of an eval of highlights: categories, a range of paragraphs, a run (rules 27 and 28)."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ _TRAILING: Final = re.compile(r"[0-9]+\Z")
 
 
 class Settings(NamedTuple):
-    """What is in scope."""
+    """The scope of an eval."""
 
     categories: tuple[str, ...] = ()
-    """Empty: every one that either side has."""
+    """Empty: every category of either side."""
     range: tuple[int, int] | None = None
-    """First and last trailing number of the paragraphs' ids, both inclusive; None: every paragraph."""
+    """First and last trailing number of the paragraphs' ids, both inclusive. None: every paragraph."""
     run: str | None = None
-    """None: the newest."""
+    """None: the newest run."""
 
     def has_category(self, category: str) -> bool:
         """Whether a category is in scope."""
         return not self.categories or category in self.categories
 
     def has_paragraph(self, name: str) -> bool:
-        """Whether a paragraph is in scope; one whose id ends in no number lies in no range."""
+        """Whether a paragraph is in scope. Ids without a trailing number are in no range."""
         if self.range is None:
             return True
         number = _TRAILING.search(name)
@@ -44,7 +44,7 @@ class Settings(NamedTuple):
 
 @lru_cache(maxsize=64)
 def read_settings(settings: str) -> tuple[Settings, tuple[Finding, ...]]:
-    """Read the canonical JSON of the settings. What does not fit is a finding and left out. Never raises."""
+    """Read the canonical JSON of the settings. Whatever is invalid is left out and reported. Never raises."""
     stated, findings = read_keys(settings, KEYS)
     present = {key: value for key, value in stated.items() if value is not None}
     categories = _category_names(present["categories"]) if "categories" in present else ()
