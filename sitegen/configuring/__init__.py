@@ -1,13 +1,13 @@
-"""Reading ``sitegen.toml`` and the manifest: text into the frozen values of ``sitegen.config``, or an error that helps.
+"""Reads ``sitegen.toml`` and the manifest into the frozen values of ``sitegen.config``, or raises a helpful error.
 
-pydantic and yaml are imported where they are needed: a build whose configuration is known needs neither.
+pydantic and yaml are imported only where they are needed: a build whose configuration the memo holds needs neither.
 """
 
 from sitegen.configuring.evaluation import (
     evaluated_entry,
     evaluated_llm,
     evaluation_methods,
-    found_evaluation,
+    project_evaluation,
     read_named,
     significance_level,
 )
@@ -28,8 +28,8 @@ __all__ = [
     "evaluated_entry",
     "evaluated_llm",
     "evaluation_methods",
-    "found_evaluation",
     "overlaid",
+    "project_evaluation",
     "read_manifest",
     "read_manifest_leniently",
     "read_manifest_with_remarks",

@@ -1,4 +1,4 @@
-"""How prompts are evaluated on test cases: one YAML file, which adds to an eval's entry and to the table ``[llm]``."""
+"""Reads the YAML file that configures evaluations of prompts; it adds to an eval's entry and to the table ``[llm]``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from sitegen.config import EVALUATION_FILE, EvalConfig, EvaluationConfig, Llm, MetricThresholds
 from sitegen.configuring.finders.searched_files import LARGEST_READ, SearchedFiles
-from sitegen.configuring.findings import finding_of, found, unknown_key, unreadable
+from sitegen.configuring.findings import describe, finding_of, unknown_key, unreadable
 from sitegen.configuring.manifest import ENTRY_KEYS, canonical, overlaid, read_entry
 from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_configuring_yaml
@@ -27,11 +27,11 @@ _OF_THE_MODEL: Final = ("model", "judge_model", "max_tokens", "temperature")
 _SETTINGS: Final = ("evaluation_methods", "significance_level")
 
 
-def found_evaluation(files: SearchedFiles) -> EvaluationConfig | Finding | None:
-    """The evaluation that the project configures for itself, what is wrong with it, or None if there is none."""
+def project_evaluation(files: SearchedFiles) -> EvaluationConfig | Finding | None:
+    """The evaluation that the project configures, or what is wrong with it; None if there is none."""
     folder = ""
     for name in EVALUATION_FILE.split("/"):
-        if name not in files.names(folder):  # mostly told by the names in the root, which are known
+        if name not in files.names(folder):  # in most projects, the names in the root are enough to tell
             return None
         folder = join(folder, name)
     content = files.read(EVALUATION_FILE, LARGEST_READ)
@@ -39,7 +39,7 @@ def found_evaluation(files: SearchedFiles) -> EvaluationConfig | Finding | None:
 
 
 def read_evaluation(content: bytes) -> EvaluationConfig | Finding:
-    """What the file states, or the first thing in it that cannot be understood. An unknown key is an error."""
+    """The evaluation in a file, or its first error. An unknown key is an error."""
     from pydantic import TypeAdapter, ValidationError
 
     try:
@@ -50,7 +50,10 @@ def read_evaluation(content: bytes) -> EvaluationConfig | Finding:
         return EvaluationConfig()
     if not isinstance(root, dict):
         return Finding(
-            severity="error", what=f"The configuration is {found(root)}.", fix="Write keys with their values.", line=1
+            severity="error",
+            what=f"The configuration is {describe(root)}.",
+            fix="Write keys with their values.",
+            line=1,
         )
     stated: dict[Any, Any] = {str(key): value for key, value in root.items() if value is not None}
     try:
@@ -64,22 +67,24 @@ def read_evaluation(content: bytes) -> EvaluationConfig | Finding:
         )
     level = read.significance_level
     if level is not None and not 0 < level < 1:
-        what = f"significance_level is {found(level)}, a number between 0 and 1 is wanted."
         return Finding(
-            severity="error", what=what, fix="Write 0.05, for example.", line=lines.get(("significance_level",))
+            severity="error",
+            what=f"significance_level is {describe(level)}, a number between 0 and 1 is wanted.",
+            fix="Write 0.05, for example.",
+            line=lines.get(("significance_level",)),
         )
     return read
 
 
 def read_named(eval_id: str, content: bytes, path: str) -> EvalConfig | EvaluationConfig:
-    """What a file of ``--config`` states: an evaluation, or else keys of the eval's entry.
+    """The content of a file of ``--config``: an evaluation, or keys of the eval's entry.
 
     Raises ConfigurationError, also for a key that neither of them has.
     """
     try:
         root = read_configuring_yaml(content)[0]
     except UnreadableError:
-        root = None  # said below, with its line
+        root = None  # ``read_entry`` raises the error with its line
     keys = [str(key) for key in root] if isinstance(root, dict) else []
     if any(key in EVALUATION_KEYS for key in keys):
         read = read_evaluation(content)
@@ -107,13 +112,13 @@ def evaluated_entry(entry: EvalConfig, evaluation: EvaluationConfig) -> EvalConf
 
 
 def evaluated_llm(llm: Llm, evaluation: EvaluationConfig) -> Llm:
-    """A table ``[llm]`` with what an evaluation says of the model in place of its own."""
+    """A table ``[llm]`` with an evaluation's settings of the model in place of its own."""
     stated = {name: value for name in _OF_THE_MODEL if (value := getattr(evaluation, name)) is not None}
     return replace(llm, **stated)
 
 
 def stated_llm(llm: Llm, evaluation: EvaluationConfig) -> Llm:
-    """A table ``[llm]`` with what an evaluation says of the model wherever the table says nothing of its own."""
+    """A table ``[llm]`` with an evaluation's settings of the model wherever the table has the default."""
     own = Llm()
     stated = {name: value for name in _OF_THE_MODEL if (value := getattr(llm, name)) != getattr(own, name)}
     return replace(evaluated_llm(llm, evaluation), **stated)

@@ -1,4 +1,4 @@
-"""What is wrong with a configuration, in our words: the key, what it holds, what is wanted, the nearest known name."""
+"""Words errors of a configuration: the key, its value, what is expected there, and the nearest key that exists."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sitegen.model.problems import Finding
 from sitegen.text.keys import key_path, nearest
 
 UNKNOWN: Final = ("unexpected_keyword_argument", "extra_forbidden")
-"""What pydantic calls a key that nobody knows."""
+"""pydantic's types of errors for an unknown key."""
 
 Location = tuple[str | int, ...]
 """The keys that lead to a value, outermost first."""
@@ -22,7 +22,7 @@ def finding_of(
     keys: Callable[[Location], Iterable[str]],
     prefix: str = "",
 ) -> Finding:
-    """The first complaint of pydantic in our words."""
+    """An error of pydantic as a finding."""
     location: Location = tuple(error["loc"])
     name = prefix + key_path(location)
     if error["type"] in UNKNOWN:
@@ -31,26 +31,26 @@ def finding_of(
         return Finding(
             severity="error", what=f"The key {name!r} is missing.", fix="Write it.", line=line(location[:-1])
         )
-    wanted = error["msg"].removeprefix("Input should be ").partition(", unable to parse")[0]
-    what = f"{name} is {found(error['input'])}, {wanted} is wanted."
-    return Finding(severity="error", what=what, fix="Correct the value.", line=line(location))
+    expected = error["msg"].removeprefix("Input should be ").partition(", unable to parse")[0]
+    message = f"{name} is {describe(error['input'])}, {expected} is wanted."
+    return Finding(severity="error", what=message, fix="Correct the value.", line=line(location))
 
 
 def unreadable(file: str, error: UnreadableError) -> Finding:
-    """A file that cannot be read at all, such as ``The manifest``."""
+    """The finding for a file, such as ``The manifest``, that cannot be read at all."""
     return Finding(severity="error", what=f"{file} cannot be read: {error.what}.", fix=error.fix, line=error.line)
 
 
-def unknown_key(location: Location, known: Iterable[str], line: int | None, prefix: str = "") -> Finding:
-    """A key that is not among the known ones, with the nearest of them."""
-    known = tuple(known)
-    near = nearest(str(location[-1]), known)
-    fix = f"Did you mean {near!r}?" if near else f"Known keys: {', '.join(sorted(known))}."
+def unknown_key(location: Location, keys: Iterable[str], line: int | None, prefix: str = "") -> Finding:
+    """The finding for a key that is not among *keys*, with the nearest of these."""
+    keys = tuple(keys)
+    near = nearest(str(location[-1]), keys)
+    fix = f"Did you mean {near!r}?" if near else f"Known keys: {', '.join(sorted(keys))}."
     return Finding(severity="error", what=f"The key {prefix}{key_path(location)!r} is not known.", fix=fix, line=line)
 
 
-def found(value: Any) -> str:
-    """A value as a message shows it: what it is, and its beginning."""
+def describe(value: Any) -> str:
+    """A value as it stands in a message: its type and its beginning."""
     names = {dict: "a mapping", list: "a list", str: "text", bool: "a truth value", int: "a number", float: "a number"}
     kind = "empty" if value is None else names.get(type(value), type(value).__name__)
     if value is None or isinstance(value, dict | list):

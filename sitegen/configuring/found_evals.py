@@ -1,7 +1,7 @@
-"""Evals that no manifest names: results of other tools where those tools leave them, and folders of test cases.
+"""Finds evals that no manifest names: results of other tools where those tools write them, and folders of test cases.
 
-What is found becomes entries of the manifest and instruction globs of the site, as if somebody had written them. So all
-of history is read by them, and nothing after the configuration knows how an eval was found.
+Found evals become entries of the manifest and instruction globs of the site, as if somebody had written them. So all of
+history is read by these, and nothing after the configuration depends on how an eval was found.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from posixpath import join
 from typing import Final, TypeAlias
 
 from sitegen.config import EvalConfig, EvaluationConfig, Manifest, SiteConfig
-from sitegen.configuring.evaluation import found_evaluation, stated_llm
+from sitegen.configuring.evaluation import project_evaluation, stated_llm
 from sitegen.configuring.finders.agentv import agentv_evals
 from sitegen.configuring.finders.case_files import case_file_evals, kind_of_newest
 from sitegen.configuring.finders.inspect_logs import inspect_evals
@@ -26,7 +26,7 @@ from sitegen.configuring.finders.test_cases import test_case_evals
 from sitegen.configuring.paths import folder_path, home_of
 
 Finder: TypeAlias = Callable[[Search], Iterator[EvalConfig]]
-"""Yields an entry for each eval that lies where it looks. It passes over the folders of the manifest's evals."""
+"""Yields an entry for each eval in the places that it searches, without the folders of the manifest's evals."""
 
 FINDERS: Final[tuple[Finder, ...]] = (
     promptfoo_evals,
@@ -42,15 +42,15 @@ FINDERS: Final[tuple[Finder, ...]] = (
 
 
 def with_found_evals(config: SiteConfig, manifest: Manifest, files: SearchedFiles) -> tuple[SiteConfig, Manifest]:
-    """The configuration with the evals that lie where tools leave them. An entry of the manifest goes first.
+    """The configuration with the evals that finders find. Entries of the manifest take precedence.
 
-    What several finders find in one folder under one id is one eval, as the first of them has it. In another folder it
-    is an eval of its own, called by its folder where the id is taken.
+    What several finders find in one folder under one id is one eval, with the entry of the first finder. In another
+    folder it is an eval of its own, named after its folder if the id is in use.
 
     Never raises: a configuration of a tool that cannot be read names no prompts.
     """
     files = files._replace(names=cache(files.names))  # most finders ask for the same folders
-    evaluation = found_evaluation(files)
+    evaluation = project_evaluation(files)
     if isinstance(evaluation, EvaluationConfig):
         config = replace(config, llm=stated_llm(config.llm, evaluation))
     evals_dir = folder_path(config.evals_dir)
@@ -58,12 +58,12 @@ def with_found_evals(config: SiteConfig, manifest: Manifest, files: SearchedFile
     manifest = replace(manifest, evals=stated)
     search = Search(files=files, evals_dir=evals_dir, stated=stated, evaluation=evaluation)
     homes = {entry.id: home_of(entry, evals_dir) for entry in stated}
-    found: dict[str, EvalConfig] = {}
+    found_evals: dict[str, EvalConfig] = {}
     for find in FINDERS:
         ids_before = set(homes)
         for entry in find(search):
             home, by_convention = home_of(entry, evals_dir), join(evals_dir, entry.id)
-            # A folder of evals with files of another kind is an eval by convention, which nobody has to find.
+            # A folder of evals with files of another kind is an eval by convention, without a finder.
             if (
                 entry.id not in homes
                 and home != by_convention
@@ -72,20 +72,20 @@ def with_found_evals(config: SiteConfig, manifest: Manifest, files: SearchedFile
                 homes[entry.id] = by_convention
             if entry.id in ids_before and homes[entry.id] == home:
                 continue
-            is_taken = entry.id in homes
-            own = replace(entry, id=_id_by_folder(entry.id, home, homes), dir=home or ".") if is_taken else entry
-            found[own.id] = own
-            homes[own.id] = home
-    if not found:
+            if entry.id in homes:
+                entry = replace(entry, id=_id_by_folder(entry.id, home, homes), dir=home or ".")
+            found_evals[entry.id] = entry
+            homes[entry.id] = home
+    if not found_evals:
         return config, manifest
-    globs = (glob for entry in found.values() for glob in entry.instructions)
+    globs = (glob for entry in found_evals.values() for glob in entry.instructions)
     instructions = tuple(dict.fromkeys((*config.instructions, *globs)))
-    return replace(config, instructions=instructions), replace(manifest, evals=(*stated, *found.values()))
+    return replace(config, instructions=instructions), replace(manifest, evals=(*stated, *found_evals.values()))
 
 
-def _id_by_folder(eval_id: str, home: str, taken: Collection[str]) -> str:
-    """An id by the folder, else with a number, for an eval whose own id another one has."""
+def _id_by_folder(eval_id: str, home: str, ids_in_use: Collection[str]) -> str:
+    """An id made from the folder, or else with a number, for an eval whose own id is in use."""
     folder = home.replace("/", "-").lstrip(".")
     by_folder = folder if folder.endswith(eval_id) else f"{folder}-{eval_id}"
-    names = (by_folder, *(f"{eval_id}-{number}" for number in range(2, len(taken) + 3)))
-    return next(name for name in names if name[0] != "-" and name not in taken)
+    names = (by_folder, *(f"{eval_id}-{number}" for number in range(2, len(ids_in_use) + 3)))
+    return next(name for name in names if name[0] != "-" and name not in ids_in_use)

@@ -1,4 +1,4 @@
-"""The manifest of the evals, that of the built revision strictly, those of old commits leniently."""
+"""Reads the manifest of the evals: that of the built revision strictly, those of old commits leniently."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from typing import Any, Final
 
 from sitegen.config import KIND_FILES, EvalConfig, Manifest
-from sitegen.configuring.findings import Location, finding_of, found, unknown_key, unreadable
+from sitegen.configuring.findings import Location, describe, finding_of, unknown_key, unreadable
 from sitegen.configuring.paths import FIX, OUTSIDE, leads_out
 from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_configuring_yaml
@@ -26,7 +26,7 @@ def read_manifest(content: bytes, path: str, evals_dir: str) -> Manifest:
 
 
 def read_manifest_with_remarks(content: bytes, path: str, evals_dir: str) -> tuple[Manifest, tuple[Finding, ...]]:
-    """The manifest of the built revision, and warnings of what is understood but hardly meant so.
+    """The manifest of the built revision, and warnings of what is valid but probably a mistake.
 
     Raises ConfigurationError for the first thing that cannot be understood.
     """
@@ -40,9 +40,9 @@ def read_manifest_with_remarks(content: bytes, path: str, evals_dir: str) -> tup
 
 
 def read_manifest_leniently(content: bytes, path: str, evals_dir: str) -> tuple[Manifest | None, tuple[Finding, ...]]:
-    """The manifest of an old commit: entries that cannot be understood are left out, and said.
+    """The manifest of an old commit without its invalid entries, and a finding for each of those.
 
-    None if the whole cannot be read. What is understood is not remarked on: nobody can correct an old commit.
+    The manifest is None if the file cannot be read. There are no warnings, as nobody can correct an old commit.
     """
     manifest, findings = _manifest(content, path, evals_dir)
     return manifest, tuple(finding for finding in findings if finding.severity == "error")
@@ -64,20 +64,17 @@ def read_entry(eval_id: str, content: bytes, path: str) -> EvalConfig:
     raise ConfigurationError(read.what, where=where, fix=read.fix)
 
 
-def overlaid(entry: EvalConfig, other: EvalConfig) -> EvalConfig:
-    """An entry with every key that the other one states; of settings and thresholds, key by key."""
+def overlaid(entry: EvalConfig, changes: EvalConfig) -> EvalConfig:
+    """An entry with every key that *changes* states; settings and thresholds are merged key by key."""
+    defaults = EvalConfig(id="")
     changed = {
         field.name: value
         for field in fields(EvalConfig)
-        if (value := getattr(other, field.name)) != _default(field.name)
+        if (value := getattr(changes, field.name)) != getattr(defaults, field.name)
     }
-    changed["settings"] = canonical({**json.loads(entry.settings), **json.loads(other.settings)})
-    changed["thresholds"] = tuple({**dict(entry.thresholds), **dict(other.thresholds)}.items())
+    changed["settings"] = canonical({**json.loads(entry.settings), **json.loads(changes.settings)})
+    changed["thresholds"] = tuple({**dict(entry.thresholds), **dict(changes.thresholds)}.items())
     return replace(entry, **changed)
-
-
-def _default(name: str) -> object:
-    return getattr(EvalConfig(id=""), name)
 
 
 def _manifest(content: bytes, path: str, evals_dir: str) -> tuple[Manifest | None, tuple[Finding, ...]]:
@@ -91,7 +88,7 @@ def _manifest(content: bytes, path: str, evals_dir: str) -> tuple[Manifest | Non
         return None, (
             Finding(
                 severity="error",
-                what=f"The manifest is {found(root)}.",
+                what=f"The manifest is {describe(root)}.",
                 fix="Write a mapping with the key evals.",
                 line=1,
             ),
@@ -103,11 +100,10 @@ def _manifest(content: bytes, path: str, evals_dir: str) -> tuple[Manifest | Non
     ]
     entries = root.get("evals")
     if not isinstance(entries, dict | None):
-        what = f"evals is {found(entries)}, a mapping from ids to entries is wanted."
         return None, (
             Finding(
                 severity="error",
-                what=what,
+                what=f"evals is {describe(entries)}, a mapping from ids to entries is wanted.",
                 fix="Write the id of each eval as a key below evals.",
                 line=lines.get(("evals",)),
             ),
@@ -125,7 +121,7 @@ def _manifest(content: bytes, path: str, evals_dir: str) -> tuple[Manifest | Non
 
 
 def _remarks(eval_id: str, entry: Mapping[Any, Any], lines: Mapping[Location, int]) -> Iterator[Finding]:
-    """Keys that count as metadata and are probably misspelt, and an id beside the one that counts."""
+    """Warnings of keys that count as metadata but are probably misspelt, and of a second id, which does not count."""
     for key in map(str, entry):
         line = lines.get(("evals", eval_id, key))
         near = None if key in (*ENTRY_KEYS, "id") else misspelt(key, ENTRY_KEYS)
@@ -137,10 +133,9 @@ def _remarks(eval_id: str, entry: Mapping[Any, Any], lines: Mapping[Location, in
                 line=line,
             )
         if key == "id" and str(entry["id"]) != eval_id:
-            what = f"The eval {eval_id!r} has the key id, {found(entry['id'])}, which does not count."
             yield Finding(
                 severity="warning",
-                what=what,
+                what=f"The eval {eval_id!r} has the key id, {describe(entry['id'])}, which does not count.",
                 fix="An eval's id is the key that its entry stands under; remove the other.",
                 line=line,
             )
@@ -150,51 +145,52 @@ def _entry(eval_id: str, entry: Any, lines: Mapping[Location, int], evals_dir: s
     read = _typed_entry(eval_id, entry, lines)
     if isinstance(read, EvalConfig):
         for key, value in _outside(read, evals_dir):
-            what = f"evals.{eval_id}.{key} is {found(value)}: {OUTSIDE}."
+            message = f"evals.{eval_id}.{key} is {describe(value)}: {OUTSIDE}."
             line = lines.get(("evals", eval_id, key), lines.get(("evals", eval_id)))
-            return Finding(severity="error", what=what, fix=FIX, line=line)
+            return Finding(severity="error", what=message, fix=FIX, line=line)
     return read
 
 
 def _typed_entry(eval_id: str, entry: Any, lines: Mapping[Location, int]) -> EvalConfig | Finding:
-    from pydantic import ValidationError
+    from pydantic import TypeAdapter, ValidationError
 
     line = lines.get(("evals", eval_id))
     if not isinstance(entry, dict):
         return Finding(
             severity="error",
-            what=f"evals.{eval_id} is {found(entry)}, a mapping is wanted.",
+            what=f"evals.{eval_id} is {describe(entry)}, a mapping is wanted.",
             fix="Write its keys below it.",
             line=line,
         )
-    known: dict[str, Any] = {"id": eval_id}
+    stated: dict[str, Any] = {"id": eval_id}
     metadata = []
     for key, value in entry.items():
         if key in ENTRY_KEYS:
-            known[key] = value
+            stated[key] = value
         elif key != "id":
             metadata.append((str(key), _as_text(value)))
-    for key, wanted in (("settings", "a mapping"), ("thresholds", "a mapping from metrics to numbers")):
-        value = known.get(key)
+    for key, expected in (("settings", "a mapping"), ("thresholds", "a mapping from metrics to numbers")):
+        value = stated.get(key)
         if value is None:
-            known.pop(key, None)
+            stated.pop(key, None)
         elif isinstance(value, dict):
-            known[key] = (
-                canonical(value) if key == "settings" else [(str(name), member) for name, member in value.items()]
-            )
+            pairs = [(str(name), member) for name, member in value.items()]
+            stated[key] = canonical(value) if key == "settings" else pairs
         else:
-            what = f"evals.{eval_id}.{key} is {found(value)}, {wanted} is wanted."
             return Finding(
-                severity="error", what=what, fix="Correct the value.", line=lines.get(("evals", eval_id, key), line)
+                severity="error",
+                what=f"evals.{eval_id}.{key} is {describe(value)}, {expected} is wanted.",
+                fix="Correct the value.",
+                line=lines.get(("evals", eval_id, key), line),
             )
     for key in ("instructions", "aliases", "redact"):
-        if isinstance(known.get(key), str):
-            known[key] = [known[key]]
-        elif known.get(key) is None:
-            known.pop(key, None)
-    thresholds = tuple(name for name, _ in known.get("thresholds", ()))
+        if isinstance(stated.get(key), str):
+            stated[key] = [stated[key]]
+        elif stated.get(key) is None:
+            stated.pop(key, None)
+    thresholds = tuple(name for name, _ in stated.get("thresholds", ()))
     try:
-        validated: EvalConfig = _entry_adapter().validate_python({**known, "metadata": metadata})
+        validated: EvalConfig = TypeAdapter(EvalConfig).validate_python({**stated, "metadata": metadata})
     except ValidationError as error:
         first = error.errors()[0]
         first["loc"] = _as_written(first["loc"], thresholds)
@@ -208,27 +204,28 @@ def _typed_entry(eval_id: str, entry: Any, lines: Mapping[Location, int]) -> Eva
 
 
 def _unknown_kind(entry: EvalConfig, lines: Mapping[Location, int]) -> Finding | None:
-    """What is wrong with a kind that is neither ours nor installed; packages are looked at for the latter only."""
-    ours = [files.kind for files in KIND_FILES]
-    if entry.kind is None or entry.kind in ours or entry.kind in (installed := names(KINDS)):
+    """The finding for a kind that is neither built in nor installed. Packages are searched only for the latter."""
+    built_in = [files.kind for files in KIND_FILES]
+    if entry.kind is None or entry.kind in built_in or entry.kind in (installed := names(KINDS)):
         return None
-    *known, last = map(repr, (*ours, *installed))
-    what = f"evals.{entry.id}.kind is {found(entry.kind)}, {', '.join(known)} or {last} is wanted."
-    line = lines.get(("evals", entry.id, "kind"), lines.get(("evals", entry.id)))
+    *first_kinds, last = map(repr, (*built_in, *installed))
     return Finding(
-        severity="error", what=what, fix="Correct the value, or install the package that adds the kind.", line=line
+        severity="error",
+        what=f"evals.{entry.id}.kind is {describe(entry.kind)}, {', '.join(first_kinds)} or {last} is wanted.",
+        fix="Correct the value, or install the package that adds the kind.",
+        line=lines.get(("evals", entry.id, "kind"), lines.get(("evals", entry.id))),
     )
 
 
 def _as_written(location: tuple[Any, ...], thresholds: Sequence[str]) -> tuple[Any, ...]:
-    """Where a value stands in the manifest: thresholds are validated as pairs, of which the first was a key there."""
+    """The location of a value in the manifest. Thresholds are validated as pairs, whose first member is a key there."""
     if location[:1] != ("thresholds",) or len(location) == 1:
         return location
     return ("thresholds", thresholds[location[1]])
 
 
 def _outside(entry: EvalConfig, evals_dir: str) -> Iterator[tuple[str, str]]:
-    """(key, path) of what an entry names outside the project."""
+    """(key, path) of each path of an entry that is outside the project."""
     folder = entry.dir or f"{evals_dir}/{entry.id}"
     stated = [(key, getattr(entry, key), "") for key in ("dir", "mapping", "schema")]
     stated += [(key, getattr(entry, key), folder) for key in ("ground_truth", "outputs")]
@@ -241,24 +238,16 @@ def _outside(entry: EvalConfig, evals_dir: str) -> Iterator[tuple[str, str]]:
             yield "instructions", glob
 
 
-def _entry_adapter() -> Any:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(EvalConfig)
-
-
 def _as_text(value: Any) -> str:
     if isinstance(value, str):
         return value
-    return canonical(value) if isinstance(value, dict | list) else "" if value is None else _scalar(value)
-
-
-def _scalar(value: Any) -> str:
-    return json.dumps(value, default=str).strip('"')
+    if isinstance(value, dict | list):
+        return canonical(value)
+    return "" if value is None else json.dumps(value, default=str).strip('"')
 
 
 def canonical(value: Any) -> str:
-    """Canonical JSON: sorted keys, no spaces, every key a text."""
+    """Canonical JSON: sorted keys, no spaces, every key as text."""
     return json.dumps(_text_keys(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
 
 
@@ -269,7 +258,5 @@ def _text_keys(value: Any) -> Any:
 
 
 def _first_line(lines: Mapping[Location, int], location: Location) -> int | None:
-    for end in range(len(location), 0, -1):
-        if location[:end] in lines:
-            return lines[location[:end]]
-    return None
+    """The line of the innermost key of a location whose line is known."""
+    return next((lines[location[:end]] for end in range(len(location), 0, -1) if location[:end] in lines), None)

@@ -1,4 +1,4 @@
-"""The site's configuration, from ``sitegen.toml`` or ``pyproject.toml``."""
+"""Reads the site's configuration from ``sitegen.toml`` or ``pyproject.toml``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sitegen.config import SITE_FILES, SiteConfig
-from sitegen.configuring.findings import UNKNOWN, Location, finding_of, found
+from sitegen.configuring.findings import UNKNOWN, Location, describe, finding_of
 from sitegen.configuring.paths import FIX, OUTSIDE, leads_out
 from sitegen.errors import ConfigurationError
 from sitegen.project_files import LARGEST_CONFIGURATION, read_file, read_inside
@@ -28,7 +28,7 @@ NOT_OF_A_FILE: Final[dict[Location, tuple[str, str]]] = {
         "Remove it; --base-url or the environment variable ANTHROPIC_BASE_URL names one.",
     ),
 }
-"""Keys that only the user may choose, and no file of a project: why, and where the user does."""
+"""Keys that only the user may set, and no file of a project: the reason, and how the user does."""
 
 
 def read_site(root: Path | None, *, read: Read | None = None) -> SiteConfig:
@@ -60,7 +60,7 @@ def read_site_file(file: Path) -> SiteConfig:
 
 
 def site_config_bytes(root: Path | None, *, read: Read | None = None) -> bytes:
-    """Everything that ``read_site`` looks at, for a fingerprint."""
+    """Everything that ``read_site`` reads, for a digest."""
     return b"\0".join(
         b"%s\0%d\0%s" % (name.encode(), len(content), content) for name, content in _site_contents(root, read)
     )
@@ -104,12 +104,14 @@ def _site(name: str, text: str, table: Any, prefix: str) -> SiteConfig:
 
     if not isinstance(table, dict):
         raise ConfigurationError(
-            f"[tool.sitegen] is {found(table)}, a table is wanted.", where=name, fix="Write [tool.sitegen]."
+            f"[tool.sitegen] is {describe(table)}, a table is wanted.", where=name, fix="Write [tool.sitegen]."
         )
     try:
         site: SiteConfig = TypeAdapter(SiteConfig).validate_python(table)
     except ValidationError as error:
-        first = min(error.errors(), key=lambda error: error["type"] not in UNKNOWN)  # before the key that it leaves out
+        first = min(
+            error.errors(), key=lambda error: error["type"] not in UNKNOWN
+        )  # a misspelt key explains the one that is missing
         line = partial(_toml_line, text, prefix=prefix)
         if (location := tuple(first["loc"])) in NOT_OF_A_FILE and first["type"] in UNKNOWN:
             raise _of_the_user_alone(name, location, line(location)) from None
@@ -121,19 +123,18 @@ def _site(name: str, text: str, table: Any, prefix: str) -> SiteConfig:
         if leads_out(path):
             number = _toml_line(text, (key,), prefix)
             where = name if number is None else f"{name}:{number}"
-            raise ConfigurationError(f"{key} is {found(path)}: {OUTSIDE}.", where=where, fix=FIX)
+            raise ConfigurationError(f"{key} is {describe(path)}: {OUTSIDE}.", where=where, fix=FIX)
     return site
 
 
 def _of_the_user_alone(name: str, location: Location, line: int | None) -> ConfigurationError:
     why, fix = NOT_OF_A_FILE[location]
     where = name if line is None else f"{name}:{line}"
-    what = f"A file cannot set {'.'.join(map(str, location))}: {why}."
-    return ConfigurationError(what, where=where, fix=fix)
+    return ConfigurationError(f"A file cannot set {'.'.join(map(str, location))}: {why}.", where=where, fix=fix)
 
 
 def _site_keys(location: Location) -> tuple[str, ...]:
-    """The keys of the table that a key stands in."""
+    """The keys of the table that a key belongs to."""
     from sitegen.config import BuildLimits, Engine, EvalLimits, GateSettings, Limit, Llm, Mute, Public, Regressions
 
     tables = {
@@ -150,13 +151,13 @@ def _site_keys(location: Location) -> tuple[str, ...]:
         ("gate", "evals", "*", "metrics", "*"): Limit,
     }
     parts = [part for part in location[:-1] if isinstance(part, str)]
-    named = parts[:1] == ["gate"]  # below these two tables every second key is a name that the user chose
-    owner = tables.get(tuple("*" if named and at in (2, 4) else part for at, part in enumerate(parts)))
+    in_gate = parts[:1] == ["gate"]  # where every second key is the name of a metric or of an eval
+    owner = tables.get(tuple("*" if in_gate and depth in (2, 4) else part for depth, part in enumerate(parts)))
     return tuple(key_field.name for key_field in fields(owner)) if owner else ()
 
 
 def _toml_line(text: str, location: Location, prefix: str) -> int | None:
-    """The line that a key stands on: found by its spelling, since tomllib does not tell."""
+    """The line of a key, found by its spelling because tomllib does not report lines."""
     keys = [part for part in location if isinstance(part, str)]
     table = ""
     for number, line in enumerate(text.splitlines(), 1):

@@ -1,5 +1,5 @@
-"""JSON and YAML as values, CSV as rows of cells, within bounds, whoever wrote them. Nothing else reads YAML.
+"""Reads untrusted JSON and YAML into values and CSV into rows of cells, within bounds. Nothing else reads YAML.
 
-Each reader returns plain values (``sitegen.model.values.Value``) with findings of what was odd, or raises
+Each reader returns plain values (``sitegen.model.values.Value``), with findings for what is suspicious, or raises
 ``UnreadableError``.
 """

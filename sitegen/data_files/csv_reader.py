@@ -1,4 +1,4 @@
-"""CSV files as rows of cells, bounded."""
+"""Reads CSV files into rows of cells, within bounds."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Final
 from sitegen.data_files.reading import UnreadableError, text_of
 
 MAX_CELLS: Final = 1_000_000
-"""Cells of a CSV file. Scoring so many values takes about 700 MB."""
+"""Cells of a CSV file. Scoring this many values takes about 700 MB."""
 
 
 def csv_rows(content: bytes) -> list[list[str]]:
-    """The cells as text: ``NA``, ``None`` and ``00712`` stay what they are. Raises UnreadableError."""
-    # A last row of two empty cells: an open quote would take it into its cell, which nothing else shows.
+    """The cells as unchanged text, such as ``NA``, ``None`` and ``00712``. Raises UnreadableError."""
+    # Appends a row of two empty cells. Only an unclosed quote swallows it, which csv does not report otherwise.
     reader = csv.reader(chain(_lines(text_of(content)), [","]))
     rows: list[list[str]] = []
     start = cells = 0
@@ -45,7 +45,7 @@ def csv_rows(content: bytes) -> list[list[str]]:
 
 
 def _refuse_other_delimiter(rows: list[list[str]]) -> None:
-    """A header in one cell that holds semicolons or tabs is that of a spreadsheet of another country."""
+    """Refuse a header of one cell with semicolons or tabs, as spreadsheets write it in some countries."""
     number, header = next((number, row) for number, row in enumerate(rows, 1) if any(map(str.strip, row)))
     for delimiter, name in ((";", "semicolons"), ("\t", "tabs")):
         if len(header) == 1 and delimiter in header[0]:

@@ -1,8 +1,9 @@
-"""JSON (rules 12 and 20): numbers keep their spelling, one bad value stays one bad value."""
+"""Reads JSON (rules 12 and 20). Numbers keep their spelling, and one bad value does not make the file unreadable."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -39,11 +40,8 @@ def parse_json(text: str, line: int = 1) -> ParsedFile:
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         members = dict(items)
         if len(members) != len(items):
-            seen: set[str] = set()
-            for key, _ in items:
-                if key in seen and key not in duplicates:
-                    duplicates.append(key)
-                seen.add(key)
+            counts = Counter(key for key, _ in items)
+            duplicates.extend(key for key, number in counts.items() if number > 1 and key not in duplicates)
         return members
 
     try:
@@ -92,14 +90,14 @@ def json_lines(content: bytes, findings: list[Finding], fix: str, of: str = "") 
 
 def _without_surrogates(value: Value) -> Value:
     if isinstance(value, dict):
-        return {_escaped(key): _without_surrogates(each) for key, each in value.items()}
+        return {_escaped(key): _without_surrogates(member) for key, member in value.items()}
     if isinstance(value, list):
-        return [_without_surrogates(each) for each in value]
+        return [_without_surrogates(item) for item in value]
     if isinstance(value, str) and _escaped(value) != value:
         return Unusable(_escaped(value)[:80], "half of a surrogate pair")
     return value
 
 
 def _escaped(text: str) -> str:
-    """The text with lone surrogates written as escapes, so that it can be stored and shown."""
+    """The text with lone surrogates as escapes, so that it can be stored and displayed."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")

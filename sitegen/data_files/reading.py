@@ -1,4 +1,4 @@
-"""What the readers of data files share: what they return or raise, text, numbers and their bounds."""
+"""What the readers of data files share: their results and errors, and how they read text and numbers within bounds."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ from sitegen.model.problems import Finding
 from sitegen.model.values import Unusable, Value
 
 MAX_DEPTH: Final = 100
-"""Containers inside each other that are still read; the same on every version of Python."""
+"""Levels of nested containers that are read; the same on every version of Python."""
 
 DUPLICATE_KEY: Final = "A key stands twice in one object; the last one counts"
-"""What the readers of JSON and YAML say of it; the key itself is the value of the finding."""
+"""The message of the readers of JSON and YAML; the key itself is the value of the finding."""
 
 MAX_DIGITS: Final = 400
-"""Characters of a number's literal, and decimal places before or behind the point, that are still read."""
+"""The greatest length of a number's literal, and of its part before or after the decimal point, that is read."""
 
 _MAX_REMEMBERED: Final = 16_384
 _MAX_LITERAL: Final = 40
-"""Numbers that are remembered, and the characters of a literal up to which one is."""
+"""How many numbers are remembered, and the greatest length of their literals."""
 
 
 class ParsedFile(NamedTuple):
-    """The value of a data file, and what was odd about it."""
+    """The value of a data file, and findings for what is suspicious in it."""
 
     value: Value
     findings: tuple[Finding, ...] = ()
 
 
 class UnreadableError(Exception):
-    """A file cannot be read as what it should be. Becomes a finding; never leaves scoring or configuring."""
+    """A file cannot be read in its format. Becomes a finding; never leaves scoring or configuring."""
 
-    def __init__(self, what: str, fix: str, line: int | None = None) -> None:
-        super().__init__(what)
-        self.what = what
+    def __init__(self, message: str, fix: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.what = message
         self.fix = fix
         self.line = line
 
     def finding(self, subject: str, about: Literal["output", "ground_truth", "settings"] = "output") -> Finding:
         """The error as a finding: "The output cannot be read: it is empty", where *subject* is "The output"."""
-        what = f"{subject} cannot be read: {self.what}"
-        return Finding(severity="error", what=what, fix=self.fix, line=self.line, about=about)
+        message = f"{subject} cannot be read: {self.what}"
+        return Finding(severity="error", what=message, fix=self.fix, line=self.line, about=about)
 
 
 def text_of(content: bytes) -> str:
@@ -95,7 +95,7 @@ def constant(literal: str) -> Unusable:
 
 
 class NumberLiterals(dict[str, int | Decimal | Unusable]):
-    """Numbers by their literals, read on first use: outputs repeat them, and a look-up costs a tenth of reading."""
+    """Numbers by their literals, parsed on first use. Outputs repeat them, and a look-up costs a tenth of parsing."""
 
     def __init__(self, read: Callable[[str], int | Decimal | Unusable]) -> None:
         super().__init__()

@@ -1,8 +1,8 @@
-"""YAML, in two sets of types: those of JSON for data, those of PyYAML's safe loader for what configures an eval.
+"""Reads YAML with two sets of types: those of JSON for data, those of PyYAML's safe loader for configurations.
 
 ``read_yaml`` builds data itself from the events of PyYAML's parser: its loader would turn ``no`` into false, ``012``
 into 10 and ``2024-01-02`` into a date, and its C composer crashes the process on deep nesting. Tags are never executed.
-Both readers go through ``_bounded_events``, since a few aliases of aliases may stand for millions of values.
+Both readers go through ``_bounded_events``, since a few aliases of aliases can expand to millions of values.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ MAX_NODES: Final = 2_000_000
 """Keys and values of a file, each alias counted as what it stands for."""
 MAX_CONFIGURING_NODES: Final = 200_000
 MAX_CONFIGURING_BYTES: Final = 1_000_000
-"""The same of a file that configures, and its bytes."""
+"""The same for a configuration, and its bytes."""
 _MAX_DUPLICATES: Final = 20
 _INTEGER: Final = re.compile(r"-?(0|[1-9][0-9]*)")
 _FRACTION: Final = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _CONSTANTS: Final = {"null": None, "~": None, "": None, "true": True, "false": False}
 _NOT_NUMBERS: Final = (".nan", ".inf", "-.inf", "+.inf")
 _TAG_HANDLE: Final = re.compile(r"(tag handle) '.*'")
-"""The one text of a file that the parser quotes; what is said of a broken file holds none."""
+"""The only text of a file that the parser quotes; messages about an invalid file contain none of it."""
 _QUOTED: Final = ("'", '"', "|", ">")
 _TEXT: Final = "tag:yaml.org,2002:str"
 _LEVELS_WITH_LINES: Final = 5
@@ -81,7 +81,7 @@ def read_configuring_yaml(content: bytes) -> tuple[Any, KeyLines]:
 
     def load() -> tuple[Any, KeyLines]:
         for _ in _bounded_events(content, MAX_CONFIGURING_NODES):
-            pass  # the loader builds all at once, so that the bounds have to be checked before it begins
+            pass  # the loader builds everything at once, so the bounds have to be checked before
         loader = _loader_class()(content)
         try:
             node = loader.get_single_node()
@@ -106,20 +106,19 @@ def _unreadable_if_invalid(read: Callable[[], _T]) -> _T:
         return read()
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        what = getattr(error, "problem", None) or "a character that YAML does not allow"
+        reason = _TAG_HANDLE.sub(r"\1", getattr(error, "problem", None) or "a character that YAML does not allow")
         line = mark.line + 1 if mark is not None else None
         where = f" at line {line}" if line else ""
-        what = _TAG_HANDLE.sub(r"\1", what)
-        raise UnreadableError(f"it is no valid YAML: {what}{where}", "Write valid YAML.", line) from None
+        raise UnreadableError(f"it is no valid YAML: {reason}{where}", "Write valid YAML.", line) from None
     except (ValueError, TypeError, OverflowError) as error:  # such as a date with a 13th month
-        what = " ".join(str(error).split())[:200]
-        raise UnreadableError(f"it is no valid YAML: {what}", "Write valid YAML.") from None
+        reason = " ".join(str(error).split())[:200]
+        raise UnreadableError(f"it is no valid YAML: {reason}", "Write valid YAML.") from None
 
 
 def _bounded_events(source: bytes | str, max_nodes: int) -> Iterator[Any]:
     """The events of a parser, up to the bounds on nesting and size. Raises UnreadableError beyond them.
 
-    An anchor is known when its value is complete, so that none can contain itself.
+    An anchor is defined only once its value is complete, so that no value can contain itself.
     """
     import yaml
 
@@ -136,8 +135,8 @@ def _bounded_events(source: bytes | str, max_nodes: int) -> Iterator[Any]:
             if isinstance(event, yaml.AliasEvent):
                 if event.anchor not in sizes:
                     inside = any(anchor == event.anchor for anchor, _ in open_collections)
-                    what = "an alias stands for what it is part of" if inside else "an alias stands for nothing"
-                    raise UnreadableError(what, "Write it out.", line)
+                    reason = "an alias stands for what it is part of" if inside else "an alias stands for nothing"
+                    raise UnreadableError(reason, "Write it out.", line)
                 nodes += sizes[event.anchor]
             elif isinstance(event, yaml.CollectionStartEvent):
                 open_collections.append((event.anchor, nodes))
@@ -145,8 +144,8 @@ def _bounded_events(source: bytes | str, max_nodes: int) -> Iterator[Any]:
                 sizes[event.anchor] = 1
             nodes += 1
             if nodes > max_nodes:
-                what = f"it grows beyond {max_nodes:,} keys and values"
-                raise UnreadableError(what, "Write it without aliases of aliases.", line)
+                reason = f"it grows beyond {max_nodes:,} keys and values"
+                raise UnreadableError(reason, "Write it without aliases of aliases.", line)
         elif isinstance(event, yaml.CollectionEndEvent):
             anchor, before = open_collections.pop()
             if anchor is not None:
@@ -157,7 +156,7 @@ def _bounded_events(source: bytes | str, max_nodes: int) -> Iterator[Any]:
 
 
 class _ValueBuilder:
-    """Builds the values of JSON's types out of events."""
+    """Builds values of JSON's types from events."""
 
     def __init__(self, text: str) -> None:
         import yaml
@@ -184,7 +183,7 @@ class _ValueBuilder:
         elif isinstance(event, self._yaml.SequenceStartEvent):
             value = self._items(path)
         else:
-            value = _scalar(event)
+            value = _plain_value(event)
         if event.anchor is not None:
             self._anchors[event.anchor] = value
         return value
@@ -225,7 +224,7 @@ class _ValueBuilder:
             self.lines[path] = event.start_mark.line + 1
 
 
-def _scalar(event: Any) -> Value:
+def _plain_value(event: Any) -> Value:
     text: str = event.value
     if event.style in _QUOTED or event.tag == _TEXT:
         return text
@@ -240,7 +239,7 @@ def _scalar(event: Any) -> Value:
 
 
 def _lines_of_keys(node: Any, path: tuple[str | int, ...] = (), lines: KeyLines | None = None) -> KeyLines:
-    """The line of each key; of one that stands twice, that of the first."""
+    """The line of each key; for a duplicate key, that of the first."""
     lines = {} if lines is None else lines
     if node.id == "mapping" and len(path) < _LEVELS_WITH_LINES:
         for key, value in node.value:

@@ -54,7 +54,7 @@ class Discovery(NamedTuple):
 def discover(repository: Repository, config: SiteConfig, manifest: Manifest, head: str) -> Discovery:
     """Look through history up to a commit, and the files there. Reads git alone, within bounds, and writes nothing."""
     history = tracked_files(repository, head, first_parent=config.first_parent)
-    files, reader = FilesAt(repository.found, head), BlobReader(repository)
+    files, reader = FilesAt(repository.place, head), BlobReader(repository)
     searched = SearchedFiles(names=files.names, read=files.read, kind_of_cases=kind_of_case_file)
     layout = Layout(*with_found_evals(config, manifest, searched), Watched())
     existing_ids = _existing_ids(history.files, layout, manifest)

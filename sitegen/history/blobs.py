@@ -1,4 +1,4 @@
-"""Objects from ``git cat-file --batch``: contents of blobs by their ids, and whatever a name of git's leads to."""
+"""Reads objects from ``git cat-file --batch``: blobs by their ids, and other objects by any name that git resolves."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _PIECE: Final = 1 << 20
 _ID = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})")
 
 _AHEAD: Final = 16
-"""Blobs that git is asked for before the first of them is read, so that it works while we do. Their ids are few enough
-for the smallest buffer of a pipe: neither side can wait for the other for ever."""
+"""Blobs that git is asked for before the first answer is read, so that both processes work. Their ids fit the smallest
+buffer of a pipe, so that neither side can wait for the other for ever."""
 
 POINTER: Final = "a Git LFS pointer: git has the file's address, not its contents"
 CHANGED: Final = "changed in the work tree while it was read"
@@ -32,7 +32,7 @@ MISSING: Final = "missing from this clone (a partial or damaged one)"
 
 
 class BlobRead(NamedTuple):
-    """What git gave for a blob id, or for another name of an object."""
+    """git's answer to a blob id, or to another name of an object."""
 
     oid: str
     content: bytes | None
@@ -41,12 +41,12 @@ class BlobRead(NamedTuple):
 
 
 NOTHING: Final = BlobRead("", None, MISSING)
-"""Of a name that git has nothing under, or nothing that it can read."""
+"""The answer to a name of no object, or of one that git cannot read."""
 
 
 @dataclass(slots=True)
 class _Question:
-    """An object that git was asked for, with its answer once that was read."""
+    """An object that git was asked for, with the answer once it was read."""
 
     name: bytes
     kind: str
@@ -55,26 +55,26 @@ class _Question:
 
 
 class CatFile:
-    """One ``git cat-file --batch``, started when it is first asked. Several readers may take turns.
+    """One ``git cat-file --batch``, started on first use. Several readers may take turns.
 
-    Git answers in the order of the questions. Whoever reads past the answers to another reader leaves them with that
-    reader's questions.
+    Git answers in the order of the questions. A reader that meets answers to another reader's questions stores them in
+    those questions.
     """
 
     def __init__(self, repository: RepositoryPlace) -> None:
-        self._found = repository
+        self._place = repository
         self._process: Process | None = None
         self._unanswered: deque[_Question] = deque()
 
     def read(self, name: bytes, kind: str, limit: int) -> BlobRead:
-        """The object of a name, which has no line ends, with its content if it is of a kind and not over the limit."""
+        """The object of a name without line ends, with its content if it is of the kind and within the limit."""
         return self._answer(self._ask(_Question(name=name, kind=kind, limit=limit)))
 
     def read_blobs(self, oids: Iterable[str], limit: int) -> Iterator[BlobRead]:
-        """One answer for each id, in order, as ``Repository.read_blobs`` says."""
+        """One answer for each id, in order, see ``Repository.read_blobs``."""
         asked: deque[tuple[str, _Question]] = deque()
         for oid in oids:
-            # Nothing but an id may reach git: names of objects can be expressions.
+            # Only ids may reach git, because other names of objects can be expressions.
             name = oid if _ID.fullmatch(oid) else "0" * 40
             asked.append((oid, self._ask(_Question(name=name.encode(), kind="blob", limit=limit))))
             if len(asked) == _AHEAD:
@@ -101,7 +101,7 @@ class CatFile:
         return question
 
     def _start(self) -> Process:
-        process = self._process = Process(self._found, ["cat-file", "--batch"])
+        process = self._process = Process(self._place, ["cat-file", "--batch"])
         for question in self._unanswered:
             self._send(process, question)
         return process
@@ -118,8 +118,8 @@ class CatFile:
             oldest = self._unanswered.popleft()
             oldest.answer = _read_object(process.stdout, oldest)
             if oldest.answer is None:
-                # Git ended over an object that it could not read. Nothing is lost but that one: the next process is
-                # asked for all the others again.
+                # Git ended at an object that it could not read. Only that one is lost: the next process is asked for
+                # all the others again.
                 oldest.answer = NOTHING
                 self.close()
         return question.answer
@@ -139,7 +139,7 @@ def cat_file(repository: RepositoryPlace) -> Iterator[CatFile]:
 
 
 def read_file(file: Path, oid: str, limit: int) -> BlobRead:
-    """The contents of a file of the work tree, if they are still those of the blob id."""
+    """The content of a file of the work tree, if it still has the blob id."""
     try:
         with open_file(file) as stream:
             size = os.fstat(stream.fileno()).st_size
@@ -153,7 +153,7 @@ def read_file(file: Path, oid: str, limit: int) -> BlobRead:
 
 
 def blob_id(content: IO[bytes], size: int, digits: int) -> str:
-    """The id that git gives to a content of so many bytes, of 40 digits (SHA-1) or 64 (SHA-256); read in pieces."""
+    """The id that git gives to a content of *size* bytes, of 40 digits (SHA-1) or 64 (SHA-256); read in pieces."""
     state = hashlib.new("sha1" if digits == 40 else "sha256", b"blob %d\0" % size, usedforsecurity=False)
     while piece := content.read(_PIECE):
         state.update(piece)
@@ -166,7 +166,7 @@ def too_large(size: int, limit: int) -> str:
 
 
 def checked(oid: str, content: bytes) -> BlobRead:
-    """A content that was read, unless it only stands for one."""
+    """The answer for a content that was read, which may be a Git LFS pointer."""
     if content.startswith(LFS) and len(content) < _LARGEST_POINTER:
         return BlobRead(oid, None, POINTER)
     return BlobRead(oid, content)
@@ -177,7 +177,7 @@ def _read_object(stream: IO[bytes], question: _Question) -> BlobRead | None:
     header = stream.readline()
     if not header.endswith(b"\n"):
         return None
-    if header.endswith((b" missing\n", b" ambiguous\n")):  # of a name, which may hold anything
+    if header.endswith((b" missing\n", b" ambiguous\n")):  # the name before it may contain anything
         return NOTHING
     oid, kind, digits = header.decode("ascii").split()
     size = int(digits)

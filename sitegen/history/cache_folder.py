@@ -1,9 +1,9 @@
-"""The folder of the memo, and whether what lies in it may be believed.
+"""Chooses the folder of the memo, and decides whether its content may be believed.
 
-A memo decides numbers, verdicts of the gate and what a build deletes. One inside the project may have come with the
-project: committed, unpacked from an archive, or as a link. So it is believed only if it bears a mark of this user,
-which is made with a key that lies with the user's own things, and only while git does not track it. A folder outside
-the project, which the user named, is the user's own word.
+A memo decides numbers, verdicts of the gate and what a build deletes. One inside the project may have been delivered
+with it: committed, unpacked from an archive, or as a link. So it is believed only if it has a mark of this user, which
+is made with a key among the user's own files, and only while git does not track it. A folder outside the project is
+believed because the user named it.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from sitegen.history.repository_place import is_tracked
 
 MEMO: Final = "memo.sqlite3"
 MARK: Final = "mark"
-"""Two lines: that this user made the memo in this folder; that git did not track it when its index was as it is."""
+"""Two signed lines: this user made the memo in this folder; git did not track it with the present index."""
 _OURS: Final = frozenset(
     {MEMO, f"{MEMO}-wal", f"{MEMO}-shm", MARK, "lock", ".gitignore", "memo.damaged.sqlite3", "preview", "watch"}
     | {"committed", "uncommitted"}
 )
-"""What may stand in a folder of ours."""
+"""What sitegen writes into the folder."""
 
 
 def cache_folder(asked: Path | None, top: Path) -> Path:
-    """The folder of the memo for a project: the one that was asked for, by default ``.sitegen`` in the project.
+    """The folder of a project's memo: the requested one, or ``.sitegen`` in the project.
 
-    If that one is a link or tracked by git, one of the user's own. A memo in the project that is not this user's is put
-    aside. Raises CacheFolderError if the folder holds anything but what sitegen writes there.
+    If that is a link or tracked by git, the folder is one in the user's own cache. A memo in the project that is not
+    this user's is renamed. Raises CacheFolderError if the folder holds anything but what sitegen writes there.
     """
     default = top / ".sitegen"
     folder = Path(os.path.abspath(asked or default))
@@ -62,7 +62,7 @@ def cache_folder(asked: Path | None, top: Path) -> Path:
 
 
 def begin_cache_folder(folder: Path) -> None:
-    """Make a folder of sitegen's own, which git ignores, with the mark of this user."""
+    """Create the folder, which git ignores, with the mark of this user."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in (".gitignore", MARK, "lock", MEMO, f"{MEMO}-wal", f"{MEMO}-shm"):
         path = folder / name
@@ -77,7 +77,7 @@ def begin_cache_folder(folder: Path) -> None:
 
 
 def _put_aside(folder: Path) -> None:
-    """Begin without a memo that somebody else made."""
+    """Rename a memo that somebody else made, and begin a new one."""
     (folder / MEMO).replace(folder / "memo.damaged.sqlite3")
     for name in (f"{MEMO}-wal", f"{MEMO}-shm"):
         (folder / name).unlink(missing_ok=True)
@@ -89,7 +89,7 @@ def _put_aside(folder: Path) -> None:
 
 
 def _folder_of_the_user(folder: Path, why: str) -> Path:
-    """A folder of the user's own in place of one that cannot be believed."""
+    """A folder in the user's own cache, in place of one that cannot be believed."""
     home = os.environ.get("XDG_CACHE_HOME")
     base = Path(home) if home else Path(os.path.expanduser("~")) / ".cache"
     instead = base / "sitegen" / "memos" / hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
@@ -98,7 +98,7 @@ def _folder_of_the_user(folder: Path, why: str) -> Path:
 
 
 def _marks(folder: Path) -> tuple[str | None, str]:
-    """The lines of the mark, as they are if this user made the memo and git does not track it."""
+    """The lines of the mark that proves that this user made the memo and git does not track it."""
     key = _user_key()
     if key is None:
         return None, ""
@@ -118,7 +118,7 @@ def _read_mark(folder: Path) -> tuple[str | None, str]:
 
 
 def _index_state(folder: Path) -> str:
-    """What changes with the index of the repository around a folder; empty if there is none."""
+    """A text that changes with the index of the repository around a folder; empty if there is none."""
     for parent in folder.parents:
         git = parent / ".git"
         try:
@@ -136,7 +136,7 @@ def _index_state(folder: Path) -> str:
 
 
 def _user_key() -> bytes | None:
-    """The user's own key, which is made when it is first asked for; None if there is no place to keep it."""
+    """The user's own key, which is created on first use; None if it cannot be stored."""
     home = os.environ.get("XDG_STATE_HOME")
     file = (Path(home) if home else Path(os.path.expanduser("~")) / ".local" / "state") / "sitegen" / "key"
     try:

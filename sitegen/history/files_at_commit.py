@@ -1,4 +1,4 @@
-"""Files at a commit: for the few that are read by name and not by blob id, such as the manifest."""
+"""Reads files of a commit by their paths, for the few whose blob ids are not known, such as the manifest."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from sitegen.history.repository_place import RepositoryPlace
 from sitegen.history.revisions import REGULAR
 
 LARGEST_SEARCH: Final = 1_000
-"""Folders that are looked into for a file that a glob names."""
+"""Folders in which a file that a glob names is searched."""
 _FOLDER: Final = b"40000"
 _REGULAR: Final = tuple(mode.encode() for mode in REGULAR)
 
 
 class Folders(Protocol):
-    """What lies in folders."""
+    """A listing of folders."""
 
     def names(self, folder: str) -> dict[str, bool]:
-        """The names in a folder, and whether each is a folder; of one that is not there, none."""
+        """The names in a folder, and whether each is a folder; none if there is no such folder."""
 
 
 class FilesAt:
-    """Reads files and folders of one commit, by name: several of them best within ``share_processes``."""
+    """Reads files and folders of one commit by path. To read several, do so within ``share_processes``."""
 
-    def __init__(self, found: RepositoryPlace, commit: str) -> None:
-        self.found = found
+    def __init__(self, place: RepositoryPlace, commit: str) -> None:
+        self.place = place
         self._commit = commit
-        self._known: dict[str, dict[str, bool]] = {}
+        self._names: dict[str, dict[str, bool]] = {}
         self._ids: dict[str, str] = {}
 
     def read(self, path: str, largest: int = LARGEST_BLOB) -> bytes | None:
@@ -41,20 +41,18 @@ class FilesAt:
 
     def names(self, folder: str) -> dict[str, bool]:
         """The names in a folder, and whether each is a folder; a link or a submodule is neither file nor folder."""
-        if folder in self._known:
-            return self._known[folder]
+        if folder in self._names:
+            return self._names[folder]
         listed = self._object(folder, "tree", LARGEST_BLOB)
-        names = self._known[folder] = {}
-        at, tree = 0, listed.content or b""
+        names = self._names[folder] = {}
+        at, tree, id_bytes = 0, listed.content or b"", len(listed.oid) // 2
         while at < len(tree):  # "mode name", a zero byte, the id in bytes
             end = tree.index(b"\0", at)
             mode, _, name = tree[at:end].partition(b" ")
             if mode == _FOLDER or mode in _REGULAR:
                 names[os.fsdecode(name)] = mode == _FOLDER
-                self._ids[posixpath.join(folder, os.fsdecode(name))] = tree[
-                    end + 1 : end + 1 + len(listed.oid) // 2
-                ].hex()
-            at = end + 1 + len(listed.oid) // 2
+                self._ids[posixpath.join(folder, os.fsdecode(name))] = tree[end + 1 : end + 1 + id_bytes].hex()
+            at = end + 1 + id_bytes
         return names
 
     def blob_id(self, path: str) -> str | None:
@@ -63,11 +61,11 @@ class FilesAt:
         return self._ids[path] if self.names(folder).get(name) is False else None
 
     def _object(self, path: str, kind: str, largest: int) -> BlobRead:
-        """What lies at a path, with its content if it is of a kind and no larger than so many bytes."""
+        """The object at a path, with its content if it is of the kind and no larger than so many bytes."""
         name = f"{self._commit}:".encode() + os.fsencode(path)
-        if b"\n" in name:  # git would take it for two names
+        if b"\n" in name:  # git would read it as two names
             return NOTHING
-        with cat_file(self.found) as objects:
+        with cat_file(self.place) as objects:
             return objects.read(name, kind, largest)
 
 
@@ -92,19 +90,19 @@ class FolderListing:
 
 
 def first_file_named(glob: str, folders: Folders) -> str | None:
-    """The first file by depth, then by path, that a glob names; it is looked for in so many folders and no more."""
+    """The first file, by depth and then by path, that a glob names, within ``LARGEST_SEARCH`` folders."""
     pattern = compiled((glob,))
     top = literal_prefix(glob)
     parent, _, name = top.rpartition("/")
     if name and folders.names(parent).get(name) is False:
         return top
     level = [top]
-    looked_into = 0
+    searched = 0
     while level:
         below: list[str] = []
         for folder in level:
-            looked_into += 1
-            if looked_into > LARGEST_SEARCH:
+            searched += 1
+            if searched > LARGEST_SEARCH:
                 return None
             names = folders.names(folder)
             for path, is_folder in sorted((f"{folder}/{name}" if folder else name, names[name]) for name in names):
@@ -118,4 +116,4 @@ def first_file_named(glob: str, folders: Folders) -> str | None:
 
 def content_at(repository: Repository, commit: str, path: str) -> bytes | None:
     """The bytes of a single file at a commit, as ``FilesAt`` reads it."""
-    return FilesAt(repository.found, commit).read(path, repository.max_blob_bytes)
+    return FilesAt(repository.place, commit).read(path, repository.max_blob_bytes)

@@ -1,4 +1,4 @@
-"""The folded state: what must be known of the past to go on, in parts, so that one more commit loads little."""
+"""The stored state of the fold, from which the next build goes on. It is in parts, so that one commit loads few."""
 
 from __future__ import annotations
 
@@ -27,44 +27,44 @@ T = TypeVar("T")
 
 
 class PartStore(Protocol):
-    """A store of bytes by kind and key. What it is given must come back together, or not at all."""
+    """A store of bytes by kind and key. Everything put into it must come back together, or not at all."""
 
     def get(self, kind: str, key: str) -> bytes | None:
-        """What was put, or None."""
+        """The stored content, or None."""
 
     def put(self, kind: str, key: str, content: bytes) -> None:
-        """Keep, in place of what was there."""
+        """Store a content in place of the former one."""
 
     def delete(self, kind: str, key: str) -> None:
-        """Forget, if it is there."""
+        """Delete the content, if there is one."""
 
     def keys(self, kind: str) -> tuple[str, ...]:
         """All keys of a kind."""
 
 
 class CopiedParts:
-    """Parts that can be changed without changing those they are a copy of."""
+    """A copy of parts that can be changed without changing the originals."""
 
     def __init__(self, parts: PartStore) -> None:
         self._parts = parts
         self._own: dict[tuple[str, str], bytes | None] = {}
 
     def get(self, kind: str, key: str) -> bytes | None:
-        """What was put here, else there."""
+        """The content of the copy, else the original."""
         return self._own[kind, key] if (kind, key) in self._own else self._parts.get(kind, key)
 
     def put(self, kind: str, key: str, content: bytes) -> None:
-        """Keep here."""
+        """Store a content in the copy."""
         self._own[kind, key] = content
 
     def delete(self, kind: str, key: str) -> None:
-        """Forget here."""
+        """Delete a content from the copy."""
         self._own[kind, key] = None
 
     def keys(self, kind: str) -> tuple[str, ...]:
-        """All keys of a kind that are here or there."""
-        known = {*self._parts.keys(kind), *(key for own, key in self._own if own == kind)}
-        return tuple(sorted(key for key in known if self._own.get((kind, key), b"") is not None))
+        """All keys of a kind, of the copy and of the originals."""
+        keys = {*self._parts.keys(kind), *(key for own_kind, key in self._own if own_kind == kind)}
+        return tuple(sorted(key for key in keys if self._own.get((kind, key), b"") is not None))
 
 
 class EvalInputs(NamedTuple):
@@ -93,48 +93,48 @@ class SeriesState:
 
     snapshots: list[Snapshot] = field(default_factory=list)
     units: dict[str, SeriesIteration] = field(default_factory=dict)
-    """By the name of the iteration's folder, or by the number of the version, in the order in which they came."""
+    """By the name of the iteration's folder, or by the number of the version, in the order of their first commits."""
     waiting: dict[str, bool] = field(default_factory=dict)
-    """Names of those that came or changed while there was no ground truth."""
+    """Names of iterations that were added or changed while there was no ground truth."""
     slugs: dict[str, bool] = field(default_factory=dict)
-    """Slugs that are taken."""
+    """Slugs in use."""
 
 
 @dataclass(slots=True)
 class EvalState:
-    """One eval as far as history was read."""
+    """One eval at the last folded commit."""
 
     id: str
     folders: list[str]
     """Where it may live, the best place first."""
     active: str | None = None
-    """Where it lives."""
+    """The folder that it lives in."""
     renamed_from: list[str] = field(default_factory=list)
     files: FolderTree = field(default_factory=FolderTree)
-    """Every file of its folders that is read, from the root of the repository."""
+    """Every file of its folders that is read, by its path from the root of the repository."""
     newest_run: str | None = None
-    """The last by name of the runs that a glob names; None: it is not known."""
+    """The last by name of the runs that a glob names; None: not determined yet."""
     with_runs: dict[str, bool] = field(default_factory=dict)
     """Names of iterations that ever had repeated runs."""
     strangers: dict[str, bool] = field(default_factory=dict)
     """Names below ``results/`` that were reported."""
     inputs: EvalInputs | None = None
-    """In force; None before the first commit that touched the eval."""
+    """The inputs in force; None before the first commit that touched the eval."""
     was_scorable: bool = False
-    """There ever was ground truth, or files that are judged already: the eval is shown."""
+    """Whether there ever was ground truth, or files that are judged already. Other evals are not displayed."""
     iterations: SeriesState = field(default_factory=SeriesState)
     overwritten: SeriesState = field(default_factory=SeriesState)
     output: tuple[Blob, ...] = ()
-    """The overwritten output as it is."""
+    """The current overwritten output."""
     sides: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """Of each version of a file with both sides: the first blobs that had its expected values, and its outputs."""
+    """For each version of a case file, the first blobs with its expected values and with its outputs."""
     first_with: dict[str, str] = field(default_factory=dict)
     """Digest of a side -> the first blob that had it."""
 
 
 @dataclass(slots=True)
 class FoldState:
-    """The small part that every build loads: nothing in it grows with the number of commits."""
+    """The small part that every build loads. Nothing in it grows with the number of commits."""
 
     structure: str
     boundary: tuple[str, ...]
@@ -148,9 +148,9 @@ class FoldState:
     shared: dict[str, str] = field(default_factory=dict)
     """Path -> blob id of mappings, schemas and ground truths outside their eval's folder."""
     evals: dict[str, str | None] = field(default_factory=dict)
-    """Id -> active folder of every eval or candidate that has a part of its own."""
+    """Id -> active folder of every eval, or possible eval, that has a part of its own."""
     scorable: dict[str, bool] = field(default_factory=dict)
-    """Ids of those that are shown."""
+    """Ids of the evals that are displayed."""
     shared_paths: list[str] = field(default_factory=list)
     ground_truth_names: list[str] = field(default_factory=list)
     backward_dates: int = 0
@@ -158,11 +158,11 @@ class FoldState:
 
 
 class Renamed(NamedTuple):
-    """An eval that was known under another id up to a commit, and whose outputs are looked for otherwise since."""
+    """An eval that had another id up to a commit, and has other ``outputs`` in the manifest under the new one."""
 
     old: str
     position: int
-    """Of the commit that renamed its folder."""
+    """Position of the commit that renamed its folder."""
     new: str
 
 
@@ -170,7 +170,7 @@ class StartOverError(Exception):
     """Going on from the state would give another result than starting from the root."""
 
     def __init__(self, watched: Watched | None = None, renamed: Renamed | None = None) -> None:
-        """What should have been known from the beginning: paths to follow, an eval that is renamed later."""
+        """The arguments are what the next attempt has to know: paths to follow, an eval that is renamed later."""
         super().__init__()
         self.watched = watched or Watched()
         self.renamed = (renamed,) if renamed else ()
@@ -206,13 +206,13 @@ def _decoder(kind: Any) -> Any:
 
 
 class FoldStore:
-    """The parts as values: loaded when first asked for, written together at the end."""
+    """The parts as values, each loaded on its own."""
 
     def __init__(self, parts: PartStore) -> None:
         self._parts = parts
 
     def state(self) -> FoldState | None:
-        """The small part; None if there is none that this version can read."""
+        """The small part; None if there is none, or this version cannot read it."""
         content = self._parts.get(STATE, GLOBAL)
         try:
             return None if content is None else decode(content, FoldState)
@@ -235,27 +235,28 @@ class FoldStore:
         return [] if content is None else decode(content, list[Problem])
 
     def clear(self) -> None:
-        """Forget everything."""
-        for kind, key in tuple(self._all()):
-            self._parts.delete(kind, key)
+        """Delete all parts."""
+        for kind in KINDS:
+            for key in self._parts.keys(kind):
+                self._parts.delete(kind, key)
 
     def put_state(self, state: FoldState) -> None:
-        """Keep the small part."""
+        """Store the small part."""
         self._parts.put(STATE, GLOBAL, encode(state))
 
     def put_problems(self, problems: list[Problem]) -> None:
-        """Keep the problems."""
+        """Store the problems."""
         self._parts.put(STATE, PROBLEMS, encode(problems))
 
     def put_eval(self, eval_id: str, state: EvalState | None) -> None:
-        """Keep one eval's part, or forget it."""
+        """Store one eval's part, or delete it."""
         if state is None:
             self._parts.delete(EVAL, stored(eval_id))
         else:
             self._parts.put(EVAL, stored(eval_id), encode(state))
 
     def put_instruction(self, path: str, history: InstructionHistory | None) -> None:
-        """Keep one instruction file's part, or forget it."""
+        """Store one instruction file's part, or delete it."""
         if history is None:
             self._parts.delete(INSTRUCTION, stored(path))
         else:
@@ -273,12 +274,7 @@ class FoldStore:
         states = [decode(content, EvalState) for content in contents if content is not None]
         yield from sorted(states, key=lambda state: state.id)
 
-    def _all(self) -> Iterator[tuple[str, str]]:
-        for kind in KINDS:
-            for key in self._parts.keys(kind):
-                yield kind, key
-
 
 def stored(name: str) -> str:
-    """A path, or an id made from one, as text that SQLite can hold: bytes that are not UTF-8 are written out."""
+    """A path, or an id made from one, as text that SQLite can store: bytes that are not UTF-8 are escaped."""
     return name if name.isascii() else name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

@@ -4,8 +4,8 @@
 sets, a backslash takes the next character as it is, and a slash at the end means everything below.
 
 A manifest can name the runs of an eval by a glob, ``results/run-*.json`` or ``runs/*/responses.jsonl``. A run is the
-folder that a wildcard matches, or, where only the file's own name has a wildcard, the file. Its name is what the glob
-leaves open, with the rest of the segment that the first wildcard stands in.
+folder that a wildcard matches, or, where only the file's own name has a wildcard, the file. Its name is the
+part of the path that the wildcards match, with the rest of the segment that holds the first wildcard.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PART = re.compile(
 
 @lru_cache(maxsize=256)
 def compiled(globs: tuple[str, ...]) -> re.Pattern[str]:
-    """What matches (with ``fullmatch``) every path that one of the globs names; no globs match nothing."""
+    """A pattern whose ``fullmatch`` accepts every path that one of the globs names. Without globs it accepts none."""
     return re.compile("|".join(f"(?:{_glob_expression(glob)})" for glob in globs) or r"(?!)", re.DOTALL)
 
 
@@ -37,8 +37,8 @@ def matches(path: str, globs: Iterable[str]) -> bool:
 
 
 def literal_prefix(glob: str) -> str:
-    """The folder, or the file if nothing is special, that holds everything a glob can name; empty: anywhere."""
-    glob = _plain_glob(glob)
+    """The folder, or the file of a glob without wildcards, that holds everything it can name; empty: anywhere."""
+    glob = _normal_glob(glob)
     special = _SPECIAL.search(glob)
     if special is None:
         return glob
@@ -51,13 +51,13 @@ def literal_prefixes(globs: Iterable[str]) -> tuple[str, ...]:
     return () if "" in prefixes else tuple(prefixes)
 
 
-def _plain_glob(glob: str) -> str:
+def _normal_glob(glob: str) -> str:
     glob = glob.removeprefix("./").lstrip("/")
     return glob + "**" if glob.endswith("/") else glob
 
 
 def _glob_expression(glob: str) -> str:
-    glob = _plain_glob(glob)
+    glob = _normal_glob(glob)
     pieces, end = [], 0
     for match in _PART.finditer(glob):
         pieces += [re.escape(glob[end : match.start()]), _translated_part(match)]
@@ -115,7 +115,7 @@ class RunGlob(NamedTuple):
         return rest[: len(rest) - len(self.ending)] or rest
 
     def folder_name(self, inside: str) -> str | None:
-        """The run that a folder is, by its path in the eval's folder; None if it is no run's."""
+        """The name of the run whose folder this is, by its path in the eval's folder; None if it is no run's."""
         name = inside[len(self.start) :]
         is_run = self.is_folder and bool(self.ending) and self.name(f"{inside}{self.ending}") == name
         return name if is_run else None
@@ -133,7 +133,7 @@ class RunGlob(NamedTuple):
 
 @lru_cache(maxsize=256)
 def run_glob(outputs: str) -> RunGlob:
-    """The glob as a manifest states it, in parts."""
+    """Parse the glob that a manifest states."""
     segments = outputs.split("/")
     wild = [index for index, segment in enumerate(segments) if _WILDCARD.search(segment)]
     folders = [index for index in wild if index < len(segments) - 1 and segments[index] != "**"]
@@ -157,11 +157,11 @@ def slug_of_run(name: str, number: int) -> str:
 
 
 def time_in(name: str, committed_at: str) -> str | None:
-    """The time of day and date that a run's name states, as ISO 8601; None if it states none that can be.
+    """The date and time in a run's name, as ISO 8601; None if it has no valid one.
 
-    A time without ``Z``, or the offset ``+00-00`` in any spelling, is in the time zone of the commit that brought the
-    run; the sign of another offset is lost in the names of files. A date alone says too little: the
-    instructions may have been edited on that day before or after the run.
+    A time without ``Z``, or the offset ``+00-00`` in any spelling, is in the time zone of the commit that added the
+    run; the sign of another offset is lost in the names of files. A date alone is not enough: the instructions may have
+    been edited on that day before or after the run.
     """
     match = _TIME.search(name)
     if match is None:

@@ -1,7 +1,7 @@
-"""Which tracked files are surely on disk as the commit has them, told without git opening one of them.
+"""Tells which tracked files may differ from the commit, without git opening any of them.
 
 ``git diff-index`` opens files whose times prove nothing, and runs the filters that the repository's configuration names
-for them. So git only lists its index here, with the times and sizes that it recorded, and the comparison is ours.
+for them. So git only lists its index, with the times and sizes that it recorded, and the comparison is made here.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _STATE = re.compile(
     rb"  ctime: (\d+):(\d+)\n  mtime: (\d+):(\d+)\n  dev: \d+\tino: (\d+)\n  uid: (\d+)\tgid: (\d+)\n"
     rb"  size: (\d+)\tflags: ([0-9a-f]+)\n"
 )
-"""What ``ls-files --debug`` prints behind each path. git promises no form of it: if it is another one, nothing is known
-of any file, and the contents of all are compared."""
+"""What ``ls-files --debug`` prints after each path. git promises no form of it: if a line does not match, no recorded
+state is used, and the contents of all files are compared."""
 
 _ASSUMED: Final = 0x8000 | 0x4000_0000
 """Flags: the user said that the file is unchanged, or that it is not on disk (a sparse checkout)."""
@@ -65,14 +65,14 @@ def unproven(
         if path in staged or mode == _SUBMODULE or (recorded and recorded.flags & _ASSUMED):
             continue
         if recorded is None or not in_folder(path.rpartition("/")[0]) or not _is_same(root, path, recorded, written):
-            known = mode in REGULAR and not (recorded and recorded.flags & _ONLY_INTENDED)
-            yield path, oid if known else None
+            has_content = mode in REGULAR and not (recorded and recorded.flags & _ONLY_INTENDED)
+            yield path, oid if has_content else None
 
 
 def _staged(
     repository: RepositoryPlace, root: Path, head: str, pathspecs: tuple[str, ...]
 ) -> Iterator[tuple[str, str | None]]:
-    """(path, blob id in the commit) of what the index has otherwise. With ``--cached`` no file on disk is looked at."""
+    """(path, blob id in the commit) of files that differ in the index. With ``--cached`` git reads no file on disk."""
     options = ["--cached", "--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=all", "--no-ext-diff"]
     with Process(repository, ["diff-index", *options, head, "--", *pathspecs], (), work_tree=root) as process:
         parts = tokens(process.stdout)
@@ -83,7 +83,7 @@ def _staged(
 
 
 def _index_entries(repository: RepositoryPlace, root: Path, pathspecs: tuple[str, ...]) -> Iterator[_Entry]:
-    """The entries of the index that are in no conflict."""
+    """The entries of the index that are not in conflict."""
     with Process(repository, ["ls-files", "--stage", "--debug", "-z", "--", *pathspecs], (), work_tree=root) as process:
         parts = tokens(process.stdout)
         name = next(parts, b"")
@@ -98,7 +98,7 @@ def _index_entries(repository: RepositoryPlace, root: Path, pathspecs: tuple[str
 
 
 def _entries_alone(repository: RepositoryPlace, root: Path, pathspecs: tuple[str, ...]) -> Iterator[_Entry]:
-    """The same without their recorded states."""
+    """The same entries without their recorded states."""
     with Process(repository, ["ls-files", "--stage", "-z", "--", *pathspecs], (), work_tree=root) as process:
         for name in tokens(process.stdout):
             yield from _index_entry(name, None)
@@ -127,7 +127,7 @@ def _recorded(state: re.Match[bytes]) -> _Recorded:
 
 
 def _folder_test(root: str) -> Callable[[str], bool]:
-    """Whether a folder below *root* is one, and none above it is a symbolic link; each is looked at once."""
+    """Returns a test whether a path below *root* is a folder with no symbolic link above it; each is examined once."""
 
     @cache
     def is_folder(folder: str) -> bool:
@@ -143,10 +143,10 @@ def _folder_test(root: str) -> Callable[[str], bool]:
 
 
 def _is_same(root: Path, path: str, recorded: _Recorded, written: tuple[int, int]) -> bool:
-    """Whether a file is surely as the index has it.
+    """Whether a file certainly has the content that the index has.
 
-    It is not if it was changed, as far as clocks tell, when the index was written or later: then the same times and
-    size can be those of another content ("racy git" in git's technical documentation).
+    This is uncertain for a file that was changed when the index was written or later: another content can have the same
+    times and size ("racy git" in git's technical documentation).
     """
     try:
         now = os.lstat(f"{root}/{path}")

@@ -1,4 +1,4 @@
-"""Instruction files through history: which commit edited which file, under which name."""
+"""Folds the edits of instruction files: which commit edited which file, under which name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HASH: Final = re.compile(r"(?:(?:sha256|sha1|md5)[:-])?([0-9a-f]{7,64})")
 
 
 class InstructionHistories:
-    """The histories that new commits touch; the others stay where they are."""
+    """The histories that new commits touch. The others are not loaded, unless an output states hashes or versions."""
 
     def __init__(
         self,
@@ -30,15 +30,15 @@ class InstructionHistories:
         load_all: Callable[[], Iterable[InstructionHistory]],
         read: Callable[[str], bytes | None],
     ) -> None:
-        """*load* gives what is known of a path, *load_all* of every path.
+        """*load* returns the history of a path so far, *load_all* all histories.
 
-        *read* gives a blob's content; it is asked only where a rename is in doubt, or an output records hashes or
+        *read* returns a blob's content; it is called only where a rename is in doubt, or an output records hashes or
         versions.
         """
         self._load = load
         self._load_all = load_all
         self._read = read
-        self._known: dict[str, _FileEdits] | None = None
+        self._loaded: dict[str, _FileEdits] | None = None
         self._touched: dict[str, _FileEdits | None] = {}
         """By path; None where there is no history, or where it went on under another name."""
         self._digests: dict[str, tuple[str, ...]] = {}
@@ -50,7 +50,7 @@ class InstructionHistories:
         return {path: file.history(path) if file else None for path, file in self._touched.items()}
 
     def fold(self, commit: Commit, changes: Sequence[ChangedPath]) -> tuple[str, ...]:
-        """Fold one commit's changes of instruction files; the paths of its edits."""
+        """Fold one commit's changes of instruction files. Returns the paths of its edits."""
         renames = file_renames(changes, self._read)
         left = {change.path for change in renames.values()}
         edits = [
@@ -58,26 +58,26 @@ class InstructionHistories:
         ]
         for edit in edits:
             names = dict.fromkeys(blob.path for blob in (edit.old, edit.new) if blob is not None)
-            earlier = [known for name in names if (known := self._edits_of(name)) is not None]
+            earlier = [file for name in names if (file := self._edits_of(name)) is not None]
             file = earlier[0] if earlier else _FileEdits()
-            for other in earlier[1:]:
-                file = file.merged(other)
+            for replaced in earlier[1:]:
+                file = file.merged(replaced)
             file.add(edit)
             self._touched[edit.path] = file
         self._touched |= dict.fromkeys(left)
         return tuple(sorted(edit.path for edit in edits))
 
     def made_with(self, recorded: Recorded) -> Commit | None:
-        """The commit that left instruction files as a record states them: by its hashes, else by its versions."""
+        """The commit that left instruction files as a record states them, by its hashes or else by its versions."""
         return self.with_hashes(recorded.instruction_hashes) or self.with_versions(recorded.prompt_versions)
 
     def with_versions(self, versions: Sequence[tuple[str, str]]) -> Commit | None:
-        """As ``with_hashes``, by the versions that files state of themselves, in their first lines or their names."""
+        """As ``with_hashes``, by the versions that files state in their first lines or their names."""
         plain = [(path, _plain_version(version)) for path, version in versions]
         return self._left_by([(path, partial(self._has_version, version)) for path, version in plain])
 
     def with_hashes(self, hashes: Sequence[tuple[str, str]]) -> Commit | None:
-        """The commit that left instruction files with these hashes, the newest of several; None if any fits no edit.
+        """The newest commit that left instruction files with these hashes; None if a hash matches no edit.
 
         A hash is the id of the blob, or SHA-256, SHA-1 or MD5 of the file's bytes, in full or from 7 digits on.
         *hashes* are (path, hash); an empty path stands for any file.
@@ -93,9 +93,9 @@ class InstructionHistories:
     def _left_by(self, stated: Sequence[tuple[str, Callable[[Blob], bool]]]) -> Commit | None:
         if not stated:
             return None
-        if self._known is None:
-            self._known = {history.path: _FileEdits(history.edits) for history in self._load_all()}
-        files = {**self._known, **self._touched}
+        if self._loaded is None:
+            self._loaded = {history.path: _FileEdits(history.edits) for history in self._load_all()}
+        files = {**self._loaded, **self._touched}
         newest: list[Commit] = []
         for path, fits in stated:
             fitting = [file.newest(path, name, fits) for name, file in files.items() if file is not None]
@@ -111,12 +111,12 @@ class InstructionHistories:
         if blob.oid not in self._digests:
             content = self._read(blob.oid)
             functions = (hashlib.sha256, hashlib.sha1, hashlib.md5)
-            # Tools that read a prompt may take the white space off its ends before they hash it.
+            # Tools that read a prompt may strip the white space at its ends before they hash it.
             texts = () if content is None else dict.fromkeys((content, content.strip()))
             self._digests[blob.oid] = tuple(
                 function(text, usedforsecurity=False).hexdigest() for text in texts for function in functions
             )
-        return any(made.startswith(digest) for made in self._digests[blob.oid])
+        return any(stored.startswith(digest) for stored in self._digests[blob.oid])
 
     def _has_version(self, version: str, blob: Blob) -> bool:
         if blob.oid not in self._versions:
@@ -134,7 +134,7 @@ class InstructionHistories:
 
 
 class _FileEdits:
-    """The edits of one file, oldest first, and every name that it had."""
+    """The edits of one file, oldest first, and all the names that it had."""
 
     def __init__(self, edits: Iterable[Edit] = ()) -> None:
         self._edits = list(edits)
@@ -154,10 +154,10 @@ class _FileEdits:
         return InstructionHistory(path, tuple(self._edits), self._edits[-1].status == "deleted")
 
     def newest(self, path: str, name: str, fits: Callable[[Blob], bool]) -> Commit | None:
-        """The newest commit that left a content that fits, where the file was called by *path*; None if there is none.
+        """The newest commit that left a content that fits, while the file was at *path*; None if there is none.
 
-        *name* is what the file is called now, which stands for all that it was called. An empty path stands for any
-        file. From the newest edit on, because an output is mostly made with what lately changed.
+        *name* is the current path of the file, which stands for all of its paths. An empty *path* matches every file.
+        Edits are tried from the newest on, because most outputs are made with recent instructions.
         """
         if path not in ("", name, *self._names):
             return None
@@ -171,7 +171,7 @@ def _plain_version(version: str) -> str:
 
 
 def _edit_of_change(commit: Commit, change: ChangedPath, source: ChangedPath | None) -> Edit:
-    """The edit that a change is; *source* is the deletion behind it if it is a rename."""
+    """The edit of a change; *source* is the deletion behind it if it is a rename."""
     old = Blob(change.path, change.old) if change.old else None
     new = Blob(change.path, change.new) if change.new else None
     if source is not None and source.old is not None:

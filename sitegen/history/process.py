@@ -18,10 +18,10 @@ from sitegen.errors import RepositoryError
 from sitegen.history.repository_place import RepositoryPlace, git_command, git_environment
 
 PATIENCE: Final = 300.0
-"""Seconds that git may take to list a work tree: it opens every ``.gitignore``, and one may be a pipe."""
+"""Seconds that git may take to list a work tree. It opens every ``.gitignore``, and one of them may be a pipe."""
 
-_WORDS: Final = 4_000
-"""Bytes of git's own words that are kept: the last ones."""
+_MESSAGE_BYTES: Final = 4_000
+"""The last bytes of git's stderr that are kept."""
 
 
 class Process:
@@ -37,11 +37,11 @@ class Process:
     ) -> None:
         """Start git.
 
-        With *feed*, a thread of its own writes what it yields, so that neither side can wait for the other for ever;
-        without it, the caller writes to ``stdin`` and closes it. *work_tree* is given only to read it and its index.
+        With *feed*, a thread writes what it yields, so that neither side can wait for the other for ever; without it,
+        the caller writes to ``stdin``. Give *work_tree* only to commands that read it or its index.
         """
-        # The work tree is said to be the git folder: plumbing needs none, and attributes of a real one do not count.
-        # The index is said to be a file that is not there: diff-tree would read it for nothing.
+        # Plumbing commands need no work tree and no index. The git folder stands for the former, so that attributes of
+        # a real one do not count, and a missing file for the latter, because diff-tree would read it for nothing.
         variables = {
             **git_environment(),
             "GIT_DIR": str(repository.git_dir),
@@ -53,7 +53,7 @@ class Process:
             variables |= {"GIT_WORK_TREE": str(work_tree), "GIT_INDEX_FILE": str(repository.git_dir / "index")}
         self._process = _started_git(git_command(*arguments), work_tree or repository.git_dir, variables)
         self._arguments = arguments
-        self._words = bytearray()
+        self._stderr = bytearray()
         self._failure: BaseException | None = None
         self._expired = False
         self._timer = Timer(PATIENCE, self._expire)
@@ -66,28 +66,18 @@ class Process:
 
     @property
     def stdout(self) -> IO[bytes]:
-        """What git answers."""
+        """The output of git."""
         assert self._process.stdout is not None
         return self._process.stdout
 
     @property
     def stdin(self) -> IO[bytes]:
-        """Where questions go, if no feed was given."""
+        """The input of git, if there is no feed."""
         assert self._process.stdin is not None
         return self._process.stdin
 
-    @property
-    def words(self) -> str:
-        """What git said on stderr, cut to its end."""
-        return self._words.decode("utf-8", "replace").strip()
-
-    @property
-    def failure(self) -> BaseException | None:
-        """What the feed raised."""
-        return self._failure
-
     def finish(self) -> None:
-        """Wait for the end after everything was read. Raises what the feed raised, or RepositoryError if git failed."""
+        """Wait for the end after all output was read. Raises what the feed raised, or RepositoryError if git failed."""
         code = self._process.wait()
         for thread in self._threads:
             thread.join()
@@ -99,13 +89,14 @@ class Process:
                 fix="Look for pipes and devices among the files that git reads, such as .gitignore.",
             )
         if code:
+            message = self._stderr.decode("utf-8", "replace").strip()
             raise RepositoryError(
-                f"git {self._arguments[0]} failed: {self.words or f'exit code {code}'}",
+                f"git {self._arguments[0]} failed: {message or f'exit code {code}'}",
                 fix="Run git fsck: the repository may be damaged.",
             )
 
     def close(self) -> None:
-        """End the process, whether it is done or not."""
+        """End the process, also in the middle of its output."""
         self._timer.cancel()
         if self._process.poll() is None:
             self._process.kill()
@@ -131,15 +122,15 @@ class Process:
     def _listen(self) -> None:
         assert self._process.stderr is not None
         while piece := self._process.stderr.read1(65_536):  # type: ignore[attr-defined]
-            self._words += piece
-            del self._words[:-_WORDS]
+            self._stderr += piece
+            del self._stderr[:-_MESSAGE_BYTES]
 
     def _write(self, feed: Iterable[bytes]) -> None:
         try:
             for piece in feed:
                 self.stdin.write(piece)
         except (BrokenPipeError, ValueError):
-            pass  # git ended, or was ended: the reader says so
+            pass  # git ended, or was ended: the reader reports it
         except BaseException as error:
             self._failure = error
         finally:

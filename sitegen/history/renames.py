@@ -1,4 +1,4 @@
-"""Renames: pairs of a deleted and an added file. git is asked for none, because what it finds depends on settings."""
+"""Finds renames: pairs of a deleted and an added file. git's own detection is not used, as settings change it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 from sitegen.model.commits import ChangedPath
 
 SIMILAR: Final = 0.5
-"""Least similarity of two contents, as git has it."""
+"""The least similarity of the contents of a renamed file; git's default."""
 
 
 def file_renames(changes: Iterable[ChangedPath], read: Callable[[str], bytes | None]) -> dict[str, ChangedPath]:
@@ -50,7 +50,7 @@ def similarity(first: bytes, second: bytes) -> float:
 
 
 def folder_renames(deleted_blobs: dict[str, Counter[str]], added_blobs: dict[str, Counter[str]]) -> dict[str, str]:
-    """(new name -> old name) of what moved: at least half of the old one's blobs came to the new one.
+    """New name -> old name of each folder that moved: at least half of its blobs are in the new one.
 
     Both are multisets of blob ids by name: of the blobs that were deleted, and of those that were added. Where two
     compete, more equal blobs win, then the smaller name.

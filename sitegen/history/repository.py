@@ -1,7 +1,7 @@
-"""The only reader of git: plumbing as streams, and nothing ever checked out or written.
+"""A git repository as one object: revisions, blobs and patches as streams. Nothing is ever checked out or written.
 
-GitPython's own commits, trees and diffs are 25 to 1,000 times slower than the plumbing below them, and follow the
-user's configuration; here it starts processes, and what they print is read as it comes.
+GitPython's own commits, trees and diffs are 25 to 1,000 times slower than the plumbing commands below them, and follow
+the user's configuration. So it only starts processes here, and their output is read as a stream.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ class Repository:
     """A git repository, read only."""
 
     def __init__(
-        self, found: RepositoryPlace, *, max_blob_bytes: int = LARGEST_BLOB, overlay: Mapping[str, Path] | None = None
+        self, place: RepositoryPlace, *, max_blob_bytes: int = LARGEST_BLOB, overlay: Mapping[str, Path] | None = None
     ) -> None:
-        """The repository that was found, see ``open``."""
-        self._found = found
+        """The repository at a place; *overlay* as in ``open``."""
+        self.place = place
         self._overlay = overlay or {}
         self.max_blob_bytes = max_blob_bytes
 
@@ -41,37 +41,32 @@ class Repository:
     ) -> Repository:
         """The repository around a folder: of a work tree, a linked work tree, or a bare one.
 
-        *overlay* says where contents lie that are in the work tree only: blob id -> file, see ``worktree``.
+        *overlay* maps the blob ids of contents that are only in the work tree to their files, see ``worktree``.
         Raises RepositoryError, with git's own words, if there is none or git does not want to read it.
         """
-        found, _ = find_repository(Path(path))
-        return cls(found, max_blob_bytes=max_blob_bytes, overlay=overlay)
+        place, _ = find_repository(Path(path))
+        return cls(place, max_blob_bytes=max_blob_bytes, overlay=overlay)
 
     def overlaid(self, overlay: Mapping[str, Path]) -> Repository:
-        """The same repository with contents of the work tree."""
-        return Repository(self._found, max_blob_bytes=self.max_blob_bytes, overlay=overlay)
-
-    @property
-    def found(self) -> RepositoryPlace:
-        """Where the repository lies."""
-        return self._found
+        """The same repository with an overlay of contents from the work tree."""
+        return Repository(self.place, max_blob_bytes=self.max_blob_bytes, overlay=overlay)
 
     @property
     def root(self) -> Path | None:
         """The top of the work tree; None in a bare repository."""
-        return self._found.root
+        return self.place.root
 
     @property
     def name(self) -> str:
         """The name of the folder, without ``.git``."""
-        return self._found.root.name if self._found.root else self._found.git_dir.name.removesuffix(".git")
+        return self.place.root.name if self.place.root else self.place.git_dir.name.removesuffix(".git")
 
     @property
     def shallow_boundary(self) -> tuple[str, ...]:
         """Ids of the commits whose parents are cut off; empty if the history is complete."""
-        if not self._found.shallow:
+        if not self.place.shallow:
             return ()
-        listed = read_file(self._found.common_dir / "shallow", LARGEST_FILE)
+        listed = read_file(self.place.common_dir / "shallow", LARGEST_FILE)
         return tuple(sorted(listed.decode("ascii", "replace").split()))
 
     def origin_url(self) -> str | None:
@@ -87,7 +82,7 @@ class Repository:
             answer = self._text("rev-parse", "--verify", "--quiet", f"{rev}^{{commit}}")
             if answer:
                 return answer
-        where = str(self._found.top)
+        where = str(self.place.top)
         if not self._text("rev-list", "--all", "--max-count=1") and not self._text(
             "rev-parse", "--quiet", "--verify", "HEAD"
         ):
@@ -101,19 +96,19 @@ class Repository:
     def follows(self, old: str, new: str) -> bool:
         """Whether *old* is on the first-parent line of *new*.
 
-        To be an ancestor is not enough: after a merge the other way round the old commit is on a side branch.
+        Being an ancestor is not enough: after a merge in the other direction the old commit is on a side branch.
         """
         if old == new:
             return True
         last = b""
-        with Process(self._found, ["rev-list", "--first-parent", "--parents", new, f"^{old}", "--"], ()) as listing:
+        with Process(self.place, ["rev-list", "--first-parent", "--parents", new, f"^{old}", "--"], ()) as listing:
             for line in listing.stdout:
                 last = line
             return not self._failed(listing) and last.split()[1:2] == [old.encode()]
 
-    def merge_base(self, one: str, other: str) -> str | None:
-        """The id of the newest commit that both descend from, on any line; None if there is none."""
-        return self._text("merge-base", one, other) or None
+    def merge_base(self, first: str, second: str) -> str | None:
+        """The id of the newest commit that both commits descend from, on any line; None if there is none."""
+        return self._text("merge-base", first, second) or None
 
     def walk(
         self,
@@ -128,11 +123,11 @@ class Repository:
         """Revisions after *since* (a commit on the same line) up to *new*, oldest first, as a stream.
 
         Only regular files count; a path that becomes a symbolic link or a submodule is a deletion, and *irregular* is
-        told of it. *pathspecs* are literal files or folders; a commit that touches none of them is still yielded.
+        called with it. *pathspecs* are literal files or folders; a commit that touches none of them is still yielded.
         Without *first_parent*, commits of side branches come too, parents first.
         """
         return revisions.walk(
-            self._found,
+            self.place,
             new,
             since,
             first_position=first_position,
@@ -144,10 +139,10 @@ class Repository:
     def read_blobs(self, oids: Iterable[str]) -> Iterator[BlobRead]:
         """The contents of many blobs, in order, from the process that ``share_processes`` shares, or one of their own.
 
-        *oids* is read some way ahead of the answers. Whatever cannot be given (missing, no blob, larger than
-        ``max_blob_bytes``, a Git LFS pointer) is answered with a reason and without having been held in memory.
+        *oids* is read some way ahead of the answers. A content that cannot be read (missing, no blob, larger than
+        ``max_blob_bytes``, a Git LFS pointer) is answered with the reason, and is never held in memory.
         """
-        with cat_file(self._found) as objects:
+        with cat_file(self.place) as objects:
             if not self._overlay:
                 yield from objects.read_blobs(oids, self.max_blob_bytes)
                 return
@@ -158,7 +153,7 @@ class Repository:
                 yield self._read_file(oid) if oid in self._overlay else next(answers)
 
     def read_blob(self, oid: str) -> BlobRead:
-        """The contents of one blob; of several, one by one, best within ``share_processes``."""
+        """The contents of one blob. To read several one by one, do so within ``share_processes``."""
         (read,) = self.read_blobs([oid])
         return read
 
@@ -170,7 +165,7 @@ class Repository:
         ``share_processes``: all callers that name the same folders share one process there.
         """
         committed = [edit for edit in edits if edit.commit.sha != WORKTREE]
-        answers = patches.read_patches(self._found, committed, folders)
+        answers = patches.read_patches(self.place, committed, folders)
         for edit in edits:
             yield next(answers) if edit.commit.sha != WORKTREE else self._uncommitted_patch(edit)
         next(answers, None)  # at its end the process goes back to where it is shared
@@ -184,8 +179,8 @@ class Repository:
         return blobs.read_file(self._overlay[oid], oid, self.max_blob_bytes)
 
     def _text(self, *arguments: str) -> str:
-        """What a short command prints; empty if it fails."""
-        with Process(self._found, arguments, ()) as process:
+        """The output of a short command; empty if it fails."""
+        with Process(self.place, arguments, ()) as process:
             printed = process.stdout.read().decode("utf-8", "surrogateescape").strip()
             return "" if self._failed(process) else printed
 

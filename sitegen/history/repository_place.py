@@ -1,4 +1,4 @@
-"""Finding a repository and the commit of a revision: short git processes without any import that costs time.
+"""Finds a repository and the commit of a revision, by short git processes and without any import that costs time.
 
 A build that finds nothing changed runs only this.
 """
@@ -18,7 +18,7 @@ from sitegen.project_files import LARGEST_CONFIGURATION, LARGEST_FILE, read_file
 GIT: Final = "git"
 
 _ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_KEPT: Final = (
+_HARMLESS_VARIABLES: Final = (
     "GIT_CONFIG",
     "GIT_CEILING_DIRECTORIES",
     "GIT_DISCOVERY_ACROSS_FILESYSTEM",
@@ -42,7 +42,7 @@ SAFE: Final[dict[str, str]] = {
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
 }
-"""What makes git answer alike for every user: nothing replaced or grafted, nothing fetched, asked or written."""
+"""Variables that make git answer alike for every user: no replacements, grafts, fetches, prompts or writes."""
 
 CONFIGURATION: Final = (
     ("core.alternateRefsCommand", "false"),
@@ -62,11 +62,11 @@ CONFIGURATION: Final = (
     ("protocol.allow", "never"),
     ("submodule.recurse", "false"),
 )
-"""Settings of every git process, which go before those of the repository, of its work trees and of the user.
+"""Settings of every git process, which override those of the repository, of its work trees and of the user.
 
-They put back what even plumbing follows to what git ships with, and name no program for anything that git would run.
-A repository's configuration is as untrusted as its files. Where a setting cannot be put back, because its name holds a
-name that the repository chooses (``filter.*``, ``diff.*.textconv``), no command is used that follows it.
+They restore git's own defaults where even plumbing commands follow settings, and name no program that git would run.
+A repository's configuration is as untrusted as its files. Where a setting cannot be restored, because the repository
+chooses part of its name (``filter.*``, ``diff.*.textconv``), no command is used that follows it.
 """
 
 
@@ -76,7 +76,7 @@ class RepositoryPlace(NamedTuple):
     git_dir: Path
     """Of a linked work tree, its own folder below ``worktrees/``."""
     common_dir: Path
-    """Where objects and configuration are; ``git_dir`` but in a linked work tree."""
+    """The folder of objects and configuration; it differs from ``git_dir`` only in a linked work tree."""
     root: Path | None
     """The top of the work tree; None in a bare repository."""
     shallow: bool
@@ -87,39 +87,42 @@ class RepositoryPlace(NamedTuple):
         return self.root or self.git_dir
 
     def refs(self) -> str:
-        """Digest of what in a repository, besides its commits, decides a site: configuration and shallow boundary."""
+        """Digest of what decides a site besides commits: the repository's configuration and its shallow boundary."""
         return digest_files(self.common_dir / "config", self.common_dir / "shallow")
 
 
 PATIENCE: Final = 60.0
-"""Seconds that git may take for the first question, which takes it some milliseconds."""
+"""Seconds that git may take for the first question, which normally takes some milliseconds."""
 
 
 def git_environment() -> dict[str, str]:
-    """The environment for git: the caller's own, without what a hook or a user set to steer git, and ``SAFE``.
+    """The environment for git: the caller's without the variables that steer git, and with ``SAFE``.
 
-    Configuration stays, because ``safe.directory`` is part of it.
+    Variables of the configuration stay, because ``safe.directory`` is part of it.
     """
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name.startswith(_KEPT)}
-    return kept | SAFE
+    variables = os.environ.items()
+    own = {
+        name: value for name, value in variables if not name.startswith("GIT_") or name.startswith(_HARMLESS_VARIABLES)
+    }
+    return own | SAFE
 
 
 def git_command(*arguments: str) -> list[str]:
-    """A call of git, the only form in which it is started: with ``CONFIGURATION``; it needs ``SAFE`` around it."""
+    """The only command by which git is started: with ``CONFIGURATION``. Its environment must contain ``SAFE``."""
     return [GIT, *(part for name, value in CONFIGURATION for part in ("-c", f"{name}={value}")), *arguments]
 
 
 def find_repository(path: Path, rev: str = "HEAD") -> tuple[RepositoryPlace, str | None]:
     """The repository around a folder or a file, and the id of the commit that a revision names in it.
 
-    The id is None if the revision names no commit. One process of some 4 ms. Raises RepositoryError, in git's own
-    words, if there is no repository or git does not want to read it.
+    The id is None if the revision names no commit. This takes one process of some 4 ms. Raises RepositoryError with
+    git's own message if there is no repository or git refuses to read it.
     """
     folder = path if path.is_dir() else path.parent
     if not path.exists():
         raise RepositoryError("There is no such folder.", where=str(path), fix="Name a folder of a git repository.")
-    # What could be answered with another number of lines than one is no name of a commit, or found by ``resolve``.
-    asked = "HEAD" if rev.startswith("-") or ".." in rev or "\n" in rev else rev
+    # A revision that may give no line or several lines is left to ``resolve``.
+    revision = "HEAD" if rev.startswith("-") or ".." in rev or "\n" in rev else rev
     answer = _run_git(
         folder,
         "rev-parse",
@@ -128,13 +131,13 @@ def find_repository(path: Path, rev: str = "HEAD") -> tuple[RepositoryPlace, str
         "--is-shallow-repository",
         "--absolute-git-dir",
         "--show-cdup",
-        f"{asked}^{{commit}}",
+        f"{revision}^{{commit}}",
     )
     flags = os.fsdecode(answer.stdout).removesuffix("\n").split("\n", 3)
     if len(flags) < 4:
         raise _refusal(folder, answer.stderr)
-    # The last line is the id (or, of an unknown revision, its name); before it stands the way up to the top of the work
-    # tree, if there is one; all before that is the folder, whose name may hold anything.
+    # The last line is the id, or the name of an unknown revision. The line before it is the path up to the top of the
+    # work tree, if there is one. All lines before that are the folder, whose name may contain line ends.
     rest, _, commit = flags[3].rpartition("\n")
     bare, inside, shallow = (flag == "true" for flag in flags[:3])
     git, _, up = rest.rpartition("\n") if inside else (rest, "", "")
@@ -150,18 +153,16 @@ def find_repository(path: Path, rev: str = "HEAD") -> tuple[RepositoryPlace, str
             )
     elif not bare and git_dir.name == ".git":
         root = git_dir.parent
-    known = answer.returncode == 0 and _ID.fullmatch(commit) and asked == rev
-    return RepositoryPlace(
-        git_dir=git_dir, common_dir=_common(git_dir), root=root, shallow=shallow
-    ), commit if known else None
+    place = RepositoryPlace(git_dir=git_dir, common_dir=_common(git_dir), root=root, shallow=shallow)
+    is_commit = answer.returncode == 0 and _ID.fullmatch(commit) and revision == rev
+    return place, commit if is_commit else None
 
 
 def is_tracked(path: Path) -> bool:
-    """Whether the index of a git repository around a file or folder has it, or anything below it."""
+    """Whether git tracks a file or folder, or anything below it."""
     if not path.parent.is_dir():
         return False
-    quiet = ("-c", "core.fsmonitor=", "-c", f"core.hooksPath={os.devnull}")
-    answer = _run_git(path.parent, *quiet, "ls-files", "--cached", "-z", "--", path.name)
+    answer = _run_git(path.parent, "ls-files", "--cached", "-z", "--", path.name)
     return bool(answer.stdout)
 
 
@@ -186,13 +187,13 @@ def _run_git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes
 
 
 def _holds(root: Path, git_dir: Path) -> bool:
-    """Whether a work tree's own ``.git`` is the repository, or names it: else anybody's files could be called ours."""
+    """Whether the ``.git`` of a work tree is the repository or names it; else a repository could claim any files."""
     own = root / ".git"
     try:
         if own.is_dir():
             return own.samefile(git_dir)
-        named = os.fsdecode(read_file(own, LARGEST_CONFIGURATION)).removeprefix("gitdir:").strip()
-        return (root / named).samefile(git_dir)
+        link = os.fsdecode(read_file(own, LARGEST_CONFIGURATION)).removeprefix("gitdir:").strip()
+        return (root / link).samefile(git_dir)
     except OSError:
         return False
 
@@ -206,21 +207,20 @@ def _common(git_dir: Path) -> Path:
 
 
 def _refusal(folder: Path, stderr: bytes) -> RepositoryError:
-    said = stderr.decode("utf-8", "replace").strip()
-    first, _, rest = said.partition("\n")
-    what = first.removeprefix("fatal: ")
-    if "not a git repository" in what:
+    first, _, rest = stderr.decode("utf-8", "replace").strip().partition("\n")
+    message = first.removeprefix("fatal: ")
+    if "not a git repository" in message:
         return RepositoryError(
             "There is no git repository here.",
             where=str(folder),
             fix="Run sitegen inside a git repository, or name one.",
         )
     fix = " ".join(rest.split()) or "Run git status here: it says the same and more."
-    return RepositoryError(f"git does not read this repository: {what}", where=str(folder), fix=fix)
+    return RepositoryError(f"git does not read this repository: {message}", where=str(folder), fix=fix)
 
 
 def digest_files(*files: Path) -> str:
-    """The digest of what stands in these files now; a missing file is a content of its own."""
+    """The digest of the current contents of files; a missing file counts as a content of its own."""
     state = hashlib.sha256()
     for file in files:
         try:

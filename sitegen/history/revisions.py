@@ -1,9 +1,10 @@
-"""The walk: ``rev-list`` into ``diff-tree``, read as a stream, commit by commit, oldest first."""
+"""Walks history: pipes ``rev-list`` into ``diff-tree`` and reads commits as a stream, oldest first."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta, timezone
 from sys import intern
 from typing import IO, Final
@@ -14,7 +15,7 @@ from sitegen.history.repository_place import RepositoryPlace
 from sitegen.model.commits import ChangedPath, Commit, Revision
 
 Irregular = Callable[[Commit, str, str], None]
-"""Is told (commit, path, what it is) of every path that is no regular file: ``a symbolic link``, ``a submodule``."""
+"""Called with (commit, path, file type) of each path that becomes ``a symbolic link`` or ``a submodule``."""
 
 _FORMAT: Final = "--format=%H%x00%an%x00%cd%x00%s%x00%b"
 _FIELDS: Final = 5
@@ -25,11 +26,9 @@ REGULAR: Final = ("100644", "100755", "100664")
 _KINDS: Final = {"120000": "a symbolic link", "160000": "a submodule"}
 
 
-def commit_lines(
-    repository: RepositoryPlace, arguments: Sequence[str], feed: Iterable[bytes] | None = None
-) -> Iterator[bytes]:
+def _commit_lines(repository: RepositoryPlace, arguments: Sequence[str]) -> Iterator[bytes]:
     """Lines ``commit parent`` for ``diff-tree --stdin``: a merge counts against its first parent."""
-    with Process(repository, ["rev-list", "--parents", *arguments], feed or ()) as listing:
+    with Process(repository, ["rev-list", "--parents", *arguments], ()) as listing:
         for line in listing.stdout:
             ids = line.split()
             yield b" ".join(ids[:2]) + b"\n"
@@ -48,7 +47,7 @@ def walk(
 ) -> Iterator[Revision]:
     """Every commit after *since* up to *new*, as ``Repository.walk`` says."""
     order = ["--first-parent"] if first_parent else ["--topo-order"]
-    listing = commit_lines(repository, [*order, "--reverse", new, *([f"^{since}"] if since else []), "--"])
+    listing = _commit_lines(repository, [*order, "--reverse", new, *([f"^{since}"] if since else []), "--"])
     command = [
         "diff-tree",
         "--stdin",
@@ -74,7 +73,7 @@ def walk(
 
 
 def tokens(stream: IO[bytes]) -> Iterator[bytes]:
-    """What stands between the NULs."""
+    """The parts of a stream between NUL bytes."""
     rest = b""
     while piece := stream.read1(_PIECE):  # type: ignore[attr-defined]
         *whole, rest = (rest + piece).split(b"\0")
@@ -138,16 +137,14 @@ def _message_text(raw: bytes, longest: int) -> str:
 def iso(raw: str) -> str:
     """A raw date of git, ``1700000000 +0100``, as ISO 8601 with that offset; UTC if the offset makes no sense.
 
-    Written here because versions of git disagree on UTC (``Z`` or ``+00:00``) and on impossible dates.
+    git does not format the date, because its versions disagree on UTC (``Z`` or ``+00:00``) and on impossible dates.
     """
     seconds, _, offset = raw.strip().partition(" ")
-    try:
+    with suppress(ValueError, OverflowError, OSError):
         sign = -1 if offset.startswith("-") else 1
         digits = offset.lstrip("+-")
         zone = timezone(sign * timedelta(hours=int(digits[:-2] or 0), minutes=int(digits[-2:] or 0)))
         return datetime.fromtimestamp(int(seconds), zone).isoformat()
-    except (ValueError, OverflowError, OSError):
-        pass
     try:
         return datetime.fromtimestamp(int(seconds), UTC).isoformat()
     except (ValueError, OverflowError, OSError):

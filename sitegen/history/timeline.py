@@ -1,8 +1,8 @@
 """The timeline: a fold over revisions, oldest first, that can stop at any commit and go on from there.
 
-What is kept of the past is small (``fold_state``) and in parts, so that one more commit loads only what it touches.
-Where going on could give another result than starting from the root, it starts from the root. What comes of a fold is
-an update against the time before, the problems, and the parts that are kept.
+The stored state (``fold_state``) is small and in parts, so that one more commit loads only what it touches. Where going
+on could give another result than starting from the root, the fold starts from the root. Its results are an update
+relative to the previous build, the problems, and the stored parts.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ VERSION: Final = 7
 
 
 class Advanced(NamedTuple):
-    """The timeline at a commit, against the previous time."""
+    """The timeline at a commit, relative to the previous build."""
 
     update: Update
     head: Commit
     commits: int
     """On the first-parent line up to the head."""
     problems: tuple[Problem, ...]
-    """Of all history, not only of what is new: by commit, those of the whole last."""
+    """The problems of all history by commit; those of the history as a whole come last."""
     overlay: tuple[tuple[str, Path], ...] = ()
     """(blob id, file) of contents of the work tree, which git may not have."""
 
 
 Extra: TypeAlias = Callable[[Layout, Commit, Irregular], Iterable[Revision]]
-"""Makes revisions that follow the head: of the work tree."""
+"""Returns revisions that follow the head: those of the work tree."""
 
 
 @share_processes()
@@ -62,16 +62,16 @@ def advance(
     """Bring the timeline that *parts* holds to the commit *head*.
 
     *manifest* is the one of the built revision: it says which evals there are and where they live. *structure* is a
-    digest of all that decides how history is read, see ``layout.structure_digest``. The result is the same whatever
-    *parts* held before; only ``Update`` tells new from known. *contents* answers what must be known of the contents of
-    outputs. *extra* yields what is folded behind the head.
+    digest of everything that decides how history is read, see ``layout.structure_digest``. The result is the same
+    whatever *parts* held before, but for ``Update``, which tells what is new. *contents* answers questions about the
+    contents of outputs. *extra* returns revisions to fold after the head.
 
     Raises ShallowRepositoryError if the history is cut off and that is not allowed, NothingToReportError if no eval
     ever had ground truth and there never was an instruction file; then *parts* stays as it was.
     """
     boundary = repository.shallow_boundary
     if boundary and not allow_shallow:
-        raise problems.shallow_history(repository.found.top)
+        raise problems.shallow_history(repository.place.top)
     store, structure = FoldStore(parts), f"{VERSION} {structure}"
     watched, renamed = Watched(), tuple[Renamed, ...]()
     state = store.state()
@@ -89,7 +89,7 @@ def advance(
             if extra is not None:
                 fold.fold(extra(fold.layout, fold.head, fold.irregular))
             if not fold.state.scorable and not fold.has_instructions:
-                raise problems.nothing_to_report(repository.found.top, fold.layout)
+                raise problems.nothing_to_report(repository.place.top, fold.layout)
             update, problems_so_far = update_of(fold), all_problems(fold, store)
         except StartOverError as reason:
             state, watched = None, watched | fold.layout.watched | reason.watched
@@ -108,7 +108,7 @@ def advance(
 def current_histories(
     parts: PartStore, site: SiteConfig, manifest: Manifest
 ) -> tuple[tuple[EvalHistory, ...], tuple[InstructionHistory, ...]]:
-    """All evals that ever had ground truth, by id, and all instruction files, by path, as *parts* holds them."""
+    """All evals in *parts* that ever had ground truth, by id, and all instruction files, by path."""
     store = FoldStore(parts)
     layout = Layout(site, manifest, Watched())
     histories = (history_of(state, layout.entry(state.id)) for state in store.evals() if state.was_scorable)
@@ -116,7 +116,7 @@ def current_histories(
 
 
 def history_in(parts: PartStore, site: SiteConfig, manifest: Manifest, eval_id: str) -> EvalHistory | None:
-    """One eval as *parts* holds it; None if it never had ground truth."""
+    """One eval in *parts*; None if it never had ground truth."""
     state = FoldStore(parts).eval(eval_id)
     if state is None or not state.was_scorable:
         return None
@@ -124,7 +124,7 @@ def history_in(parts: PartStore, site: SiteConfig, manifest: Manifest, eval_id: 
 
 
 def _borrowed_rules_changed(layout: Layout, state: FoldState) -> bool:
-    """Whether the built manifest now says something else for commits that had no manifest of their own for an eval."""
+    """Whether the built manifest changed the rules of commits that have none of their own for an eval."""
     return any(layout.rules(eval_id) != rules for eval_id, rules in state.borrowed.items())
 
 
@@ -137,11 +137,11 @@ def _can_go_on(
 
 
 def update_of(fold: HistoryFold) -> Update:
-    """What new commits changed. Raises StartOverError if they changed what earlier pages already show of an eval."""
+    """What new commits changed. Raises StartOverError if they changed what earlier pages already display."""
     evals = [_eval_update(fold, state) for _, state in sorted(fold.evals.items()) if state.was_scorable]
     files = [history for _, history in sorted(fold.instructions.touched.items()) if history is not None]
     if len(files) < len(fold.instructions.touched) and not fold.complete:
-        raise StartOverError  # a file was renamed: the pages of earlier commits name it by its last path
+        raise StartOverError  # a file was renamed, and the pages of earlier commits name it by its last path
     return Update(
         complete=fold.complete,
         evals=tuple(update for update in evals if update is not None),
@@ -151,12 +151,12 @@ def update_of(fold: HistoryFold) -> Update:
 
 
 def all_problems(fold: HistoryFold, store: FoldStore) -> list[Problem]:
-    """All problems of history, those that the parts hold first."""
+    """All problems of history, the stored ones first."""
     return problems.first_of_each([] if fold.complete else store.problems(), fold.problems)
 
 
 def shown_problems(fold: HistoryFold, all_of_history: list[Problem]) -> tuple[Problem, ...]:
-    """The problems of evals that are shown and of the whole, with those that are found at the end."""
+    """The problems of displayed evals, of files that belong to no eval, and of the history as a whole."""
     evals = fold.state.scorable
     return (
         *(problem for problem in all_of_history if problem.eval_id is None or problem.eval_id in evals),
@@ -165,7 +165,7 @@ def shown_problems(fold: HistoryFold, all_of_history: list[Problem]) -> tuple[Pr
 
 
 def keep_parts(fold: HistoryFold, store: FoldStore, every_problem: list[Problem]) -> None:
-    """Write the parts that the fold touched, and *known*: all problems."""
+    """Store the parts that the fold touched, and all problems."""
     state, watched = fold.state, fold.layout.watched
     state.shared_paths, state.ground_truth_names = sorted(watched.shared), sorted(watched.ground_truths)
     if fold.complete:
@@ -194,7 +194,7 @@ def _eval_update(fold: HistoryFold, eval_state: EvalState) -> EvalUpdate | None:
 
 
 def _with_snapshots(record: CommitRecord, started: list[StartedSnapshots]) -> CommitRecord:
-    """The record with the snapshots of the series that counts, under the names that evals have in the end."""
+    """The record with the snapshots of the series that counts, under the final ids of the evals."""
     snapshots = []
     for start in started:
         if start.state.was_scorable:

@@ -1,4 +1,4 @@
-"""The uncommitted state as one more revision behind the head: folded on a copy of the timeline, never kept."""
+"""Folds the uncommitted state as one more revision after the head, on a copy of the timeline that is never stored."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def with_worktree(
 ) -> Advanced:
     """The timeline of *head* and of the work tree, as ``timeline.advance`` says, without changing *parts*.
 
-    The head is the commit itself if nothing that is read is changed.
+    The head is the commit itself if no file that is read has changed.
 
-    *manifest* is the one of the work tree. Files that git ignores do not count; untracked ones do. Contents are taken
+    *manifest* is the one of the work tree. Files that git ignores do not count; untracked ones do. Contents are read
     as they are, without filters. A bare repository has no uncommitted state.
     """
     overlay: dict[str, Path] = {}
@@ -80,7 +80,7 @@ def is_changed(repository: Repository, head: str) -> bool:
     """Whether any tracked file differs from the commit. A bare repository is never changed."""
     root = repository.root
     return root is not None and any(
-        _file_blob_id(root, path, len(head)) != old for path, old in unproven(repository.found, root, head, ())
+        _file_blob_id(root, path, len(head)) != old for path, old in unproven(repository.place, root, head, ())
     )
 
 
@@ -90,7 +90,7 @@ def work_tree_paths(repository: Repository) -> tuple[str, ...]:
     if root is None:
         return ()
     command = ["ls-files", "--cached", "--others", "--exclude-standard", "-z"]
-    with Process(repository.found, command, (), work_tree=root) as process:
+    with Process(repository.place, command, (), work_tree=root) as process:
         paths = sorted({os.fsdecode(path) for path in tokens(process.stdout)})
         process.finish()
     return tuple(paths)
@@ -105,8 +105,8 @@ def _uncommitted_changes(
     commit: Commit,
     irregular: Irregular,
 ) -> Iterator[ChangedPath]:
-    """What differs between the commit and the files on disk, by path."""
-    before = dict(unproven(repository.found, root, head, pathspecs))
+    """The differences between the commit and the files on disk, by path."""
+    before = dict(unproven(repository.place, root, head, pathspecs))
     for path in sorted({*before, *_untracked_paths(repository, root, pathspecs)}):
         old = before.get(path)
         file = root / path
@@ -121,16 +121,16 @@ def _uncommitted_changes(
 
 def _untracked_paths(repository: Repository, root: Path, pathspecs: tuple[str, ...]) -> Iterator[str]:
     command = ["ls-files", "--others", "--exclude-standard", "-z", "--"]
-    with Process(repository.found, [*command, *pathspecs], (), work_tree=root) as process:
+    with Process(repository.place, [*command, *pathspecs], (), work_tree=root) as process:
         for path in tokens(process.stdout):
             yield os.fsdecode(path)
         process.finish()
 
 
 def _file_blob_id(root: Path, path: str, digits: int) -> str | None:
-    """The id of a regular file's content, no symbolic link on the way to it; None if there is none.
+    """The id of a regular file's content; None if there is none, or a symbolic link leads to it.
 
-    A file that is far too large to be read is not read for its id either: its size and time stand for its content.
+    A file that is too large is not read for its id either: its size and time stand for its content.
     """
     try:
         with open_inside(root, path) as stream:

@@ -19,14 +19,14 @@ _CHECKED: Final = "paths inside the project"
 
 def read_site(files: FilesAt, parts: PartStore) -> SiteConfig:
     """Read the site's configuration from the work tree, or from the commit without one. Raises ConfigurationError."""
-    root = files.found.root
+    root = files.place.root
     key = digest(_CHECKED, repr(SiteConfig()), configuring.site_config_bytes(root, read=files.read))
     return SITE_CONFIG.derived(parts, "", key, lambda: configuring.read_site(root, read=files.read))
 
 
 def read_manifest(files: FilesAt, config: SiteConfig, parts: PartStore, *, worktree: bool) -> ManifestRead:
     """Read the manifest from the commit, or from the work tree with ``worktree``. Raises ConfigurationError."""
-    path, root, largest = f"{config.evals_dir}/manifest.yaml", files.found.root, config.limits.max_blob_bytes
+    path, root, largest = f"{config.evals_dir}/manifest.yaml", files.place.root, config.limits.max_blob_bytes
     content = _on_disk(root, path, largest) if worktree and root is not None else files.read(path, largest)
     if content is None:
         return ManifestRead(Manifest(), ())

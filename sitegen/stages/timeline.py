@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from sitegen import __version__
 from sitegen.analysis.memo import Memo
 from sitegen.config import EVALUATION_FILE, EvalConfig, EvaluationConfig, Manifest, SiteConfig
-from sitegen.configuring import SearchedFiles, found_evaluation, significance_level, with_found_evals, work_tree_files
+from sitegen.configuring import SearchedFiles, project_evaluation, significance_level, with_found_evals, work_tree_files
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.fold_state import FoldStore, PartStore
@@ -146,9 +146,9 @@ def fold(project: Project, parts: PartStore) -> Timeline:
     if project.options.worktree and root is not None:  # what is not committed yet goes first
         on_disk = work_tree_files(root, kind_of_case_file)
         config, manifest = with_found_evals(config, manifest, on_disk)
-        evaluation = found_evaluation(on_disk) or found_evaluation(searched)
+        evaluation = project_evaluation(on_disk) or project_evaluation(searched)
     else:
-        evaluation = found_evaluation(searched)
+        evaluation = project_evaluation(searched)
     config, manifest = with_found_evals(config, manifest, searched)
     answers.keep()
     repository = Repository(project.place, max_blob_bytes=config.limits.max_blob_bytes)

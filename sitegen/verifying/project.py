@@ -20,8 +20,8 @@ from sitegen.configuring import (
     case_file_entry,
     evaluated_entry,
     evaluated_llm,
-    found_evaluation,
     overlaid,
+    project_evaluation,
     read_manifest,
     read_named,
     read_site,
@@ -74,7 +74,7 @@ class WorktreeProject(NamedTuple):
         searched = work_tree_files(root, kind_of_case_file)
         config, manifest = with_found_evals(config, worktree_manifest(root, config), searched)
         project = cls(root, head, config, manifest, Layout(config, manifest, Watched()))
-        match found_evaluation(searched):
+        match project_evaluation(searched):
             case EvaluationConfig() as evaluation:
                 return project._replace(evaluation=evaluation)
             case Finding() as finding:

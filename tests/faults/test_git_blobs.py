@@ -139,7 +139,7 @@ def test_an_error_of_the_one_who_asks_comes_back_to_him(repo: GitRepo) -> None:
 
 def test_files_of_a_commit_are_read_by_name_and_no_odd_name_loses_step(repo: GitRepo) -> None:
     sha = repo.commit({"a b.txt": "first", "folder/c.txt": "second"})
-    files = FilesAt(Repository.open(repo.path).found, sha)
+    files = FilesAt(Repository.open(repo.path).place, sha)
     names = ("a b.txt", "a b.txt\nHEAD:folder/c.txt", "folder", "none.txt", "folder/c.txt")
     assert [files.read(name) for name in names] == [b"first", None, None, None, b"second"]
     assert (files.read("a b.txt", 4), files.read("a b.txt", 5)) == (None, b"first")

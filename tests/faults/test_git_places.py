@@ -21,14 +21,14 @@ def test_a_repository_is_found_from_any_folder_below_its_root(repo: GitRepo) -> 
     repo.commit({"deep/er/a": "1"})
     repo.checkout()
     found = Repository.open(repo.path / "deep/er")
-    assert (found.root, found.found.git_dir, found.name) == (repo.path, repo.path / ".git", "repo")
+    assert (found.root, found.place.git_dir, found.name) == (repo.path, repo.path / ".git", "repo")
 
 
 def test_a_bare_repository_has_no_work_tree(tmp_path: Path) -> None:
     repo = GitRepo(tmp_path / "project.git", bare=True)
     sha = repo.commit({"a": "1"})
     found = Repository.open(repo.path)
-    assert (found.root, found.found.git_dir, found.name) == (None, repo.path, "project")
+    assert (found.root, found.place.git_dir, found.name) == (None, repo.path, "project")
     assert found.resolve("HEAD") == sha
 
 

@@ -101,7 +101,7 @@ def test_configuration_is_read_once_and_again_when_it_changes(project: GitRepo) 
     parts = Kept()
 
     def read() -> tuple[str | None, int, Manifest]:
-        files = FilesAt(Repository.open(project.path).found, project.git("rev-parse", "HEAD"))
+        files = FilesAt(Repository.open(project.path).place, project.git("rev-parse", "HEAD"))
         site = read_site(files, parts)
         return site.title, parts.puts, read_manifest(files, site, parts, worktree=False).manifest
 

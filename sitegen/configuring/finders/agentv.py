@@ -1,4 +1,4 @@
-"""Runs and baselines of AgentV."""
+"""Finds runs and baselines of AgentV."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ AGENTV_RESULTS: Final = ".agentv/results"
 """The folder that AgentV writes its runs into."""
 
 _RUN_INDEXES: Final = ("*/.internal/index.jsonl", "*/index.jsonl", "runs/*/index.jsonl")
-"""Where the index of a run lies in it, newest layout first."""
+"""The path of the index in the folder of a run, newest layout first."""
 _BASELINE: Final = ".baseline.jsonl"
 _MOST_RUNS: Final = 1_000
 
 
 def agentv_evals(search: Search) -> Iterator[EvalConfig]:
-    """One eval for all runs, since only the lines of a run say of which evals it was; and one for each baseline."""
+    """One eval for all runs, since only the lines of a run name its evals, and one for each baseline."""
     globs = [] if AGENTV_RESULTS in search.homes else [glob for glob in _RUN_INDEXES if _has_run(search.files, glob)]
     if globs:
         outputs = globs[0] if len(globs) == 1 else "**/index.jsonl"
         yield EvalConfig(id="agentv", kind="judged", dir=AGENTV_RESULTS, outputs=outputs)
     for folder in search.folders:
         names = search.files.names(folder)
-        # What lies above other evals would take their files.
+        # An eval in a folder above other evals would own their files.
         holds_evals = folder and f"{search.evals_dir}/".startswith(f"{folder}/")
         if folder not in search.homes and not holds_evals and OTHER_KINDS.isdisjoint(names):
             yield from _baselines_in(folder, names)
@@ -40,7 +40,7 @@ def _has_run(files: SearchedFiles, glob: str) -> bool:
 
 
 def _baselines_in(folder: str, names: dict[str, bool]) -> Iterator[EvalConfig]:
-    """The baselines that lie beside AgentV's evals: each is overwritten from commit to commit."""
+    """The baselines beside AgentV's evals. Each is overwritten from commit to commit."""
     for name in sorted(name for name, is_folder in names.items() if name.endswith(_BASELINE) and not is_folder):
         stem = name.removesuffix(_BASELINE).removesuffix(".eval")
         eval_id = basename(folder) if stem == "suite" and folder else stem

@@ -1,7 +1,7 @@
-"""Files of cases with both sides among the evals, that no manifest names.
+"""Finds case files, which hold expected values and outputs, that no manifest names.
 
-They are looked for in the folder of evals, and in a folder of it that holds nothing which makes it an eval of another
-kind: there, in ``results/``, ``runs/`` and ``outputs/`` below it, and in the folders of runs in these.
+They are searched in the folder of evals, and in those of its folders that hold no eval of another kind: there, in
+``results/``, ``runs/`` and ``outputs/`` below, and in the folders of runs in these.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sitegen.configuring.finders.searched_files import LARGEST_CASES, Search, Se
 from sitegen.configuring.paths import folder_path, home_of, natural_order
 
 _MOST_READ: Final = 100
-"""Files that are looked into."""
+"""The number of files whose content is examined."""
 _BELOW: Final = ("results", "runs", "outputs")
 _ENDINGS: Final = (".json", ".jsonl", ".csv")
 _DIGITS = re.compile(r"[0-9]+(?:[-_.:TZ]*[0-9]+)*Z?")
@@ -26,10 +26,10 @@ _OF_A_RUN = re.compile(
     r"(?:run|results?|outputs?|iter(?:ation)?|attempt|trial|eval|v(?:ersion)?)[-_. ]?\*", re.IGNORECASE
 )
 _TIME_DIGITS: Final = 6
-"""Digits of a name that are a date at least."""
+"""The least number of digits in a name that is a date."""
 _JUDGED = re.compile(rb'"(?:score|scores|evaluator_results)"\s*:')
 _NOT_CASES: Final = frozenset({*GROUND_TRUTHS, "eval-results.json", "aggregate.json"})
-_KNOWN: Final = frozenset((*GROUND_TRUTHS, *(name for files in SCORED_FILES for name in files.overwritten)))
+_CONVENTIONAL: Final = frozenset((*GROUND_TRUTHS, *(name for files in SCORED_FILES for name in files.overwritten)))
 _MAYBE_JUDGED: Final = frozenset(files_of("judged").outputs)
 
 
@@ -39,11 +39,11 @@ class _Candidate(NamedTuple):
     outputs: str
     """Relative to the eval's folder."""
     newest: str
-    """The same of the newest file."""
+    """The path of the newest file, relative to the same folder."""
 
 
 def case_file_evals(search: Search) -> Iterator[EvalConfig]:
-    """An eval for each file, or each row of runs: those of folders first."""
+    """An eval for each file, or series of runs: those in folders of evals first."""
     if search.evals_dir:
         kinds = _Kinds(search.files)
         for name, folder in search.eval_folders:
@@ -57,7 +57,7 @@ def case_file_evals(search: Search) -> Iterator[EvalConfig]:
 
 
 def kind_of_newest(files: SearchedFiles, evals_dir: str, entry: EvalConfig) -> EvalConfig:
-    """An entry whose expected values and outputs stand in one file, with the kind that the newest such file is of."""
+    """The entry with the kind of its newest file, if its files hold both expected values and outputs."""
     if not entry.in_cases or entry.kind is not None:
         return entry
     newest = _newest_file(files, home_of(entry, evals_dir), folder_path(entry.outputs).split("/"))
@@ -66,7 +66,7 @@ def kind_of_newest(files: SearchedFiles, evals_dir: str, entry: EvalConfig) -> E
 
 
 class _Kinds:
-    """Tells the kind of so many files, and of no more."""
+    """Tells the kinds of files, up to ``_MOST_READ`` of them."""
 
     def __init__(self, files: SearchedFiles) -> None:
         self._files = files
@@ -78,7 +78,7 @@ class _Kinds:
             return None
         self._left -= 1
         path = f"{folder}/{candidate.newest}"
-        if candidate.newest in _MAYBE_JUDGED and self._files.answer("scores", path, LARGEST_CASES, _scores):
+        if candidate.newest in _MAYBE_JUDGED and self._files.answer("scores", path, LARGEST_CASES, _judged_mark):
             return None
         return self._files.kind_of_file(path)
 
@@ -87,7 +87,7 @@ def _is_free(files: SearchedFiles, folder: str) -> bool:
     """Whether nothing in a folder makes it an eval of another kind."""
     names = files.names(folder)
     results = files.names(f"{folder}/results") if names.get("results") else {}
-    return {*names, *(f"results/{name}" for name in results)} & _KNOWN <= _MAYBE_JUDGED
+    return {*names, *(f"results/{name}" for name in results)} & _CONVENTIONAL <= _MAYBE_JUDGED
 
 
 def _evals_of_folder(files: SearchedFiles, kinds: _Kinds, eval_id: str, folder: str) -> Iterator[EvalConfig]:
@@ -115,12 +115,12 @@ def _candidates_below(files: SearchedFiles, folder: str) -> Iterator[_Candidate]
                 yield _Candidate(f"{below}/*/{name}", f"{below}/{runs[-1]}/{name}")
 
 
-def _scores(content: bytes) -> str:
+def _judged_mark(content: bytes) -> str:
     return "judged" if _JUDGED.search(content) else ""
 
 
 def _newest_file(files: SearchedFiles, folder: str, segments: list[str]) -> str | None:
-    """The last file, numbers in names by value, that a path or a glob names below a folder."""
+    """The last file in natural order that a path or a glob names below a folder."""
     names = files.names(folder)
     fitting = sorted((name for name in names if fnmatchcase(name, segments[0])), key=natural_order, reverse=True)
     for name in fitting[:_MOST_READ]:
@@ -134,16 +134,16 @@ def _newest_file(files: SearchedFiles, folder: str, segments: list[str]) -> str 
 
 
 def _candidates(names: dict[str, bool]) -> Iterator[_Candidate]:
-    """Files of one folder; those whose names differ by a time or the number of a run are runs of one eval."""
+    """The case files of one folder. Files whose names differ by a time or the number of a run are runs of one eval."""
     by_outputs: dict[str, list[str]] = {}
     for name in sorted(name for name in names if not names[name] and splitext(name)[1] in _ENDINGS):
         if name not in _NOT_CASES and name[0] != ".":
-            by_outputs.setdefault(_outputs(name), []).append(name)
+            by_outputs.setdefault(_glob_of_runs(name), []).append(name)
     for outputs, files in by_outputs.items():
         yield _Candidate(outputs, max(files, key=natural_order))
 
 
-def _outputs(name: str) -> str:
+def _glob_of_runs(name: str) -> str:
     stem, ending = splitext(name)
     glob = _DIGITS.sub("*", stem) + ending
     longest = max((sum(map(str.isdigit, digits)) for digits in _DIGITS.findall(stem)), default=0)
@@ -155,6 +155,6 @@ def _case_entry(eval_id: str, candidate: _Candidate, kind: Kind, folder: str | N
 
 
 def _stem(outputs: str) -> str:
-    """A name for what the files hold: ``results/eval_*.json`` is ``eval``."""
+    """A name for the content of the files: ``eval`` for ``results/eval_*.json``."""
     words = splitext(outputs.rpartition("/")[2])[0].replace("*", "").strip("-_. ")
     return words or "cases"

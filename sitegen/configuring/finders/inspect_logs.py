@@ -1,4 +1,4 @@
-"""Folders of Inspect's logs."""
+"""Finds folders of Inspect's logs."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ INSPECT_LOGS: Final = "logs"
 _LOG = re.compile(r"20\d{2}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}[^_/]*_([^_/*?\[\]]+)_[^_/]+\.(eval|json)")
 """The name of a log: time, task, id. In each of them Inspect writes ``-`` for ``_``."""
 _LOG_ENDINGS: Final = {("eval",): "eval", ("json",): "json", ("eval", "json"): "[ej][vs][ao][ln]"}
-"""What a glob of a task's logs ends with, by the endings that they have."""
+"""The ending of the glob of a task's logs, by the endings of these."""
 
 
 def inspect_evals(search: Search) -> Iterator[EvalConfig]:
     """An eval for each task, with a run for each log."""
-    taken: set[str] = set()
+    ids_in_use: set[str] = set()
     for folder in search.folders:
         home = join(folder, INSPECT_LOGS)
         if home in search.homes or not search.files.names(folder).get(INSPECT_LOGS):
@@ -31,7 +31,7 @@ def inspect_evals(search: Search) -> Iterator[EvalConfig]:
             if not is_folder and (match := _LOG.fullmatch(name)):
                 endings.setdefault(match[1], set()).add(match[2])
         for task in sorted(endings):
-            eval_id = f"{basename(folder)}-{task}" if task in taken else task
-            taken |= {task, eval_id}
+            eval_id = f"{basename(folder)}-{task}" if task in ids_in_use else task
+            ids_in_use |= {task, eval_id}
             ending = _LOG_ENDINGS[tuple(sorted(endings[task]))]
             yield EvalConfig(id=eval_id, kind="judged", dir=home, outputs=f"*_{task}_*.{ending}")

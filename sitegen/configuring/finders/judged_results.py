@@ -1,4 +1,4 @@
-"""Folders of evals with judged results, and nothing that makes them an eval of another kind."""
+"""Finds folders of evals with judged results that hold no eval of another kind."""
 
 from __future__ import annotations
 

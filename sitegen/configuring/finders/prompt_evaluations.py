@@ -1,4 +1,4 @@
-"""Results of an evaluation framework of prompts: a file for each run, which names its prompt."""
+"""Finds results of a framework that evaluates prompts: a file for each run, which names its prompt."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def prompt_evaluations(search: Search) -> Iterator[EvalConfig]:
         prompts |= dict.fromkeys(
             json.loads(search.files.answer("prompts of results", path, LARGEST_READ, _prompts_of) or "[]")
         )
-    taken: set[str] = set()
+    ids_in_use: set[str] = set()
     for prompt in sorted(prompts):
         stem = basename(prompt).rpartition(".")[0] or basename(prompt)
-        eval_id = stem if stem not in taken else f"{basename(dirname(prompt))}-{stem}"
+        eval_id = stem if stem not in ids_in_use else f"{basename(dirname(prompt))}-{stem}"
         if not eval_id:
             continue
-        taken.add(eval_id)
+        ids_in_use.add(eval_id)
         where = json.dumps(
             {"where": {"prompt_path": prompt}}, sort_keys=True, separators=(",", ":"), ensure_ascii=False
         )
@@ -43,7 +43,7 @@ def prompt_evaluations(search: Search) -> Iterator[EvalConfig]:
 
 
 def _json_files(files: SearchedFiles, folder: str) -> Iterator[str]:
-    """Those of a folder and of the folders in it."""
+    """The JSON files of a folder and of the folders in it."""
     names = files.names(folder)
     for home in (folder, *(f"{folder}/{name}" for name in names if names[name])):
         yield from (
@@ -68,7 +68,9 @@ def _prompts_of(content: bytes) -> str:
 
 
 def _glob_of(prompt: str) -> tuple[str, ...]:
-    """The glob of one file; none of one outside the project, or with a name that no glob can say."""
+    """The glob of one file; none for a file outside the project, or with a name that no glob can express."""
     path = normpath(prompt)
-    unsayable = path.startswith(("/", "..")) or _NOT_IN_A_GLOB.search(path) or "\0" in path or not path.isprintable()
-    return () if unsayable else (path,)
+    is_inexpressible = (
+        path.startswith(("/", "..")) or _NOT_IN_A_GLOB.search(path) or "\0" in path or not path.isprintable()
+    )
+    return () if is_inexpressible else (path,)

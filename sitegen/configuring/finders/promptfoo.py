@@ -1,4 +1,4 @@
-"""Folders with promptfoo's configuration, and its results beside it."""
+"""Finds folders with promptfoo's configuration and its results beside it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def promptfoo_evals(search: Search) -> Iterator[EvalConfig]:
 def _prompt_globs(files: SearchedFiles, configuration: str, folder: str) -> tuple[str, ...]:
     """The files of the prompts that a configuration names, as globs from the root; nothing outside the project.
 
-    Nothing is raised: a configuration that cannot be read names no prompts.
+    Never raises: a configuration that cannot be read names no prompts.
     """
     stated = json.loads(files.answer("prompts of promptfoo", configuration, LARGEST_READ, _stated_prompts) or "[]")
     globs = (_prompt_glob(text, folder) for text in stated)

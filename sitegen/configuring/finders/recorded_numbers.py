@@ -1,7 +1,7 @@
-"""Recorded numbers that no manifest names, where the name of a file leaves no doubt that they are results of an eval.
+"""Finds recorded numbers that no manifest names, in files whose names clearly tell that they are results of an eval.
 
-A ``metrics.json`` may be anything: alone it counts only in a folder of evals, or beside instructions, and only with a
-number that is called what evals measure.
+A ``metrics.json`` may be anything: it counts only in a folder of evals, or beside instructions, and only if a number
+in it has the name of a measure of evals.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _MEASURE = re.compile(
     rb'"[^"\n]{0,60}(?:accuracy|bleu|exact_match|f1|loss|pass_rate|perplexity|precision|recall|rouge|score)[^"\n]{0,60}"\s*:\s*-?[0-9]',
     re.IGNORECASE,
 )
-"""A number that is called what evals measure."""
+"""A number with the name of a measure of evals."""
 
 
 def recorded_evals(search: Search) -> Iterator[EvalConfig]:
-    """The evals of kind ``recorded``, but for those of prompt evaluations."""
+    """The evals of kind ``recorded``, except those of prompt evaluations."""
     for folder in search.folders:
         if folder not in search.homes:
             yield from _of_tools(search.files, folder)
@@ -37,7 +37,7 @@ def recorded_evals(search: Search) -> Iterator[EvalConfig]:
 
 
 def _of_tools(files: SearchedFiles, folder: str) -> Iterator[EvalConfig]:
-    """What DVCLive overwrites, and the results of lm-evaluation-harness, a file for each run."""
+    """The file that DVCLive overwrites, and the results of lm-evaluation-harness, a file for each run."""
     names = files.names(folder)
     if basename(folder) == _DVCLIVE:
         overwritten = next((name for name in files_of("recorded").outputs if names.get(name) is False), None)
@@ -97,10 +97,10 @@ def _is_file_at(files: SearchedFiles, path: str) -> bool:
 
 
 def _measures(files: SearchedFiles, path: str) -> bool:
-    return bool(files.answer("accuracy of highlights", path, LARGEST_READ, _measured))
+    return bool(files.answer("accuracy of highlights", path, LARGEST_READ, _measure_mark))
 
 
-def _measured(content: bytes) -> str:
+def _measure_mark(content: bytes) -> str:
     return "measured" if _MEASURE.search(content) else ""
 
 

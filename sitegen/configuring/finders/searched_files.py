@@ -1,4 +1,4 @@
-"""What a search for evals looks at: the files of a revision or of the work tree, and what the manifest says already."""
+"""What the finders search: the files of a revision or of the work tree, and the entries of the manifest."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LARGEST_CASES: Final = 20_000_000
 OTHER_KINDS: Final = frozenset(
     {*GROUND_TRUTHS, *(name for files in SCORED_FILES for name in files.overwritten)} - {*files_of("judged").outputs}
 )
-"""Names of files that make a folder an eval of another kind than ``judged`` and ``recorded``."""
+"""Names of files that make their folder an eval of another kind than ``judged`` and ``recorded``."""
 
 _MOST_FOLDERS: Final = 100
 _DEEPEST: Final = 3
@@ -31,39 +31,39 @@ _SKIPPED: Final = frozenset({"node_modules", "public", "dist", "build"})
 
 
 def _none_is_of_cases(path: str, content: bytes) -> Kind | None:
-    """Whoever hands in nothing else finds no file of cases."""
+    """The default, by which no file is a case file."""
 
 
 class KeptAnswers(Protocol):
-    """What contents said to questions before, by the content and not by its path."""
+    """Answers that were derived from contents before, by the content and not by its path."""
 
     def get(self, question: str, path: str) -> str | None:
-        """The answer of the file that lies at a path; None if it was never asked."""
+        """The answer for the file at a path; None if its content was never examined."""
 
     def put(self, question: str, path: str, answer: str) -> None:
-        """Keep the answer of the file that lies at a path."""
+        """Store the answer for the file at a path."""
 
 
 class SearchedFiles(NamedTuple):
     """The files of the revision, or of the work tree, by name."""
 
     names: Callable[[str], dict[str, bool]]
-    """The names in a folder, and whether each is a folder; of one that is not there, none."""
+    """The names in a folder, and whether each is a folder; none if there is no such folder."""
     read: Callable[[str, int], bytes | None]
     """The bytes of a file; None if there is none, or it is larger than so many bytes."""
     kind_of_cases: Callable[[str, bytes], Kind | None] = _none_is_of_cases
-    """(path, content) -> the kind that scores a file of cases with both sides; None: it is no such file."""
+    """(path, content) -> the kind that scores a case file; None: it is no case file."""
     answers: KeptAnswers | None = None
-    """Where answers are kept, so that no content is read twice; None: every file is read."""
+    """The store of answers, so that no content is read twice; None: every file is read."""
 
     def answer(self, question: str, path: str, largest: int, of: Callable[[bytes], str]) -> str:
-        """What a file says to a question; empty if it cannot be read.
+        """The answer that *of* derives from a file's content; empty if it cannot be read.
 
-        The text of the question stands for *of*, and for all that it knows besides the content.
+        The text of the question identifies *of*, and everything besides the content that it depends on.
         """
-        known = self.answers.get(question, path) if self.answers else None
-        if known is not None:
-            return known
+        stored = self.answers.get(question, path) if self.answers else None
+        if stored is not None:
+            return stored
         content = self.read(path, largest)
         if content is None:
             return ""
@@ -73,7 +73,7 @@ class SearchedFiles(NamedTuple):
         return answer
 
     def kind_of_file(self, path: str) -> Kind | None:
-        """The kind that scores a file of cases with both sides; None: it is no such file."""
+        """The kind that scores a case file; None: it is no case file."""
         question = f"kind of cases in *{splitext(path)[1]}"
         kind = self.answer(question, path, LARGEST_CASES, lambda content: self.kind_of_cases(path, content) or "")
         return kind or None
@@ -85,7 +85,7 @@ class SearchedFiles(NamedTuple):
 
 @dataclass(frozen=True)
 class Search:
-    """One search for the evals that the manifest does not name. What several finders walk over is walked once."""
+    """One search for the evals that the manifest does not name. Folders are walked once for all finders."""
 
     files: SearchedFiles
     evals_dir: str
@@ -93,7 +93,7 @@ class Search:
     stated: tuple[EvalConfig, ...]
     """The entries of the manifest."""
     evaluation: EvaluationConfig | Finding | None
-    """What the project configures of evaluations; a finding says why it cannot be read."""
+    """The evaluation that the project configures; a finding if it cannot be read."""
 
     @cached_property
     def homes(self) -> frozenset[str]:
@@ -102,7 +102,7 @@ class Search:
 
     @cached_property
     def folders(self) -> tuple[str, ...]:
-        """The root and the folders below, nearest first: so many, to some depth, and no more."""
+        """The root and the folders below it, nearest first, up to ``_MOST_FOLDERS`` and ``_DEEPEST`` levels."""
         return tuple(self._walk())
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Files of test cases, whose responses lie in a folder beside each."""
+"""Finds files of test cases; the responses to each are in a folder beside it."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _MOST_FOLDERS: Final = 100
 _MOST_FILES: Final = 200
 
 
-def case_file_entry(path: str, taken: Collection[str] = ()) -> EvalConfig:
+def case_file_entry(path: str, ids_in_use: Collection[str] = ()) -> EvalConfig:
     """The eval whose test cases lie in a file of any name: its responses lie in the folder of that name beside it.
 
-    Its id is the name without its ending, with that of the folder before it if the id is *taken*.
+    Its id is the name without its ending, after the name of the folder if that id is in use.
     """
     folder, name = dirname(path), basename(path).rpartition(".")[0]
-    eval_id = name if name not in taken else f"{basename(folder)}-{name}"
+    eval_id = name if name not in ids_in_use else f"{basename(folder)}-{name}"
     return EvalConfig(id=eval_id, kind="responses", dir=join(folder, name), ground_truth=f"../{basename(path)}")
 
 
@@ -37,14 +37,16 @@ def test_case_evals(search: Search) -> Iterator[EvalConfig]:
     paths = _case_files(search.files)
     truths = ((entry, entry.ground_truth) for entry in search.stated if entry.ground_truth)
     stated = {normpath(join(home_of(entry, search.evals_dir), truth)) for entry, truth in truths}
-    taken = {name for name, is_folder in search.files.names(search.evals_dir).items() if is_folder} if paths else set()
+    ids_in_use = (
+        {name for name, is_folder in search.files.names(search.evals_dir).items() if is_folder} if paths else set()
+    )
     for path in paths[:_MOST_FILES]:
         if dirname(path) in search.homes or path in stated:
             continue
         if not search.files.answer("test cases", path, LARGEST_CASES, _test_cases):
             continue
-        entry = case_file_entry(path, taken)
-        taken.add(entry.id)
+        entry = case_file_entry(path, ids_in_use)
+        ids_in_use.add(entry.id)
         yield evaluated_entry(entry, search.evaluation) if isinstance(search.evaluation, EvaluationConfig) else entry
 
 
@@ -61,7 +63,7 @@ def _case_files(files: SearchedFiles) -> list[str]:
 
 
 def _test_cases(content: bytes) -> str:
-    """Says something of a file that is a list of test cases: of objects, each with an ``input``."""
+    """A text if the content is a list of test cases, objects with an ``input`` each; empty otherwise."""
     try:
         root = json.loads(content)
     except (ValueError, RecursionError):
