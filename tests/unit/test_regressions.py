@@ -18,7 +18,7 @@ from sitegen.model.series import EvalInfo, EvalSummary, Headline, Point, Series
 from sitegen.model.timeline import Blob, Cause, Edit
 from sitegen.pages.changes import Part
 from sitegen.pages.regressions import step_lines
-from sitegen.pages.regressions.page import SHOWN, RegressionsView, StepRow, regressions_page
+from sitegen.pages.regressions.page import LISTED, RegressionsView, StepRow, regressions_page
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, content
@@ -291,9 +291,9 @@ def test_steps_of_several_evals_at_one_iteration_are_named_together() -> None:
 
 
 def test_a_table_lists_a_bounded_number_of_steps() -> None:
-    many = [summary(f"e{n:03}", *[0.9] * 6, *[0.5] * 6) for n in range(SHOWN["open"] + 3)]
+    many = [summary(f"e{n:03}", *[0.9] * 6, *[0.5] * 6) for n in range(LISTED["open"] + 3)]
     group = view(*many).groups[0]
-    assert (len(group.rows), group.left_out) == (SHOWN["open"], 3)
+    assert (len(group.rows), group.left_out) == (LISTED["open"], 3)
 
 
 def test_the_one_furthest_behind_its_best_comes_first() -> None:

@@ -1,4 +1,4 @@
-"""Which errors to work on: by section of the schema, the newest, and those that stand longest; of one eval, of all."""
+"""Which errors to work on: by section of the schema, newly broken ones, and the oldest; for one eval and for all."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Final, NamedTuple
 from sitegen.model.series import EvalInfo, EvalSummary, Focus, Point, Series, Streak, WeakSection
 from sitegen.pages.report.sections import grouping, sections
 
-KEPT: Final = 12
-"""Entries of each list that are kept of an eval."""
-SHOWN: Final = 6
+OF_EVAL: Final = 12
+"""Entries of each list that the focus of one eval holds."""
+LISTED: Final = 6
 """Entries of each list on the overview."""
 
 
 class WeakRow(NamedTuple):
-    """A section with its errors in all evals."""
+    """A section of the schema with its errors in all evals."""
 
     name: str
     errors: tuple[int, ...]
@@ -25,7 +25,7 @@ class WeakRow(NamedTuple):
 
 
 class BrokenRow(NamedTuple):
-    """A field that newest outputs got wrong and those before them right."""
+    """A field that the newest outputs of evals got wrong, and the outputs before them right."""
 
     attribute: str
     cells: int
@@ -33,14 +33,14 @@ class BrokenRow(NamedTuple):
 
 
 class StreakRow(NamedTuple):
-    """A field of one eval that has been wrong for long."""
+    """A field of one eval that has been wrong for many outputs."""
 
     info: EvalInfo
     streak: Streak
 
 
 class FocusView(NamedTuple):
-    """What to work on, over all evals."""
+    """What to work on in all evals."""
 
     sections: tuple[WeakRow, ...]
     broken: tuple[BrokenRow, ...]
@@ -55,41 +55,41 @@ def focus_of(series: Series) -> Focus:
     if not points:
         return Focus()
     fields = points[-1].scorecard.fields
-    found = sections(fields, grouping(series.info, fields))
-    weak = sorted((one for one in found if sum(one.errors)), key=lambda one: (-sum(one.errors), one.name))
+    weak = [section for section in sections(fields, grouping(series.info, fields)) if sum(section.errors)]
+    weak.sort(key=lambda section: (-sum(section.errors), section.name))
     return Focus(
-        tuple(WeakSection(one.name, one.errors, one.judged) for one in weak[:KEPT]),
+        tuple(WeakSection(section.name, section.errors, section.judged) for section in weak[:OF_EVAL]),
         _broken_fields(points),
         _longest(series),
     )
 
 
 def focus_view(summaries: Iterable[EvalSummary]) -> FocusView | None:
-    """Of all evals that are not deleted; None if nothing is wrong anywhere."""
+    """The focus over all evals that are not deleted; None if nothing is wrong anywhere."""
     alive = [summary for summary in summaries if not summary.deleted]
     weak = _weak_rows(alive)
     if not weak:
         return None
-    streaks = [StreakRow(summary.info, one) for summary in alive for one in summary.focus.longest]
+    streaks = [StreakRow(summary.info, streak) for summary in alive for streak in summary.focus.longest]
     streaks.sort(key=lambda row: (-row.streak.outputs, -row.streak.cells, row.info.id, row.streak.attribute))
     return FocusView(
         sections=weak,
         broken=_broken_rows(alive),
-        longest=tuple(streaks[:SHOWN]),
+        longest=tuple(streaks[:LISTED]),
         largest=max(sum(row.errors) for row in weak),
     )
 
 
 def _broken_fields(points: Sequence[Point]) -> tuple[tuple[str, int], ...]:
-    """Of the newest point that brought an output."""
+    """Fields that broke at the newest point with a new output: (attribute, cells)."""
     newest = next((point for point in reversed(points) if "outputs" in point.snapshot.cause), None)
-    return newest.flips.broken[:KEPT] if newest and newest.flips else ()
+    return newest.flips.broken[:OF_EVAL] if newest and newest.flips else ()
 
 
 def _longest(series: Series) -> tuple[Streak, ...]:
-    """The streaks that hold at the newest point; an attribute counts by its longest."""
+    """The streaks that last to the newest point, one for each section and start; an attribute counts by its longest."""
     last = len(series.points) - 1
-    made = list(accumulate("outputs" in point.snapshot.cause for point in series.points))
+    outputs_until = list(accumulate("outputs" in point.snapshot.cause for point in series.points))
     starts: dict[str, list[int]] = {}
     for cell in series.cells.cells:
         since = cell.wrong_since(last)
@@ -97,25 +97,25 @@ def _longest(series: Series) -> tuple[Streak, ...]:
             starts.setdefault(cell.attribute, []).append(since)
     together: dict[tuple[int, str], list[tuple[int, str]]] = {}
     group = grouping(series.info, series.points[-1].scorecard.fields)
-    for attribute, some in starts.items():
-        start = min(some)
-        together.setdefault((start, group(attribute)), []).append((-some.count(start), attribute))
+    for attribute, cell_starts in starts.items():
+        start = min(cell_starts)
+        together.setdefault((start, group(attribute)), []).append((-cell_starts.count(start), attribute))
     streaks = []
     for (start, _), fields in together.items():
         at = series.points[start].snapshot
-        outputs = made[last] - (made[start - 1] if start else 0)
-        _, attribute = min(fields)
+        outputs = outputs_until[last] - (outputs_until[start - 1] if start else 0)
+        _, attribute = min(fields)  # the one with the most cells, whose number is negative
         streaks.append(
             Streak(
                 attribute=attribute,
                 more=len(fields) - 1,
-                cells=-sum(few for few, _ in fields),
+                cells=-sum(negative for negative, _ in fields),
                 since=at.label,
                 slug=at.slug,
                 outputs=outputs,
             )
         )
-    return tuple(sorted(streaks, key=lambda one: (-one.outputs, -one.cells, one.attribute))[:KEPT])
+    return tuple(sorted(streaks, key=lambda streak: (-streak.outputs, -streak.cells, streak.attribute))[:OF_EVAL])
 
 
 def _weak_rows(summaries: Iterable[EvalSummary]) -> tuple[WeakRow, ...]:
@@ -129,7 +129,7 @@ def _weak_rows(summaries: Iterable[EvalSummary]) -> tuple[WeakRow, ...]:
             rows[section.name] = WeakRow(
                 name=section.name, errors=errors, judged=row.judged + section.judged, evals=(*row.evals, summary.info)
             )
-    return tuple(sorted(rows.values(), key=lambda row: (-sum(row.errors), row.name))[:SHOWN])
+    return tuple(sorted(rows.values(), key=lambda row: (-sum(row.errors), row.name))[:LISTED])
 
 
 def _broken_rows(summaries: Iterable[EvalSummary]) -> tuple[BrokenRow, ...]:
@@ -138,4 +138,4 @@ def _broken_rows(summaries: Iterable[EvalSummary]) -> tuple[BrokenRow, ...]:
         for attribute, cells in summary.focus.broken:
             row = rows.get(attribute, BrokenRow(attribute, 0, ()))
             rows[attribute] = BrokenRow(attribute, row.cells + cells, (*row.evals, summary.info))
-    return tuple(sorted(rows.values(), key=lambda row: (-row.cells, row.attribute))[:SHOWN])
+    return tuple(sorted(rows.values(), key=lambda row: (-row.cells, row.attribute))[:LISTED])

@@ -1,4 +1,4 @@
-"""What the first page shows where there are instructions and no evals: files, versions, sizes, authors, company."""
+"""What the overview shows of a project without evals: its instruction files, their sizes, pairs and authors."""
 
 from __future__ import annotations
 
@@ -12,46 +12,47 @@ from sitegen.pages.instructions.page import FileRecord
 from sitegen.text.patch import PatchCounts
 
 FILES: Final = 20
-"""Files that are listed: those with most versions."""
+"""Files that the page lists: those with the most versions."""
 
 PAIRS: Final = 8
 AUTHORS: Final = 8
 
 MOST_AT_ONCE: Final = 25
-"""Files of a commit that say something of each other; a commit that edits more moves or reformats them all."""
+"""Most files of a commit that counts for pairs; a commit that edits more usually moves or reformats them all."""
 
 LEAST_TOGETHER: Final = 2
-"""Commits that a pair must have in common."""
+"""Fewest commits that the files of a pair have in common."""
 
 
 class FileLine(NamedTuple):
-    """One file in the list."""
+    """One instruction file."""
 
     file: str
     versions: int
     lines: int | None
     sizes: tuple[int | None, ...]
-    """Lines after each edit, thinned out."""
+    """Lines after each edit; of many edits a sample."""
     version: str | None
-    """The last one that the file states of itself."""
+    """The version that the file states, as of its newest edit."""
     authors: int
     last: Commit
     counts: PatchCounts | None
-    """Of the newest edit."""
+    """Lines that the newest edit added and removed."""
 
 
 class FilePair(NamedTuple):
     """Two files that the same commits edited."""
 
-    one: str
-    other: str
+    first: str
+    second: str
     commits: int
-    of: int
-    """Commits that edited either of them, without those that edited more files than ``MOST_AT_ONCE``."""
+    """Commits that edited both."""
+    either: int
+    """Commits that edited at least one; neither number counts commits of more than ``MOST_AT_ONCE`` files."""
 
 
 class AuthorLine(NamedTuple):
-    """Who edited."""
+    """An author of instruction edits."""
 
     name: str
     commits: int
@@ -66,20 +67,20 @@ class InstructionOverview(NamedTuple):
     living: int
     deleted: int
     lines: int
-    """Of all files that are there and whose size is known."""
+    """Lines of all files that exist and whose size is known."""
     commits: int
-    """That edited any of them."""
+    """Commits that edited any file."""
     pairs: tuple[FilePair, ...]
-    """Edited together most often, and hardly one without the other, first."""
+    """Those most often edited together, and least often apart, first."""
     authors: tuple[AuthorLine, ...]
-    everyone: int
-    """How many authors there are."""
+    author_count: int
+    """All authors, those not listed included."""
 
 
 def instruction_overview(
     records: Iterable[FileRecord], newest: Mapping[str, PatchCounts | None]
 ) -> InstructionOverview:
-    """Sum up all instruction files. ``newest``: by file, what its newest edit added and removed."""
+    """Sum up all instruction files. ``newest`` has, by file, the lines that its newest edit added and removed."""
     files = tuple(records)
     living = [record for record in files if not record.history.deleted]
     by_commit: dict[str, set[str]] = {}
@@ -98,7 +99,7 @@ def instruction_overview(
         commits=len(by_commit),
         pairs=_file_pairs(by_commit, frozenset(record.history.path for record in living)),
         authors=authors[:AUTHORS],
-        everyone=len(authors),
+        author_count=len(authors),
     )
 
 
@@ -121,28 +122,28 @@ def _file_pairs(by_commit: Mapping[str, set[str]], living: frozenset[str]) -> tu
     together: Counter[tuple[str, str]] = Counter()
     for touched in by_commit.values():
         if len(touched) <= MOST_AT_ONCE:
-            there = sorted(touched & living)
-            edited.update(there)
-            together.update(combinations(there, 2))
+            living_files = sorted(touched & living)
+            edited.update(living_files)
+            together.update(combinations(living_files, 2))
     pairs = [
-        FilePair(one=one, other=other, commits=commits, of=edited[one] + edited[other] - commits)
-        for (one, other), commits in together.items()
+        FilePair(first=first, second=second, commits=commits, either=edited[first] + edited[second] - commits)
+        for (first, second), commits in together.items()
         if commits >= LEAST_TOGETHER
     ]
-    return tuple(sorted(pairs, key=lambda pair: (-pair.commits * pair.commits / pair.of, pair))[:PAIRS])
+    return tuple(sorted(pairs, key=lambda pair: (-pair.commits * pair.commits / pair.either, pair))[:PAIRS])
 
 
 def _authors(by_commit: Mapping[str, set[str]], commits: Mapping[str, Commit]) -> tuple[AuthorLine, ...]:
     files: dict[str, set[str]] = {}
-    made: dict[str, list[Commit]] = {}
+    by_author: dict[str, list[Commit]] = {}
     for sha, touched in by_commit.items():
         name = commits[sha].author
         files.setdefault(name, set()).update(touched)
-        made.setdefault(name, []).append(commits[sha])
+        by_author.setdefault(name, []).append(commits[sha])
     rows = (
         AuthorLine(
             name=name, commits=len(own), files=len(files[name]), last=max(own, key=lambda commit: commit.position)
         )
-        for name, own in made.items()
+        for name, own in by_author.items()
     )
     return tuple(sorted(rows, key=lambda row: (-row.commits, row.name)))

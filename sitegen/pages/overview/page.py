@@ -1,4 +1,4 @@
-"""The first page: every eval at a glance, and what the latest edits of the instructions did."""
+"""The overview: every eval in a row, what to work on, and the effects of the latest instruction edits."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from sitegen.pages.overview.instructions_only import InstructionOverview
 
 SPARK: Final = 60
-"""Points that a sparkline shows: the newest ones."""
+"""Points of a sparkline, the newest ones."""
 
 FILES: Final = 6
-"""Edited files that one of the latest commits is listed with."""
+"""Edited files that are listed of one commit."""
 
 
 class SiteCounts(NamedTuple):
-    """What the whole site holds."""
+    """Numbers of the whole site."""
 
     commits: int
-    """Of the first-parent line."""
+    """Commits of the first-parent line."""
     edits: int
     """Edits of instruction files."""
     raised: int
@@ -47,20 +47,20 @@ class FileEdit(NamedTuple):
 
     edit: Edit
     file: str
-    """The name of the file's page: the last path it had."""
+    """The last path of the file, which its page is named after."""
     counts: PatchCounts | None = None
-    """Where the page says how long an edit is."""
+    """Lines added and removed, on pages that say so."""
 
 
 class Worktree(NamedTuple):
-    """The uncommitted state, on a site that has it as its newest point."""
+    """The uncommitted changes, on a site whose newest point is the work tree."""
 
     uncommitted: CommitView | None
-    """What it did against the newest commit; None if it changed nothing that is read."""
+    """Their effects against the newest commit; None if they change nothing that sitegen reads."""
 
 
 class EditEffects(NamedTuple):
-    """The edits of one commit with what became of each eval around it."""
+    """The instruction edits of one commit, with their effect on each eval."""
 
     commit: Commit
     edits: tuple[FileEdit, ...]
@@ -79,9 +79,9 @@ class EvalRow(NamedTuple):
     values: tuple[float | None, ...]
     """The first three metrics, None where the kind has fewer."""
     change: float | None
-    """Over the documents that the newest two points have in common."""
+    """Change of the headline, over the documents that the newest two points have in common."""
     overlap: Overlap | None
-    """Which these are; None if there are no two points."""
+    """These documents; None if there are fewer than two points."""
     interval: Interval | None
     """Of the headline."""
     errors: tuple[int, ...]
@@ -91,31 +91,26 @@ class EvalRow(NamedTuple):
     """None without a target, or if the metric is undefined."""
     points: int
     labels: tuple[str, ...]
-    """Of the three metrics, empty where the kind has fewer."""
+    """Labels of the three metrics, empty where the kind has fewer."""
     units: tuple[str, ...]
-    """Of the same."""
-
-    @property
-    def below(self) -> bool:
-        """The headline is known, and it is lower than its target."""
-        return self.met is False
+    """Units of the three metrics."""
 
 
 class LatestEditRow(NamedTuple):
-    """The edits of one commit among the latest."""
+    """The instruction edits of one of the latest commits."""
 
     commit: Commit
     edits: tuple[FileEdit, ...]
     more: int
-    """Further files that it edited."""
+    """Edited files that are not listed."""
     changes: tuple[tuple[str, float | None], ...]
     """(eval, change of its headline)."""
 
     @property
     def largest(self) -> tuple[tuple[str, float | None], ...]:
         """The two largest changes."""
-        known = [(name, change) for name, change in self.changes if change is not None]
-        return tuple(sorted(known, key=lambda pair: -abs(pair[1]))[:2])
+        defined = [(name, change) for name, change in self.changes if change is not None]
+        return tuple(sorted(defined, key=lambda pair: -abs(pair[1]))[:2])
 
 
 class OverviewView(NamedTuple):
@@ -128,15 +123,15 @@ class OverviewView(NamedTuple):
     counts: SiteCounts
     rows: tuple[EvalRow, ...]
     labels: tuple[str, ...]
-    """Of the first three metrics; empty if not all evals have the same."""
+    """Labels of the first three metrics; empty if the evals have different ones."""
     mean: float | None
     mean_of: int
     left_out: int
     """Evals without a defined headline."""
     recorded: int
-    """Evals whose numbers are only recorded, and in no mean."""
+    """Evals whose numbers are only recorded; no mean includes them."""
     mean_change: float | None
-    """Against the mean of the points before the newest ones, without evals whose newest change is undefined."""
+    """Against the mean of the points before; evals whose newest change is undefined are in neither."""
     targets: int
     met: int
     below: tuple[str, ...]
@@ -155,16 +150,16 @@ class OverviewView(NamedTuple):
     mean_ends: tuple[float, float] | None
     """The 95 % interval of the mean; None if one of the evals has none."""
     status: bool
-    """Any eval has something to say in the column of its state: a target, or no numbers."""
+    """Whether any eval has something in the column of its status, such as a target."""
     worktree: Worktree | None = None
-    """None: the site ends with a commit."""
+    """None if the newest point is a commit."""
     instructions: InstructionOverview | None = None
-    """Where there are no evals to speak of."""
+    """In place of numbers of evals, if there are none."""
     nav: str = "overview"
 
     @property
     def headline(self) -> str:
-        """The name of what the mean is of."""
+        """Name of the metric that the mean is of."""
         return self.labels[0] if self.labels else "headline"
 
 
@@ -178,18 +173,19 @@ def overview_page(
     worktree: Worktree | None = None,
     instructions: InstructionOverview | None = None,
 ) -> Page:
-    """The first page. Deleted evals are listed, and left out of the means; so are recorded numbers.
+    """The overview. Deleted evals are listed but, like recorded numbers, left out of the means.
 
     ``latest`` is newest first; ``newest`` is the id of the newest commit that has a page.
     """
-    rows = tuple(_eval_row(summary) for summary in summaries)
+    rows = tuple(map(_eval_row, summaries))
+    living = [summary for summary in summaries if not summary.deleted]
     alive = [row for row in rows if not row.deleted and not row.info.recorded]
     now, left_out = mean(row.values[0] for row in alive)
-    moved = [row for row in alive if not row.overlap or row.change is not None]
-    since, _ = mean(row.values[0] for row in moved)
-    before, _ = mean(_before(row) for row in moved)
+    compared = [row for row in alive if not row.overlap or row.change is not None]
+    after, _ = mean(row.values[0] for row in compared)
+    before, _ = mean(_before(row) for row in compared)
     targeted = [row for row in rows if row.met is not None and not row.deleted]
-    edits = tuple(_latest_edit_row(one) for one in latest)
+    edits = tuple(map(_latest_edit_row, latest))
     view = OverviewView(
         head=head,
         newest=newest,
@@ -201,17 +197,17 @@ def overview_page(
         mean_of=len(alive) - left_out,
         left_out=left_out,
         recorded=sum(row.info.recorded and not row.deleted for row in rows),
-        mean_change=None if since is None or before is None else since - before,
+        mean_change=None if after is None or before is None else after - before,
         targets=len(targeted),
         met=sum(1 for row in targeted if row.met),
-        below=tuple(row.info.name for row in targeted if row.below),
+        below=tuple(row.info.name for row in targeted if not row.met),
         errors=sum(sum(row.errors) for row in alive),
         longest=max((sum(row.errors) for row in rows), default=1) or 1,
         edits=edits,
         largest=max((abs(change) for row in edits for _, change in row.largest if change), default=1.0),
         focus=focus_view(summaries),
-        suspects=tuple((one.info, len(one.suspects)) for one in summaries if one.suspects and not one.deleted),
-        stale=tuple(one.info for one in summaries if one.stale and not one.deleted),
+        suspects=tuple((summary.info, len(summary.suspects)) for summary in living if summary.suspects),
+        stale=tuple(summary.info for summary in living if summary.stale),
         mean_ends=ends_of_mean((row.values[0], row.interval) for row in alive),
         status=any(row.least is not None or row.deleted or _unscored(row.newest) for row in rows),
         worktree=worktree,
@@ -246,7 +242,7 @@ def _eval_row(summary: EvalSummary) -> EvalRow:
 
 
 def _is_share(effect: Effect) -> bool:
-    """Whether the headline is from 0 to 1, as those of all kinds are but recorded times and costs."""
+    """Whether the headline ranges from 0 to 1: all do but recorded amounts, such as times and costs."""
     return not effect.specs or (effect.specs[0].low, effect.specs[0].high) == (0.0, 1.0)
 
 
@@ -255,23 +251,22 @@ def _unscored(newest: Headline | None) -> bool:
 
 
 def _before(row: EvalRow) -> float | None:
-    """The headline before the newest point; of an eval with a single one, that one, which changed nothing."""
+    """The headline before the newest point; of an eval with a single point the headline of that one."""
     if row.values[0] is None:
         return None
     return row.values[0] - (row.change or 0.0)
 
 
 def _of_three(texts: Iterable[str]) -> tuple[str, ...]:
-    """Those of the first three metrics."""
-    known = tuple(texts)[:3]
-    return known + ("",) * (3 - len(known))
+    """The first three of the texts, padded with empty ones."""
+    first = tuple(texts)[:3]
+    return first + ("",) * (3 - len(first))
 
 
 def _latest_edit_row(effects: EditEffects) -> LatestEditRow:
-    changes = tuple((effect.name, effect.change) for effect in effects.effects if _is_share(effect))
     return LatestEditRow(
         commit=effects.commit,
         edits=effects.edits[:FILES],
         more=len(effects.edits) - len(effects.edits[:FILES]),
-        changes=changes,
+        changes=tuple((effect.name, effect.change) for effect in effects.effects if _is_share(effect)),
     )

@@ -1,4 +1,4 @@
-"""The page of steps: open regressions, falls too new to tell, fixed ones, steps up, bad runs, the best."""
+"""The regressions page: steps of all evals by status (open, too new to tell, fixed, up, bad runs) and best points."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from sitegen.pages import links
 from sitegen.pages.changes import Part, split
 from sitegen.pages.labels import CAUSES, exchange
 
-SHOWN: Final = {"open": 40, "new": 15, "fixed": 25, "better": 25, "blip": 15, "muted": 25}
-"""Steps of each group that the page lists, in the order of the page: those of the largest size."""
+LISTED: Final = {"open": 40, "new": 15, "fixed": 25, "better": 25, "blip": 15, "muted": 25}
+"""Most steps of each group that the page lists, the largest ones; in the order of the page."""
 NEARBY: Final = 30
-"""Points on either side of a step that its line shows."""
+"""Points on either side of a step that its chart shows."""
 PLACES: Final = 3
-"""Iterations at which several evals stepped that are named."""
+"""Most iterations at which several evals stepped that are named."""
 RECENT: Final = 60
-"""Points that the line of a champion shows: the newest ones."""
+"""Points that the chart of a champion shows, the newest ones."""
 
 
 class StepMetric(NamedTuple):
@@ -53,34 +53,34 @@ class StepRow(NamedTuple):
     until: Headline | None
     """The point from which the level was regained."""
     changed: str
-    """What changed, in words."""
+    """What changed, as a sentence."""
     same_commit: bool
-    """The last point at the old level came with the same commit: which edits lie between is not known."""
+    """The last point at the old level has the same commit: which edits lie between is unknown."""
     parts: tuple[Part, ...]
-    """Where the change between the two points came from, if it came from more than one place."""
+    """The parts of the change between the two points, if there is more than one."""
     edits: tuple[EditPageLink, ...]
     values: tuple[float | None, ...]
-    """Of the metric that the step goes by, around it."""
+    """Values around the step of the metric that it goes by."""
     mark: int
     """Index in these values of the first point at the new level."""
     end: int | None = None
-    """Index in these values, or beyond them, of the point from which the level was regained."""
+    """Index in these values, possibly beyond their end, of the point from which the level was regained."""
     why: str = ""
     """Why it is muted."""
 
     @property
     def size(self) -> float:
-        """In hundredths of the metric's range."""
+        """Size in points."""
         return abs(self.metrics[0].step.points)
 
 
 class Together(NamedTuple):
-    """One iteration of one commit at which several evals stepped: what they share is where to look first."""
+    """One iteration of one commit at which several evals stepped, probably for a common reason."""
 
     label: str
     at: Headline
     names: tuple[str, ...]
-    """Of the evals."""
+    """Names of the evals."""
 
 
 class StepGroup(NamedTuple):
@@ -101,7 +101,7 @@ class ChampionRow(NamedTuple):
     best: Headline
     newest: float | None
     since: int
-    """Points after the best one."""
+    """Number of points after the best one."""
     values: tuple[float | None, ...]
     line: tuple[float | None, ...]
     """The best value so far, at each of these points."""
@@ -120,30 +120,30 @@ class RegressionsView:
     """What ``pages/regressions.html`` shows."""
 
     groups: tuple[StepGroup, ...]
-    """``open``, ``new``, ``fixed``, ``better``, ``blip``, ``muted``, in this order; each may be empty."""
+    """All groups of ``LISTED``, in its order; each may be empty."""
     totals: tuple[int, ...]
-    """Steps of each group, those that are left out included."""
+    """Steps of each group, including those that are left out."""
     iterations: float | None
-    """Median of the iterations until the fixed ones were."""
+    """Median number of iterations until regressions were fixed; None if none was."""
     series: int
-    """Series of one metric of one eval that were looked through."""
+    """Series that were searched for steps: one for each metric of each eval."""
     quiet: int
-    """Those without a step."""
+    """Series without a step."""
     champions: tuple[ChampionRow, ...]
     evals: tuple[tuple[str, str], ...]
-    """(id, name) of those with a step: what the page can be filtered by."""
+    """(id, name) of evals with a step, by which the page can be filtered."""
     nav: str = "regressions"
 
 
 def regressions_page(
     summaries: Iterable[EvalSummary], mutes: Sequence[Mute], files: Mapping[tuple[str, str], str]
 ) -> Page:
-    """One page for all evals; deleted ones are left out.
+    """One page for all evals that are not deleted.
 
-    ``files``: by the path and the commit of an edit, the name of the instruction file, which its page goes by.
+    ``files`` maps path and commit of an edit to the instruction file's last path, which its page is named after.
     """
     alive = [summary for summary in summaries if not summary.deleted and summary.headlines]
-    groups: dict[str, list[_Listed]] = {key: [] for key in SHOWN}
+    groups: dict[str, list[_Listed]] = {key: [] for key in LISTED}
     for summary in alive:
         for step in summary.steps:
             mute = mute_of(mutes, summary, step)
@@ -152,17 +152,17 @@ def regressions_page(
     view = RegressionsView(
         groups=tuple(_step_group(key, listed, files) for key, listed in groups.items()),
         totals=tuple(map(len, groups.values())),
-        iterations=median([one.step.iterations for one in groups["fixed"]]) if groups["fixed"] else None,
+        iterations=median([listed.step.iterations for listed in groups["fixed"]]) if groups["fixed"] else None,
         series=sum(_defined(summary) for summary in alive),
         quiet=sum(_defined(summary) - len(_evals_with_steps(summary)) for summary in alive),
         champions=tuple(sorted(best, key=_behind)),
-        evals=tuple((one.info.id, one.info.name) for one in alive if one.steps),
+        evals=tuple((summary.info.id, summary.info.name) for summary in alive if summary.steps),
     )
     return Page(links.regressions(), "pages/regressions.html", view)
 
 
 class _Listed(NamedTuple):
-    """A step before it is a row: most of a long history never become one."""
+    """A step before it becomes a row, which most steps of a long history never do."""
 
     summary: EvalSummary
     step: Step
@@ -175,27 +175,29 @@ class _Listed(NamedTuple):
 
 def _step_group(key: str, listed: list[_Listed], files: Mapping[tuple[str, str], str]) -> StepGroup:
     ranked = sorted(listed, key=_step_rank)
-    rows = tuple(_step_row(one.summary, one.step, files, one.why) for one in ranked[: SHOWN[key]])
+    rows = tuple(_step_row(step, files) for step in ranked[: LISTED[key]])
     return StepGroup(key=key, rows=rows, left_out=len(ranked) - len(rows), together=_steps_together(listed))
 
 
 def _steps_together(listed: Iterable[_Listed]) -> tuple[Together, ...]:
     places: dict[tuple[str, str], dict[str, Headline]] = {}
-    for one in listed:
-        places.setdefault((one.at.label, one.at.sha), {})[one.summary.info.name] = one.at
+    for step in listed:
+        places.setdefault((step.at.label, step.at.sha), {})[step.summary.info.name] = step.at
     shared = [
         Together(label, next(iter(names.values())), tuple(names))
         for (label, _), names in places.items()
         if len(names) > 1
     ]
-    return tuple(sorted(shared, key=lambda one: (-len(one.names), -one.at.commit_position, one.label))[:PLACES])
+    shared.sort(key=lambda place: (-len(place.names), -place.at.commit_position, place.label))
+    return tuple(shared[:PLACES])
 
 
-def _step_rank(one: _Listed) -> tuple[float, str, int]:
-    return -abs(one.step.metrics[0].points), one.summary.info.id, one.step.at
+def _step_rank(listed: _Listed) -> tuple[float, str, int]:
+    return -abs(listed.step.metrics[0].points), listed.summary.info.id, listed.step.at
 
 
-def _step_row(summary: EvalSummary, step: Step, files: Mapping[tuple[str, str], str], why: str) -> StepRow:
+def _step_row(listed: _Listed, files: Mapping[tuple[str, str], str]) -> StepRow:
+    summary, step = listed.summary, listed.step
     specs = {spec.name: spec for spec in summary.specs}
     same = summary.headlines[step.before].sha == step.commit.sha
     column = list(specs).index(step.metrics[0].name)
@@ -204,7 +206,7 @@ def _step_row(summary: EvalSummary, step: Step, files: Mapping[tuple[str, str], 
         info=summary.info,
         step=step,
         metrics=tuple(StepMetric(specs[metric.name], metric) for metric in step.metrics),
-        at=summary.headlines[step.at],
+        at=listed.at,
         until=None if step.until is None else summary.headlines[step.until],
         changed=_change_sentence(step.circumstances, same=same),
         same_commit=same,
@@ -216,7 +218,7 @@ def _step_row(summary: EvalSummary, step: Step, files: Mapping[tuple[str, str], 
         values=tuple(headline.values[column] for headline in summary.headlines[first : step.at + NEARBY]),
         mark=step.at - first,
         end=None if step.until is None else step.until - first,
-        why=why,
+        why=listed.why,
     )
 
 
@@ -227,7 +229,7 @@ def _step_parts(circumstances: Circumstances, spec: MetricSpec) -> tuple[Part, .
 
 
 def _change_sentence(circumstances: Circumstances, *, same: bool) -> str:
-    """What changed, as a sentence. ``same``: both points came with one commit."""
+    """What changed, as a sentence. ``same`` says that both points have the same commit."""
     changed = " and ".join(CAUSES[cause] for cause in circumstances.causes)
     if circumstances.output == "unreadable":
         changed += ", which cannot be read"
@@ -237,8 +239,8 @@ def _change_sentence(circumstances: Circumstances, *, same: bool) -> str:
         changed += ", one of several that its commit brought"
     elif not circumstances.edits:
         changed += "; no instructions were edited since the output before"
-    for who, found in (("model", circumstances.model), ("judge", circumstances.judge)):
-        changed += f"; {exchange(who, found)}" if found else ""
+    for who, replaced in (("model", circumstances.model), ("judge", circumstances.judge)):
+        changed += f"; {exchange(who, replaced)}" if replaced else ""
     if circumstances.documents:
         changed += "; other documents ({}, before {})".format(*circumstances.documents[::-1])
     return changed[:1].upper() + changed[1:] + "."
@@ -247,7 +249,9 @@ def _change_sentence(circumstances: Circumstances, *, same: bool) -> str:
 def _champion(summary: EvalSummary) -> ChampionRow | None:
     spec = summary.specs[0]
     column = [headline.values[0] for headline in summary.headlines]
-    best = champions(column, [one.graded_since for one in summary.headlines], higher_is_better=spec.higher_is_better)
+    best = champions(
+        column, [headline.graded_since for headline in summary.headlines], higher_is_better=spec.higher_is_better
+    )
     if best[-1] is None:
         return None
     return ChampionRow(
@@ -263,14 +267,14 @@ def _champion(summary: EvalSummary) -> ChampionRow | None:
 
 
 def _behind(row: ChampionRow) -> tuple[bool, float, str]:
-    """Those that are furthest behind their best first; undefined ones before all."""
+    """Sorts undefined values first, then those furthest behind their best."""
     distance = row.distance
     span = row.spec.high - row.spec.low
     return distance is not None, -abs(distance or 0.0) / span, row.info.id
 
 
 def _defined(summary: EvalSummary) -> int:
-    """Metrics of which any value is defined."""
+    """Number of metrics with any defined value."""
     return sum(
         any(headline.values[column] is not None for headline in summary.headlines)
         for column in range(len(summary.specs))

@@ -1,4 +1,4 @@
-"""The small lines of the page of steps: values around a step with both levels, and the best so far."""
+"""The small charts of the regressions page: values around a step with both levels, and values with the best so far."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ WIDTH: Final = 150
 HEIGHT: Final = 34
 PAD: Final = 3
 REACH: Final = 8
-"""How many points a level is drawn over, on its side of the step."""
+"""Points over which a level is drawn, on its side of the step."""
 
 
 class StepLine(NamedTuple):
-    """Paths of one small chart."""
+    """Paths of the chart of a step."""
 
     width: int
     height: int
@@ -24,11 +24,11 @@ class StepLine(NamedTuple):
     before: str
     after: str
     mark: float
-    """Where the step is, between its two points."""
+    """The x coordinate of the step, between its two points."""
 
 
 class ChampionLine(NamedTuple):
-    """Paths of one small chart."""
+    """Paths of the chart of a champion."""
 
     width: int
     height: int
@@ -54,7 +54,7 @@ class _Scale(NamedTuple):
 def step_line(
     values: Sequence[float | None], mark: int, before: float, after: float, until: int | None = None
 ) -> StepLine:
-    """Values around a step. ``mark``: index of the first one at the new level; ``until``: of the first one after it."""
+    """Values around a step: at the new level from index ``mark`` on, until before index ``until``."""
     scale = _step_scale(values, before, after)
     ends = scale.x(max(0, mark - REACH)), scale.x(max(0.0, mark - 0.5))
     end = len(values) - 1 if until is None else until - 0.5
@@ -70,27 +70,28 @@ def step_line(
 
 
 def champion_line(values: Sequence[float | None], best: Sequence[float | None]) -> ChampionLine:
-    """Values, and above them the best so far as a staircase."""
+    """Values, and the best so far as a staircase."""
     scale = _step_scale((*values, *best))._replace(size=len(values))
-    stairs, drawn = "", None
+    stairs, level = "", None
     for index, value in enumerate(best):
-        if value is not None and value != drawn:
-            stairs += f"M{scale.x(index)} {scale.y(value)}" if drawn is None else f"H{scale.x(index)}V{scale.y(value)}"
-            drawn = value
-    if drawn is not None:
+        if value is not None and value != level:
+            stairs += f"M{scale.x(index)} {scale.y(value)}" if level is None else f"H{scale.x(index)}V{scale.y(value)}"
+            level = value
+    if level is not None:
         stairs += f"H{scale.x(len(best) - 1)}"
     return ChampionLine(width=WIDTH, height=HEIGHT, values=_step_path(values, scale), best=stairs)
 
 
 def _step_scale(values: Sequence[float | None], *levels: float) -> _Scale:
-    known = [value for value in (*values, *levels) if value is not None]
-    return _Scale(len(values), min(known), (max(known) - min(known)) or 1.0)
+    defined = [value for value in (*values, *levels) if value is not None]
+    return _Scale(len(values), min(defined), (max(defined) - min(defined)) or 1.0)
 
 
 def _step_path(values: Sequence[float | None], scale: _Scale) -> str:
-    """The line through the defined values: a gap where one is not."""
+    """The line through the defined values, with a gap at each undefined one."""
     path, joined = [], False
-    low, span = scale.low, scale.span  # of several thousand values on the page, asking the scale took half the time
+    # Not ``scale.y``: for the several thousand values of the page, that call took half of the time.
+    low, span = scale.low, scale.span
     for x, value in zip(_step_columns(scale.size), values, strict=True):
         if value is not None:
             y = tenths(PAD + (HEIGHT - 2 * PAD) * (1 - (value - low) / span))
@@ -101,6 +102,6 @@ def _step_path(values: Sequence[float | None], scale: _Scale) -> str:
 
 @cache
 def _step_columns(size: int) -> tuple[str, ...]:
-    """Where each of so many points is: most lines have as many as the others, which halves the time they take."""
+    """The x coordinates of so many points. Cached, because most charts of the page have equally many."""
     scale = _Scale(size, 0.0, 1.0)
     return tuple(map(scale.x, range(size)))
