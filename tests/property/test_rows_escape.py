@@ -197,7 +197,7 @@ def test_why_there_is_no_change_is_shown_as_text(spec: MetricSpec, change: Displ
 @given(TEXTS, TEXTS, TEXTS, TEXTS)
 def test_a_row_of_the_trend_shows_subject_and_author_as_text(subject: str, author: str, label: str, note: str) -> None:
     point = TrendPoint(
-        1, label, "0001.html", "a" * 40, "a" * 7, subject, author, "2025-01-02", "unreadable", "x", True, True,
+        1, label, "0001.html", sample.commit(1)._replace(subject=subject, author=author), "unreadable", "x", True, True,
         (0.5, None, 1.0), (1, 0, 0, 2), 2, changes=(DisplayedChange(None, (), note),),
     )  # fmt: skip
     heat = HeatMap((), (), 0)

@@ -136,7 +136,10 @@ def test_low_values_do_not_leave_half_of_the_chart_empty():
 
 def test_a_day_stands_where_it_changes():
     view = sample.view_of(trend_page(sample.series(4)))
-    points = tuple(point._replace(committed_at=f"2026-02-0{1 + nth // 2}") for nth, point in enumerate(view.points))
+    points = tuple(
+        point._replace(commit=point.commit._replace(committed_at=f"2026-02-0{1 + nth // 2}"))
+        for nth, point in enumerate(view.points)
+    )
     assert [tick.text for tick in trend_chart.trend(view._replace(points=points)).days] == [
         "1 · 1 Feb",
         "2",

@@ -100,7 +100,7 @@ def test_a_heat_map_of_many_fields_shows_those_wrong_most_often_in_their_order()
 def test_the_clocks_part_where_today_s_truth_gives_other_numbers():
     clocks = sample.view_of(trend_page(sample.series())).clocks
     assert clocks.apart == 23
-    assert [(one.at, one.label, one.causes) for one in clocks.turned] == [
+    assert [(one.at, one.label, one.causes) for one in clocks.changes] == [
         (24, "iteration-024", "ground truth changed, field mapping changed"),
         (51, "iteration-051", "settings changed"),
     ]
@@ -113,7 +113,7 @@ def test_clocks_that_never_part_have_no_values_of_their_own():
     series = sample.series()
     points = tuple(point._replace(now=point.scorecard) for point in series.points)
     clocks = sample.view_of(trend_page(series._replace(points=points))).clocks
-    assert (clocks.apart, clocks.values, len(clocks.turned)) == (0, (), 2)
+    assert (clocks.apart, clocks.values, len(clocks.changes)) == (0, (), 2)
 
 
 def test_a_point_counts_its_flipped_cells_and_knows_whether_it_is_stale():

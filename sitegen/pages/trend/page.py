@@ -1,4 +1,4 @@
-"""The trend page of an eval: every metric, error and field over all of its points, on one axis."""
+"""The trend page of an eval: every metric, error type and field over all points, on one axis."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Final, NamedTuple
 from sitegen.analysis.deltas import graded_since
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.analysis.regressions import champions
+from sitegen.model.commits import Commit
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import Counts, MetricSpec
 from sitegen.model.noise import Interval
 from sitegen.model.regressions import Step
-from sitegen.model.scorecards import Scorecard
+from sitegen.model.scorecards import Scorecard, Status
 from sitegen.model.series import EvalInfo, Point, Series
 from sitegen.model.site import Page
 from sitegen.model.usage import RunUsage
@@ -37,57 +38,52 @@ from sitegen.pages.trend.panels import (
 from sitegen.stats.counts import errors_by_type
 
 DRAWN: Final = 3
-"""Metrics that are drawn: the first of the kind's specs, as far as they share the headline's range."""
+"""Most metrics that are drawn: the first of the kind, as far as they have the headline's range."""
 
 VARIANTS: Final = 6
-"""Variants of a prompt that are drawn; their own page compares all of them."""
+"""Most variants or models that are drawn."""
 
 
 class TrendPoint(NamedTuple):
-    """One point as the chart and the table show it."""
+    """One point of the chart and the table."""
 
     number: int
     label: str
     file: str
-    """The report, as seen from the trend page."""
-    sha: str
-    short: str
-    subject: str
-    author: str
-    committed_at: str
-    status: str
+    """Address of the report, relative to the trend page."""
+    commit: Commit
+    status: Status
     cause: str
-    """In words."""
+    """What changed, in words."""
     rescored: bool
-    """No new output: something else that decides the score changed."""
+    """There is no new output: ground truth or rules changed."""
     deleted: bool
     values: tuple[float | None, ...]
     """In the order of the specs."""
     errors: tuple[int, ...]
     """In the order of ``ERROR_TYPES``."""
     edits: int
-    """Edits of instructions since the point before."""
+    """Number of instruction edits since the point before."""
     variants: tuple[float | None, ...] = ()
     """The headline of each variant that is drawn."""
     changes: tuple[DisplayedChange, ...] = ()
-    """Of the metrics that are drawn, against the point before; none for the first point."""
+    """Changes of the drawn metrics against the point before; none at the first point."""
     flipped: Flipped | None = None
-    """Cells, against the point before."""
+    """Cells that flipped since the point before."""
     stale: bool = False
-    """The output was made before instructions that drive the eval were edited."""
+    """Instructions that drive the eval were edited after the output was made."""
     interval: Interval | None = None
-    """Of the headline."""
+    """Interval of the headline."""
     models: tuple[str, ...] = ()
-    """Which made the output; empty if it does not say."""
-    judges: tuple[str, ...] = ()
+    """Models that made the output; empty if it does not say."""
     exchanged: tuple[str, ...] = ()
-    """"model" and "judge", as far as it is another than at the point before."""
+    """``model`` and ``judge``, those that differ from the point before."""
 
     @property
     def remark(self) -> str:
-        """What is unusual about the point, in a few words; empty if nothing is."""
+        """What is unusual about the point, in words; empty if nothing is."""
         if self.status != "scored":
-            return STATUSES[self.status]  # type: ignore[index]
+            return STATUSES[self.status]
         return self.cause if self.rescored else ""
 
 
@@ -97,17 +93,17 @@ class MetricNow(NamedTuple):
     spec: MetricSpec
     value: float | None
     change: DisplayedChange | None
-    """None at the first point, and of metrics that neither lead nor are drawn."""
+    """None at the first point, and for metrics that are not drawn."""
     best: TrendPoint | None
     """The earliest point with the best value, if one is better than the newest."""
     best_value: float | None
     interval: Interval | None = None
     best_of: str = ""
-    """Among which points it is the best, if not among all: ``by this judge``."""
+    """``by this judge`` if only such points were compared; else empty."""
 
 
 class MetricTarget(NamedTuple):
-    """The value that the team wants of a metric at least; at most, where lower is better."""
+    """A threshold of the manifest: the least value of a metric, or the largest where lower is better."""
 
     spec: MetricSpec
     least: float
@@ -115,7 +111,7 @@ class MetricTarget(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The metric's."""
+        """Label of the metric."""
         return self.spec.label
 
     @property
@@ -135,47 +131,46 @@ class TrendView(NamedTuple):
     points: tuple[TrendPoint, ...]
     """Oldest first."""
     metrics: tuple[MetricNow, ...]
-    """Of the newest point; empty without points."""
+    """All metrics at the newest point; empty without points."""
     counts: Counts
     targets: tuple[MetricTarget, ...]
-    """Of metrics that are drawn."""
+    """Targets of drawn metrics."""
     fields: tuple[HeatRow, ...]
     heat: HeatMap
     files: tuple[tuple[str, str], ...]
-    """(what it is, path): what the newest point was scored from."""
+    """(role, path) of the files that the newest point was scored from."""
     counted: bool = True
-    """Whether anything was counted at any point; a judge may give scores alone, and of recorded numbers none is."""
+    """Whether any point has counts; judges may give scores alone, and recorded numbers have none."""
     variants: str = ""
-    """The page that compares the variants of the newest point, as seen from this one; empty if there are not two."""
+    """Relative address of the page that compares the newest variants; empty if there are fewer than two."""
     drawn_variants: tuple[str, ...] = ()
-    """Names, those of the newest point first and in its order; empty if no point has two. Of an eval without variants
-    the models, if there are two."""
+    """Names of variants, those of the newest point first; empty if no point has two. For an eval without variants the
+    models, if there are two."""
     split_by: str = "variant"
-    """What they are: variants or models."""
+    """``variant`` or ``model``."""
     usage: UsageView | None = None
-    """What the outputs took; None if none says that."""
+    """Usage of the outputs; None if none states it."""
     last: tuple[LastChange, ...] = ()
-    """The newest change; after one that changed nothing, the newest that did."""
+    """The newest change, and if it moved nothing, the newest one that did."""
     clocks: Clocks = ONE_CLOCK
     champions: tuple[int | None, ...] = ()
-    """For each point the index of the one with the best headline so far."""
+    """For each point the index of the best one so far, by the headline."""
     steps: tuple[Step, ...] = ()
-    """Where the level changed, oldest first."""
+    """Steps of the level, oldest first."""
     suspects: int = 0
-    """Labels that may be wrong."""
+    """Number of labels that may be wrong."""
     repeats: RepeatsView | None = None
     columns: tuple[tuple[str, str], ...] = ()
-    """(column of the ground truth, field path), as the newest point's mapping has them."""
+    """(column of the ground truth, field path), by the newest point's mapping."""
     nav: str = "overview"
 
 
 def trend_page(
     series: Series, steps: Sequence[Step] = (), suspects: int = 0, columns: tuple[tuple[str, str], ...] = ()
 ) -> Page:
-    """The page of one eval; also of one without any point yet.
+    """The page of one eval, which may have no point yet.
 
-    ``steps``: what ``steps_of`` says of it; ``suspects``: how many labels may be wrong; ``columns``: those of the
-    ground truth, with the fields that they are mapped to.
+    ``suspects`` is the number of labels that may be wrong; ``columns`` are (column of the ground truth, field path).
     """
     info, counted, cards = series.info, _is_counted(series), [point.scorecard for point in series.points]
     if not counted and not info.recorded:
@@ -185,10 +180,10 @@ def trend_page(
     models = () if variants else _models(series)
     alike = [(spec.low, spec.high) == (specs[0].low, specs[0].high) for spec in specs[:DRAWN]]
     drawn = [*alike, False].index(False)
-    # Of recorded numbers all that lead have their change, whatever their range: no other page says it.
+    # Recorded numbers show their changes even if they do not share a range, because no other page does.
     points = _trend_points(series, specs[: DRAWN if info.recorded else drawn], variants, models)
     newest = series.points[-1] if series.points else None
-    wanted = dict(info.thresholds)
+    thresholds = dict(info.thresholds)
     fields = field_rows(series.points)
     view = TrendView(
         info=info,
@@ -201,9 +196,9 @@ def trend_page(
         metrics=_metrics_now(series, points),
         counts=newest.scorecard.counts if newest else Counts(),
         targets=tuple(
-            MetricTarget(spec, wanted[spec.name], points[-1].values[k] if points else None)
+            MetricTarget(spec, thresholds[spec.name], points[-1].values[k] if points else None)
             for k, spec in enumerate(specs[:drawn])
-            if spec.name in wanted
+            if spec.name in thresholds
         ),
         fields=fields,
         heat=heat_map(series.points, fields),
@@ -233,57 +228,53 @@ def _is_counted(series: Series) -> bool:
 
 
 def _defined(series: Series) -> tuple[MetricSpec, ...]:
-    """The headline, and the other metrics that any point has."""
-    known = {name for point in series.points for name, value in point.scorecard.metrics if value is not None}
-    return tuple(spec for place, spec in enumerate(series.specs) if not place or spec.name in known)
+    """The headline, and the other metrics that are defined at any point."""
+    defined = {name for point in series.points for name, value in point.scorecard.metrics if value is not None}
+    return tuple(spec for place, spec in enumerate(series.specs) if not place or spec.name in defined)
 
 
 def has_variants(info: EvalInfo, scorecard: Scorecard) -> bool:
-    """Whether there is anything to compare: two or more prompts that answered the same cases."""
+    """Whether two or more variants of the prompt answered the same cases."""
     return traits_of(info.kind).answers_cases and len(scorecard.documents) > 1
 
 
 def _variant_names(series: Series) -> tuple[str, ...]:
     if not any(has_variants(series.info, point.scorecard) for point in series.points):
         return ()
-    names = (each.id for point in reversed(series.points) for each in point.scorecard.documents)
+    names = (document.id for point in reversed(series.points) for document in point.scorecard.documents)
     return tuple(dict.fromkeys(names))[:VARIANTS]
 
 
 def _models(series: Series) -> tuple[str, ...]:
-    """The models that made the outputs, the newest first, if there are two; of an output that several made the same."""
+    """The models of the outputs, the newest first, joined where an output has several; empty if all have the same."""
     usages = (point.scorecard.usage for point in reversed(series.points))
-    found = tuple(dict.fromkeys(" and ".join(usage.models) for usage in usages if usage and usage.models))
-    return found[:VARIANTS] if len(found) > 1 else ()
+    models = tuple(dict.fromkeys(" and ".join(usage.models) for usage in usages if usage and usage.models))
+    return models[:VARIANTS] if len(models) > 1 else ()
 
 
 def _trend_points(
     series: Series, drawn: tuple[MetricSpec, ...], variants: tuple[str, ...], models: tuple[str, ...]
 ) -> tuple[TrendPoint, ...]:
-    out: list[TrendPoint] = []
+    points: list[TrendPoint] = []
     before: Point | None = None
     for point in series.points:
         at, card = point.snapshot, point.scorecard
-        known = dict(card.metrics)
+        metrics = dict(card.metrics)
         of_variants = {document.id: dict(document.metrics) for document in card.documents} if variants else {}
         usage = card.usage or RunUsage()
         if models:
-            of_variants = {" and ".join(usage.models): known}
-        out.append(
+            of_variants = {" and ".join(usage.models): metrics}
+        points.append(
             TrendPoint(
                 number=at.iteration,
                 label=at.label,
                 file=links.report(series.info.id, at.slug).rpartition("/")[2],
-                sha=at.commit.sha,
-                short=at.commit.short,
-                subject=at.commit.subject,
-                author=at.commit.author,
-                committed_at=at.commit.committed_at,
+                commit=at.commit,
                 status=card.status,
                 cause=", ".join(CAUSES[cause] for cause in at.cause),
                 rescored="outputs" not in at.cause,
                 deleted=at.deleted,
-                values=tuple([known.get(spec.name) for spec in series.specs]),
+                values=tuple([metrics.get(spec.name) for spec in series.specs]),
                 errors=errors_by_type(card.counts),
                 edits=len(point.edits),
                 variants=tuple(of_variants.get(name, {}).get(series.specs[0].name) for name in variants or models),
@@ -292,20 +283,19 @@ def _trend_points(
                 stale=point.stale,
                 interval=point.interval,
                 models=usage.models,
-                judges=usage.judges,
                 exchanged=tuple(
                     who for who in ("model", "judge") if point.delta is not None and getattr(point.delta, who)
                 ),
             )
         )
         before = point
-    return tuple(out)
+    return tuple(points)
 
 
 def _metrics_now(series: Series, points: tuple[TrendPoint, ...]) -> tuple[MetricNow, ...]:
     if not points:
         return ()
-    out = []
+    rows = []
     cards = [point.scorecard for point in series.points]
     newest = cards[-1]
     changed = dict(enumerate(points[-1].changes))
@@ -315,19 +305,19 @@ def _metrics_now(series: Series, points: tuple[TrendPoint, ...]) -> tuple[Metric
         best = champions(values, since, higher_is_better=spec.higher_is_better)[-1]
         interval = interval_of(newest, series.info.kind, spec.name) if k < DRAWN else None
         best_of = "by this judge" if since[-1] else ""
-        known = None if best is None else points[best]
-        out.append(
+        best_point = None if best is None else points[best]
+        rows.append(
             MetricNow(
                 spec=spec,
                 value=values[-1],
                 change=changed.get(k),
-                best=known,
-                best_value=known.values[k] if known else None,
+                best=best_point,
+                best_value=best_point.values[k] if best_point else None,
                 interval=interval,
                 best_of=best_of,
             )
         )
-    return tuple(out)
+    return tuple(rows)
 
 
 def _newest_files(newest: Point | None) -> tuple[tuple[str, str], ...]:
@@ -336,4 +326,4 @@ def _newest_files(newest: Point | None) -> tuple[tuple[str, str], ...]:
     at = newest.snapshot
     named = (("Ground truth", at.ground_truth), ("Field mapping", at.mapping), ("Schema", at.schema))
     outputs = tuple(("Output", blob.path) for blob in at.outputs[:3])
-    return outputs + tuple((what, blob.path) for what, blob in named if blob)
+    return outputs + tuple((role, blob.path) for role, blob in named if blob)

@@ -1,7 +1,7 @@
-"""The parts of a trend page besides its chart and table of points.
+"""The parts of a trend page besides its chart and its table of points.
 
-These are the fields with their heat map, the two clocks (each output by the ground truth and the rules of its own time,
-and by those of the newest point), the newest change and its verdict, repeated runs, and usage against the headline.
+These are the fields with their heat map, the two clocks (each output scored by the ground truth and rules of its own
+time, and by those of the newest point), the last change and its verdict, repeated runs, and usage.
 """
 
 from __future__ import annotations
@@ -32,45 +32,47 @@ if TYPE_CHECKING:
     from sitegen.pages.trend.page import TrendPoint
 
 HEAT_ROWS: Final = 60
-"""Fields in the heat map; with more, those that were wrong most often."""
+"""Most fields of the heat map: those that were wrong most often."""
 
 _NO_CELLS = CellMap(0, ())
 
 AGAINST: Final = ("cost", "tokens_out", "tokens_in", "latency_median")
-"""What the headline is drawn against: the first of these that two outputs state."""
+"""The headline is drawn against the first of these that two outputs state."""
 
 ROWS: Final = 200
-"""Points that the table lists, the newest ones."""
+"""Most outputs that the table lists, the newest ones."""
 
 
 class HeatRow(NamedTuple):
-    """One attribute now and over all points."""
+    """One attribute at the newest point and over all points."""
 
     attribute: str
     now: Counts | None
-    """None: not judged at the newest point."""
+    """None if it was not judged at the newest point."""
     wrong: int
+    """Errors over all points."""
     judged: int
+    """Judgements over all points."""
 
 
 class HeatMap(NamedTuple):
-    """Share of wrong answers, a row for each attribute, a column for each point."""
+    """Share of wrong values, with a row for each attribute and a column for each point."""
 
     attributes: tuple[str, ...]
     shares: tuple[tuple[float | None, ...], ...]
-    """None: not judged at that point."""
+    """None where the attribute was not judged."""
     left_out: int
-    """Attributes that are in the table alone."""
+    """Attributes that are only in the table."""
 
 
 def field_rows(points: Sequence[Point]) -> tuple[HeatRow, ...]:
-    """Attributes in the order of the newest point, those that it lacks after them in the order they appeared.
+    """Attributes in the order of the newest point; those that it lacks follow in the order of their first point.
 
-    One that was judged at no point (a category that no gold has) has no page either.
+    Attributes that were never judged (a category that no document has) are left out: they have no page.
     """
     wrong: dict[str, int] = {}
     total: dict[str, int] = {}
-    # Most attributes have the same few counts at every point: those are added once, which takes a quarter of the time.
+    # Most attributes have the same few counts at every point. Adding equal ones once takes a quarter of the time.
     equal = Counter(chain.from_iterable([point.scorecard.fields for point in points]))
     for (attribute, counts), times in equal.items():
         wrong[attribute] = wrong.get(attribute, 0) + errors(counts) * times
@@ -85,17 +87,17 @@ def field_rows(points: Sequence[Point]) -> tuple[HeatRow, ...]:
 
 
 def heat_map(points: Sequence[Point], fields: Sequence[HeatRow]) -> HeatMap:
-    """The heat map of all fields, in their order; of too many, those that were wrong most often."""
-    shown = fields
+    """The heat map of the fields, in their order; of more than ``HEAT_ROWS`` those that were wrong most often."""
+    rows = fields
     if len(fields) > HEAT_ROWS:
         worst = sorted(fields, key=lambda row: -(row.wrong / row.judged if row.judged else 0))[:HEAT_ROWS]
         chosen = {row.attribute for row in worst}
-        shown = tuple(row for row in fields if row.attribute in chosen)
-    names = tuple(row.attribute for row in shown)
+        rows = tuple(row for row in fields if row.attribute in chosen)
+    names = tuple(row.attribute for row in rows)
     columns = [dict(point.scorecard.fields) for point in points]
     share = cache(_wrong_share)
     shares = tuple(tuple([share(column.get(name)) for column in columns]) for name in names)
-    return HeatMap(names, shares, len(fields) - len(shown))
+    return HeatMap(names, shares, len(fields) - len(rows))
 
 
 def _wrong_share(counts: Counts | None) -> float | None:
@@ -103,74 +105,74 @@ def _wrong_share(counts: Counts | None) -> float | None:
     return errors(counts) / total if counts and total else None
 
 
-class Turned(NamedTuple):
-    """A point at which ground truth, mapping, schema or settings became what they were not before."""
+class RulesChange(NamedTuple):
+    """A point at which ground truth, mapping, schema or settings changed."""
 
     at: int
-    """Its index."""
+    """Index of the point."""
     label: str
     causes: str
-    """In words."""
+    """What changed, in words."""
 
 
 class Clocks(NamedTuple):
-    """Where the two clocks of an eval give different numbers."""
+    """How the numbers of the two clocks of an eval differ."""
 
-    turned: tuple[Turned, ...]
-    """Oldest first: from the last one on, truth and rules are those of the newest point."""
+    changes: tuple[RulesChange, ...]
+    """Oldest first; from the last one on, ground truth and rules are those of the newest point."""
     apart: int
-    """Points at which any metric that is drawn differs by the two."""
+    """Number of points at which any drawn metric differs between the clocks."""
     values: tuple[tuple[float | None, ...], ...]
-    """By the second clock, a row for each point; empty if the two never part, or if nobody asked."""
+    """Drawn metrics by the second clock, a row for each point; empty if the clocks never differ."""
     recorded: int = 0
-    """Points whose recorded metrics are those of the second clock, and not of the first."""
+    """Number of points whose recorded metrics agree with the second clock alone."""
 
 
 ONE_CLOCK = Clocks((), 0, ())
 
 
 def clocks(points: Sequence[Point], drawn: Sequence[MetricSpec]) -> Clocks:
-    """Compare the two clocks of all points, by the metrics that are drawn."""
+    """Compare the two clocks by the drawn metrics of all points."""
     then = [_clock_values(point.scorecard, drawn) for point in points]
     now = [
         values if point.now is None or point.now is point.scorecard else _clock_values(point.now, drawn)
         for point, values in zip(points, then, strict=True)
     ]
     apart = sum(map(ne, then, now))
-    turned = tuple(
-        Turned(index, point.snapshot.label, ", ".join(CAUSES[cause] for cause in rules))
+    rules_changes = tuple(
+        RulesChange(index, point.snapshot.label, ", ".join(CAUSES[cause] for cause in rules))
         for index, point in enumerate(points)
         if index and (rules := [cause for cause in point.snapshot.cause if cause != "outputs"])
     )
     labels = tuple((spec.name, spec.label) for spec in drawn)
     recorded = sum(agrees_with_now(point, labels) for point in points)
-    return Clocks(turned=turned, apart=apart, values=tuple(now) if apart else (), recorded=recorded)
+    return Clocks(changes=rules_changes, apart=apart, values=tuple(now) if apart else (), recorded=recorded)
 
 
 def _clock_values(card: Scorecard, drawn: Sequence[MetricSpec]) -> tuple[float | None, ...]:
-    known = dict(card.metrics)
-    return tuple([known.get(spec.name) for spec in drawn])
+    metrics = dict(card.metrics)
+    return tuple([metrics.get(spec.name) for spec in drawn])
 
 
 class LastChange(NamedTuple):
-    """A point held against the one before it."""
+    """A point compared with the one before it."""
 
     at: int
-    """Its index."""
+    """Index of the point."""
     change: DisplayedChange
-    """Of the headline."""
+    """Change of the headline."""
     verdict: ChangeVerdict
     over: str
-    """What the interval of the change was made from, in words; empty without one."""
+    """What the interval of the change was computed over; empty without an interval."""
     detectable: float | None
-    """The least change, in points, that this set shows 8 times in 10."""
+    """The least change, in points, that this set of documents shows 8 times in 10."""
     flipped: Flipped
 
 
 def last_changes(series: Series) -> tuple[LastChange, ...]:
-    """What the newest point brought, and if that is nothing, what the newest one brought that brought anything.
+    """The newest change, and if nothing moved in it, the newest one in which anything did.
 
-    Empty for fewer than two points, if nobody compared them, and for recorded numbers: nothing tells chance there.
+    Empty if there are fewer than two points to compare, and for recorded numbers, which no test can tell from chance.
     """
     if series.info.recorded or len(series.points) < 2 or series.points[-1].delta is None:
         return ()
@@ -202,7 +204,7 @@ def _change_at(series: Series, at: int, noise: Noise | None) -> LastChange:
 
 
 def _headline_noise(series: Series) -> Noise | None:
-    """How far the headline wanders when outputs are made again; which cells do is not asked here."""
+    """How much the headline varies between outputs made again; flips of cells are not needed here."""
     headlines = [point.scorecard.metric(series.specs[0].name) for point in series.points]
     groups = repeated(series.points)
     return noise_of([Repeats(_NO_CELLS, group, tuple(headlines[index] for index in group)) for group in groups])
@@ -217,18 +219,18 @@ def _last_moved_index(series: Series) -> int | None:
 
 
 class RepeatsView(NamedTuple):
-    """What differs between outputs made again under unchanged instructions, over the whole series."""
+    """How much outputs made again under unchanged instructions differ, over the whole series."""
 
     outputs: int
     pooled: FlipRate
     """Over all fields."""
     rows: tuple[RateRow, ...]
-    """Fields in which they differ at all, the one that flips most often first."""
+    """Fields in which they differ, the one that flips most often first."""
     more: int
 
 
 def repeats_view(series: Series) -> RepeatsView | None:
-    """The repeats of a series; None with fewer than three repeats or two pairs: one pair may differ by accident."""
+    """The repeats of a series; None if they are fewer than three or two pairs: a single pair may differ by chance."""
     if series.info.recorded:
         return None
     noise = noise_of(repeats_among(series.points, series.cells))
@@ -240,42 +242,44 @@ def repeats_view(series: Series) -> RepeatsView | None:
 
 
 class OutputUsage(NamedTuple):
-    """One output."""
+    """Usage of one output."""
 
     label: str
     file: str
-    """Its report, as seen from the trend page."""
+    """Address of its report, relative to the trend page."""
     made_by: str
-    """The models; empty if it does not say."""
+    """Its models; empty if it does not say."""
     headline: float | None
     values: tuple[float | None, ...]
     """In the order of the specs."""
     against: float | None
-    """What the picture draws it at."""
+    """Value on the horizontal axis of the picture."""
 
 
 class UsageView(NamedTuple):
-    """What the trend page shows of usage."""
+    """Usage of all outputs."""
 
     headline: MetricSpec
     specs: tuple[MetricSpec, ...]
-    """Of usage: those that any output states."""
+    """Usage metrics that any output states."""
     outputs: tuple[OutputUsage, ...]
-    """Oldest first, without points that are only scored again."""
+    """Oldest first, without re-scored points."""
     models: tuple[str, ...]
-    """All that are named, the newest first."""
+    """All models, the newest first."""
     against: MetricSpec | None
-    """None: too few outputs state both to draw anything."""
+    """Metric of the horizontal axis; None if too few outputs state it to draw anything."""
 
 
 def usage_view(specs: Sequence[MetricSpec], points: Sequence[TrendPoint]) -> UsageView | None:
-    """The outputs with what they took; None if none of them says anything. *specs* are those of the points' values."""
+    """Usage of the outputs; None if none states any. ``specs`` are those of the points' values."""
     places = [index for index, spec in enumerate(specs) if spec.name in USAGE]
-    made = [point for point in points if not point.rescored]
-    if not places and not any(point.models for point in made):
+    with_output = [point for point in points if not point.rescored]
+    if not places and not any(point.models for point in with_output):
         return None
     names = [specs[index].name for index in places]
-    against = next((name for name in AGAINST if name in names and _drawable(made, places[names.index(name)])), None)
+    against = next(
+        (name for name in AGAINST if name in names and _drawable(with_output, places[names.index(name)])), None
+    )
     drawn = None if against is None else places[names.index(against)]
     outputs = tuple(
         OutputUsage(
@@ -286,7 +290,7 @@ def usage_view(specs: Sequence[MetricSpec], points: Sequence[TrendPoint]) -> Usa
             values=tuple(point.values[index] for index in places),
             against=None if drawn is None else point.values[drawn],
         )
-        for point in made
+        for point in with_output
     )
     return UsageView(
         headline=specs[0],

@@ -1,4 +1,4 @@
-"""The chart of an eval: its lines, bands and marks as paths, and the values that the script reads back."""
+"""The chart of a trend page: lines, bands and marks as SVG paths, and the values that its script reads."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from sitegen.pages.variants.variant_charts import tone
 from sitegen.text.values import COUNT, SMALL, metric_text
 
 LINKED: Final = 200
-"""Points beyond which the dots of the chart are no links of their own; the table below it has them all."""
+"""Most points whose dots are links; with more, only the table below the chart links to reports."""
 
 _STEPS: Final = {"open": "worse", "fixed": "worse", "better": "better", "new": "new", "blip": "blip"}
 _STEP_NAMES: Final = {
@@ -60,15 +60,16 @@ class TargetLine(NamedTuple):
     at: str
     label: str
     below: bool
-    """The label stands below the line, because another one is close above it."""
+    """The label stands below the line, because another label is close above."""
 
 
 class StepMark(NamedTuple):
-    """Where the level changed."""
+    """The mark of a step."""
 
     place: float
-    """Along the axis: between the last point at the old level and the first at the new one."""
+    """In data coordinates: between the last point at the old level and the first at the new one."""
     at: str
+    """The same in percent."""
     tone: str
     """``worse``, ``better`` or ``blip``."""
     text: str
@@ -76,7 +77,7 @@ class StepMark(NamedTuple):
 
 
 class TrendChart(NamedTuple):
-    """Everything that the template of the trend page puts into its SVGs."""
+    """All paths, ticks and labels of the chart."""
 
     size: int
     """Points along the axis."""
@@ -86,9 +87,9 @@ class TrendChart(NamedTuple):
     ticks: tuple[Tick, ...]
     grid: tuple[float, ...]
     lines: tuple[ChartLine, ...]
-    """Of the metrics that are drawn, the headline first."""
+    """Lines of the drawn metrics, the headline first."""
     now: tuple[ChartLine, ...]
-    """The same by the second clock; empty if the two never part."""
+    """The same by the second clock; empty if the clocks never differ."""
     band: str
     """The intervals around the headline."""
     champion: str
@@ -96,29 +97,29 @@ class TrendChart(NamedTuple):
     variants: tuple[VariantLine, ...]
     """The headline of each variant of a prompt."""
     dots: str
-    """The headline's values, one by one."""
+    """The single values of the headline."""
     stale: str
-    """Marks at points whose output is out of date."""
+    """Marks of stale outputs."""
     targets: tuple[TargetLine, ...]
     steps: tuple[StepMark, ...]
     broken: str
-    """Marks at points that could not be read or scored."""
+    """Marks of points that could not be read or scored."""
     edits: str
     rescored: str
     errors: tuple[str, ...]
     bar: float
-    """Width of the strokes of the errors, in points."""
+    """Width of the bars of errors, as a share of a step."""
     error_ticks: tuple[Tick, ...]
     error_grid: tuple[float, ...]
     days: tuple[Tick, ...]
     linked: tuple[tuple[int, float], ...]
     """(index, y) of points whose dot is a link."""
     island: dict[str, object]
-    """What the script needs to read values back, as JSON; texts and counts it takes from the table of iterations."""
+    """Values for the script, written as JSON; it takes texts and counts from the table of iterations."""
 
 
 def trend(view: TrendView) -> TrendChart:
-    """The chart of an eval. Needs at least one point and one metric."""
+    """The chart of an eval with at least one point and one metric."""
     points, spec = view.points, view.specs[0]
     low, high = spec.low, spec.high
     columns = [[point.values[k] for point in points] for k in range(view.drawn)]
@@ -167,11 +168,11 @@ def trend(view: TrendView) -> TrendChart:
             "steps": round_steps(min((top - bottom) / 250, 0.5), max((top - bottom) / 5, most / 2)),
             **({"whole": whole} if (whole := _whole_metrics(view)) else {}),
             "names": [
-                *(one.label for one in view.specs[: view.drawn]),
+                *(spec.label for spec in view.specs[: view.drawn]),
                 *(printable(f"{spec.label}, {variant.name}") for variant in variants),
             ],
             "marks": [*(f"m{k}" for k in range(view.drawn)), *(variant.mark for variant in variants)],
-            "better": [1 if one.higher_is_better else -1 for one in view.specs[: view.drawn]],
+            "better": [1 if spec.higher_is_better else -1 for spec in view.specs[: view.drawn]],
             "letters": view.info.nouns.letters,
             **({"numbers": numbers} if (numbers := _run_numbers(points)) else {}),
             "values": [_rounded(column) for column in (*columns, *of_variants)],
@@ -184,7 +185,7 @@ def trend(view: TrendView) -> TrendChart:
 
 
 def _tick(tick: float, span: float, unit: str) -> str:
-    """Two digits after the point, fewer or more where the axis spans tens or hundredths; of a number of things none."""
+    """The label of a tick: two decimals, more or fewer by what the axis spans; none for a count."""
     if unit == COUNT:
         return metric_text(tick, unit=unit)
     digits = 2 if 0.05 <= span < 20 else max(0, min(8, 1 - floor(log10(span / 5)))) if span > 0 else 2
@@ -192,20 +193,20 @@ def _tick(tick: float, span: float, unit: str) -> str:
 
 
 def _run_numbers(points: Sequence[TrendPoint]) -> list[int]:
-    """Of runs, whose names need not end with their numbers; else nothing, for the script reads them in the labels."""
+    """Numbers of points, if the script cannot read them in the labels: those of runs need not end with them."""
     numbers = [point.number for point in points]
     return [] if all(iteration_number(point.label) is not None for point in points) else numbers
 
 
 def _rounded(values: Sequence[float | None]) -> list[float | None]:
-    """As they are written: rounding twice would show another digit than the table does."""
+    """The values as the table writes them, so that the script does not round again."""
     return [
         None if value is None else round(value, 3) if abs(value) >= SMALL else float(f"{value:.2g}") for value in values
     ]
 
 
 def _written_changes(points: Sequence[TrendPoint], metric: int) -> list[float | None]:
-    """As they are written; what rounds to nothing keeps its sign."""
+    """The changes as the table writes them; one that rounds to zero keeps its sign."""
     changes = [point.changes[metric].points if point.changes else None for point in points]
     return [
         change if not change else round(change, 1 if abs(change) >= 0.05 else 2) or copysign(0.001, change)
@@ -223,7 +224,7 @@ def _variant_lines(view: TrendView) -> tuple[VariantLine, ...]:
 
 
 def _whole_metrics(view: TrendView) -> list[int]:
-    """The places of drawn metrics that are numbers of things."""
+    """Indices of drawn metrics that are counts."""
     return [place for place, spec in enumerate(view.specs[: view.drawn]) if spec.unit == COUNT]
 
 
@@ -248,45 +249,43 @@ def _step_title(step: Step, view: TrendView) -> str:
 def _shown_range(
     columns: Sequence[Sequence[float | None]], targets: Sequence[float], low: float, high: float
 ) -> tuple[float, float]:
-    """What the chart shows of the metric's range: between round numbers below and above everything drawn."""
-    known = [value for column in columns for value in column if value is not None] + list(targets)
-    if not known:
+    """The part of the metric's range that the chart shows: round numbers below and above everything drawn."""
+    drawn = [value for column in columns for value in column if value is not None] + list(targets)
+    if not drawn:
         return low, high
     step = (high - low) / 20
-    bottom = low + step * floor((min(known) - low) / step + 1e-9)
-    top = low + step * ceil((max(known) - low) / step - 1e-9)
-    if top > high - 5 * step:  # so near the best value that it should be seen
+    bottom = low + step * floor((min(drawn) - low) / step + 1e-9)
+    top = low + step * ceil((max(drawn) - low) / step - 1e-9)
+    if top > high - 5 * step:  # the best possible value is near enough to be shown
         top = high
     bottom, top = max(low, min(bottom, top - 4 * step)), min(high, max(top, bottom + 4 * step))
-    return min(bottom, *known), max(top, *known)
+    return min(bottom, *drawn), max(top, *drawn)
 
 
 def _targets(view: TrendView, bottom: float, top: float) -> tuple[TargetLine, ...]:
     """The thresholds, highest first."""
     spec: MetricSpec = view.specs[0]
-    out: list[TargetLine] = []
-    for one in sorted(view.targets, key=lambda target: -target.least):
-        crowded = bool(out) and out[-1].value - one.least < (top - bottom) / 12
-        place = y(one.least, spec.low, spec.high)
-        out.append(
+    lines: list[TargetLine] = []
+    for target in sorted(view.targets, key=lambda target: -target.least):
+        lines.append(
             TargetLine(
-                value=one.least,
-                y=place,
-                at=percent(top - one.least, top - bottom),
-                label=f"{one.label} {one.least:g}",
-                below=crowded,
+                value=target.least,
+                y=y(target.least, spec.low, spec.high),
+                at=percent(top - target.least, top - bottom),
+                label=f"{target.label} {target.least:g}",
+                below=bool(lines) and lines[-1].value - target.least < (top - bottom) / 12,
             )
         )
-    return tuple(out)
+    return tuple(lines)
 
 
-def _days(points: Sequence[TrendPoint], wanted: int = 7) -> tuple[Tick, ...]:
-    """Iterations below the chart, evenly spread, first and last included; the day stands where it changes.
+def _days(points: Sequence[TrendPoint], most: int = 7) -> tuple[Tick, ...]:
+    """At most ``most`` iterations below the chart, evenly spread, with the day where it changes.
 
-    Where not every one has a label, no two neighbours have: there may be no room for both.
+    First and last are among them. If not all points have a label, no two neighbours have: both may not fit.
     """
     count = len(points)
-    parts = max(1, count - 1 if count <= wanted else min(wanted - 1, (count - 1) // 2))
+    parts = max(1, count - 1 if count <= most else min(most - 1, (count - 1) // 2))
     chosen = sorted({round((count - 1) * k / parts) for k in range(parts + 1)})
     ends = {0: "start", count - 1: "end"} if count > 3 else {}
     return tuple(
@@ -300,6 +299,6 @@ def _days(points: Sequence[TrendPoint], wanted: int = 7) -> tuple[Tick, ...]:
 
 
 def _axis_name(point: TrendPoint, before: TrendPoint | None) -> str:
-    date = day(point.committed_at)
-    same = before is not None and day(before.committed_at) == date
+    date = day(point.commit.committed_at)
+    same = before is not None and day(before.commit.committed_at) == date
     return f"{point.number}" if same else f"{point.number} · {date[:-5]}"

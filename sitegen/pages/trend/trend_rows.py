@@ -1,4 +1,4 @@
-"""Table bodies of the trend page as escaped f-strings: points of an eval, its attributes, what its outputs took."""
+"""Table rows of the trend page as escaped f-strings: points, attributes, and usage of outputs."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from sitegen.stats.counts import errors, judged
 from sitegen.text.values import SMALL, amount
 
 SHOWN_FIRST = 25
-"""Rows of the table of iterations before "show more"."""
+"""Rows of the table of iterations above its *Show more*."""
 
 LINKED = 100
-"""Rows whose counts of cells lead to the report as well; of older ones the label alone, to keep the page small."""
+"""Rows whose counts of cells are links; in older rows only the label is, to keep the page small."""
 
 _NIL = str(number(None))
 
 
 def iterations(view: TrendView, root: str) -> Markup:
-    """The points of an eval, newest first: the numbers behind the chart, and the texts that its script shows."""
+    """A row for each point, newest first: the numbers of the chart, and the texts that its script shows."""
     rows = []
     now, newest = view.clocks.values, len(view.points) - 1
     for index in range(newest, -1, -1):
@@ -48,22 +48,22 @@ def column(view: TrendView, metric: int) -> list[float | None]:
 
 
 def _iteration_row(point: TrendPoint, root: str, specs: Sequence[MetricSpec], now: str) -> str:
-    commit = text(point.short)
-    if point.short != point.sha:
-        commit = f"<a href={root}{links.commit(point.sha)}>{commit}</a>"
+    commit = text(point.commit.short)
+    if point.commit.short != point.commit.sha:  # they are equal for uncommitted changes, which have no page
+        commit = f"<a href={root}{links.commit(point.commit.sha)}>{commit}</a>"
     head = point.changes[0] if point.changes else None
     drawn = [_trend_ratio_cell(value, spec.unit) for value, spec in zip(point.values, specs, strict=False)]
     values = "".join([f"<td>{cell}" for cell in (*drawn[1:], *map(_trend_ratio_cell, point.variants))])
     return (
-        f"<td><div><a href={text(point.file)}>{text(point.label)}</a> <i>{text(point.subject)}</i></div>"
-        f"{commit} <span>{text(point.author)} · {text(day(point.committed_at))}</span>"
-        f"{_pills(point)}{_note(point, head)}"
+        f"<td><div><a href={text(point.file)}>{text(point.label)}</a> <i>{text(point.commit.subject)}</i></div>"
+        f"{commit} <span>{text(point.commit.author)} · {text(day(point.commit.committed_at))}</span>"
+        f"{_pills(point)}{_note(head)}"
         f"<td>{drawn[0]}{now}{_change_cell(head, specs[0])}{values}"
     )
 
 
 def _change_cell(change: DisplayedChange | None, spec: MetricSpec) -> str:
-    """A change with its sign; the style sheet adds arrow and colour. The first point has none."""
+    """A change with its sign, to which the style sheet adds arrow and colour; empty at the first point."""
     if change is None:
         return "<td>"
     if change.points is None:
@@ -73,14 +73,13 @@ def _change_cell(change: DisplayedChange | None, spec: MetricSpec) -> str:
     return f"<td class={'up' if (change.points > 0) is spec.higher_is_better else 'dn'}>{points(change.points)}"
 
 
-def _note(point: TrendPoint, change: DisplayedChange | None) -> str:
-    """A remark below the number: where the change came from, and which documents it was measured over."""
-    said = []
-    if change and change.parts and not change.by_outputs:
-        said.append(f"change: {parts(change)}")
-    if change and change.note:
-        said.append(change.note)
-    return f"<small>{text('; '.join(said))}</small>" if said else ""
+def _note(change: DisplayedChange | None) -> str:
+    """A remark below the number: the parts of the change, and what restricts it."""
+    if change is None:
+        return ""
+    split = f"change: {parts(change)}" if change.parts and not change.by_outputs else ""
+    remarks = "; ".join(filter(None, (split, change.note)))
+    return f"<small>{text(remarks)}</small>" if remarks else ""
 
 
 def _flips_cell(point: TrendPoint, *, linked: bool) -> str:
@@ -111,7 +110,7 @@ def _pills(point: TrendPoint) -> str:
 
 
 def moved(change: DisplayedChange | None, spec: MetricSpec) -> Markup | str:
-    """The change beside a number, in points; a dash that says why if there is none, nothing at the first point."""
+    """The change beside a number, in points; a dash with the reason if undefined, empty at the first point."""
     if change is None:
         return ""
     if change.points is None:
@@ -121,7 +120,7 @@ def moved(change: DisplayedChange | None, spec: MetricSpec) -> Markup | str:
 
 
 def field_history(rows: Iterable[HeatRow], root: str, info: EvalInfo) -> Markup:
-    """Attributes with their errors now and over all points, and the way to their own pages."""
+    """A row for each attribute: its errors now and over all points, and a link to its page."""
     types = error_types(info.nouns)
     return Markup("".join([_field_history(row, root + links.field(info.id, row.attribute), types) for row in rows]))
 
@@ -137,12 +136,12 @@ def _field_history(row: HeatRow, file: str, types: tuple[ErrorType, ...]) -> str
 
 
 def _trend_ratio_cell(value: float | None, unit: str = "") -> str:
-    is_share = not unit and value is not None and SMALL <= value <= 1  # most are
+    is_share = not unit and value is not None and SMALL <= value <= 1  # as most are
     return f"{value:.3f}" if is_share else str(number(value, unit=unit))
 
 
 def outputs(view: UsageView) -> Markup:
-    """A row for each output, the newest first; units stand in the head."""
+    """A row for each output, the newest first; the units are in the head."""
     return Markup("".join([_output(output, view.specs) for output in reversed(view.outputs[-ROWS:])]))
 
 
