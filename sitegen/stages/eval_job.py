@@ -1,4 +1,4 @@
-"""Score one eval's snapshots and write its pages: what one process does, while each output is hot."""
+"""Scores the snapshots of one eval and writes its pages: the task that one process does for an eval."""
 
 from __future__ import annotations
 
@@ -43,46 +43,46 @@ from sitegen.stages.worker_context import WorkerContext
 
 
 class EvalTask(NamedTuple):
-    """One eval to score and to write: frozen values that are sent to a process."""
+    """An eval to score and to write, as it is sent to a process."""
 
     context: WorkerContext
     info: EvalInfo
     history: EvalHistory
     edits: tuple[Edit, ...]
-    """Of the instruction files that drive it, by commit."""
+    """The edits of the instruction files that drive it, by commit."""
     moved: tuple[tuple[str, str, str], ...]
-    """(path, commit) of an edit whose file was moved since, and the file's last path."""
+    """(path, commit id) of each edit whose file was moved later, and the last path of the file."""
     first_new: int
     """Index of the first snapshot that the last build did not have."""
     pages: tuple[PageRow, ...]
-    """What surely stands in the output folder."""
+    """Its pages that certainly stand in the output folder."""
     cached: tuple[CachedRow, ...]
-    """What the memo holds of the eval, and the scorecards that its pages may need."""
+    """What the memo has cached for the eval, with the scorecards that its pages may need."""
     thinned: int | None = None
-    """How many of the oldest reports make room in the site; None: those that do so already."""
+    """How many of the oldest reports are shortened to make room in the site; None: those that already are."""
 
 
 class EvalDone(NamedTuple):
-    """What a process returns for an ``EvalTask``."""
+    """The result of an ``EvalTask``."""
 
     record: EvalRecord
     files: WrittenFiles
     cached: tuple[CachedRow, ...]
-    """What the memo does not hold yet."""
+    """New values for the memo."""
     lost_outputs: int = 0
-    """Contents of outputs that this clone lacks: problems, and nothing to rely on in the next build."""
+    """Number of outputs whose contents this clone lacks. Each is a problem, and the next build tries again."""
 
 
 def owner(eval_id: str) -> str:
-    """The owner under which the site's list of files keeps the pages of an eval."""
+    """The owner that the pages of an eval have in the ledger."""
     return f"eval:{eval_id}"
 
 
 def write_eval(task: EvalTask) -> EvalDone | Problem:
-    """Score what the memo does not know, write the reports that are not fresh, then the pages of all points.
+    """Score what the memo lacks, write the reports that are out of date, then the pages of all points.
 
-    A failure of sitegen is a problem; whatever was written until then is no file of the site. An output whose content
-    this clone lacks is an unreadable one, and all others are shown.
+    If sitegen fails, a problem is returned, and the pages written so far are no part of the site. An output whose
+    content this clone lacks counts as unreadable, and all others are shown.
     """
     return attempt("the pages of this eval", lambda: _run(task), eval_id=task.info.id)
 
@@ -98,7 +98,7 @@ def _run(task: EvalTask) -> EvalDone:
 
 
 class _EvalJob:
-    """Runs one task, snapshot after snapshot. It holds one result at a time, and all scorecards."""
+    """Runs one task, from the oldest snapshot to the newest. Holds all scorecards, but one whole result at a time."""
 
     def __init__(self, task: EvalTask) -> None:
         self._task = task
@@ -124,48 +124,48 @@ class _EvalJob:
         self._page_keys = self._digests_of_reports()
 
     def run(self) -> EvalDone:
-        """Visit the snapshots of which anything is missing, oldest first; then write the pages that show all."""
+        """Score the snapshots that lack anything, oldest first, then write the pages that show all of them."""
         last = len(self._snapshots) - 1
         short = self._short()
         stale = {index for index in range(last + 1) if index not in short and not self._is_fresh(index)}
         compared = {last} if self._lacks_variants() else set()
         unscored = {index for index, snapshot in enumerate(self._snapshots) if snapshot not in self._cards}
-        known = known_cells(self._cache, self._info.id, self._card_keys) or CellMap(0, ())
-        tracker, end = CellTracker(known), len(self._snapshots)
-        if stale and min(stale) < known.points:
-            # Where a cell stands, only the points that judge it say: the report's own and, where it is gone, the one
-            # before. So the cells are followed again from there.
-            tracker = CellTracker(known.up_to(max(0, min(stale) - 1)))
-            if known.points == end:
+        cached = known_cells(self._cache, self._info.id, self._card_keys) or CellMap(0, ())
+        tracker, end = CellTracker(cached), len(self._snapshots)
+        if stale and min(stale) < cached.points:
+            # A report locates each cell by the judgements of its own point and, where the cell is gone, of the point
+            # before. The cached cells have no locations, so they are followed again from the point before.
+            tracker = CellTracker(cached.up_to(max(0, min(stale) - 1)))
+            if cached.points == end:
                 end = max(stale) + 1
         needed = sorted(stale | compared | unscored | set(range(tracker.points, end)))
         self._cards.fill(mixture for index in stale for mixture in self._mixtures(index))
         committed = sum(snapshot.commit.sha != WORKTREE for snapshot in self._snapshots)
-        # Scorecards are in the memo, whole results are not: each is made once, used for all it is for, and let go.
+        # The memo has scorecards but no whole results. Each result is computed once, used for everything, and dropped.
         results = self._cards.results([self._snapshots[index] for index in needed])
         for index, result in zip(needed, results, strict=True):
             with working_on(self._snapshots[index]):
                 if index == tracker.points:
                     tracker.follow(result.judgements)
-                    if tracker.points == committed:  # uncommitted outputs will be others at the next build
+                    if tracker.points == committed:  # uncommitted outputs can be different at the next build
                         keep_cells(self._cache, self._info.id, self._card_keys, tracker.cells())
                 if index in stale:
                     self._write_report(index, result, tracker)
                 if index in compared:
                     self._write_variants(result)
-        return self._finish(short, known if known.points == len(self._snapshots) else tracker.cells())
+        return self._finish(short, cached if cached.points == len(self._snapshots) else tracker.cells())
 
     def _short(self) -> Short:
-        kept, thinned = self._context.reports_kept, self._task.thinned
+        full, thinned = self._context.reports_kept, self._task.thinned
         if thinned is None:
-            return Short.standing(self._page_keys, kept, self._task.pages)
-        return Short.of(len(self._page_keys), kept, thinned)
+            return Short.standing(self._page_keys, full, self._task.pages)
+        return Short.of(len(self._page_keys), full, thinned)
 
     def _mixtures(self, index: int) -> tuple[Snapshot, ...]:
         return mixtures(self._snapshots[index - 1], self._snapshots[index]) if index else ()
 
     def _is_fresh(self, index: int) -> bool:
-        """Whether the report is up to date, and the whole result beside it if the report needed one."""
+        """Whether the report is up to date; if so, the data file beside it is marked as a file of the site, too."""
         slug, key = self._snapshots[index].slug, self._page_keys[index]
         if not self._writer.is_fresh(self._owner, links.report(self._info.id, slug), key):
             return False
@@ -173,7 +173,7 @@ class _EvalJob:
         return True
 
     def _digests_of_reports(self) -> list[str]:
-        """The digest of all that each report shows: every snapshot up to its own, the eval's words, the templates."""
+        """For each report the digest of everything it shows: all snapshots up to its own, the eval, the templates."""
         always = digest(
             repr(
                 (
@@ -204,7 +204,7 @@ class _EvalJob:
             self._writer.write(self._owner, links.report_data(self._info.id, snapshot.slug), data, key)
 
     def _lacks_variants(self) -> bool:
-        """Whether the newest point has variants, or may have them, and their page is not up to date."""
+        """Whether the newest point has variants, or may have, and their page is out of date."""
         if not self._snapshots or not traits_of(self._task.history.kind).answers_cases:
             return False
         newest = self._snapshots[-1]
@@ -215,14 +215,14 @@ class _EvalJob:
     def _write_variants(self, result: Result) -> None:
         """Write the page that compares the variants of the newest point, if it has any."""
         if has_variants(self._info, result.scorecard):
-            from sitegen.pages.variants.page import variants_page  # few evals need the tests behind it
+            from sitegen.pages.variants.page import variants_page  # imports statistics that few evals need
 
             specs = specs_with_usage(self._specs, [result.scorecard])
             page = variants_page(self._info, specs, self._snapshots[-1], result)
             self._writer.write(self._owner, page.path, self._renderer.render(page), self._page_keys[-1])
 
     def _finish(self, short: Short, cells: CellMap) -> EvalDone:
-        """Write what shows all points, and keep what new ones did to commits and edits."""
+        """Write the pages that show all points, and cache the effects of new points on commits and edits."""
         eval_id, first_new, cache = self._info.id, self._task.first_new, self._cache
         settled = settled_points(cache, self._task.history, self._page_keys)
         self._cards.fill(mixtures_of_commits(self._snapshots, first_new))
@@ -235,19 +235,19 @@ class _EvalJob:
         write_thinned(self._writer, self._renderer, self._owner, series, self._page_keys, short)
         write_fields(self._writer, self._renderer, self._owner, series, self._page_keys)
         write_series(self._writer, self._owner, series, settled, self._page_keys, cache)
-        found = windows(series.points, self._inputs.edits.made_by)
-        for edit, outcome in outcomes_of_edits(series, found, self._specs[0], first_new):
+        edit_windows = windows(series.points, self._inputs.edits.made_by)
+        for edit, outcome in outcomes_of_edits(series, edit_windows, self._specs[0], first_new):
             EDIT_OUTCOMES.keep(cache, within(eval_id, edit), outcome)
         for sha, effect in effects_of_commits(series, self._inputs, first_new, self._cards.__getitem__):
             COMMIT_EFFECTS.keep(cache, within(eval_id, sha), effect)
         return EvalDone(
-            record=record_of(series, self._inputs.edits.made_by, found, steps, suspects, newest),
+            record=record_of(series, self._inputs.edits.made_by, edit_windows, steps, suspects, newest),
             files=self._writer.files,
             cached=cache.new,
         )
 
     def _newest_inputs(self) -> ScoringInputs | None:
-        """What the newest point is scored from, with its mapping if that was read before; None without a mapping."""
+        """The scoring inputs of the newest point, with its mapping if it is cached; None if no rule names fields."""
         newest = self._snapshots[-1] if self._snapshots else None
         if newest is None or not traits_of(self._task.history.kind).is_structured:
             return None

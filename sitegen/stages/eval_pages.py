@@ -1,4 +1,4 @@
-"""The pages of one eval that show all of its points, and what the pages of the whole site are told of it."""
+"""Makes the pages that show all points of one eval, and the record of it that the pages of the whole site need."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from sitegen.stages.scoring import all_inputs
 from sitegen.stages.worker_context import WorkerContext
 
 LOCATED: Final = 25
-"""Suspects whose line is looked for: each costs a few scorings."""
+"""Suspect labels whose line is looked up at most: each lookup scores the output a few times."""
 
 
 def eval_pages(
@@ -42,9 +42,9 @@ def eval_pages(
     suspects: tuple[SuspectTruth, ...],
     columns: tuple[tuple[str, str], ...] = (),
 ) -> Iterator[Page]:
-    """The pages that every new point changes, in the order in which they are read.
+    """The pages that every new point changes.
 
-    ``columns``: those of the ground truth, with the fields that they are mapped to.
+    ``columns``: the columns of the ground truth, with the fields that they are mapped to.
     """
     yield trend_page(series, steps, len(suspects), columns)
     if len(series.points) > 1:
@@ -54,7 +54,7 @@ def eval_pages(
 
 
 def write_fields(writer: Writer, renderer: Renderer, owner: str, series: Series, page_keys: Sequence[str]) -> None:
-    """Write the pages of fields of which a cell changed. ``page_keys``: of all that the report of each point shows."""
+    """Write the pages of fields with a changed cell. ``page_keys``: the digest of what each report shows."""
     blame: Blame | None = None
     for work in field_work(series):
         key = digest(page_keys[work.last], repr(work.cells))
@@ -68,31 +68,33 @@ def suspects_of(
 ) -> tuple[SuspectTruth, ...]:
     """The suspect labels at the newest point, with the line of the ground truth that would have to change.
 
-    The line of one is not looked for again where everything that decides the answer is the same. ``key``: the digest of
-    everything that decides a scorecard.
+    Lines are cached by everything that decides them. ``key``: the digest of everything that decides a scorecard.
     """
     newest = series.points[-1].snapshot if series.points else None
     truth = newest.ground_truth if newest else None
-    if newest is None or truth is None:  # what a judge counted has no label
+    if newest is None or truth is None:  # outputs that another tool judged have no labels
         return ()
     suspects = suspect_truth(series.cells, series.points)
-    if context.redact:  # a line of the file holds other fields as well
+    if context.redact:  # a line of the file can hold hidden fields
         return suspects
     snapshots = [under_rules_of(series.points[suspect.first].snapshot, newest) for suspect in suspects[:LOCATED]]
     keys = [
         digest(key(snapshot), repr((truth.path, suspect.document, suspect.path, suspect.expected, suspect.actual)))
         for suspect, snapshot in zip(suspects, snapshots, strict=False)
     ]
-    known = CORRECTIONS.get(store, series.info.id) or {}
-    corrections = {each: known[each] for each in keys if each in known}
-    missing = [index for index, each in enumerate(keys) if each not in corrections]
+    cached = CORRECTIONS.get(store, series.info.id) or {}
+    corrections = {inputs_key: cached[inputs_key] for inputs_key in keys if inputs_key in cached}
+    missing = [index for index, inputs_key in enumerate(keys) if inputs_key not in corrections]
     score = scorer(series.info.kind).score
     for index, inputs in zip(missing, all_inputs(context, [snapshots[index] for index in missing]), strict=True):
         line = corrected_line(score, inputs, suspects[index])
         corrections[keys[index]] = Correction(truth.path, truth.oid, *line) if line else None
-    if corrections != known:
+    if corrections != cached:
         CORRECTIONS.keep(store, series.info.id, corrections)
-    located = (suspect._replace(correction=corrections[each]) for suspect, each in zip(suspects, keys, strict=False))
+    located = (
+        suspect._replace(correction=corrections[inputs_key])
+        for suspect, inputs_key in zip(suspects, keys, strict=False)
+    )
     return (*located, *suspects[LOCATED:])
 
 
@@ -104,17 +106,17 @@ def record_of(
     suspects: tuple[SuspectTruth, ...],
     newest: ScoringInputs | None,
 ) -> EvalRecord:
-    """What the site is told of a series: a few numbers a point, and problems, each once.
+    """What the pages of the whole site need of a series: a few numbers for each point, and its problems.
 
-    ``made_by``: the edit that made the output of each point. ``newest``: what the last one is scored from, if it has
-    rules that name fields.
+    ``made_by``: the edit that made the output of each point. ``newest``: the scoring inputs of the newest point, if it
+    has rules that name fields.
     """
     point = series.points[-1] if series.points else None
     since = graded_since([point.scorecard for point in series.points], series.specs[0].name)
     summary = EvalSummary(
         info=series.info,
         specs=series.specs[:HEADLINES],
-        headlines=tuple(headline(*each) for each in zip(series.points, repeat(series.specs), since)),
+        headlines=tuple(map(headline, series.points, repeat(series.specs), since)),
         deleted=series.history.deleted,
         stale=point is not None and point.stale,
         delta=point and point.delta,
@@ -127,10 +129,10 @@ def record_of(
         metrics=tuple(spec.name for spec in series.specs),
         usage=point and point.scorecard.usage,
     )
-    every = [problems_of_point(series.info.id, point.snapshot, point.scorecard) for point in series.points]
+    problems = [problems_of_point(series.info.id, point.snapshot, point.scorecard) for point in series.points]
     return EvalRecord(
         summary=summary,
         attributes=tuple(sorted(by_attribute(series.cells))),
-        problems=standing_problems(every, deleted=series.history.deleted),
+        problems=standing_problems(problems, deleted=series.history.deleted),
         mapping_use=mapping_use(newest) if newest else None,
     )

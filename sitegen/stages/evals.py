@@ -1,4 +1,4 @@
-"""Second stage: every eval that the new commits touched, scored and written, side by side."""
+"""Second stage: scores the evals that new commits touched and writes their pages, in parallel."""
 
 from __future__ import annotations
 
@@ -36,31 +36,31 @@ from sitegen.stages.worker_context import WorkerContext
 
 
 class Evals(NamedTuple):
-    """What is known of every eval after scoring."""
+    """What later stages need to know of all evals."""
 
     summaries: tuple[EvalSummary, ...]
     """Of all evals, by id."""
     attributes: tuple[tuple[str, tuple[str, ...]], ...]
-    """(eval id, fields that it has pages of)."""
+    """(eval id, attributes that have a page)."""
     problems: tuple[Problem, ...]
     """Of all evals, by id."""
     failures: tuple[Problem, ...] = ()
-    """The evals that could not be made, by id: they are among no others."""
+    """One for each eval that could not be made, by id. Nothing else here is of these evals."""
     mapping_uses: tuple[tuple[str, MappingUse], ...] = ()
-    """(eval id, what its newest point does not use of its rules), where they name fields."""
+    """(eval id, entries of its mapping that its newest point does not use), where its rules name fields."""
     lost_outputs: int = 0
-    """Contents of outputs that this clone lacks, which are among the problems."""
+    """Number of outputs whose contents this clone lacks. They are among the problems."""
     new_peaks: frozenset[str] = frozenset()
-    """Ids of the evals whose best output is not the one of the previous build, or has another value."""
+    """Ids of the evals whose best output, or its value, is not that of the previous build."""
 
 
 def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, step: Callable[[int], None]) -> Evals:
-    """Score and write the evals that the new commits touched; the memo knows the others."""
+    """Score and write the evals that new commits touched; the records of all others come from the memo."""
     records = {record.summary.info.id: record for record in EVAL_RECORDS.all(memo)}
     pins = pins_of(timeline, memo)
     touched = [*timeline.update.evals, *_outdated(timeline, memo, records)]
     updates = [update._replace(history=under_pins(update.history, pins)) for update in touched]
-    updates.sort(key=_most_points_first)
+    updates.sort(key=lambda update: len(update.history.snapshots), reverse=True)  # the longest tasks start first
     room = ExpectedRoom(timeline)
     tasks = (_task(timeline, memo, ledger, update, room.thinned(update.history)) for update in updates)
     new_peaks: set[str] = set()
@@ -95,7 +95,7 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, step
 
 
 def _write_failed(timeline: Timeline, ledger: Ledger, eval_id: str, problem: Problem) -> None:
-    """Write the page of an eval that failed, which is then its only page."""
+    """Write the only page of an eval that failed."""
     writer = ledger.writer(owner(eval_id))
     write_in_its_place(writer, timeline.context.renderer(), owner(eval_id), links.eval_trend(eval_id), problem)
     ledger.record(owner(eval_id), writer.files)
@@ -106,12 +106,11 @@ def _eval_of(problem: Problem) -> str:
 
 
 def _sharing(summary: EvalSummary, history: EvalHistory) -> EvalSummary:
-    """The summary with the texts of the snapshots, of which another process sent copies: a tenth of all memory."""
-    pairs = zip(summary.headlines, history.snapshots, strict=True)
+    """The summary with the strings of the snapshots in place of its own copies: these took a tenth of all memory."""
     return summary._replace(
         headlines=tuple(
-            one._replace(sha=at.commit.sha, slug=at.slug, label=at.label, committed_at=at.commit.committed_at)
-            for one, at in pairs
+            headline._replace(sha=at.commit.sha, slug=at.slug, label=at.label, committed_at=at.commit.committed_at)
+            for headline, at in zip(summary.headlines, history.snapshots, strict=True)
         )
     )
 
@@ -119,10 +118,9 @@ def _sharing(summary: EvalSummary, history: EvalHistory) -> EvalSummary:
 def write_again(
     timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, thinned: Mapping[str, int]
 ) -> tuple[Problem, ...]:
-    """Let short pages take the place of so many of the oldest reports of these evals, and of no others.
+    """Replace so many of the oldest reports of these evals, and no others, by short pages.
 
-    Nothing else of them changes; whatever stands already is not written again. Returns the evals that could not be
-    made: they stay as they are.
+    No other page of them changes. Returns a problem for each eval that could not be made, whose pages stay as they are.
     """
     pins = pins_of(timeline, memo) if thinned else {}
     longer = []
@@ -130,7 +128,7 @@ def write_again(
         history = under_pins(_history(timeline, memo, eval_id), pins)
         if not shorten(timeline, memo, ledger, history, count):
             longer.append((history, count))
-    # A report that has room again needs what is known of all points before it.
+    # A report that has room again is made from all points before it, so the whole eval is done again.
     tasks = (
         _task(timeline, memo, ledger, EvalUpdate(history, len(history.snapshots)), count) for history, count in longer
     )
@@ -151,7 +149,7 @@ def _history(timeline: Timeline, memo: Memo, eval_id: str) -> EvalHistory:
 
 
 def _outdated(timeline: Timeline, memo: Memo, records: Mapping[str, EvalRecord]) -> Iterator[EvalUpdate]:
-    """Evals that nothing else touched, but whose newest output has become older than their instructions."""
+    """Evals without new points whose newest output became older than their instructions."""
     edited = {file.path for file in timeline.update.instructions}
     touched = {update.history.id for update in timeline.update.evals}
     for eval_id, record in records.items():
@@ -163,12 +161,8 @@ def _outdated(timeline: Timeline, memo: Memo, records: Mapping[str, EvalRecord])
                 yield EvalUpdate(history, len(history.snapshots))
 
 
-def _most_points_first(update: EvalUpdate) -> int:
-    return -len(update.history.snapshots)
-
-
 def _moved(timeline: Timeline, eval_id: str) -> tuple[tuple[str, str, str], ...]:
-    """Edits of files that were moved later: path, commit, and the last path, after which the file's pages are named."""
+    """(path, commit, last path) of the edits of files that were moved later: pages are named after the last path."""
     return tuple(
         (edit.path, edit.commit.sha, file.path)
         for file in timeline.drivers(eval_id)
@@ -195,7 +189,7 @@ def _task(timeline: Timeline, memo: Memo, ledger: Ledger, update: EvalUpdate, th
 
 
 def _cached(memo: Memo, history: EvalHistory, context: WorkerContext) -> Iterator[CachedRow]:
-    """What the memo holds that one eval may need."""
+    """The cached values that one eval may need."""
     yield from memo.rows(SCORECARDS.name, wanted_keys(history, context.redact))
     for kind in (CELLS, SETTLED_POINTS, CORRECTIONS):
         yield from memo.rows(kind.name, [history.id])
@@ -204,33 +198,24 @@ def _cached(memo: Memo, history: EvalHistory, context: WorkerContext) -> Iterato
 
 
 def pins_of(timeline: Timeline, parts: PartStore) -> dict[str, EvalInputs]:
-    """What each eval was scored by at the pinned revision, by id; empty if none is pinned.
+    """The ground truth and rules of each eval at the pinned revision, by id; empty if none is pinned.
 
-    History is folded up to there on a copy of the parts, which stay those of the head.
+    History is folded up to that revision on a copy of the parts, so that the memo keeps those of the head.
     """
     project = timeline.project
     if project.pin is None:
         return {}
     copy = CopiedParts(parts)
     fold(project._replace(head=project.pin, options=project.options._replace(worktree=False)), copy)
-    known = ((state.id, state.inputs) for state in FoldStore(copy).evals())
-    return {eval_id: inputs for eval_id, inputs in known if inputs is not None and inputs.ground_truth is not None}
+    pinned = ((state.id, state.inputs) for state in FoldStore(copy).evals())
+    return {eval_id: inputs for eval_id, inputs in pinned if inputs is not None and inputs.ground_truth is not None}
 
 
 def under_pins(history: EvalHistory, pins: Mapping[str, EvalInputs]) -> EvalHistory:
-    """Every snapshot under the pinned inputs of its eval; as it is if the eval had no ground truth there."""
+    """The history with every snapshot under the pinned inputs; unchanged if the eval had no ground truth then."""
     names = (history.id, *reversed(history.renamed_from))
     inputs = next((pins[name] for name in names if name in pins), None)
     if inputs is None:
         return history
-    return history._replace(
-        snapshots=tuple(
-            snapshot._replace(
-                ground_truth=inputs.ground_truth,
-                mapping=inputs.mapping,
-                schema=inputs.schema,
-                settings=inputs.settings,
-            )
-            for snapshot in history.snapshots
-        )
-    )
+    pinned = inputs._asdict()
+    return history._replace(snapshots=tuple(snapshot._replace(**pinned) for snapshot in history.snapshots))

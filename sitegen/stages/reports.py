@@ -1,4 +1,4 @@
-"""The report pages of one eval: each from its result, the points before it, and what was known by then."""
+"""Makes the report pages of one eval, each from its result and the points before it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sitegen.stages.worker_context import WorkerContext
 
 
 class ReportWriter:
-    """Makes the reports of an eval in order, from the first to the last; points may be left out."""
+    """Makes the reports of an eval from the oldest to the newest. Points may be left out."""
 
     def __init__(
         self,
@@ -30,14 +30,14 @@ class ReportWriter:
         moved: Sequence[tuple[str, str, str]],
         cards: EvalScorecards,
     ) -> None:
-        """Take what all reports are made from.
+        """Store what all reports share.
 
         Args:
             context: what every task of the build shares.
             info: the eval.
-            specs: its metrics, but for those of usage.
-            inputs: what its points are made from.
-            moved: path and commit of an edit, and the last path of its file.
+            specs: its metrics, without those of usage.
+            inputs: what its points are computed from.
+            moved: (path, commit) of each edit whose file was moved later, and the last path of the file.
             cards: its scorecards.
 
         """
@@ -49,13 +49,13 @@ class ReportWriter:
         self._cards = cards
         self._repeats = RepeatsSoFar()
 
-    def page(self, index: int, result: Result, follower: CellTracker) -> Page:
-        """The report of a point that the follower has just taken, and whose mixtures with the one before are scored."""
+    def page(self, index: int, result: Result, tracker: CellTracker) -> Page:
+        """The report of a point, after ``tracker`` followed it and its mixtures with the point before were scored."""
         at, before = self._side(index), self._side(index - 1) if index else None
         specs = specs_with_usage(self._specs, [side.scorecard for side in (before, at) if side])
         runs = list(self._cards.results(runs_of(at.snapshot)))
         self._learn(index)
-        flipped = tuple(flipped_cells(follower.lately(), index - 1, index)) if before else ()
+        flipped = tuple(flipped_cells(tracker.lately(), index - 1, index)) if before else ()
         point = Point(
             at.snapshot,
             result.scorecard,
@@ -72,7 +72,7 @@ class ReportWriter:
             EarlierPoints(
                 snapshots=self._inputs.snapshots,
                 last=index,
-                wrong_since=follower.wrong_since,
+                wrong_since=tracker.wrong_since,
                 flipped=flipped,
                 noise=self._repeats.noise(),
                 runs=repeats_of_runs(runs) if runs else None,
@@ -87,7 +87,7 @@ class ReportWriter:
         return ScoredPoint(self._inputs.snapshots[index], self._cards[self._inputs.snapshots[index]])
 
     def _learn(self, index: int) -> None:
-        """Take what repeated outputs show, up to a point."""
+        """Measure the noise of repeated outputs up to a point."""
         for here in range(self._repeats.points, index + 1):
             at = self._side(here)
             runs = runs_of(at.snapshot)

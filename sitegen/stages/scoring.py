@@ -1,4 +1,4 @@
-"""Scoring snapshots in a row: their blobs from one stream, each used and forgotten."""
+"""Scores snapshots one after the other, with their blobs from one stream, of which few are held at a time."""
 
 from __future__ import annotations
 
@@ -24,29 +24,31 @@ from sitegen.stages.worker_context import WorkerContext
 from sitegen.text.embedding import embed, installed
 
 _LOST: Final = "missing "
-"""Before the id of an output whose content this clone lacks: what is made without it is not taken for the real one."""
+"""Prefix of the id of an output whose content this clone lacks, so that its scorecard is not taken for the real one."""
 
 
 def results(
     context: WorkerContext, scorer: Scorer, snapshots: Sequence[Snapshot], embedder: Embedder | None = None
 ) -> Iterator[Result]:
-    """The result of each snapshot, in order, without what the eval hides: nothing that comes after can show it."""
+    """The result of each snapshot, in order. Hidden values are removed here, so that no later step can show them."""
     hidden = redaction(context.redact)
     for snapshot, inputs in zip(snapshots, all_inputs(context, snapshots), strict=True):
         with working_on(snapshot):
             outputs = [file for file, blob in zip(inputs.outputs, snapshot.outputs, strict=True) if not _is_lost(blob)]
             for file in (*outputs, inputs.ground_truth, inputs.mapping, inputs.schema):
-                if file is not None and file.reason == MISSING:  # scored without it, it would be remembered for ever
+                if (
+                    file is not None and file.reason == MISSING
+                ):  # a scorecard without it would stay in the memo for ever
                     raise MissingObjectsError(file.path, snapshot.commit.sha)
             result = with_stated(scored_with_own_metrics(scorer, inputs._replace(embedder=embedder)), snapshot.usage)
             if len(outputs) < len(inputs.outputs):
                 result = _with_fix(result)
-            shown = hidden.applied(result, kind=scorer.kind) if hidden else result
-        yield shown
+            redacted = hidden.applied(result, kind=scorer.kind) if hidden else result
+        yield redacted
 
 
 def without_lost_outputs(context: WorkerContext, history: EvalHistory) -> tuple[EvalHistory, int]:
-    """The history with outputs whose contents this clone lacks as unreadable files, and how many contents these are."""
+    """The history with the outputs that this clone lacks marked as unreadable, and how many contents these are."""
     blobs = {blob for snapshot in history.snapshots for blob in (*snapshot.outputs, *snapshot.runs)}
     oids = sorted({blob.oid for blob in blobs})
     lost = {read.oid for read in context.open().read_blobs(oids) if read.reason == MISSING}
@@ -66,14 +68,14 @@ def _is_lost(blob: Blob) -> bool:
 
 
 def _with_fix(result: Result) -> Result:
-    """Scorers do not know git: whatever says that a content is missing names the command that brings it."""
+    """Add the git command that fetches missing contents to findings on them, which scorers cannot name."""
     card, fix = result.scorecard, MissingObjectsError().fix or ""
     findings = tuple(finding._replace(fix=fix) if MISSING in finding.what else finding for finding in card.findings)
     return result._replace(scorecard=card._replace(findings=findings))
 
 
 def all_inputs(context: WorkerContext, snapshots: Sequence[Snapshot]) -> Iterator[ScoringInputs]:
-    """What each snapshot is scored from, in order, but for the embedder."""
+    """The scoring inputs of each snapshot, in order, without the embedder."""
     if not snapshots:
         return
     requests = _Requests()
@@ -87,14 +89,14 @@ def all_inputs(context: WorkerContext, snapshots: Sequence[Snapshot]) -> Iterato
 
 
 class _Plan(NamedTuple):
-    """Which blobs of the stream belong to one snapshot: how many outputs, and which roles are read anew."""
+    """Which blobs of the stream belong to one snapshot besides its outputs."""
 
     fresh: tuple[bool, bool, bool]
-    """Ground truth, mapping, schema; False: the same as for the snapshot before."""
+    """Whether ground truth, mapping and schema are read anew; False: the same as for the snapshot before, or none."""
 
 
 class _Requests:
-    """The blob ids to ask for, in the order in which they will be used; what stays the same is asked for once."""
+    """The blob ids to read, in the order of their use. What neighbouring snapshots share is read once."""
 
     def __init__(self) -> None:
         self.oids: list[str] = []
@@ -104,13 +106,13 @@ class _Requests:
         self.oids += (blob.oid for blob in snapshot.outputs)
         roles = (snapshot.ground_truth, snapshot.mapping, snapshot.schema)
         fresh = tuple(blob is not None and blob != last for blob, last in zip(roles, self._last, strict=True))
-        self.oids += (blob.oid for blob, wanted in zip(roles, fresh, strict=True) if blob and wanted)
+        self.oids += (blob.oid for blob, is_fresh in zip(roles, fresh, strict=True) if blob and is_fresh)
         self._last = roles
         return _Plan((fresh[0], fresh[1], fresh[2]))
 
 
 class _Shelf:
-    """Takes blobs from the stream as snapshots need them, and holds only what the next one shares."""
+    """Takes blobs from the stream as snapshots need them, and holds only those that the next snapshot may share."""
 
     def __init__(self, stream: Iterator[BlobRead]) -> None:
         self._stream = stream
@@ -134,14 +136,14 @@ class _Shelf:
 
 
 class EvalEmbedder:
-    """The embedder of one eval."""
+    """The embedder of one eval, which caches vectors."""
 
     def __init__(self, store: CacheStore, eval_id: str) -> None:
         self._store = store
         self._eval_id = eval_id
 
     def __call__(self, texts: Sequence[str], /) -> Sequence[Sequence[float]]:
-        """One vector a text, in order."""
+        """One vector for each text, in order."""
         model = installed()
         keys = [within(self._eval_id, _text_digest(model, text)) for text in texts]
         vectors = {key: VECTORS.get(self._store, key) for key in dict.fromkeys(keys)}
@@ -152,15 +154,15 @@ class EvalEmbedder:
 
 
 def model_of(kind: str) -> str:
-    """The model that makes vectors for a kind; nothing if it needs none, or none is installed."""
+    """The embedding model of a kind; empty if it needs none, or none is installed."""
     return installed() if traits_of(kind).embeds_texts else ""
 
 
 def embedder_for(kind: str, eval_id: str, store: CacheStore) -> EvalEmbedder | None:
-    """The embedder for an eval of a kind; None where there is no model."""
+    """The embedder for an eval of a kind; None without a model."""
     return EvalEmbedder(store, eval_id) if model_of(kind) else None
 
 
 def _text_digest(model: str, text: str) -> str:
-    """Another model makes other vectors of the same text."""
+    """The digest of a text and the model, on both of which a vector depends."""
     return hashlib.sha256(f"{model}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()
