@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from sitegen.model.outcomes import CellKey, Outcome
 
 State: TypeAlias = Outcome | Literal["absent"]
-"""absent: the point did not judge this cell; its document or item was not there."""
+"""absent: the point did not judge this cell, because it does not have the document or the item."""
 
 WRONG = frozenset({"omission", "hallucination", "wrong_value", "format_error"})
 
@@ -20,7 +20,7 @@ class Run(NamedTuple):
     """Index, in the series, of the first of them; the run lasts until the next one's start."""
     state: State
     expected: str
-    """As bounded JSON text; empty if there was no value."""
+    """The value as bounded JSON text; empty if there was none."""
     actual: str
 
     @property
@@ -35,35 +35,35 @@ class Cell(NamedTuple):
     document: str
     """Id of the document; empty if the eval has only one."""
     path: str
-    """``walls[0].area``; of an unmatched item of the output, the output's own index."""
+    """``walls[0].area``; for an unmatched item of the output with its index in the output."""
     attribute: str
-    """``walls[].area``: what cells are grouped by."""
+    """``walls[].area``: the path by which cells are grouped."""
     extra: bool
-    """An item that only the output has: its path counts the output's items, not the expected ones."""
+    """Whether it belongs to an item that only the output has; its path then has the index in the output."""
     runs: tuple[Run, ...]
-    """Oldest first; the first begins where the cell was judged first. Never empty."""
+    """Oldest first, from the point that judged the cell first on. Never empty."""
     named_path: str = ""
     """The path with list items by their names; empty where it is the same. Path and names are the newest ones."""
     earlier_attributes: tuple[str, ...] = ()
-    """Other attributes that it had before, oldest first: a case can move to another category."""
+    """Other attributes that it had before, oldest first; for example, a case can move to another category."""
 
     @property
     def label(self) -> str:
-        """The path as it is shown."""
+        """The path as pages show it."""
         return self.named_path or self.path
 
     @property
     def key(self) -> CellKey:
-        """The same for all judgements of this cell."""
+        """The key of all judgements of this cell."""
         return self.document, self.path, self.extra
 
     def at(self, index: int) -> Run | None:
-        """What it was at a point; None before it was judged first."""
-        here = bisect_right(self.runs, index, key=_start)
-        return self.runs[here - 1] if here else None
+        """The run at a point; None before the cell was judged first."""
+        following = bisect_right(self.runs, index, key=_start)
+        return self.runs[following - 1] if following else None
 
     def wrong_since(self, index: int) -> int | None:
-        """The first point of the unbroken streak of errors that holds at a point; None if it is not wrong there."""
+        """The first point of the unbroken streak of errors that includes a point; None if it is not wrong there."""
         since = None
         for run in self.runs:
             if run.start > index:
@@ -83,12 +83,12 @@ class CellMap(NamedTuple):
     """All cells of an eval."""
 
     points: int
-    """How many points of the series have been followed."""
+    """Number of points of the series that are included."""
     cells: tuple[Cell, ...]
     """In the order in which they were judged first."""
 
     def up_to(self, points: int) -> CellMap:
-        """As it was after its first ``points``; but where a cell stands is what the newest of all points say."""
+        """The map after its first *points*; but names and paths of cells stay those of the newest of all points."""
         cells = (
             cell._replace(runs=cell.runs[: bisect_left(cell.runs, points, key=_start)])
             for cell in self.cells
@@ -98,34 +98,34 @@ class CellMap(NamedTuple):
 
 
 Fate: TypeAlias = Literal["fixed", "broken", "still_wrong", "appeared", "vanished"]
-"""What became of a cell that is wrong at one of two points at least. appeared, vanished: it is an error of the later or
-the earlier point alone, and the other does not hold the cell: its documents or its ground truth are not the same."""
+"""What happened to a cell that is wrong at one or both of two points. appeared, vanished: only the later or only the
+earlier point has the cell, because their documents or their ground truth differ."""
 
 Tally: TypeAlias = tuple[tuple[str, int], ...]
-"""(attribute, number of its cells): most cells first, then by name. An attribute without a cell is not in it."""
+"""(attribute, number of its cells): most cells first, then by name. Attributes without any cell are left out."""
 
 
 class CellFlip(NamedTuple):
-    """A cell that is wrong at one of two points at least."""
+    """A cell that is wrong at one or both of two points."""
 
     fate: Fate
     cell: Cell
     before: Run | None
     after: Run | None
-    """None: it was not judged yet, which is the same as absent."""
+    """None if it was not judged yet, which is the same as absent."""
 
     @property
     def by_truth(self) -> bool:
-        """The cell flipped while its expected value changed: not the output alone decided."""
+        """Whether the expected value changed with the flip, so that the output alone is not the cause."""
         runs = [run for run in (self.before, self.after) if run is not None and run.state != "absent"]
         return self.fate in ("fixed", "broken") and len(runs) == 2 and runs[0].expected != runs[1].expected
 
 
 class Flips(NamedTuple):
-    """What became of all cells of an eval between two points, by attribute.
+    """The number of cells with each fate between two points, by attribute.
 
-    The errors of the later point are those of the earlier one, and *broken* and *appeared* more, *fixed* and *vanished*
-    less.
+    The number of errors of the later point is that of the earlier one, plus *broken* and *appeared*, minus *fixed* and
+    *vanished*.
     """
 
     fixed: Tally = ()
@@ -135,4 +135,4 @@ class Flips(NamedTuple):
     appeared: Tally = ()
     vanished: Tally = ()
     by_truth: int = 0
-    """Of the fixed and broken cells, those whose expected value changed in between."""
+    """Number of fixed and broken cells whose expected value changed in between."""

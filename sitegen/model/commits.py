@@ -25,7 +25,7 @@ class Commit(NamedTuple):
 
 
 WORKTREE = "worktree"
-"""Stands for the id of the commit that does not exist yet: the uncommitted state."""
+"""The id that stands for the uncommitted state, which has no commit yet."""
 
 
 class ChangedPath(NamedTuple):

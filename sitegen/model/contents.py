@@ -1,4 +1,4 @@
-"""What history asks scoring about the contents of outputs: history reads git, and knows no format."""
+"""Questions of history about the contents of outputs, which scoring answers: history knows no file format."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from sitegen.model.recorded import Recorded
 
 
 class CaseSides(NamedTuple):
-    """Digests of the two sides of a file of cases: the same digest, the same to a scorer."""
+    """Digests of the two sides of a file of cases. Sides with the same digest are the same to a scorer."""
 
     expected: str
     output: str
 
 
 def _no_sides(path: str, content: bytes, settings: str) -> CaseSides | None:
-    """No file holds both sides."""
+    """Answer for histories whose files are not read."""
 
 
 def _no_record(kind: str, path: str, content: bytes, settings: str) -> Recorded | None:
-    """No output states anything about the run that made it."""
+    """Answer for histories whose files are not read."""
 
 
 class Contents(NamedTuple):
-    """The answers; whoever asks nothing needs none of them."""
+    """The functions that answer; by default no file is read."""
 
     sides: Callable[[str, bytes, str], CaseSides | None] = _no_sides
-    """(path, content, settings) of a file of cases. None: its sides cannot be told apart."""
+    """Takes (path, content, settings) of a file of cases. None: the file has no two sides."""
     recorded: Callable[[str, str, bytes, str], Recorded | None] = _no_record
-    """(kind, path, content, settings) of an output: what it states about its own run. None: nothing."""
+    """Takes (kind, path, content, settings) of an output; gives what it states about its run, or None."""
 
 
 NO_CONTENTS: Final = Contents()
-"""Of a history whose outputs nobody reads."""
+"""For histories whose outputs are not read."""

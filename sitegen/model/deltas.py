@@ -1,4 +1,4 @@
-"""Deltas: what became of an eval from one point to another, and which part of it came from where."""
+"""Deltas: how the metrics of an eval changed from one point to another, and what caused which part."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Literal, NamedTuple, TypeAlias
 from sitegen.model.usage import Exchange
 
 Comparability: TypeAlias = Literal["comparable", "bridged", "refused"]
-"""comparable: both points hold the same documents. bridged: counted over those that both hold.
-refused: they have none in common, or one of them has no numbers at all."""
+"""comparable: both points have the same documents. bridged: computed over the documents that both have.
+refused: they have none in common, or one of them has no numbers."""
 
 
 class Overlap(NamedTuple):
@@ -21,7 +21,7 @@ class Overlap(NamedTuple):
 
 
 class DeltaParts(NamedTuple):
-    """A change by where it came from. The three sum to the whole, to 1e-12."""
+    """The parts of a change by their cause. They sum to the whole, to 1e-12."""
 
     outputs: float
     ground_truth: float
@@ -30,27 +30,27 @@ class DeltaParts(NamedTuple):
 
 
 class MetricDelta(NamedTuple):
-    """The change of one metric, over the documents that both points hold."""
+    """The change of one metric, over the documents that both points have."""
 
     name: str
     change: float | None
     """After minus before; None if it is refused, or undefined on either side."""
     parts: DeltaParts | None
-    """None if the change is None, or if a crossed score is undefined."""
+    """None if the change is None, or if the metric of a mixture is undefined."""
 
 
 class Delta(NamedTuple):
-    """A point held against the one before it."""
+    """A point compared with the one before it."""
 
     overlap: Overlap
     metrics: tuple[MetricDelta, ...]
     """In the order of the kind's specs, those of usage last; the first is the headline."""
     model: Exchange | None = None
-    """Another model made the output: nothing tells what of a change is its doing."""
+    """The change of the model, if any: its part in a change of metrics is unknown."""
     judge: Exchange | None = None
-    """Another judge graded it: the grades of both are not compared."""
+    """The change of the judge, if any: grades of two judges are not compared."""
 
     @property
     def headline(self) -> MetricDelta:
-        """That of the headline metric."""
+        """The change of the headline metric."""
         return self.metrics[0]

@@ -1,4 +1,4 @@
-"""The gate: what one revision made of the evals of another, held against limits."""
+"""The gate: the evals of two revisions compared, and checked against limits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sitegen.model.series import EvalInfo
 from sitegen.model.usage import Exchange
 
 GateVerdict: TypeAlias = Literal["pass", "inconclusive", "not comparable", "fail"]
-"""inconclusive: worse by more than is allowed, but that may be chance."""
+"""inconclusive: worse by more than the limit, but that may be chance."""
 
 Reason: TypeAlias = Literal[
     "below the floor",
@@ -26,23 +26,23 @@ Reason: TypeAlias = Literal[
     "another kind",
     "another judge",
 ]
-"""Why something does not pass."""
+"""Why a metric or an eval does not pass."""
 
 Presence: TypeAlias = Literal["both", "new", "gone"]
-"""Which sides have an output of the eval. new: only the head; gone: only the base."""
+"""Which sides have an output of the eval. new: only the head. gone: only the base."""
 
 
 class MetricLimits(NamedTuple):
-    """What is wanted of one metric of one eval; None: nothing."""
+    """The limits of one metric of one eval; None: no limit."""
 
     floor: float | None = None
-    """In the metric's own unit; where lower is better, a ceiling."""
+    """In the unit of the metric; a ceiling if lower is better."""
     drop: float | None = None
-    """Points that it may get worse by; of an amount, percent of what it was."""
+    """By how many points it may get worse; for an amount, by how many percent."""
 
 
 class MetricCheck(NamedTuple):
-    """One metric of one eval, held against its limits."""
+    """One metric of one eval, checked against its limits."""
 
     spec: MetricSpec
     limits: MetricLimits
@@ -50,17 +50,17 @@ class MetricCheck(NamedTuple):
     reasons: tuple[Reason, ...] = ()
     """Empty: it passes."""
     before: float | None = None
-    """At the base; None if it is undefined there, or if the base has no output."""
+    """The value at the base; None if it is undefined there, or if the base has no output."""
     after: float | None = None
     change: float | None = None
-    """After minus before, over the documents that both hold, in the metric's own unit."""
+    """After minus before, over the documents that both sides have, in the unit of the metric."""
     parts: DeltaParts | None = None
     chance: ChangeVerdict | None = None
-    """Whether a drop beyond its limit is more than chance; None if that cannot be told, or nobody asked."""
+    """Whether a drop beyond its limit is more than chance; None if that cannot be judged, or was not."""
 
 
 class InstructionChange(NamedTuple):
-    """An instruction file that is not the same on both sides, and the commits that edited it in between."""
+    """An instruction file that differs between both sides, and the commits that edited it in between."""
 
     path: str
     commits: tuple[Commit, ...]
@@ -68,25 +68,25 @@ class InstructionChange(NamedTuple):
 
 
 class GatedChange(NamedTuple):
-    """What became of an eval that both sides have."""
+    """How an eval changed that both sides have."""
 
     overlap: Overlap
-    """Of documents, or of test cases where the kind has these."""
+    """Common documents, or test cases if the kind has these."""
     units: tuple[str, str] = ("document", "documents")
-    """What the overlap counts: one, and several."""
+    """What the overlap counts, in singular and plural."""
     fixed: int = 0
-    """Cells."""
+    """Number of cells."""
     broken: int = 0
     flipped: tuple[CellFlip, ...] = ()
-    """Broken cells, then fixed ones, some of each."""
+    """The first broken cells, then the first fixed ones."""
     edits: tuple[InstructionChange, ...] = ()
-    """Of the instructions that drive the eval."""
+    """Changes of the instructions that drive the eval."""
     stale: bool = False
-    """They were edited, and the output was not made again."""
+    """Whether these were edited and the output was not made again."""
     model: Exchange | None = None
-    """Another model made the output at the head."""
+    """The change of the model, if any."""
     judge: Exchange | None = None
-    """Another judge graded it."""
+    """The change of the judge, if any."""
 
 
 class EvalCheck(NamedTuple):
@@ -95,30 +95,30 @@ class EvalCheck(NamedTuple):
     info: EvalInfo
     presence: Presence
     verdict: GateVerdict = "pass"
-    """That of its worst metric, or of the whole."""
+    """The worst of its metrics and of its own reasons."""
     reasons: tuple[Reason, ...] = ()
-    """Of the eval as a whole."""
+    """The reasons that concern the eval as a whole."""
     metrics: tuple[MetricCheck, ...] = ()
-    """Every metric of the kind, the headline first, then limits of metrics that the kind has not."""
+    """Every metric of the kind, the headline first, then metrics with a limit that the kind does not have."""
     compared: GatedChange | None = None
-    """None unless both sides have an output, of the same kind."""
+    """None unless both sides have an output of the same kind."""
     matched: bool = False
-    """Something was compared; or, where there is nothing to compare with, held against a floor."""
+    """Whether both sides were compared or, if only one has an output, a floor was checked."""
     file: str = ""
-    """Path of what changed: the output, else ground truth or rules; the output if nothing did."""
+    """Path of the file that changed: the output, else ground truth or rules; the output if none did."""
 
 
 class GateReport(NamedTuple):
-    """All evals of two revisions."""
+    """The checks of all evals of two revisions."""
 
     base: str
-    """Id of the commit that was compared with."""
+    """Id of the commit at the base."""
     head: str
-    """Id of the commit, or ``worktree``."""
+    """Id of the commit at the head, or ``worktree``."""
     verdict: GateVerdict
-    """That of the worst eval; not comparable if nothing matched."""
+    """The verdict of the worst eval; not comparable if none matched."""
     passed: bool
     matched: int
-    """How many evals the verdict rests on."""
+    """Number of evals that matched."""
     evals: tuple[EvalCheck, ...]
     """The worst first, then by id."""

@@ -1,4 +1,4 @@
-"""What eval kinds are like, for everything that is not their scorer: nobody else asks which kind an eval is of."""
+"""The traits of eval kinds. Outside ``scoring`` code asks for a trait and never for the name of a kind."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from typing import Final, NamedTuple
 
 
 class KindTraits(NamedTuple):
-    """What sets a kind apart outside ``scoring``. A kind that an installed package adds has the defaults."""
+    """What distinguishes a kind outside ``scoring``. Kinds of installed packages have the defaults."""
 
     is_structured: bool = False
     """Its outputs have fields, which a mapping and a schema describe. Its headline is F1."""
     is_recorded: bool = False
-    """Its numbers were written by the runs and cannot be computed again: no cases, intervals, flips or second clock."""
+    """Its numbers were recorded by runs and cannot be computed again: no cases, intervals, flips or second clock."""
     answers_cases: bool = False
-    """Its outputs are answers of one or more prompts (variants) to the same test cases. The cases are the sample."""
+    """Its outputs are answers of one or more prompts (variants) to the same test cases, which are the sample."""
     finds_texts: bool = False
-    """Its outputs are texts that were to be found: its numbers are how many were expected, found and correct."""
+    """Its outputs are texts to be marked; its numbers are how many were expected, marked and correct."""
     logs_runs: bool = False
-    """Its output is a log of every run; settings select the run and the part of it that count."""
+    """Its output is a log of all runs; settings select the run, and the part of it, that counts."""
     embeds_texts: bool = False
-    """Its numbers may need vectors of texts, so that an embedding model decides them as well, if installed."""
+    """Its numbers may need vectors of texts, so that they also depend on the installed embedding model."""
     reads_archives: bool = False
-    """Some formats of its outputs are read by optional packages, so that these decide its numbers as well."""
+    """Some formats of its outputs need optional packages, so that its numbers also depend on these."""
 
 
 KIND_TRAITS: Final[dict[str, KindTraits]] = {
@@ -31,11 +31,11 @@ KIND_TRAITS: Final[dict[str, KindTraits]] = {
     "judged": KindTraits(reads_archives=True),
     "recorded": KindTraits(is_recorded=True),
 }
-"""Of sitegen's own kinds."""
+"""The traits of sitegen's own kinds."""
 
 _INSTALLED: Final = KindTraits()
 
 
 def traits_of(kind: str | None) -> KindTraits:
-    """What a kind is like. None, no kind stated, and the kinds of installed packages have the defaults."""
+    """The traits of a kind; the defaults for None, and for kinds of installed packages."""
     return KIND_TRAITS.get(kind or "", _INSTALLED)

@@ -1,6 +1,6 @@
-"""Counts, the description of metrics, and whether they reach what is wanted of them.
+"""Counts, the description of metrics, and verdicts on thresholds.
 
-The arithmetic is in ``sitegen.stats.counts``, its only home.
+The arithmetic is in ``sitegen.stats.counts``.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ class Counts(NamedTuple):
     """Confusion counts of attributes, and the errors by type behind them.
 
     Under the standard convention a wrong value or a format error is one FP and one FN, so
-    ``fp = hallucination + wrong_value + format_error`` and ``fn = omission + wrong_value + format_error``, but for
-    format errors of a whole list, which have no FN of their own.
+    ``fp = hallucination + wrong_value + format_error`` and ``fn = omission + wrong_value + format_error``; the
+    exception is a format error of a whole list, which adds no FN.
     """
 
     tp: int = 0
@@ -27,7 +27,7 @@ class Counts(NamedTuple):
 
 
 Convention: TypeAlias = Literal["standard", "omissions_only"]
-"""Whether a wrong value counts as FP and FN (standard) or as FP alone (to reproduce numbers recorded so)."""
+"""Whether a wrong value counts as FP and FN (standard), or only as FP (to reproduce numbers recorded that way)."""
 
 
 class Metric(NamedTuple):
@@ -38,7 +38,7 @@ class Metric(NamedTuple):
 
 
 class MetricSpec(NamedTuple):
-    """How a metric is called and drawn. A scorer lists its own; pages draw what is listed."""
+    """How a metric is named and drawn. Each scorer lists its own, and pages draw those."""
 
     name: str
     """Key in data files: ``f1``, ``average_quality``."""
@@ -48,26 +48,26 @@ class MetricSpec(NamedTuple):
     """One sentence for the Methods page."""
     low: float = 0.0
     high: float = 1.0
-    """Infinite: an amount without an upper bound, whose changes are shares of what it was."""
+    """Infinite for an amount without an upper bound, whose changes are given relative to its value before."""
     higher_is_better: bool = True
     least: float | None = None
-    """The value wanted at least, unless the manifest's ``thresholds`` say otherwise; None: nothing is wanted."""
+    """The default threshold, which the manifest's ``thresholds`` override; None: none."""
     when_failed: str = ""
     """What to do if it does not reach its threshold, as the end of a sentence: ``read the wrong answers.``"""
     when_undefined: str = ""
     """What to do if it is undefined, likewise."""
     unit: str = ""
-    """What an amount is counted in: ``USD``, ``tokens``, ``s``; empty for a share or a grade."""
+    """The unit of an amount: ``USD``, ``tokens``, ``s``; empty for a share or a grade."""
     recorded: bool = False
-    """The runs wrote it themselves: nothing of it is computed here."""
+    """The runs recorded it themselves; it is not computed here."""
 
-    def reaches(self, value: float, wanted: float) -> bool:
-        """Whether a value is as good as it is wanted at least."""
-        return value >= wanted if self.higher_is_better else value <= wanted
+    def reaches(self, value: float, threshold: float) -> bool:
+        """Whether a value is at least as good as a threshold."""
+        return value >= threshold if self.higher_is_better else value <= threshold
 
 
 class Nouns(NamedTuple):
-    """What a kind calls the things that every kind has, in lower case, for headings and tables."""
+    """The words of a kind for what every kind has, in lower case, for headings and tables."""
 
     attribute: str = "field"
     attributes: str = "fields"
@@ -76,24 +76,24 @@ class Nouns(NamedTuple):
     errors: tuple[str, str, str, str] = ("omission", "hallucination", "wrong value", "format error")
     """One word for each of ``ERROR_TYPES``, in that order; empty where a kind has no such errors."""
     ratios: tuple[str, ...] | None = None
-    """What tables compute from the counts of an attribute or a document; None: each of ``sitegen.stats.counts.RATIOS``.
-    ``accuracy`` is (TP + TN) / judged."""
+    """The ratios in tables of attributes and documents; None: each of ``sitegen.stats.counts.RATIOS``. ``accuracy`` is
+    (TP + TN) / judged."""
     letters: tuple[str, str, str, str] = ("O", "H", "W", "F")
     """Of each word in ``errors``: beside the colour, never colour alone."""
 
     @property
     def counts_false_positives(self) -> bool:
-        """Whether false positives are told from false negatives; answers are only right or wrong."""
+        """Whether false positives and false negatives are counted apart; answers are only right or wrong."""
         return "accuracy" not in (self.ratios or ())
 
     @property
     def are_fields(self) -> bool:
-        """Whether its attributes are fields, which the sections of a schema hold; others stand by themselves."""
+        """Whether its attributes are fields, which the sections of a schema group."""
         return self.attribute == "field"
 
     @property
     def group(self) -> str:
-        """By what pages gather errors: the section of a schema; attributes that are no fields by themselves."""
+        """What pages group errors by: sections of the schema for fields, else the attributes themselves."""
         return "section of the schema" if self.are_fields else self.attribute
 
     @property
@@ -103,16 +103,16 @@ class Nouns(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Where a value stands, as heading of a column: the path of a field, or a place in a text."""
+        """The heading of the column that locates a value: the path of a field, or a place in a text."""
         return "field" if self.are_fields else "place"
 
 
 VerdictStatus: TypeAlias = Literal["PASS", "FAIL", "SKIP"]
-"""SKIP: there is nothing to judge, for the metric is undefined."""
+"""SKIP: the metric is undefined, so there is nothing to judge."""
 
 
 class VerdictRow(NamedTuple):
-    """One metric of which something is wanted."""
+    """The verdict on one metric with a threshold."""
 
     metric: str
     label: str
@@ -122,17 +122,17 @@ class VerdictRow(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """All metrics of which something is wanted, and what to do."""
+    """The verdict on all metrics with a threshold, and what to do."""
 
     rows: tuple[VerdictRow, ...]
     """In the order of the kind's metrics; thresholds of metrics that the kind does not have last."""
     overall_status: VerdictStatus
-    """PASS: every metric that is defined and has a threshold reaches it; SKIP: there is none such."""
+    """PASS: every defined metric with a threshold reaches it; SKIP: there is no such metric."""
     failed_criteria: tuple[str, ...]
     """Names of the metrics that fail."""
     recommendations: tuple[str, ...]
     """Plain sentences: one for each failed criterion, and one for each undefined metric."""
 
     def row(self, metric: str) -> VerdictRow | None:
-        """The row of a metric, None if nothing is wanted of it."""
+        """The row of a metric, None if it has no threshold."""
         return next((row for row in self.rows if row.metric == metric), None)

@@ -5,36 +5,36 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, TypeAlias
 
 Unit: TypeAlias = Literal["documents", "fields", "cases", "runs"]
-"""What is taken for a sample of more of its kind. fields: there are too few documents, so the interval speaks of other
-fields of the same documents. cases: test cases of kind ``responses``. runs: outputs made again."""
+"""What a sample consists of. fields: there are too few documents, so the interval is about further fields of the same
+documents. cases: test cases of kind ``responses``. runs: outputs made again."""
 
 
 class Interval(NamedTuple):
-    """Where a number, or a change, may lie. Both ends are in the unit of the metric."""
+    """The interval of a number, or of a change, in the unit of the metric."""
 
     low: float
     high: float
     unit: Unit
     n: int
-    """How many of the unit it was made from."""
+    """Number of units."""
     method: str
-    """In words, for the page: ``Wilson, effective sample size``."""
+    """The method in words, for pages: ``Wilson, effective sample size``."""
     level: float = 0.95
 
 
 class FieldMove(NamedTuple):
-    """A field of which some cell flipped, with McNemar's test of it."""
+    """A field with flipped cells, and McNemar's test of them."""
 
     attribute: str
     fixed: int
     broken: int
     p_value: float
     adjusted_p: float
-    """By Holm over the fields that moved."""
+    """Adjusted by Holm over the fields with flipped cells."""
 
 
 class FlipRate(NamedTuple):
-    """How often outputs made again under the same instructions differ in a field."""
+    """How often repeated outputs differ in a field."""
 
     attribute: str
     """Empty: all fields together."""
@@ -49,23 +49,23 @@ class FlipRate(NamedTuple):
 
 
 class Noise(NamedTuple):
-    """What repeated outputs tell."""
+    """The noise of an eval, estimated from repeated outputs."""
 
     groups: int
-    """Sets of outputs that were made under the same instructions and compared with the same truth."""
+    """Number of groups of outputs made under the same instructions, with the same ground truth and rules."""
     outputs: int
-    """In all groups together."""
+    """Number of outputs in all groups."""
     deviation: float | None
     """Standard deviation of the headline among repeats, pooled over groups; None if no group has two values."""
     limit: float | None
-    """Two repeats lie within this of each other 95 times in 100; None without three repeats, or two pairs of them."""
+    """Two repeats differ by less than this 95 times in 100; None without three repeats, or two pairs of them."""
     pooled: FlipRate
     fields: tuple[FlipRate, ...]
     """The field that flips most often first."""
 
 
 Decision: TypeAlias = Literal["better", "worse", "inconclusive", "same"]
-"""same: not one cell flipped, and the number did not move."""
+"""same: no cell flipped, and the number did not change."""
 
 Why: TypeAlias = Literal[
     "another judge",
@@ -81,21 +81,21 @@ Why: TypeAlias = Literal[
 
 
 class ChangeVerdict(NamedTuple):
-    """Whether the headline moved by more than chance."""
+    """Whether the headline changed by more than chance."""
 
     decision: Decision
     why: Why
-    """What decided; of several reasons to doubt, the first in the order of ``Why``."""
+    """The reason for the decision; of several reasons to doubt, the first in the order of ``Why``."""
     change: float | None
-    """After minus before, over what both points hold; None if it is undefined."""
+    """After minus before, over what both points have; None if it is undefined."""
     interval: Interval | None
-    """Of the change."""
+    """The interval of the change."""
     fixed: int
     broken: int
     p_value: float | None
-    """McNemar over the cells that flipped, None if nothing could be compared. Where fields are the units, of the fields
-    of one list only the one that flipped most is counted: a list item takes all its cells with it."""
+    """McNemar's test over the flipped cells; None if nothing could be compared. Where fields are the units, only the
+    field with the most flips of each list counts, because all cells of a list item flip together."""
     detectable: float | None
-    """The least change of the headline that this set shows 8 times in 10; None if nothing says so."""
+    """The least change of the headline that this set detects 8 times in 10; None if it is unknown."""
     fields: tuple[FieldMove, ...]
-    """The fields that moved, the least p first."""
+    """The fields with flipped cells, the least p first."""

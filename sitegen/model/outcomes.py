@@ -1,4 +1,4 @@
-"""Outcomes: what became of one attribute when the output was held against the ground truth."""
+"""Outcomes: the results of comparing one attribute of an output with the ground truth."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ Outcome: TypeAlias = Literal["correct", "true_negative", "omission", "hallucinat
 ERROR_TYPES: Final[tuple[ErrorType, ...]] = ("omission", "hallucination", "wrong_value", "format_error")
 """In the order in which pages list and stack them."""
 
-
 CellKey: TypeAlias = tuple[str, str, bool]
-"""Document, path, and whether it belongs to an extra item, whose path counts the items of the output."""
+"""(document, path, whether the cell belongs to an extra item, whose path has the index in the output)."""
 
 EXTRA_ITEM: Final = "extra item"
-"""The note of a hallucination that belongs to a list item without an expected one."""
+"""The note of a hallucination in a list item that was not expected."""
 
 
 class Judgement(NamedTuple):
@@ -26,24 +25,24 @@ class Judgement(NamedTuple):
     document: str
     """Id of the document; empty if the eval has only one."""
     path: str
-    """Concrete field path, ``walls[0].area``; of an unmatched item of the output, the output's own index."""
+    """Field path, ``walls[0].area``; for an unmatched item of the output with its index in the output."""
     attribute: str
-    """The field path with indices removed, ``walls[].area``: what by-field numbers are grouped by."""
+    """The field path without indices, ``walls[].area``, by which numbers are grouped."""
     outcome: Outcome
     expected: Value
     actual: Value
     note: str = ""
-    """Why, where the values alone do not say it: ``expected blank``, ``not in ground truth``, ``extra item`` ..."""
+    """The reason, if values alone do not show it: ``expected blank``, ``not in ground truth``, ``extra item`` ..."""
     named_path: str = ""
     """The path with list items by their names, ``walls[E Wall].area``; empty where it is the same, and where a
     redaction hides names."""
 
     @property
     def label(self) -> str:
-        """The path as it is shown."""
+        """The path as pages show it."""
         return self.named_path or self.path
 
     @property
     def key(self) -> CellKey:
-        """What it is followed by from output to output, whatever its item is called there."""
+        """Identifies the cell from output to output, whatever the name of its item."""
         return self.document, self.path, self.note == EXTRA_ITEM

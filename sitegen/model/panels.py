@@ -1,4 +1,4 @@
-"""Panels: the small tagged union that scorers emit and templates know. A new eval kind needs no HTML.
+"""Panels: blocks of a report that scorers emit and templates render, so that a new eval kind needs no HTML.
 
 Each panel has one template, ``site_templates/panels/<kind>.html``.
 """
@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from sitegen.model.problems import Severity
 
 PairedBy: TypeAlias = Literal["key", "position", "agreement"]
-"""How a pair of list items was found: by what names the items, by their index, or by the values they agree in."""
+"""How a pair of list items was matched: by the items' keys, by their index, or by the values in which they agree."""
 
 
 class PanelColumn(NamedTuple):
@@ -21,7 +21,7 @@ class PanelColumn(NamedTuple):
 
 
 class TablePanel(NamedTuple):
-    """A plain table: every cell is text already, in the order of the columns."""
+    """A plain table. Each row has a text for each column."""
 
     title: str
     note: str
@@ -31,14 +31,14 @@ class TablePanel(NamedTuple):
 
 
 class AlignmentRow(NamedTuple):
-    """One pair, or one item that found no partner (the other index is None)."""
+    """A pair of list items, or one item without a partner (the other index is None)."""
 
     expected: int | None
     actual: int | None
     similarity: float | None
     by: PairedBy | None
     label: str
-    """The text that the items are named by, of the expected side if there is one."""
+    """The name of the items, from the expected side if there is one."""
 
 
 class AlignmentPanel(NamedTuple):
@@ -50,7 +50,7 @@ class AlignmentPanel(NamedTuple):
     rows: tuple[AlignmentRow, ...]
     kind: Literal["alignment"] = "alignment"
     left_out: int = 0
-    """Further rows, where a page bounds them."""
+    """Number of further rows, if a page limits them."""
 
 
 class NotePanel(NamedTuple):
@@ -62,7 +62,7 @@ class NotePanel(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A stretch of a text and what became of it."""
+    """A marked part of a text, and its outcome."""
 
     start: int
     """In characters."""
@@ -76,15 +76,15 @@ class MarkedText(NamedTuple):
 
     id: str
     text: str
-    """Empty if nobody recorded it: then every mark is in ``elsewhere``."""
+    """Empty if it was not recorded; then every mark is in ``elsewhere``."""
     marks: tuple[Mark, ...]
     """By start, then by end."""
     elsewhere: tuple[tuple[str, str, str], ...] = ()
-    """(outcome, category, text) of what does not stand in the text literally."""
+    """(outcome, category, text) of marks that do not occur literally in the text."""
 
 
 class SpansPanel(NamedTuple):
-    """Texts with marked stretches: correct, missed, wrong, by category."""
+    """Texts with marked parts: correct, missed or wrong, by category."""
 
     title: str
     note: str
@@ -92,7 +92,7 @@ class SpansPanel(NamedTuple):
     texts: tuple[MarkedText, ...]
     kind: Literal["spans"] = "spans"
     left_out: int = 0
-    """Further texts, where a page bounds them."""
+    """Number of further texts, if a page limits them."""
 
 
 Panel: TypeAlias = TablePanel | AlignmentPanel | SpansPanel | NotePanel

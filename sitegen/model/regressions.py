@@ -1,4 +1,4 @@
-"""Steps: where the level of an eval changed by more than its noise. One for the worse is a *regression*."""
+"""Steps: changes of the level of an eval by more than its noise. A step for the worse is a *regression*."""
 
 from __future__ import annotations
 
@@ -11,35 +11,34 @@ from sitegen.model.timeline import Cause
 from sitegen.model.usage import Exchange
 
 StepStatus: TypeAlias = Literal["open", "fixed", "better", "new", "blip"]
-"""open, fixed: a regression whose level was not regained yet, or was. better: a step up. new: no step yet; the newest
-values are lower, too few to tell that from noise. blip: no step; one to three values far below both of their
-neighbours."""
+"""open, fixed: a regression whose level was not regained, or was. better: a step up. new: not a step yet; the newest
+values are lower, but too few to be told from noise. blip: not a step; one to three values far below both neighbours."""
 
 UNTOLD: Final[tuple[StepStatus, ...]] = ("new", "blip")
-"""Those that are no steps."""
+"""The statuses that are not steps."""
 
 
 class MetricStep(NamedTuple):
-    """One metric at a step: its level before and after, which is the mean of the points there."""
+    """One metric at a step: its levels before and after, which are means over points."""
 
     name: str
     before: float
     after: float
     points: float
-    """The change in hundredths of the metric's range, positive if it is for the better: sizes that compare."""
+    """The change in hundredths of the metric's range, positive if it is for the better; comparable between metrics."""
 
 
 class EditedFile(NamedTuple):
     """An edit of an instruction file."""
 
     path: str
-    """After the edit."""
+    """Path after the edit."""
     sha: str
-    """Of the commit."""
+    """Id of the commit."""
 
 
 class Moved(NamedTuple):
-    """Errors per point on either side of a step: the mean over the nearest points."""
+    """The mean number of errors over the nearest points on either side of a step."""
 
     name: str
     """An error type, or an attribute."""
@@ -57,47 +56,47 @@ class Circumstances(NamedTuple):
 
     causes: tuple[Cause, ...]
     output: Status
-    """Of the first point at the new level: an output that cannot be read is its own explanation."""
+    """Status of the first point at the new level: an output that cannot be read explains the step."""
     edits: tuple[EditedFile, ...]
     """Edits of instructions beside the new outputs between both levels, the newest first; none without a new output."""
     more_edits: int
-    """Further ones."""
+    """Number of further edits."""
     documents: tuple[int, int] | None
-    """(before, after): how many documents there were, if they are not the same ones."""
+    """(before, after): number of documents, if these are not the same."""
     errors: tuple[Moved, ...]
-    """By type, in the order of ``ERROR_TYPES``: those that changed."""
+    """The error types whose numbers changed, in the order of ``ERROR_TYPES``."""
     fields: tuple[Moved, ...]
-    """The attributes whose errors moved most with the step."""
+    """The attributes whose errors changed most in the direction of the step."""
     delta: MetricDelta | None = None
-    """Of the metric that the step goes by, from the one point to the other; None if they are no neighbours."""
+    """The delta of the main metric between both points; None if they are not neighbours."""
     model: Exchange | None = None
-    """Another model made the output at the new level."""
+    """The change of the model, if any."""
     judge: Exchange | None = None
-    """Another judge graded it."""
+    """The change of the judge, if any."""
 
 
 class Step(NamedTuple):
-    """A step of one eval. The metrics that stepped at one point are one step, since they usually move together."""
+    """A step of one eval. Steps of several metrics at one point are one, because metrics usually change together."""
 
     at: int
     """The first point at the new level, as an index of the series."""
     before: int
     """The last point at the old level."""
     metrics: tuple[MetricStep, ...]
-    """The first is the one that the step goes by: the headline if it stepped, else the one that lost most."""
+    """The first is the main one: the headline if it stepped, else the metric that lost most."""
     status: StepStatus
     commit: Commit
-    """Of the first point at the new level, without its body."""
+    """The commit of the first point at the new level, without its body."""
     circumstances: Circumstances
     iterations: int
-    """Outputs at the new level: until it was regained, or until now."""
+    """Number of outputs at the new level, until it was regained or until now."""
     until: int | None = None
-    """The point from which the level was regained; None if it was not, or if there is nothing to regain."""
+    """The first point of the level that regained the loss; None if none did, or if nothing was lost."""
     regained: float | None = None
-    """The share of a loss that is regained, by then or by now; above 1 if the level is better than it was."""
+    """The share of the loss that is regained by then, or by now; above 1 if the level is better than before."""
     undoes: int | None = None
-    """Of a step up: ``at`` of the regression that it ends."""
+    """For a step up, ``at`` of the regression that it ends."""
     noise: float = 0.0
-    """The standard deviation of a single value of the first metric, as it was assumed."""
+    """The assumed standard deviation of a single value of the first metric."""
     different: int = 0
-    """How many of these outputs are different files: copies of one output are one witness."""
+    """Number of these outputs with different files; copies of an output are no further evidence."""

@@ -1,6 +1,6 @@
-"""Scorecards: the numbers of one output, without any trace of the commit it came from.
+"""Scorecards and results: the numbers and judgements of one output, independent of the commit that has it.
 
-A scorecard is a pure function of (scorer, its version, settings, blobs), which is what makes it safe to keep for ever.
+A scorecard is a pure function of scorer, its version, settings and blobs, so it can be stored for ever.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class DocumentScore(NamedTuple):
     status: Status
     counts: Counts
     metrics: tuple[Metric, ...] = ()
-    """Further numbers of this document alone, where the kind has some."""
+    """Further metrics of this document, if the kind has any."""
     rubric: str = ""
-    """Digest of what a judge was asked of this document alone; empty if there is no judge, or nothing is stated."""
+    """Digest of the judge's rubric for this document; empty if there is no judge, or none is stated."""
 
 
 class FieldScore(NamedTuple):
@@ -39,11 +39,11 @@ class FieldScore(NamedTuple):
 
 
 class Scorecard(NamedTuple):
-    """What is kept of one scored output: every number a trend, a comparison or a heatmap needs, and no values."""
+    """The stored numbers of one scored output: all that trends, comparisons and heatmaps need, without values."""
 
     status: Status
     counts: Counts
-    """Summed over documents: what pooled numbers are made from."""
+    """Summed over documents; pooled metrics are computed from these."""
     metrics: tuple[Metric, ...]
     """The metrics of the kind, in the order of its specs; the first is the headline. Those of usage come last."""
     documents: tuple[DocumentScore, ...]
@@ -57,11 +57,11 @@ class Scorecard(NamedTuple):
     algorithm: str = ""
     """How list items were paired: ``greedy``, ``hungarian``, ``position``, or empty without lists."""
     convention: Convention = "standard"
-    """How wrong values were counted; anything but the standard has to be said beside the numbers."""
+    """How wrong values were counted; pages name it if it is not the standard."""
     usage: RunUsage | None = None
-    """What the output took, and who made and graded it; its numbers are among the metrics. None: nothing is stated."""
+    """Usage, models and judges of the output; its numbers are also metrics. None: nothing is stated."""
     specs: tuple[MetricSpec, ...] = ()
-    """How the metrics are called and drawn, where the kind leaves that to the data; one for each of them."""
+    """A spec for each metric, if the data define the metrics of the kind."""
 
     def metric(self, name: str) -> float | None:
         """The value of a metric, None if it is undefined or not of this kind."""
@@ -69,19 +69,19 @@ class Scorecard(NamedTuple):
 
 
 class ItemPair(NamedTuple):
-    """An expected item of a list, and the item of the output that was taken for it."""
+    """An expected item of a list, and the item of the output that it was paired with."""
 
     expected: int
     """Its index in the ground truth."""
     actual: int
     """Its index in the output."""
     similarity: float
-    """Of their keys, 0..1, however the pair was found."""
+    """The similarity of their keys, 0..1, however they were paired."""
     by: PairedBy
 
 
 class ListAlignment(NamedTuple):
-    """Which item of a list of the output was taken for which expected item."""
+    """The pairing of the items of one list."""
 
     document: str
     path: str
@@ -97,30 +97,30 @@ class Kappa(NamedTuple):
     """How far two judges agree on the same things."""
 
     value: float
-    """1: always; 0: as often as luck; below 0: less often."""
+    """1: they always agree; 0: as often as by luck; below 0: less often."""
     low: float
     high: float
     agreed: int
-    """How many things they judged alike."""
+    """Number of things that both judged alike."""
     judged: int
 
 
 class Result(NamedTuple):
-    """A scorecard with everything behind it. Too large to keep; made again from the blobs when a page needs it."""
+    """A scorecard with its judgements. Too large to store; computed again from the blobs when a page needs it."""
 
     scorecard: Scorecard
     judgements: tuple[Judgement, ...]
     alignments: tuple[ListAlignment, ...] = ()
     panels: tuple[Panel, ...] = ()
-    """What a report shows of this kind beyond metrics, counts and discrepancies."""
+    """Blocks of the report beyond metrics, counts and discrepancies."""
     answers: tuple[Answer, ...] = ()
     """Kind ``responses``: every response, by variant, then by case."""
     data: Value = None
-    """What the kind keeps whole for the data file beside the report."""
+    """Data that the data file beside the report includes as they are."""
     questions: tuple[tuple[str, str], ...] = ()
-    """(path of judgements, what the model was asked there), where the kind knows it."""
+    """(path of judgements, the question that the model was asked there), if the kind knows it."""
     agreement: Kappa | None = None
-    """Of the judge with people, where both judged two things or more."""
+    """Agreement of the judge with people, if both judged two things or more."""
 
 
 class Answer(NamedTuple):
@@ -130,16 +130,16 @@ class Answer(NamedTuple):
     """Empty if the eval has only one."""
     case_id: str
     category: str
-    """Of the case; empty if it has none."""
+    """Category of the case; empty if it has none."""
     correct: bool | None
     """None: the case has no expected text, or the call failed."""
     quality: int | None
-    """Grade 1 to 5 by a judge; None if there is none, or it was malformed."""
+    """Grade 1 to 5 by a judge; None if there is none, or if it is malformed."""
     failed: bool = False
-    """The call gave an error instead of an answer: excluded from every metric, and counted."""
+    """The call ended in an error. It is counted, but excluded from every metric."""
     rouge: tuple[float, float, float] | None = None
     """ROUGE-1, ROUGE-2 and ROUGE-L; None if there is nothing to compare with."""
     model: str = ""
-    """That gave it; empty if no file says."""
+    """The model that gave it; empty if no file states it."""
     judge: str = ""
-    """That graded it; likewise."""
+    """The judge that graded it; likewise."""

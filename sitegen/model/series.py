@@ -1,4 +1,4 @@
-"""Series: the points of an eval with their scorecards, and the compact form that is kept of every eval at once."""
+"""Series: the points of an eval with their scorecards, and the summary that is stored of every eval."""
 
 from __future__ import annotations
 
@@ -26,51 +26,51 @@ class WeakSection(NamedTuple):
 
 
 class Streak(NamedTuple):
-    """Fields of one section that have been wrong without a break since the same point."""
+    """Fields of one section that have been wrong without interruption since the same point."""
 
     attribute: str
-    """One of them, with the most cells."""
+    """The field with the most cells."""
     more: int
-    """How many others."""
+    """Number of further fields."""
     cells: int
-    """Cells of all of them that are wrong since then."""
+    """Number of cells of all these fields that have been wrong since then."""
     since: str
     """Label of the point."""
     slug: str
     outputs: int
-    """How many outputs have been wrong there, the newest included."""
+    """Number of outputs that have been wrong there, including the newest."""
 
 
 class Focus(NamedTuple):
-    """The errors of the newest point, by three ways to choose among them."""
+    """Three selections of the errors of the newest point."""
 
     sections: tuple[WeakSection, ...] = ()
-    """The most errors first."""
+    """Those with the most errors first."""
     broken: tuple[tuple[str, int], ...] = ()
-    """(attribute, cells) that the newest output got wrong and the one before it right; most first."""
+    """(attribute, number of cells) that the newest output got wrong and the one before it right; most first."""
     longest: tuple[Streak, ...] = ()
     """The longest first."""
 
 
 class EvalInfo(NamedTuple):
-    """What the manifest says of an eval for readers, with defaults filled in."""
+    """The description of an eval in the manifest, with defaults filled in."""
 
     id: str
     name: str
     description: str = ""
     kind: str = "fields"
     thresholds: tuple[tuple[str, float], ...] = ()
-    """(metric name, least value wanted)."""
+    """(metric name, least value)."""
     significance_level: float | None = None
-    """Of comparisons of its variants; None: the usual one."""
+    """The level for comparisons of its variants; None: the default."""
     metadata: tuple[tuple[str, str], ...] = ()
-    """Keys of the manifest that sitegen does not know, as text, in their order."""
+    """Keys of the manifest without a meaning to sitegen, with their values as text, in their order."""
     nouns: Nouns = Nouns()
-    """What the kind calls documents, attributes and errors."""
+    """The kind's words for documents, attributes and errors."""
 
     @property
     def recorded(self) -> bool:
-        """Its numbers were written by the runs themselves: nothing of them can be computed again."""
+        """Whether its numbers were recorded by runs, and cannot be computed again."""
         return traits_of(self.kind).is_recorded
 
 
@@ -82,15 +82,15 @@ class Point(NamedTuple):
     edits: tuple[Edit, ...]
     """Edits of instruction files that drive the eval, after the previous point's commit and up to this one's."""
     now: Scorecard | None = None
-    """The same output under the ground truth and the rules of the newest point; None if nobody asked."""
+    """The same output under the ground truth and the rules of the newest point; None if it was not computed."""
     delta: Delta | None = None
     """Against the point before it; None for the first."""
     flips: Flips | None = None
-    """What became of the cells since the point before it."""
+    """The cells that flipped since the point before it."""
     stale: bool = False
-    """Instructions that drive the eval were edited since the output was made, and it was not made again."""
+    """Whether instructions that drive the eval were edited since the output was made, and it was not made again."""
     interval: Interval | None = None
-    """Around the headline; None if there is none, or nobody asked."""
+    """The interval of the headline; None if there is none, or if it was not computed."""
 
 
 class Series(NamedTuple):
@@ -100,13 +100,13 @@ class Series(NamedTuple):
     history: EvalHistory
     specs: tuple[MetricSpec, ...]
     points: tuple[Point, ...]
-    """One a snapshot, in series order; empty if the eval has no outputs yet."""
+    """One for each snapshot, in series order; empty if the eval has no outputs yet."""
     cells: CellMap = CellMap(0, ())
-    """Every cell through all points; empty if nobody asked."""
+    """Every cell through all points; empty if it was not computed."""
 
 
 class Headline(NamedTuple):
-    """A point in a few numbers."""
+    """The stored summary of a point."""
 
     commit_position: int
     sha: str
@@ -118,11 +118,11 @@ class Headline(NamedTuple):
     errors: tuple[int, int, int, int]
     """In the order of ``ERROR_TYPES``."""
     committed_at: str = ""
-    """Of its commit, ISO 8601."""
+    """Time of its commit, ISO 8601."""
     interval: Interval | None = None
-    """Around the first of the values."""
+    """The interval of the first value."""
     graded_since: int = 0
-    """Index of the first point since which no other judge gave the first of the values."""
+    """Index of the first point since which the judge of the first value has not changed."""
 
 
 class Window(NamedTuple):
@@ -135,56 +135,56 @@ class Window(NamedTuple):
     after: int
     """Index of the last output attributed to this edit."""
     by_rules: float | None = 0.0
-    """How much of the headline's change from one to the other ground truth and rules made, summed over the points
-    between them; None if that is undefined at any."""
+    """The part of the headline's change that ground truth and rules made, summed over the points in between; None if it
+    is undefined at any of them."""
     comparable: bool = True
-    """All points from one to the other hold the same documents."""
+    """Whether all points from one to the other have the same documents."""
     model: Exchange | None = None
-    """Another model made the later one: what is its doing, and what the edit's, nothing tells."""
+    """The change of the model, if any: its part and that of the edit cannot be separated."""
     judge: Exchange | None = None
-    """Another judge graded the later one: its grades are not held against those before."""
+    """The change of the judge, if any: grades of two judges are not compared."""
 
 
 class Peak(NamedTuple):
     """The best output of an eval, all of them scored by the newest ground truth and rules."""
 
     at: int
-    """Index of the point in the series; of equal ones the newest."""
+    """Index of the point in the series; of several equal ones the newest."""
     value: float
-    """Of the headline metric."""
+    """The headline."""
     edit: int
     """Position of the edit that the output is attributed to; -1: none."""
     interval: Interval | None = None
-    """Around the value."""
+    """The interval of the value."""
 
 
 class EvalSummary(NamedTuple):
-    """All points of an eval in a few numbers each: what the overview, commits and edits need of every eval."""
+    """The stored summary of an eval and its points, for the overview and the pages of commits and edits."""
 
     info: EvalInfo
     specs: tuple[MetricSpec, ...]
     headlines: tuple[Headline, ...]
     deleted: bool = False
     stale: bool = False
-    """The newest point is."""
+    """Whether the newest point is stale."""
     delta: Delta | None = None
-    """The newest point against the one before it."""
+    """The newest point compared with the one before it."""
     focus: Focus = Focus()
-    """Which errors of the newest output to work on."""
+    """The errors of the newest output to work on."""
     suspects: tuple[SuspectTruth, ...] = ()
     """Labels that may be wrong, at the newest point."""
     steps: tuple[Step, ...] = ()
-    """Where its level changed, oldest first."""
+    """Changes of its level, oldest first."""
     windows: tuple[Window, ...] = ()
-    """By edit."""
+    """Sorted by edit."""
     peak: Peak | None = None
     """None if no output has a headline."""
     interval: Interval | None = None
-    """Around the headline of the newest point."""
+    """The interval of the headline of the newest point."""
     metrics: tuple[str, ...] = ()
-    """Names of all metrics, also of those that are not kept of every point."""
+    """Names of all metrics, including those that are not stored for every point."""
     usage: RunUsage | None = None
-    """Of the newest point."""
+    """The usage of the newest point."""
 
 
 class Effect(NamedTuple):
@@ -200,19 +200,19 @@ class Effect(NamedTuple):
     after: Headline | None
     """None: no output was made between this edit and the next."""
     specs: tuple[MetricSpec, ...] = ()
-    """How the values of both are called; empty: only the headline is shown, as F1."""
+    """The metrics of both; empty: only the headline is shown, as F1."""
     by_rules: float | None = 0.0
-    """How much of the change ground truth and rules made, and not the output; None if that is undefined."""
+    """The part of the change that ground truth and rules made, and not the output; None if it is undefined."""
     comparable: bool = True
-    """No document came or went in between."""
+    """Whether the documents are the same in between."""
     model: Exchange | None = None
-    """Another model made the output after the edit, so that nothing of the change is put down to the edit."""
+    """The change of the model, if any: then no part of the change is attributed to the edit."""
     flips: Flips | None = None
-    """What became of the cells in between; None if nobody asked."""
+    """The cells that flipped in between; None if they were not computed."""
     verdict: ChangeVerdict | None = None
-    """Whether the change is more than chance, without its fields; None if nobody asked, or for the same output."""
+    """Whether the change is more than chance, without its fields; None if not computed, or for the same output."""
     judge: Exchange | None = None
-    """Another judge graded the output after the edit, so that metrics of grades have no change."""
+    """The change of the judge, if any: then metrics of grades have no change."""
 
     @property
     def change(self) -> float | None:
@@ -224,14 +224,14 @@ class Effect(NamedTuple):
 
     @property
     def regraded(self) -> bool:
-        """The headline is made from grades, and two judges gave them."""
+        """Whether the headline is computed from grades of two judges."""
         return bool(self.specs) and regraded(self.judge, self.specs[0].name)
 
     @property
     def by_outputs(self) -> float | None:
-        """The change less what ground truth and rules made of it; the whole change where that is undefined.
+        """The change without the part of ground truth and rules; the whole change if that part is undefined.
 
-        None if another model made the output: the edit and the model are confounded.
+        None if another model made the output, because the edit and the model are confounded.
         """
         if self.model:
             return None

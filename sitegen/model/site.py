@@ -1,4 +1,4 @@
-"""The site as a value: what every page may know, and the pages themselves."""
+"""The site as a value: what all pages share, and the pages themselves."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class SiteInfo(NamedTuple):
-    """What every page knows of the site. Nothing here changes from commit to commit, or every page would."""
+    """What all pages show of the site. Nothing here changes with a commit, because every page would change with it."""
 
     title: str
     version: str
@@ -16,15 +16,15 @@ class SiteInfo(NamedTuple):
     base_url: str | None = None
     """Address of the published site, without a trailing slash."""
     shallow: bool = False
-    """The history is cut off: every page carries a banner."""
+    """The clone is shallow; every page has a banner that says so."""
     pinned: str = ""
-    """Id of the commit by whose ground truth and rules everything is scored: every page carries a banner."""
+    """Id of the commit whose ground truth and rules score everything; every page has a banner that says so."""
     noindex: bool = False
     """Every page asks search engines to leave it out."""
 
 
 class Page(NamedTuple):
-    """A page to render: where it goes, by which template, from what."""
+    """A page to render: its path, its template and its view."""
 
     path: str
     """Relative to the root of the site, as ``sitegen.pages.links`` makes it."""
@@ -35,7 +35,7 @@ class Page(NamedTuple):
 
 
 class RawFile(NamedTuple):
-    """A file of the site that no template makes: data, search index, styles."""
+    """A file of the site without a template: data, search index, styles."""
 
     path: str
     content: bytes

@@ -1,4 +1,4 @@
-"""Suspect ground truth: labels that output after output contradicts, always with the same value."""
+"""Suspect ground truth: labels that many outputs contradict with the same value."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Correction(NamedTuple):
-    """A line of the ground truth file, and what it would be if the outputs were right."""
+    """A line of the ground truth file, and the line as it would be if the outputs were right."""
 
     path: str
     oid: str
@@ -18,31 +18,31 @@ class Correction(NamedTuple):
 
 
 class SuspectTruth(NamedTuple):
-    """One cell whose label may be wrong. A suspicion, not a finding: whoever knows the document has to look."""
+    """A cell whose label may be wrong. It is only a suspicion, for somebody who knows the document to check."""
 
     document: str
     path: str
     attribute: str
     expected: str
-    """The label as bounded JSON text; empty if it says that there is nothing."""
+    """The label as bounded JSON text; empty if it is blank."""
     actual: str
-    """What the outputs agree on, likewise."""
+    """The value on which the outputs agree, likewise."""
     agreeing: int
-    """Outputs that gave this value."""
+    """Number of outputs with this value."""
     outputs: int
-    """Outputs that were held against this label."""
+    """Number of outputs that were compared with this label."""
     edits: int
-    """Edits of instructions between the first and the last of those that agree: the value outlived so many."""
+    """Number of edits of instructions between the first and the last output that agree."""
     first: int
-    """Index, in the series, of the first point that gave it; later outputs do not change it."""
+    """Index, in the series, of the first point with the value; later outputs do not change it."""
     last: int
-    """Index of the last one."""
+    """Index of the last such point."""
     correction: Correction | None = None
-    """None: the label's place in the file was not found for sure, or was not looked for."""
+    """None if the label's line in the file is uncertain, or was not looked up."""
     named_path: str = ""
     """The path with list items by their names; empty where it is the same."""
 
     @property
     def label(self) -> str:
-        """The path as it is shown."""
+        """The path as pages show it."""
         return self.named_path or self.path

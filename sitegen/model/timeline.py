@@ -11,45 +11,45 @@ Cause: TypeAlias = Literal["outputs", "ground_truth", "mapping", "schema", "sett
 
 
 class Blob(NamedTuple):
-    """A file at a revision: where it stood, and the id of its contents."""
+    """A file at a revision: its path, and the id of its contents."""
 
     path: str
     oid: str
 
 
 class Snapshot(NamedTuple):
-    """One point of a series: what was scored, by what, and which commit brought it. A manifest, no contents."""
+    """One point of a series: the files that are scored and that score them, and the commit. It has no contents."""
 
     iteration: int
-    """The number of ``iteration-NNN``, or which version of an overwritten output it is, from 1."""
+    """The number of ``iteration-NNN``, or the number of the version of an overwritten output, from 1."""
     label: str
     """``iteration-012``: the folder's own name, or the number written that way for an overwritten output."""
     slug: str
     """File name of the report without ``.html``: ``0012``; ``0012-<sha>`` if re-scored; unique in the eval."""
     commit: Commit
     cause: tuple[Cause, ...]
-    """What changed since this iteration was last scored; ``outputs`` stands first if it is among them."""
+    """What changed since this iteration was last scored; ``outputs`` is first if it is among them."""
     outputs: tuple[Blob, ...]
     """The files of the output, by path; empty if the output is missing from the iteration."""
     ground_truth: Blob | None
     mapping: Blob | None
     schema: Blob | None
     settings: str
-    """The eval's settings in force, as canonical JSON: what scoring depends on besides blobs."""
+    """The settings of the eval, as canonical JSON: all that scoring depends on besides blobs."""
     recorded: Blob | None = None
     """``eval-results.json`` beside the output."""
     recorded_at: str | None = None
-    """The timestamp that it records, ISO 8601."""
+    """The recorded timestamp, ISO 8601."""
     made_at: str | None = None
-    """Id of the commit whose instructions made the output, if the output records it or hashes of instruction files."""
+    """Id of the commit with the output's instructions, if the output records it or hashes of instruction files."""
     deleted: bool = False
-    """The iteration's folder is gone from the built revision."""
+    """Whether the iteration's folder does not exist any more at the built revision."""
     runs: tuple[Blob, ...] = ()
     """Outputs of repeated runs of this iteration, ``runs/K/extracted.json``."""
     recorded_metrics: tuple[tuple[str, float], ...] = ()
-    """(name, value) of what the record says was measured: shown beside what is computed, never in its place."""
+    """(name, value) of the recorded metrics, which are shown beside the computed ones, never in their place."""
     usage: RunUsage | None = None
-    """What the record says that the run took, and which model it asked; None if it says nothing of that."""
+    """The recorded usage and model of the run; None if neither is recorded."""
 
 
 Layout: TypeAlias = Literal["iterations", "overwritten"]
@@ -66,7 +66,7 @@ class EvalHistory(NamedTuple):
     renamed_from: tuple[str, ...] = ()
     """Earlier folder names, oldest first."""
     deleted: bool = False
-    """The eval has no ground truth at the built revision any more."""
+    """Whether the eval has no ground truth any more at the built revision."""
 
 
 EditStatus: TypeAlias = Literal["added", "modified", "deleted", "renamed"]
@@ -87,20 +87,20 @@ class InstructionHistory(NamedTuple):
     """One instruction file through history, renames followed."""
 
     path: str
-    """The last path it had: its name."""
+    """Its last path, which identifies it."""
     edits: tuple[Edit, ...]
     """Oldest first; at least one."""
     deleted: bool = False
 
 
 class CommitRecord(NamedTuple):
-    """What one commit did to the things sitegen reads. Commits that touch none of them have no record."""
+    """What one commit changed that sitegen reads. Commits that change nothing of that have no record."""
 
     commit: Commit
     changes: tuple[ChangedPath, ...]
-    """Paths that sitegen reads, by path."""
+    """The changed paths that sitegen reads, by path."""
     other_changes: int
-    """How many other paths the commit changed; 0 if the walk did not look at them."""
+    """Number of other changed paths; 0 if the walk did not read them."""
     snapshots: tuple[tuple[str, str], ...]
     """(eval id, slug) of every snapshot that this commit started."""
     edits: tuple[str, ...]
@@ -108,7 +108,7 @@ class CommitRecord(NamedTuple):
 
 
 class EvalUpdate(NamedTuple):
-    """An eval that the newest commits touched."""
+    """An eval that the newest commits changed."""
 
     history: EvalHistory
     first_new: int
@@ -116,13 +116,13 @@ class EvalUpdate(NamedTuple):
 
 
 class Update(NamedTuple):
-    """What changed in the timeline since the previous build. From nothing, it is the whole timeline."""
+    """What changed in the timeline since the previous build; the whole timeline if there is none."""
 
     complete: bool
-    """Walked from the root: every eval and file is listed, and what is not listed does not exist."""
+    """Whether history was walked from the root, so that every eval and file is listed."""
     evals: tuple[EvalUpdate, ...]
     instructions: tuple[InstructionHistory, ...]
     records: tuple[CommitRecord, ...]
     """Oldest first."""
     removed: tuple[str, ...] = ()
-    """Ids under which an eval was known and no longer is, because its folder was renamed."""
+    """Former ids of evals whose folders were renamed."""

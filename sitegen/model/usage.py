@@ -1,8 +1,8 @@
-"""What answers took, and which model gave them: as files state it, and of a whole output together.
+"""Usage as files state it: tokens, cost, latency and model, of one answer or of a whole output.
 
-A number that no file states is None. Nothing here is estimated: neither tokens from texts, nor cost from tokens.
+A number that no file states is None. Nothing is estimated: neither tokens from texts, nor cost from tokens.
 
-Tools write the same things under many names, so names are compared without case, underscores and a leading *total*:
+Tools use different names for the same value, so names are compared without case, underscores and a leading *total*:
 ``prompt_tokens``, ``inputTokens`` and ``total_input_tokens`` are all tokens in.
 """
 
@@ -15,10 +15,10 @@ from typing import Any, Final, NamedTuple
 
 
 class Usage(NamedTuple):
-    """What one answer took; None where the file does not say."""
+    """The tokens, cost and latency of one answer; None where the file does not state them."""
 
     tokens_in: int | None = None
-    """What the model read, from a cache or not."""
+    """Tokens that the model read, including those from a cache."""
     tokens_out: int | None = None
     cost: float | None = None
     """US dollars, unless the tool that wrote the file counts in another currency."""
@@ -27,46 +27,46 @@ class Usage(NamedTuple):
 
 
 class Call(NamedTuple):
-    """One answer: who gave it, and what it took."""
+    """One answer: its usage, the model that gave it and the judge that graded it."""
 
     usage: Usage = Usage()
     model: str = ""
-    """Empty if the file does not say."""
+    """Empty if the file does not state it."""
     parameters: str = ""
-    """Of the call, as canonical JSON; empty if none are stated."""
+    """Parameters of the call as canonical JSON; empty if none are stated."""
     judge: str = ""
-    """Who graded the answer: a model, and its prompt by its hash; empty if nobody did, or the file does not say."""
+    """The judge of the answer: a model, and the hash of its prompt; empty if there is none, or none is stated."""
     failed: bool = False
-    """There is no answer. What it took counts all the same."""
+    """The call gave no answer. Its usage counts all the same."""
 
 
 class RunUsage(NamedTuple):
-    """What the answers of one output took together, and who gave and graded them."""
+    """The usage of all answers of one output together, with their models and judges."""
 
     answers: int = 0
-    """Calls that the file lists; 0 if a record beside the output states totals alone."""
+    """Number of calls that the file lists; 0 if a record beside the output states only totals."""
     models: tuple[str, ...] = ()
-    """By name; empty if none is stated."""
+    """Sorted by name; empty if none is stated."""
     parameters: str = ""
-    """Canonical JSON; empty if none are stated, or if they differ among the answers."""
+    """Canonical JSON; empty if none are stated, or if answers have different ones."""
     tokens_in: int | None = None
     tokens_out: int | None = None
     cost: float | None = None
     latency_median: float | None = None
     latency_p95: float | None = None
     judges: tuple[str, ...] = ()
-    """By name: each a model, and the digest of its prompt where that is stated."""
+    """Sorted by name: each a model, with the digest of its prompt where that is stated."""
     graded: tuple[str, ...] = ()
-    """Names of the metrics that grades of these judges are part of."""
+    """Names of the metrics that are computed from grades of these judges."""
 
 
 class Exchange(NamedTuple):
-    """Who did something at one point, and who did it at a later one: never the same."""
+    """The change from one model, or judge, to another between two points."""
 
     before: tuple[str, ...]
     after: tuple[str, ...]
     metrics: tuple[str, ...] = ()
-    """Of judges: names of the metrics that their grades are part of, which two judges do not give alike."""
+    """Of judges: names of the metrics computed from their grades, which are not comparable between judges."""
 
 
 def exchanged(before: tuple[str, ...], after: tuple[str, ...]) -> Exchange | None:
@@ -75,7 +75,7 @@ def exchanged(before: tuple[str, ...], after: tuple[str, ...]) -> Exchange | Non
 
 
 def regraded(judge: Exchange | None, metric: str) -> bool:
-    """Whether two judges gave a metric, so that its values are not held against each other."""
+    """Whether a metric comes from two judges, so that its values are not compared."""
     return judge is not None and metric in judge.metrics
 
 
@@ -88,22 +88,22 @@ _MODEL: Final = ("model", "modelname", "modelid", "llmmodel", "llm")
 _TOKENS_IN: Final = ("tokensin", "tokensinput", "inputtokens", "prompttokens")
 _TOKENS_OUT: Final = ("tokensout", "tokensoutput", "outputtokens", "completiontokens")
 _CACHED: Final = ("cachereadinputtokens", "cachecreationinputtokens")
-"""Of one API, which counts them apart from ``input_tokens``."""
+"""Names in one API that counts these tokens apart from ``input_tokens``."""
 _SHORT_IN: Final = ("input", "prompt", "in")
 _SHORT_OUT: Final = ("output", "completion", "out")
-"""Below a key that says that they are tokens."""
+"""Names below a key that says that they are tokens."""
 _COST: Final = ("cost", "costusd", "usd")
 _LATENCY: Final = ("latency", "duration", "elapsed", "elapsedtime", "responsetime", "processingtime")
 _MEDIAN: Final = ("latencymedian", "medianlatency", "latencyp50", "p50latency")
 _P95: Final = ("latencyp95", "p95latency")
 _PARAMETERS: Final = ("parameters", "params", "modelparameters", "modelparams")
 _PARAMETER: Final = ("temperature", "maxtokens", "topp", "topk", "seed")
-"""Parameters of a call that may stand beside its model."""
+"""Parameters of a call that may be listed beside its model."""
 _UNITS: Final = (("ms", 1000.0), ("milliseconds", 1000.0), ("s", 1.0), ("sec", 1.0), ("secs", 1.0), ("seconds", 1.0))
 
 
 class Stated(NamedTuple):
-    """What one object states; empty or None where it does not."""
+    """The usage and model that an object states; empty or None where it does not."""
 
     model: str
     parameters: str
@@ -114,60 +114,61 @@ class Stated(NamedTuple):
 
     @property
     def of_run(self) -> RunUsage | None:
-        """As totals of a run, whose only time, if that is all it states, is its median; None if nothing is stated."""
-        took = self.usage
-        found = RunUsage(
+        """The totals of a run; None if nothing is stated. A single latency is taken as the median."""
+        usage = self.usage
+        run_usage = RunUsage(
             models=(self.model,) if self.model else (),
             parameters=self.parameters,
-            tokens_in=took.tokens_in,
-            tokens_out=took.tokens_out,
-            cost=took.cost,
-            latency_median=took.latency if self.latency_median is None else self.latency_median,
+            tokens_in=usage.tokens_in,
+            tokens_out=usage.tokens_out,
+            cost=usage.cost,
+            latency_median=usage.latency if self.latency_median is None else self.latency_median,
             latency_p95=self.latency_p95,
         )
-        return None if found == RunUsage() else found
+        return None if run_usage == RunUsage() else run_usage
 
 
 def stated(*objects: Any) -> Stated:
-    """What objects state together; of what several state the first counts. Never raises, whatever they are."""
-    given: dict[str, Any] = {}
+    """The usage and model that objects state together; the first that states a value counts. Never raises."""
+    members: dict[str, Any] = {}
     tokens: dict[str, Any] = {}
-    for each in objects:
-        for name, value in _named(each):
-            given.setdefault(name, value)
-    for name in ("usage", "tokenusage", "tokens", "llmusage"):
-        for key, value in _named(given.get(name)):
-            tokens.setdefault(key, value)
-    every = {**tokens, **given}
-    read = _whole(every, _TOKENS_IN)
-    if read is not None:
-        read += sum(_whole(every, (name,)) or 0 for name in _CACHED)
+    for value in objects:
+        for name, member in _members_by_plain_name(value):
+            members.setdefault(name, member)
+    for key in ("usage", "tokenusage", "tokens", "llmusage"):
+        for name, member in _members_by_plain_name(members.get(key)):
+            tokens.setdefault(name, member)
+    both = {**tokens, **members}
+    tokens_in = _first_whole_number(both, _TOKENS_IN)
+    tokens_out = _first_whole_number(both, _TOKENS_OUT)
+    if tokens_in is not None:
+        tokens_in += sum(_first_whole_number(both, (name,)) or 0 for name in _CACHED)
     return Stated(
-        model=_model(given),
-        parameters=_parameters(given),
+        model=_model(members),
+        parameters=_parameters(members),
         usage=Usage(
-            tokens_in=_whole(tokens, _SHORT_IN) if read is None else read,
-            tokens_out=next(
-                (found for found in (_whole(every, _TOKENS_OUT), _whole(tokens, _SHORT_OUT)) if found is not None), None
-            ),
-            cost=_first(every, _COST),
-            latency=_seconds(every, _LATENCY),
+            tokens_in=_first_whole_number(tokens, _SHORT_IN) if tokens_in is None else tokens_in,
+            tokens_out=_first_whole_number(tokens, _SHORT_OUT) if tokens_out is None else tokens_out,
+            cost=_first_number(both, _COST),
+            latency=_seconds(both, _LATENCY),
         ),
-        latency_median=_seconds(given, _MEDIAN),
-        latency_p95=_seconds(given, _P95),
+        latency_median=_seconds(members, _MEDIAN),
+        latency_p95=_seconds(members, _P95),
     )
 
 
-def _named(value: Any) -> list[tuple[str, Any]]:
-    """The members of an object under their plain names; of anything else none."""
+def _members_by_plain_name(value: Any) -> list[tuple[str, Any]]:
+    """The members of an object with their names in lower case, without punctuation and a leading *total*."""
     if not isinstance(value, dict):
         return []
-    return [("".join(filter(str.isalnum, str(key).lower())).removeprefix("total"), each) for key, each in value.items()]
+    return [
+        ("".join(filter(str.isalnum, str(key).lower())).removeprefix("total"), member) for key, member in value.items()
+    ]
 
 
-def _model(given: dict[str, Any]) -> str:
+def _model(members: dict[str, Any]) -> str:
     for name in _MODEL:
-        value = given.get(name)
+        value = members.get(name)
         if isinstance(value, dict):
             value = value.get("id", value.get("name"))
         if isinstance(value, str) and value.strip():
@@ -175,12 +176,12 @@ def _model(given: dict[str, Any]) -> str:
     return ""
 
 
-def _parameters(given: dict[str, Any]) -> str:
-    found = {name: given[name] for name in _PARAMETER if given.get(name) is not None}
+def _parameters(members: dict[str, Any]) -> str:
+    parameters = {name: members[name] for name in _PARAMETER if members.get(name) is not None}
     for name in _PARAMETERS:
-        if isinstance(given.get(name), dict):
-            found |= given[name]
-    return canonical(found)
+        if isinstance(members.get(name), dict):
+            parameters |= members[name]
+    return canonical(parameters)
 
 
 def canonical(parameters: Any) -> str:
@@ -188,39 +189,40 @@ def canonical(parameters: Any) -> str:
     if not parameters:
         return ""
     try:
-        return json.dumps(parameters, sort_keys=True, ensure_ascii=False, default=_plain)[:_LONGEST_PARAMETERS]
+        return json.dumps(parameters, sort_keys=True, ensure_ascii=False, default=_number_or_text)[:_LONGEST_PARAMETERS]
     except (TypeError, ValueError, RecursionError):
         return ""
 
 
-def _plain(value: Any) -> Any:
+def _number_or_text(value: Any) -> Any:
     return float(value) if isinstance(value, Decimal) else str(value)
 
 
-def _seconds(given: dict[str, Any], names: tuple[str, ...]) -> float | None:
+def _seconds(members: dict[str, Any], names: tuple[str, ...]) -> float | None:
+    """The first of these times in seconds; the ending of its name is its unit."""
     for name in names:
         for ending, divisor in (("", 1.0), *_UNITS):
-            found = _number(given.get(name + ending))
-            if found is not None:
-                return found / divisor
+            number = _usable_number(members.get(name + ending))
+            if number is not None:
+                return number / divisor
     return None
 
 
-def _first(given: dict[str, Any], names: tuple[str, ...]) -> float | None:
-    return next((found for name in names if (found := _number(given.get(name))) is not None), None)
+def _first_number(members: dict[str, Any], names: tuple[str, ...]) -> float | None:
+    return next((number for name in names if (number := _usable_number(members.get(name))) is not None), None)
 
 
-def _whole(given: dict[str, Any], names: tuple[str, ...]) -> int | None:
-    found = _first(given, names)
-    return int(found) if found is not None and found == int(found) else None
+def _first_whole_number(members: dict[str, Any], names: tuple[str, ...]) -> int | None:
+    number = _first_number(members, names)
+    return int(number) if number is not None and number == int(number) else None
 
 
-def _number(value: Any) -> float | None:
-    """A finite number from 0 up; None for anything else."""
+def _usable_number(value: Any) -> float | None:
+    """A finite number, at least 0; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return None
     try:
-        found = float(value)
+        number = float(value)
     except (OverflowError, ValueError):
         return None
-    return found if math.isfinite(found) and 0 <= found <= _LARGEST else None
+    return number if math.isfinite(number) and 0 <= number <= _LARGEST else None
