@@ -219,7 +219,7 @@ def unmatched_mutes(mutes: Sequence[Mute], summaries: Iterable[EvalSummary]) -> 
     return tuple(
         Problem(
             severity="warning",
-            what=f"A mute names no step: eval {mute.eval!r}, commit {mute.commit!r}"
+            message=f"A mute names no step: eval {mute.eval!r}, commit {mute.commit!r}"
             + (f", metric {mute.metric!r}." if mute.metric else "."),
             fix="Correct it, or remove it from [regressions] of the configuration. The page of regressions has the "
             f"commits; {MUTE_DIGITS} digits are needed.",

@@ -85,7 +85,7 @@ def problems_of_point(eval_id: str, snapshot: Snapshot, scorecard: Scorecard) ->
     return tuple(
         Problem(
             severity=finding.severity,
-            what=finding.text,
+            message=finding.text,
             fix=finding.fix,
             path=blob.path if (blob := files[finding.about]) else None,
             line=finding.line,

@@ -51,7 +51,7 @@ def read_evaluation(content: bytes) -> EvaluationConfig | Finding:
     if not isinstance(root, dict):
         return Finding(
             severity="error",
-            what=f"The configuration is {describe(root)}.",
+            message=f"The configuration is {describe(root)}.",
             fix="Write keys with their values.",
             line=1,
         )
@@ -69,7 +69,7 @@ def read_evaluation(content: bytes) -> EvaluationConfig | Finding:
     if level is not None and not 0 < level < 1:
         return Finding(
             severity="error",
-            what=f"significance_level is {describe(level)}, a number between 0 and 1 is wanted.",
+            message=f"significance_level is {describe(level)}, a number between 0 and 1 is wanted.",
             fix="Write 0.05, for example.",
             line=lines.get(("significance_level",)),
         )
@@ -96,7 +96,7 @@ def read_named(eval_id: str, content: bytes, path: str) -> EvalConfig | Evaluati
             return entry
         read = unknown_key((entry.metadata[0][0],), (*EVALUATION_KEYS, *ENTRY_KEYS), None)
     where = path if read.line is None else f"{path}:{read.line}"
-    raise ConfigurationError(read.what, where=where, fix=read.fix)
+    raise ConfigurationError(read.message, where=where, fix=read.fix)
 
 
 def evaluated_entry(entry: EvalConfig, evaluation: EvaluationConfig) -> EvalConfig:

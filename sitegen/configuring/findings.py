@@ -29,16 +29,16 @@ def finding_of(
         return unknown_key((*location[:-1], str(location[-1])), tuple(keys(location)), line(location), prefix)
     if error["type"] == "missing":
         return Finding(
-            severity="error", what=f"The key {name!r} is missing.", fix="Write it.", line=line(location[:-1])
+            severity="error", message=f"The key {name!r} is missing.", fix="Write it.", line=line(location[:-1])
         )
     expected = error["msg"].removeprefix("Input should be ").partition(", unable to parse")[0]
     message = f"{name} is {describe(error['input'])}, {expected} is wanted."
-    return Finding(severity="error", what=message, fix="Correct the value.", line=line(location))
+    return Finding(severity="error", message=message, fix="Correct the value.", line=line(location))
 
 
 def unreadable(file: str, error: UnreadableError) -> Finding:
     """The finding for a file, such as ``The manifest``, that cannot be read at all."""
-    return Finding(severity="error", what=f"{file} cannot be read: {error.what}.", fix=error.fix, line=error.line)
+    return Finding(severity="error", message=f"{file} cannot be read: {error.what}.", fix=error.fix, line=error.line)
 
 
 def unknown_key(location: Location, keys: Iterable[str], line: int | None, prefix: str = "") -> Finding:
@@ -46,7 +46,9 @@ def unknown_key(location: Location, keys: Iterable[str], line: int | None, prefi
     keys = tuple(keys)
     near = nearest(str(location[-1]), keys)
     fix = f"Did you mean {near!r}?" if near else f"Known keys: {', '.join(sorted(keys))}."
-    return Finding(severity="error", what=f"The key {prefix}{key_path(location)!r} is not known.", fix=fix, line=line)
+    return Finding(
+        severity="error", message=f"The key {prefix}{key_path(location)!r} is not known.", fix=fix, line=line
+    )
 
 
 def describe(value: Any) -> str:

@@ -35,7 +35,7 @@ def read_manifest_with_remarks(content: bytes, path: str, evals_dir: str) -> tup
     if errors or manifest is None:
         first = errors[0]
         where = path if first.line is None else f"{path}:{first.line}"
-        raise ConfigurationError(first.what, where=where, fix=first.fix)
+        raise ConfigurationError(first.message, where=where, fix=first.fix)
     return manifest, findings
 
 
@@ -61,7 +61,7 @@ def read_entry(eval_id: str, content: bytes, path: str) -> EvalConfig:
     if isinstance(read, EvalConfig):
         return read
     where = path if read.line is None else f"{path}:{read.line}"
-    raise ConfigurationError(read.what, where=where, fix=read.fix)
+    raise ConfigurationError(read.message, where=where, fix=read.fix)
 
 
 def overlaid(entry: EvalConfig, changes: EvalConfig) -> EvalConfig:
@@ -88,7 +88,7 @@ def _manifest(content: bytes, path: str, evals_dir: str) -> tuple[Manifest | Non
         return None, (
             Finding(
                 severity="error",
-                what=f"The manifest is {describe(root)}.",
+                message=f"The manifest is {describe(root)}.",
                 fix="Write a mapping with the key evals.",
                 line=1,
             ),
@@ -103,7 +103,7 @@ def _manifest(content: bytes, path: str, evals_dir: str) -> tuple[Manifest | Non
         return None, (
             Finding(
                 severity="error",
-                what=f"evals is {describe(entries)}, a mapping from ids to entries is wanted.",
+                message=f"evals is {describe(entries)}, a mapping from ids to entries is wanted.",
                 fix="Write the id of each eval as a key below evals.",
                 line=lines.get(("evals",)),
             ),
@@ -128,14 +128,14 @@ def _remarks(eval_id: str, entry: Mapping[Any, Any], lines: Mapping[Location, in
         if near and near not in entry:
             yield Finding(
                 severity="warning",
-                what=f"The key 'evals.{eval_id}.{key}' is not known and counts as metadata.",
+                message=f"The key 'evals.{eval_id}.{key}' is not known and counts as metadata.",
                 fix=f"Write {near!r} if that is meant; otherwise give it a name that is less like it.",
                 line=line,
             )
         if key == "id" and str(entry["id"]) != eval_id:
             yield Finding(
                 severity="warning",
-                what=f"The eval {eval_id!r} has the key id, {describe(entry['id'])}, which does not count.",
+                message=f"The eval {eval_id!r} has the key id, {describe(entry['id'])}, which does not count.",
                 fix="An eval's id is the key that its entry stands under; remove the other.",
                 line=line,
             )
@@ -147,7 +147,7 @@ def _entry(eval_id: str, entry: Any, lines: Mapping[Location, int], evals_dir: s
         for key, value in _outside(read, evals_dir):
             message = f"evals.{eval_id}.{key} is {describe(value)}: {OUTSIDE}."
             line = lines.get(("evals", eval_id, key), lines.get(("evals", eval_id)))
-            return Finding(severity="error", what=message, fix=FIX, line=line)
+            return Finding(severity="error", message=message, fix=FIX, line=line)
     return read
 
 
@@ -158,7 +158,7 @@ def _typed_entry(eval_id: str, entry: Any, lines: Mapping[Location, int]) -> Eva
     if not isinstance(entry, dict):
         return Finding(
             severity="error",
-            what=f"evals.{eval_id} is {describe(entry)}, a mapping is wanted.",
+            message=f"evals.{eval_id} is {describe(entry)}, a mapping is wanted.",
             fix="Write its keys below it.",
             line=line,
         )
@@ -179,7 +179,7 @@ def _typed_entry(eval_id: str, entry: Any, lines: Mapping[Location, int]) -> Eva
         else:
             return Finding(
                 severity="error",
-                what=f"evals.{eval_id}.{key} is {describe(value)}, {expected} is wanted.",
+                message=f"evals.{eval_id}.{key} is {describe(value)}, {expected} is wanted.",
                 fix="Correct the value.",
                 line=lines.get(("evals", eval_id, key), line),
             )
@@ -211,7 +211,7 @@ def _unknown_kind(entry: EvalConfig, lines: Mapping[Location, int]) -> Finding |
     *first_kinds, last = map(repr, (*built_in, *installed))
     return Finding(
         severity="error",
-        what=f"evals.{entry.id}.kind is {describe(entry.kind)}, {', '.join(first_kinds)} or {last} is wanted.",
+        message=f"evals.{entry.id}.kind is {describe(entry.kind)}, {', '.join(first_kinds)} or {last} is wanted.",
         fix="Correct the value, or install the package that adds the kind.",
         line=lines.get(("evals", entry.id, "kind"), lines.get(("evals", entry.id))),
     )

@@ -117,7 +117,7 @@ def _site(name: str, text: str, table: Any, prefix: str) -> SiteConfig:
             raise _of_the_user_alone(name, location, line(location)) from None
         finding = finding_of(first, line, _site_keys)
         where = name if finding.line is None else f"{name}:{finding.line}"
-        raise ConfigurationError(finding.what, where=where, fix=finding.fix) from None
+        raise ConfigurationError(finding.message, where=where, fix=finding.fix) from None
     globs = [("instructions", glob.lstrip("/")) for glob in site.instructions]  # there a slash is the project's root
     for key, path in (("evals_dir", site.evals_dir), *(("mapping", path) for path in site.mapping), *globs):
         if leads_out(path):

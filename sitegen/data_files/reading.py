@@ -43,7 +43,7 @@ class UnreadableError(Exception):
     def finding(self, subject: str, about: Literal["output", "ground_truth", "settings"] = "output") -> Finding:
         """The error as a finding: "The output cannot be read: it is empty", where *subject* is "The output"."""
         message = f"{subject} cannot be read: {self.what}"
-        return Finding(severity="error", what=message, fix=self.fix, line=self.line, about=about)
+        return Finding(severity="error", message=message, fix=self.fix, line=self.line, about=about)
 
 
 def text_of(content: bytes) -> str:

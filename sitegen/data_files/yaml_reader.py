@@ -213,7 +213,9 @@ class _ValueBuilder:
             if key in members and len(self.findings) < _MAX_DUPLICATES:
                 line = event.start_mark.line + 1
                 self.findings.append(
-                    Finding(severity="warning", what=DUPLICATE_KEY, fix="Remove one.", line=line, value=repr(key[:80]))
+                    Finding(
+                        severity="warning", message=DUPLICATE_KEY, fix="Remove one.", line=line, value=repr(key[:80])
+                    )
                 )
             self._note_line(event, below)
             members[key] = value

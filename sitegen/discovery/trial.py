@@ -93,7 +93,7 @@ def score_newest(repository: Repository, history: EvalHistory) -> TrialResult:
         return TrialResult(len(points), "", f"{error.what}")
     value = card.metrics[0].value if card.metrics else None
     if card.status != "scored" or value is None:
-        errors = (finding.what for finding in card.findings if finding.severity == "error")
+        errors = (finding.message for finding in card.findings if finding.severity == "error")
         return TrialResult(len(points), "", next(errors, "nothing can be scored"))
     if traits_of(history.kind).is_structured and not _agrees(card):
         return TrialResult(len(points), "", "hardly any expected value stands in the output")

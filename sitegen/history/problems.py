@@ -26,7 +26,7 @@ def irregular_path(commit: Commit, path: str, file_type: str, *, eval_id: str | 
     """A symbolic link or a submodule (*file_type*) is in the place of a file that would be read, or of its folder."""
     return Problem(
         severity="note" if instruction else "warning",
-        what=f"This is {file_type}, which is not followed.",
+        message=f"This is {file_type}, which is not followed.",
         fix="Commit a regular file, or a folder, in its place if it should count.",
         path=path,
         commit=commit.sha,
@@ -37,14 +37,14 @@ def irregular_path(commit: Commit, path: str, file_type: str, *, eval_id: str | 
 def bad_manifest(commit: Commit, change: ChangedPath, reason: str, line: int | None = None) -> Problem:
     """The manifest of an old commit cannot be read, or one of its keys."""
     fix = "Nothing is to be done if a later commit corrected it: where it cannot be read, the one before counts."
-    return Problem(severity="warning", what=reason, fix=fix, path=change.path, line=line, commit=commit.sha)
+    return Problem(severity="warning", message=reason, fix=fix, path=change.path, line=line, commit=commit.sha)
 
 
 def stranger_folder(commit: Commit, eval_id: str, path: str, name: str) -> Problem:
     """A folder among the iterations has no iteration's name."""
     return Problem(
         severity="note",
-        what=f"{name!r} among the results is no iteration, and is passed over.",
+        message=f"{name!r} among the results is no iteration, and is passed over.",
         fix="Name it iteration-NNN if it should count; otherwise nothing is to be done.",
         path=path,
         commit=commit.sha,
@@ -56,7 +56,7 @@ def same_number(commit: Commit, eval_id: str, path: str, name: str, number: int)
     """Two folders have one iteration's number."""
     return Problem(
         severity="warning",
-        what=f"{name!r} has the number of another iteration, {number}; both are kept.",
+        message=f"{name!r} has the number of another iteration, {number}; both are kept.",
         fix="Give each iteration a number of its own.",
         path=path,
         commit=commit.sha,
@@ -68,7 +68,7 @@ def unreadable_record(commit: Commit, eval_id: str, path: str, reason: str) -> P
     """The record beside an output cannot be read."""
     return Problem(
         severity="warning",
-        what=f"The recorded results cannot be read: {reason}.",
+        message=f"The recorded results cannot be read: {reason}.",
         fix="Nothing is lost but the recorded time and numbers; write the file again to have them.",
         path=path,
         commit=commit.sha,
@@ -80,7 +80,7 @@ def fault_at_output(commit: Commit, eval_id: str, path: str, error: Exception) -
     """Sitegen failed at what an output states of its run."""
     return Problem(
         severity="warning",
-        what=f"sitegen failed at what this output states of its run: {type(error).__name__}.",
+        message=f"sitegen failed at what this output states of its run: {type(error).__name__}.",
         fix="Please report it. The numbers do not depend on it, but the output may be linked to other instructions.",
         path=path,
         commit=commit.sha,
@@ -92,7 +92,7 @@ def backward_dates(number: int) -> Problem:
     """So many commits are dated before the commit that they follow."""
     return Problem(
         severity="note",
-        what=f"{number:,} {'commit is' if number == 1 else 'commits are'} dated before the commit they follow.",
+        message=f"{number:,} {'commit is' if number == 1 else 'commits are'} dated before the commit they follow.",
         fix="Nothing is to be done: commits are in the order of the history, not of their dates.",
     )
 
@@ -101,7 +101,7 @@ def cut_off_history(commit: str) -> Problem:
     """The history is shallow, and that was allowed."""
     return Problem(
         severity="warning",
-        what="The history of this clone is cut off: its oldest commit seems to have made everything.",
+        message="The history of this clone is cut off: its oldest commit seems to have made everything.",
         fix=_UNSHALLOW,
         commit=commit,
     )
@@ -116,7 +116,7 @@ def shallow_history(where: Path) -> ShallowRepositoryError:
 def no_eval(layout: Layout) -> Problem:
     """There are instructions and no eval: where evals were looked for, and how to add one."""
     reason, fix = _no_eval(layout)
-    return Problem(severity="note", what=reason, fix=fix)
+    return Problem(severity="note", message=reason, fix=fix)
 
 
 def nothing_to_report(where: Path, layout: Layout) -> NothingToReportError:

@@ -105,7 +105,7 @@ class RulesInForce:
             return
         manifest, findings = read_manifest_leniently(read.content, change.path, self._evals_dir)
         for finding in findings:
-            self._report(problems.bad_manifest(commit, change, finding.what, finding.line))
+            self._report(problems.bad_manifest(commit, change, finding.message, finding.line))
         if manifest is None:
             return
         watched = self._layout.named_by(manifest)

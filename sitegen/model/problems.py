@@ -12,7 +12,7 @@ class Finding(NamedTuple):
     """A problem inside one file, reported by a reader or a scorer that does not know the path of the file."""
 
     severity: Severity
-    what: str
+    message: str
     """One sentence without a full stop. It may name fields, documents and cases, but quotes no value of a file."""
     fix: str
     """What to do about it, as an imperative sentence, also without any value."""
@@ -27,14 +27,14 @@ class Finding(NamedTuple):
     @property
     def text(self) -> str:
         """The sentence, followed by the value."""
-        return f"{self.what}: {self.value}" if self.value else self.what
+        return f"{self.message}: {self.value}" if self.value else self.message
 
 
 class Problem(NamedTuple):
     """A finding with its place in the project. It is on the problems page, and on the page of what it concerns."""
 
     severity: Severity
-    what: str
+    message: str
     fix: str
     path: str | None = None
     line: int | None = None

@@ -245,7 +245,7 @@ def _members_of_lines(content: bytes, findings: list[Finding]) -> Iterator[tuple
             value, odd = parse_json(line, number)
         except UnreadableError as error:
             message = f"Line {number} cannot be read: {error.what}"
-            findings.append(Finding(severity="error", what=message, fix="Run the cases again.", line=number))
+            findings.append(Finding(severity="error", message=message, fix="Run the cases again.", line=number))
             continue
         findings += odd
         yield value, number

@@ -89,7 +89,7 @@ def opinion(subject: Subject, payload: bytes) -> CodeJudgement:
     )
     for finding in result.scorecard.findings:
         if finding.severity == "error" and finding.about != "output":
-            raise ConfigurationError(f"The payload is wrong: {finding.what}.", where=_WHERE, fix=finding.fix)
+            raise ConfigurationError(f"The payload is wrong: {finding.message}.", where=_WHERE, fix=finding.fix)
     return _code_judgement(result, scope)
 
 

@@ -203,7 +203,7 @@ class DocumentCompiler:
         self.findings.append(
             Finding(
                 severity="warning",
-                what=f"Ground-truth error: {error}; not scored",
+                message=f"Ground-truth error: {error}; not scored",
                 fix="Correct the ground truth.",
                 about="ground_truth",
                 value=value,

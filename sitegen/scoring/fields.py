@@ -49,7 +49,7 @@ class FieldsScorer:
             truth = self._truths.compiled(inputs.ground_truth, sources)
         except UnreadableError as error:
             message = f"The ground truth cannot be read: {error.what}"
-            broken = Finding(severity="error", what=message, fix=error.fix, line=error.line, about="ground_truth")
+            broken = Finding(severity="error", message=message, fix=error.fix, line=error.line, about="ground_truth")
             return _no_ground_truth((broken, *findings), rules)
         output = read_outputs(inputs.outputs, rules.mapping, expected=len(truth.documents), key=truth.key)
         return _FieldsScoring(rules, truth, output, findings).result()

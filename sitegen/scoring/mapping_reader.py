@@ -95,7 +95,7 @@ def _load(content: bytes | None, findings: list[Finding]) -> tuple[Any, dict[Loc
         parsed = read_yaml(content)
     except UnreadableError as error:
         message = f"The mapping cannot be read: {error.what}"
-        findings.append(Finding(severity="error", what=message, fix=error.fix, line=error.line, about="mapping"))
+        findings.append(Finding(severity="error", message=message, fix=error.fix, line=error.line, about="mapping"))
         return {}, {}
     findings.extend(finding._replace(about="mapping") for finding in parsed.findings)
     return (parsed.values[0] if parsed.values else {}), dict(parsed.lines)
@@ -106,7 +106,7 @@ def _with_one_name_of_ignore(written: Any, about: About, findings: list[Finding]
     if not isinstance(written, dict):
         if written is not None:
             message = f"The root of the {about} is no object"
-            findings.append(Finding(severity="error", what=message, fix="Write keys and values.", about=about))
+            findings.append(Finding(severity="error", message=message, fix="Write keys and values.", about=about))
         return {}
     present = {key: value for key, value in written.items() if value is not None}
     ignored = present.pop(_OTHER_NAME_OF_IGNORE, None)
@@ -191,11 +191,11 @@ def _misfit_finding(about: About, location: Location, message: str, lines: dict[
         fix = _FIX_OF_KEY.get(key.casefold().replace("-", "_")) if len(location) == 1 else None
         near = nearest(key, possible)
         fix = fix or (f"Write {near!r} instead." if near else f"Use one of: {', '.join(possible)}.")
-        return Finding(severity="error", what=f"Unknown key {name!r}", fix=fix, line=line, about=about)
+        return Finding(severity="error", message=f"Unknown key {name!r}", fix=fix, line=line, about=about)
     if line is None and location[:-1] in lines:
         line = lines[location[:-1]]
     misfit = f"{name!r} does not fit: {message[:200]}"
-    return Finding(severity="error", what=misfit, fix="Correct the value.", line=line, about=about)
+    return Finding(severity="error", message=misfit, fix="Correct the value.", line=line, about=about)
 
 
 def _possible_keys(location: Location) -> tuple[str, ...] | None:

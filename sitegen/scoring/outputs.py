@@ -29,7 +29,7 @@ class ReadOutput(NamedTuple):
         """Record that a document, or with an empty name the whole output, cannot be read."""
         self.unreadable[name] = why
         subject = f"The output {name[:80]!r}" if name else "The output"
-        self.findings.append(Finding(severity="error", what=f"{subject} cannot be read: {why}", fix=fix, line=line))
+        self.findings.append(Finding(severity="error", message=f"{subject} cannot be read: {why}", fix=fix, line=line))
 
 
 def read_outputs(files: tuple[File, ...], mapping: Mapping, *, expected: int, key: str | None) -> ReadOutput:
@@ -148,7 +148,7 @@ class _OutputReader:
         self._output.documents[name] = value
 
     def _report(self, severity: Severity, message: str, line: int | None) -> None:
-        self._output.findings.append(Finding(severity=severity, what=message, fix="Correct the output.", line=line))
+        self._output.findings.append(Finding(severity=severity, message=message, fix="Correct the output.", line=line))
 
 
 def _json_in_text(value: Value) -> Value:

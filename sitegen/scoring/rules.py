@@ -237,7 +237,7 @@ class FieldRules:
                     )
 
     def _add_finding(self, message: str, fix: str) -> None:
-        self.findings.append(Finding(severity="error", what=message, fix=fix, about="mapping"))
+        self.findings.append(Finding(severity="error", message=message, fix=fix, about="mapping"))
 
 
 def _merged(settings: Any, layers: Sequence[Any]) -> Any:

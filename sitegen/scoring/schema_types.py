@@ -80,7 +80,7 @@ def read_schema(content: bytes | None) -> SchemaRules:
 
 
 def _schema_error(message: str, fix: str, line: int | None = None) -> Finding:
-    return Finding(severity="error", what=message, fix=fix, line=line, about="schema")
+    return Finding(severity="error", message=message, fix=fix, line=line, about="schema")
 
 
 def _statements(schema: Any, root: Any, steps: tuple[Step, ...], refs: tuple[str, ...]) -> Iterator[_Statement]:

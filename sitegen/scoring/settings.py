@@ -40,4 +40,4 @@ def unknown_key(noun: str, key: str, possible: Sequence[str]) -> Finding:
 
 def settings_finding(message: str, fix: str) -> Finding:
     """An error in the settings of an eval."""
-    return Finding(severity="error", what=message, fix=fix, about="settings")
+    return Finding(severity="error", message=message, fix=fix, about="settings")

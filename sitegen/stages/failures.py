@@ -76,7 +76,7 @@ def attempt(
         what = f"sitegen could not make {part}. {error.what}"
         return Problem(
             severity="error",
-            what=what,
+            message=what,
             fix=error.fix or FIX,
             path=error.path or path,
             line=None,
@@ -101,7 +101,7 @@ def _problem(part: str, error: Exception, problem: Problem) -> Problem:
         snapshot, error = error.snapshot, error.__cause__
         path = snapshot.outputs[0].path if snapshot.outputs else None
         problem = problem._replace(path=path, commit=snapshot.commit.sha)
-    return problem._replace(what=f"sitegen failed while it made {part}: {type(error).__name__}{_place(error)}.")
+    return problem._replace(message=f"sitegen failed while it made {part}: {type(error).__name__}{_place(error)}.")
 
 
 def _place(error: Exception) -> str:

@@ -70,7 +70,7 @@ def _is_lost(blob: Blob) -> bool:
 def _with_fix(result: Result) -> Result:
     """Add the git command that fetches missing contents to findings on them, which scorers cannot name."""
     card, fix = result.scorecard, MissingObjectsError().fix or ""
-    findings = tuple(finding._replace(fix=fix) if MISSING in finding.what else finding for finding in card.findings)
+    findings = tuple(finding._replace(fix=fix) if MISSING in finding.message else finding for finding in card.findings)
     return result._replace(scorecard=card._replace(findings=findings))
 
 

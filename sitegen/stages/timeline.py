@@ -171,12 +171,12 @@ def fold(project: Project, parts: PartStore) -> Timeline:
             allow_shallow=allow_shallow,
         )
     except NothingToReportError as error:
-        hints = [f"{remark.what} {remark.fix}" for remark in remarks]
+        hints = [f"{remark.message} {remark.fix}" for remark in remarks]
         layout = Layout(config, manifest, Watched())
         missing = MissingFiles(
             layout=layout, config=config, manifest=manifest, folders=files, summaries={}, set_aside=frozenset()
         )
-        hints += [f"{problem.what} {problem.fix}" for problem in missing.problems()]
+        hints += [f"{problem.message} {problem.fix}" for problem in missing.problems()]
         fix = " ".join(hints[:_HINTS]) or error.fix
         raise NothingToReportError(error.what, where=error.where, fix=fix) from None
     return Timeline(
@@ -196,7 +196,7 @@ def fold(project: Project, parts: PartStore) -> Timeline:
 def _unread(evaluation: EvaluationConfig | Finding | None) -> Iterator[Problem]:
     """What is wrong with the configuration of evaluations that was found: none of it counts then."""
     if isinstance(evaluation, Finding):
-        what = f"{evaluation.what} Nothing of the file counts."
+        what = f"{evaluation.message} Nothing of the file counts."
         yield Problem("warning", what, evaluation.fix, path=EVALUATION_FILE, line=evaluation.line)
 
 

@@ -83,7 +83,7 @@ def unmatched_redactions(timeline: Timeline, evals: Evals) -> Iterator[tuple[str
 
 def _remarks(timeline: Timeline, layout: Layout) -> Iterator[Problem]:
     for remark in timeline.remarks:
-        yield Problem(remark.severity, remark.what, remark.fix, path=layout.manifest_path, line=remark.line)
+        yield Problem(remark.severity, remark.message, remark.fix, path=layout.manifest_path, line=remark.line)
 
 
 def _instructions(timeline: Timeline, layout: Layout, folders: Folders) -> Iterator[Problem]:

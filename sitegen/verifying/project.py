@@ -79,7 +79,7 @@ class WorktreeProject(NamedTuple):
                 return project._replace(evaluation=evaluation)
             case Finding() as finding:
                 where = f"{EVALUATION_FILE}:{finding.line}" if finding.line else EVALUATION_FILE
-                return project._replace(misread=ConfigurationError(finding.what, where=where, fix=finding.fix))
+                return project._replace(misread=ConfigurationError(finding.message, where=where, fix=finding.fix))
         return project
 
     def eval_ids(self) -> tuple[str, ...]:

@@ -168,4 +168,4 @@ def _refuse_unfit(result: Result, own_settings: str) -> None:
     findings_of_entry = read_settings(own_settings)[1]
     for finding in result.scorecard.findings:
         if finding.severity == "error" and finding.about == "settings" and finding not in findings_of_entry:
-            raise ConfigurationError(f"{finding.what}.", fix=finding.fix)
+            raise ConfigurationError(f"{finding.message}.", fix=finding.fix)

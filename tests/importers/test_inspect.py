@@ -158,7 +158,7 @@ def test_a_sample_that_failed_and_a_run_that_did_not_end_are_said() -> None:
     assert stopped == (failed, Finding("warning", what, AGAIN, value="out of credit"))
     start = {"version": 2, "eval": stated("eval")["eval"]}
     begun = read_results("x.eval", packed({"_journal/start.json": json.dumps(start).encode()}))
-    assert [each.what for each in begun.findings] == [
+    assert [each.message for each in begun.findings] == [
         "The run ended with the status 'started': samples may be missing",
         "There are no samples in the log",
     ]
@@ -198,7 +198,7 @@ def test_scores_that_are_none_are_left_out_and_said_once() -> None:
         ("kinds: 1", 1.0),
         ("kinds: 2", 0.5),
     ]
-    assert [each.what for each in read.findings][1:] == [
+    assert [each.message for each in read.findings][1:] == [
         "Scores of 'length' are no numbers from 0 to 1, and are left out: 4"
     ]
 

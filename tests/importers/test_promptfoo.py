@@ -105,7 +105,7 @@ def test_a_provider_that_fails_is_said_with_its_case() -> None:
 def test_a_version_that_is_not_known_is_a_problem_that_names_those_that_are(version: Any, stated: str) -> None:
     card = score(changed("promptfoo-1.json", version=version)).scorecard
     what = f"it has {stated} of promptfoo's results, and only versions 3 and 4 are known"
-    assert (card.status, card.findings[0].what) == ("unreadable", f"The output cannot be read: {what}")
+    assert (card.status, card.findings[0].message) == ("unreadable", f"The output cannot be read: {what}")
     assert read_results("o.json", changed("promptfoo-1.json", version=4)).cases
 
 

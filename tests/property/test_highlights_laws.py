@@ -103,7 +103,7 @@ def test_no_bytes_make_scoring_fail(output: bytes, name: str, gold: bytes, said:
     card = result.scorecard
     assert card.counts == stats.tally(result.judgements)
     assert card.counts == (stats.total(each.counts for each in card.documents) if card.documents else card.counts)
-    assert not [finding.what for finding in card.findings if finding.what[0].islower()]
+    assert not [finding.message for finding in card.findings if finding.message[0].islower()]
     if card.status != "scored":
         assert any(finding.severity == "error" for finding in card.findings)
 

@@ -187,4 +187,4 @@ def test_no_bytes_make_scoring_fail(
     assert counts == stats.tally(result.judgements, result.scorecard.convention)
     if result.scorecard.status != "scored":
         assert any(finding.severity == "error" for finding in result.scorecard.findings)
-    assert not [finding.what for finding in result.scorecard.findings if finding.what[0].islower()]
+    assert not [finding.message for finding in result.scorecard.findings if finding.message[0].islower()]

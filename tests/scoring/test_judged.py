@@ -89,12 +89,12 @@ def test_what_is_odd_is_said_with_its_line() -> None:
 def test_a_file_that_cannot_be_read_has_no_numbers(content: bytes | None, why: str) -> None:
     card = score(content).scorecard
     assert (card.status, [metric.value for metric in card.metrics]) == ("unreadable", [None] * 5)
-    assert card.findings[0].what == f"The output cannot be read: {why}"
+    assert card.findings[0].message == f"The output cannot be read: {why}"
 
 
 def test_a_missing_output_has_no_numbers() -> None:
     card = scorer("judged").score(ScoringInputs((), None, None, None, "{}")).scorecard
-    assert (card.status, card.findings[0].what) == ("unreadable", "The output cannot be read: the output is missing")
+    assert (card.status, card.findings[0].message) == ("unreadable", "The output cannot be read: the output is missing")
 
 
 CASE = {

@@ -53,7 +53,9 @@ def said(result: Result, row: dict[str, str]) -> dict[str, str]:
         value = result.scorecard.metric(name)
         return NOTHING if value is None else f"{value:.3f}"
 
-    findings = [each for each in result.scorecard.findings if "lines" in row or not each.what.startswith(UNMENTIONED)]
+    findings = [
+        each for each in result.scorecard.findings if "lines" in row or not each.message.startswith(UNMENTIONED)
+    ]
     found = {
         "status": result.scorecard.status,
         "accuracy": number("accuracy"),
@@ -66,7 +68,7 @@ def said(result: Result, row: dict[str, str]) -> dict[str, str]:
         "findings": "; ".join(
             f"{each.severity}{f', line {each.line}' if each.line else ''}: {each.text}"
             for each in findings
-            if not each.what.startswith("Consistency")
+            if not each.message.startswith("Consistency")
         ),
     }
     return {name: found[name] or NOTHING for name in row if name in found}

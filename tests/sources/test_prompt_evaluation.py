@@ -120,7 +120,7 @@ def test_what_is_not_understood_in_a_found_configuration_stops_only_what_calls_a
     assert "evaluations/config/default_config.yaml:2" in capsys.readouterr().out
     options = Options(repo=project, worktree=True)
     problems = fold(open_project(options, ""), MemoryParts()).problems
-    assert [(each.severity, each.path, each.line, each.what) for each in problems] == [
+    assert [(each.severity, each.path, each.line, each.message) for each in problems] == [
         (
             "warning",
             "evaluations/config/default_config.yaml",

@@ -158,7 +158,7 @@ def test_what_pandas_and_numpy_write_is_understood():
 
 def test_what_is_wrong_inside_records_is_a_finding():
     found = api.evaluate(CASES, [{"case_id": "open", "output": "No"}, {"output": "stray"}])
-    assert [finding.what for finding in found.findings] == [
+    assert [finding.message for finding in found.findings] == [
         "Response 2 has no case_id",
         "Test cases without a response (1): ivy",
     ]

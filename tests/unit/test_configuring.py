@@ -275,7 +275,7 @@ def test_metadata_is_not_remarked_on() -> None:
 
 def test_an_id_beside_the_key_that_counts_is_remarked_on() -> None:
     _, remarks = read_manifest_with_remarks(b"evals:\n  a: {id: a}\n  b: {id: c}\n", PATH, "evals")
-    assert [(each.what, each.line) for each in remarks] == [
+    assert [(each.message, each.line) for each in remarks] == [
         ("The eval 'b' has the key id, text ('c'), which does not count.", 3)
     ]
 
@@ -283,7 +283,7 @@ def test_an_id_beside_the_key_that_counts_is_remarked_on() -> None:
 def test_entries_of_old_commits_that_are_wrong_are_left_out_and_said() -> None:
     read, findings = read_manifest_leniently(b"evals:\n  a: {name: A}\n  b: {name: []}\n", PATH, "evals")
     assert read == Manifest(evals=(EvalConfig(id="a", name="A"),))
-    assert [(finding.severity, finding.what, finding.line) for finding in findings] == [
+    assert [(finding.severity, finding.message, finding.line) for finding in findings] == [
         ("error", "evals.b.name is a list, a valid string is wanted.", 3)
     ]
     assert read_manifest_leniently(b"\xff\xfe\x00", PATH, "evals")[0] is None

@@ -152,7 +152,7 @@ def test_nothing_of_a_project_is_imported(environment, project, tmp_path):
 def test_every_kind_knows_the_setting_that_names_installed_metrics(known):
     stated, findings = read_keys('{"own_metrics": ["clean_documents"], "odd": 1}', known)
     assert stated["own_metrics"] == ["clean_documents"]
-    assert [finding.what for finding in findings] == ["Unknown key 'odd'"]
+    assert [finding.message for finding in findings] == ["Unknown key 'odd'"]
 
 
 def measured(monkeypatch: pytest.MonkeyPatch, right: int, by_document: dict[str, float] | None) -> Scorecard:
@@ -187,5 +187,5 @@ def test_a_metric_that_gives_its_value_of_each_document_has_an_interval_and_a_no
 def test_values_of_documents_that_do_not_make_the_metric_are_a_problem(monkeypatch, values: dict[str, float]) -> None:
     card = measured(monkeypatch, 9, values)
     assert card.metric("clean") is None
-    assert "The metric 'clean' failed: ValueError" in card.findings[0].what
+    assert "The metric 'clean' failed: ValueError" in card.findings[0].message
     assert interval_of(card, "fields", "clean") is None

@@ -433,7 +433,7 @@ def test_a_record_that_cannot_be_read_is_a_problem_and_the_iteration_counts(repo
     sha = repo.commit({TRUTH: "t", output(1): "1", record(1): "{"})
     advanced = fold(repo)
     assert [each.recorded_at for each in advanced.update.evals[0].history.snapshots] == [None]
-    assert [(each.what, each.path, each.commit, each.eval_id) for each in advanced.problems] == [
+    assert [(each.message, each.path, each.commit, each.eval_id) for each in advanced.problems] == [
         ("The recorded results cannot be read: no JSON object.", record(1), sha, "shop")
     ]
 
@@ -867,7 +867,7 @@ def test_links_and_submodules_where_files_are_read_are_problems(repo: GitRepo) -
     sha = repo.commit(files)
     advanced = fold(repo)
     assert [each.label for each in advanced.update.evals[0].history.snapshots] == ["iteration-001"]
-    assert [(each.severity, each.what, each.path, each.commit) for each in advanced.problems] == [
+    assert [(each.severity, each.message, each.path, each.commit) for each in advanced.problems] == [
         ("note", "This is a symbolic link, which is not followed.", "CLAUDE.md", sha),
         ("warning", "This is a submodule, which is not followed.", "evals/other", sha),
         ("warning", "This is a symbolic link, which is not followed.", output(2), sha),
@@ -887,7 +887,7 @@ def test_a_broken_manifest_leaves_the_last_good_one_in_force(repo: GitRepo) -> N
     assert {each.settings for each in advanced.update.evals[0].history.snapshots} == {'{"ground_truth_format":"long"}'}
     (problem,) = advanced.problems
     assert (problem.severity, problem.path, problem.commit) == ("warning", "evals/manifest.yaml", shas[1])
-    assert problem.what.startswith("The manifest cannot be read: ")
+    assert problem.message.startswith("The manifest cannot be read: ")
 
 
 def test_while_a_manifest_is_broken_nothing_is_scored_again(repo: GitRepo) -> None:

@@ -348,7 +348,7 @@ def test_a_repository_of_instructions_alone_has_their_edits_and_a_note_that_ther
     advanced = go(repo, parts, repo.commit({"README.md": "nothing that is read"}))
     assert [(file.path, len(file.edits)) for file in first.update.instructions] == [("CLAUDE.md", 1)]
     assert (first.update.evals, advanced.update.evals) == ((), ())
-    assert [(each.severity, each.what.partition(":")[0]) for each in advanced.problems] == [
+    assert [(each.severity, each.message.partition(":")[0]) for each in advanced.problems] == [
         ("note", "There is no eval")
     ]
 
@@ -367,7 +367,7 @@ def test_dates_that_run_backwards_are_counted_in_one_note(repo: GitRepo) -> None
     repo.commit({output(2): "2"}, when=START - DAY)
     repo.commit({output(3): "3"}, when=START - 2 * DAY)
     advanced = go(repo, MemoryParts(), repo.commit({output(4): "4"}, when=START + DAY))
-    assert [(each.severity, each.what) for each in advanced.problems] == [
+    assert [(each.severity, each.message) for each in advanced.problems] == [
         ("note", "2 commits are dated before the commit they follow.")
     ]
     assert [each.iteration for each in advanced.update.evals[0].history.snapshots] == [1, 2, 3, 4]

@@ -256,7 +256,10 @@ def test_a_mute_that_names_nothing_is_a_note() -> None:
     one = summary("a", *[0.9] * 6, *[0.5] * 6)
     good = Mute(eval="a", commit=one.steps[0].commit.sha, why="")
     (note,) = unmatched_mutes((good, Mute(eval="a", commit="0000000", why="", metric="f1")), (one,))
-    assert (note.severity, note.what) == ("warning", "A mute names no step: eval 'a', commit '0000000', metric 'f1'.")
+    assert (note.severity, note.message) == (
+        "warning",
+        "A mute names no step: eval 'a', commit '0000000', metric 'f1'.",
+    )
 
 
 def test_open_ones_come_first_and_the_largest_of_them() -> None:

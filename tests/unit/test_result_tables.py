@@ -124,14 +124,14 @@ def test_expected_and_output_alone_are_held_against_each_other_by_rule_29() -> N
     results = read("r.csv", table, columns={"id": "id", "expected": "gold", "output": "said", "error": "error"})
     assert scores(results) == [{"exact match": 1.0}, {"exact match": 0.0}, {}, {}]
     assert [case.passed for case in results.cases] == [True, False, None, None]
-    assert [each.what for each in results.findings] == ["1 of 4 rows state an error"]
+    assert [each.message for each in results.findings] == ["1 of 4 rows state an error"]
 
 
 def test_a_range_is_brought_to_zero_to_one_and_what_lies_outside_is_said() -> None:
     table = "id,rating\na,1\nb,3\nc,5\nd,7\ne,inf\nf,often\n"
     results = read("r.csv", table, columns={"id": "id", "score": "rating"}, range=[1, 5])
     assert [case.score for case in results.cases] == [0.0, 0.5, 1.0, None, None, None]
-    assert [each.what for each in results.findings] == [
+    assert [each.message for each in results.findings] == [
         "Scores in the column 'rating' are no numbers from 1 to 5: 3 of 6"
     ]
 
@@ -158,7 +158,7 @@ def test_a_table_that_nothing_explains_is_a_problem_that_names_the_presets(path:
 def test_settings_that_nobody_knows_are_said_and_the_rest_counts() -> None:
     columns = {"id": "id", "score": "s", "outptu": "s"}
     scored = card("r.csv", "id,s\na,1\n", columns=columns, preset="ragsa", rnage=1)
-    assert [(each.what, each.fix) for each in scored.findings] == [
+    assert [(each.message, each.fix) for each in scored.findings] == [
         ("Unknown setting 'rnage'", "Write 'range' instead."),
         ("There is no preset 'ragsa'", "Use one of: langsmith, lm-eval, mlflow, ragas; or `columns`."),
         ("Unknown part of a case 'outptu'", "Write 'output' instead."),
@@ -178,7 +178,7 @@ def test_rows_without_an_id_are_named_by_their_input_and_variants_tell_them_apar
     table = "q,model,s\nwhy,one,1\nwhy,two,0\nwhy,two,1\n,one,1\n"
     results = read("r.csv", table, columns={"input": "q", "variant": "model", "score": "s"})
     assert [case.id for case in results.cases] == ["why · one", "why · two", "why · two (2)", "row 4 · one"]
-    assert [each.what for each in results.findings] == [
+    assert [each.message for each in results.findings] == [
         "Names of cases stand on several rows, which are told apart by their order: 1"
     ]
 
@@ -259,7 +259,7 @@ def test_samples_of_lm_eval_are_read_without_a_setting() -> None:
     ]
     case = results.cases[0]
     assert (case.input, case.expected, case.output) == ("Q: 2+2?", "4", "4")
-    assert [each.what for each in results.findings] == [
+    assert [each.message for each in results.findings] == [
         "Scores in the column 'perplexity' are no numbers from 0 to 1: 2 of 2"
     ]
     old = {
@@ -303,7 +303,7 @@ def test_events_of_openai_evals_are_cases_whose_matches_are_the_report_of_the_to
     assert (last.model, last.input, last.expected, last.output) == ("gpt-x", "system: Add.\n\nuser: 1+1", "2", "3")
     assert last.judges[0].counts == (("match", WRONG),)
     assert results.run == JudgedRun(at="2026-01-02 03:04:05.678")
-    assert [each.what for each in results.findings] == [
+    assert [each.message for each in results.findings] == [
         "The sample 'sums.dev.3' ended with an error",
         "Values of the metric 'bleu' are no numbers from 0 to 1, and are left out: 1",
     ]

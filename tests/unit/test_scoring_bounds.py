@@ -47,7 +47,7 @@ def test_items_of_lists_beyond_a_bound_are_paired_only_if_they_are_equal(
     others = [f"{name}s" for name in NAMES]
     result = score(json.dumps(walls("roof", *NAMES)), walls(*others, "roof"))
     assert (paired(result)[0], len(paired(result))) == ((0, 3), pairs)
-    assert [each.what for each in result.scorecard.findings] == [
+    assert [each.message for each in result.scorecard.findings] == [
         "The list 'walls' has 4 expected and 4 given items: too many that are alike but not equal; only equal items "
         "are paired by their key"
     ] * findings
@@ -58,7 +58,7 @@ def test_a_thousand_unequal_items_on_each_side_are_within_the_bounds_and_six_tho
     many = walls(*(f"wall {number}" for number in range(6_000)))
     result = score(json.dumps(many), walls(*(f"{number} wall" for number in range(6_000))))
     assert paired(result) == []
-    assert "too many that are alike but not equal" in result.scorecard.findings[0].what
+    assert "too many that are alike but not equal" in result.scorecard.findings[0].message
 
 
 @pytest.mark.parametrize(("name", "bound"), [("MAX_COMPARED", 8), ("MAX_SIMILAR", 4), ("MAX_ASSIGNED", 3)])
@@ -73,7 +73,7 @@ def test_lists_too_long_for_hungarian_are_paired_by_greedy_and_a_finding_says_so
     assert best.alignments[0].algorithm == "hungarian"
     assert within.alignments[0].algorithm == "greedy"
     assert best.scorecard.findings == ()
-    assert "too long for hungarian, so that greedy paired them" in within.scorecard.findings[0].what
+    assert "too long for hungarian, so that greedy paired them" in within.scorecard.findings[0].message
 
 
 def test_a_ground_truth_with_more_documents_or_cells_than_the_bound_is_a_problem_that_names_it(
@@ -88,7 +88,7 @@ def test_a_ground_truth_with_more_documents_or_cells_than_the_bound_is_a_problem
     documents = score(truth, output, "csv")
     monkeypatch.setattr(csv_reader, "MAX_CELLS", 5)
     cells = score(truth, output, "csv")
-    assert [(each.scorecard.status, each.scorecard.findings[0].what) for each in (documents, cells)] == [
+    assert [(each.scorecard.status, each.scorecard.findings[0].message) for each in (documents, cells)] == [
         (
             "no_ground_truth",
             "The ground truth cannot be read: it has 2 documents, more than the 1 that an eval can have",

@@ -95,7 +95,7 @@ def test_an_unreadable_output_omits_every_expected_value(outputs: tuple[File, ..
     assert card.status == "unreadable"
     assert card.counts == Counts(fn=2, omission=2)
     assert card.metric("f1") == 0.0
-    assert [(each.severity, each.what, each.about) for each in card.findings] == [("error", what, "output")]
+    assert [(each.severity, each.message, each.about) for each in card.findings] == [("error", what, "output")]
 
 
 def test_a_byte_order_mark_is_accepted_everywhere() -> None:

@@ -153,13 +153,13 @@ def test_the_ground_truth_format_of_every_eval_means_nothing_here():
 def test_a_run_that_is_not_there_is_an_unreadable_output():
     result = score(settings='{"run_id": "7"}')
     assert (result.scorecard.status, result.scorecard.counts.omission) == ("unreadable", 2)
-    assert result.scorecard.findings[0].what == "The output cannot be read: it has no run '7'"
+    assert result.scorecard.findings[0].message == "The output cannot be read: it has no run '7'"
     assert result.scorecard.findings[0].fix == "Ask for one of: 1, 2."
 
 
 def test_why_an_output_is_missing_is_told():
     card = score(None, reason="a Git LFS pointer").scorecard
-    assert (card.status, [finding.what for finding in card.findings]) == (
+    assert (card.status, [finding.message for finding in card.findings]) == (
         "unreadable",
         ["The output cannot be read: a Git LFS pointer"],
     )

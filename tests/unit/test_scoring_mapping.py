@@ -86,14 +86,14 @@ def test_an_unknown_key_names_its_line_and_the_nearest_known_one_and_the_rest_is
 )
 def test_the_advice_on_an_unknown_key_goes_by_what_it_means_and_never_by_a_few_letters(key: str, fix: str) -> None:
     (finding,) = read_mapping(f"{key}: {{}}\n".encode(), "{}")[1]
-    assert finding.what == f"Unknown key {key!r}"
+    assert finding.message == f"Unknown key {key!r}"
     assert finding.fix.startswith(fix)
 
 
 def test_a_value_of_the_wrong_shape_is_left_out_alone() -> None:
     mapping, findings = read_mapping(b"ignore:\n  - a\n  - {b: 1}\n  - c\n", "{}")
     assert mapping == Mapping(ignore=("a", "c"))
-    assert [(each.what, each.line, each.about) for each in findings] == [
+    assert [(each.message, each.line, each.about) for each in findings] == [
         ("'ignore[1]' does not fit: Input should be a valid string", 3, "mapping")
     ]
 
@@ -128,7 +128,7 @@ lists: {l: {threshold: 2}}
 ignore: ["a[", ok]
 """
     rules, findings = compile_rules(RuleSources(content, "{}", None))
-    assert [each.what for each in findings] == [
+    assert [each.message for each in findings] == [
         "In 'ignore': 'a[' is no field path",
         "The tolerance category 'aera' has no tolerance",
         "The tolerance of 'area' is no number from 0 up",

@@ -88,7 +88,7 @@ def test_a_variant_that_cannot_be_read_is_wrong_in_every_case():
         ("a", "scored", 0),
         ("b", "unreadable", 2),
     ]
-    assert [finding.what.partition(":")[0] for finding in card.findings if finding.severity == "error"] == [
+    assert [finding.message.partition(":")[0] for finding in card.findings if finding.severity == "error"] == [
         "The responses of 'b' cannot be read"
     ]
 
@@ -132,7 +132,7 @@ def test_two_files_of_one_variant_count_together():
     result = score(file("responses-a.json", ("sky", "blue")), file("responses-a.jsonl"), file("responses-b.json"))
     assert [each.id for each in result.scorecard.documents] == ["a", "b"]
     assert "Two files hold responses of the variant 'a'; both count" in [
-        finding.what for finding in result.scorecard.findings
+        finding.message for finding in result.scorecard.findings
     ]
 
 

@@ -72,7 +72,7 @@ def test_sums_are_of_all_answers_or_undefined() -> None:
     assert run_usage([*calls, failed]) == RunUsage(4, ("m",), '{"t": 0}', 45, 4, 2.25, 2.5, 4.0)
     unstated = Call(Usage(10, 1), "n", '{"t": 1}')
     assert run_usage([*calls, unstated]) == RunUsage(5, ("m", "n"), "", 50, 5)
-    assert [finding.what for finding in lacking([*calls, unstated])] == [
+    assert [finding.message for finding in lacking([*calls, unstated])] == [
         "Some of 5 answers do not state what they took: cost (1), latency (1)"
     ]
     assert lacking([*calls, failed]) == ()

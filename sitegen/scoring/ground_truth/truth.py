@@ -34,7 +34,7 @@ class GroundTruth(NamedTuple):
 
 def truth_warning(message: str, fix: str, line: int | None = None, value: str = "") -> Finding:
     """A warning about the file of the ground truth."""
-    return Finding(severity="warning", what=message, fix=fix, line=line, about="ground_truth", value=value)
+    return Finding(severity="warning", message=message, fix=fix, line=line, about="ground_truth", value=value)
 
 
 class Tree:

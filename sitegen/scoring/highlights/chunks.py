@@ -126,7 +126,7 @@ class ChunkReader:
 
     def _report(self, message: str) -> None:
         fix = f"Correct the {'output' if self._about == 'output' else 'gold standard'}."
-        self.findings.append(Finding(severity="error", what=message, fix=fix, line=self._line, about=self._about))
+        self.findings.append(Finding(severity="error", message=message, fix=fix, line=self._line, about=self._about))
 
     def _is_chunk(self, value: Value) -> TypeGuard[dict[str, Value]]:
         if not isinstance(value, dict):

@@ -138,7 +138,7 @@ def _read_chunks(is_lines: bool, content: bytes, about: About) -> _FileChunks:
             findings += [finding._replace(line=number, about=about) for finding in odd]
     if not chunks:
         first = findings[0] if findings else Finding("error", "It is empty", "Write one chunk a line.")
-        raise UnreadableError(first.what[0].lower() + first.what[1:], first.fix, first.line)
+        raise UnreadableError(first.message[0].lower() + first.message[1:], first.fix, first.line)
     return _FileChunks(tuple(chunks), (*findings, *reader.findings))
 
 

@@ -240,4 +240,4 @@ def _content(file: File) -> bytes:
 
 
 def _unreadable(why: str, line: int | None = None, fix: str = "Let the judge write it again.") -> Finding:
-    return Finding(severity="error", what=f"The output cannot be read: {why}", fix=fix, line=line)
+    return Finding(severity="error", message=f"The output cannot be read: {why}", fix=fix, line=line)

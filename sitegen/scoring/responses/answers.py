@@ -182,7 +182,7 @@ class _ResponsesReader:
         )
 
     def _report(self, severity: Severity, message: str, line: int | None) -> None:
-        self._findings.append(Finding(severity=severity, what=message, fix=_FIX, line=line))
+        self._findings.append(Finding(severity=severity, message=message, fix=_FIX, line=line))
 
 
 def _judge_of_grade(value: dict[str, Value]) -> str:

@@ -100,4 +100,4 @@ class _TestCasesReader:
         )
 
     def _report(self, severity: Severity, message: str, fix: str) -> None:
-        self.findings.append(Finding(severity=severity, what=message, fix=fix, about="ground_truth"))
+        self.findings.append(Finding(severity=severity, message=message, fix=fix, about="ground_truth"))

@@ -157,7 +157,7 @@ class _ResponsesScoring:
     ) -> None:
         """Add a finding about a variant."""
         message = f"{message}, of the variant {variant.name[:80]!r}" if variant.name else message
-        self._findings.append(Finding(severity=severity, what=message, fix=fix, line=line, value=value))
+        self._findings.append(Finding(severity=severity, message=message, fix=fix, line=line, value=value))
 
     def _vectors(self, variants: Sequence[VariantResponses], embedder: Embedder | None) -> dict[int, Vector | None]:
         """The vectors by the identity of the response, from one model for all variants, so that they are comparable."""
@@ -204,7 +204,7 @@ class _ResponsesScoring:
         if dropped:
             message = f"Grades that are no whole number from 1 to 5 and do not count: {len(dropped)}"
             fix = "Grade these responses again."
-            self._findings.append(Finding(severity="warning", what=message, fix=fix, line=dropped[0].line))
+            self._findings.append(Finding(severity="warning", message=message, fix=fix, line=dropped[0].line))
 
     def _fields(self, judgements: Sequence[Judgement]) -> tuple[FieldScore, ...]:
         by_category: dict[str, list[Judgement]] = {}

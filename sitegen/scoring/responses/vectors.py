@@ -52,7 +52,7 @@ def _recorded_vectors(responses: Sequence[Response]) -> ResponseVectors:
         return ResponseVectors(vectors, ())
     message = f"{len(lines)} of {len(vectors)} responses have no usable embedding and are left out of consistency"
     fix = "Record a list of numbers, as long as the others."
-    return ResponseVectors(vectors, (Finding(severity="warning", what=message, fix=fix, line=lines[0]),))
+    return ResponseVectors(vectors, (Finding(severity="warning", message=message, fix=fix, line=lines[0]),))
 
 
 def _embedded_vectors(responses: Sequence[Response], embedder: Embedder) -> tuple[Vector, ...]:

@@ -155,7 +155,7 @@ def _too_large(limits: BuildLimits, sizes: Sizes, once: int, thinned: int) -> Pr
         fix = f"If that is fine, reports_kept = {kept} under [limits] says so: the newest of each eval stay full"
     return Problem(
         severity="warning",
-        what=f"{cause} {outcome}",
+        message=f"{cause} {outcome}",
         fix=f"{fix}. Or raise site_bytes where the site is not on GitHub Pages.",
         path="sitegen.toml",
     )

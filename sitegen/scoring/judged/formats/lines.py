@@ -191,7 +191,9 @@ class _LinesReader:
 
     def _report(self, severity: Severity, message: str, value: str = "") -> None:
         self.findings.append(
-            Finding(severity=severity, what=message, fix="Correct the judge's results.", line=self._line, value=value)
+            Finding(
+                severity=severity, message=message, fix="Correct the judge's results.", line=self._line, value=value
+            )
         )
 
 

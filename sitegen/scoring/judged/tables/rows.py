@@ -62,7 +62,7 @@ def _json_lines_table(content: bytes) -> ResultTable:
         if isinstance(value, dict):
             rows.append(value)
         else:
-            findings.append(Finding(severity="error", what=f"Line {number} is no object", fix=_FIX, line=number))
+            findings.append(Finding(severity="error", message=f"Line {number} is no object", fix=_FIX, line=number))
     if not rows:
         raise UnreadableError("it has no rows", "Write one JSON object a line.")
     return _table_of_objects(rows, findings)
