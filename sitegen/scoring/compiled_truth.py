@@ -170,20 +170,10 @@ class DocumentCompiler:
 
     def _leaf(self, place: ValuePlace, value: Value, compare: Comparison | None) -> Leaf:
         """Prepares the judgements of the two most frequent cases: the value is missing, or exactly as expected."""
-        path, attribute, named_path = place
-        self.attributes[attribute] = None
+        self.attributes[place.attribute] = None
         nothing: Outcome = "true_negative" if compare is None else "omission"
         same = nothing if compare is None or self.rules.empty(value) else compare(value)
-        as_expected = Judgement(
-            document=self.document,
-            path=path,
-            attribute=attribute,
-            outcome=same,
-            expected=value,
-            actual=value,
-            note="",
-            named_path=named_path,
-        )
+        as_expected = judgement_at(place, self.document, same, value, value)
         missing = as_expected._replace(outcome=nothing, actual=None)
         return Leaf(place=place, value=value, compare=compare, missing=missing, same=as_expected)
 
@@ -210,6 +200,23 @@ class DocumentCompiler:
                 path=path,
             )
         )
+
+
+def judgement_at(
+    place: ValuePlace, document: str, outcome: Outcome, expected: Value, actual: Value, note: str = ""
+) -> Judgement:
+    """The judgement of the value at a place."""
+    path, attribute, named_path = place
+    return Judgement(
+        document=document,
+        path=path,
+        attribute=attribute,
+        outcome=outcome,
+        expected=expected,
+        actual=actual,
+        note=note,
+        named_path=named_path,
+    )
 
 
 def project(item: dict[str, Value], fields: tuple[tuple[str, ...], ...]) -> dict[str, Value]:

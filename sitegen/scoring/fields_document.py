@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeAlias
 from sitegen.model.metrics import Convention
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.panels import PairedBy
-from sitegen.model.scorecards import ListAlignment, Result, Status
+from sitegen.model.scorecards import Result, Status
 from sitegen.scoring.results_file import FieldCounts, RatioValues, field_row
 from sitegen.stats import counts as stats
 from sitegen.text.values import json_value
@@ -122,13 +122,10 @@ def alignments(result: Result) -> dict[str, list[AlignedItems]]:
     """The pairs of items of each list of a result, as ``FieldsPart.alignment`` holds them."""
     several = len(result.scorecard.documents) > 1
     return {
-        f"{alignment.document}:{alignment.path}" if several else alignment.path: _alignment(alignment)
+        f"{alignment.document}:{alignment.path}" if several else alignment.path: [
+            *alignment.pairs,
+            *((index, None, None, None) for index in alignment.unmatched_expected),
+            *((None, index, None, None) for index in alignment.unmatched_actual),
+        ]
         for alignment in result.alignments
     }
-
-
-def _alignment(alignment: ListAlignment) -> list[AlignedItems]:
-    rows: list[AlignedItems] = list(alignment.pairs)
-    rows += [(index, None, None, None) for index in alignment.unmatched_expected]
-    rows += [(None, index, None, None) for index in alignment.unmatched_actual]
-    return rows

@@ -10,7 +10,7 @@ from sitegen.model.panels import AlignmentPanel, AlignmentRow
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import ListAlignment
 from sitegen.model.values import Value
-from sitegen.scoring.compiled_truth import Branch, Item, ItemList, Leaf, Node, OutOfScope, project
+from sitegen.scoring.compiled_truth import Branch, Item, ItemList, Leaf, Node, OutOfScope, judgement_at, project
 from sitegen.scoring.lists import align
 from sitegen.scoring.paths import ANY, ValuePlace, item_name, item_names, path_text
 from sitegen.scoring.rules import FieldRule, FieldRules
@@ -220,19 +220,7 @@ class Judge:
             self._add(place, "hallucination", None, value, note)
 
     def _add(self, place: ValuePlace, outcome: Outcome, expected: Value, actual: Value, note: str = "") -> None:
-        path, attribute, named_path = place
-        self.judgements.append(
-            Judgement(
-                document=self._document,
-                path=path,
-                attribute=attribute,
-                outcome=outcome,
-                expected=expected,
-                actual=actual,
-                note=note,
-                named_path=named_path,
-            )
-        )
+        self.judgements.append(judgement_at(place, self._document, outcome, expected, actual, note))
 
 
 def _expected_values_of(expected: Branch) -> int:

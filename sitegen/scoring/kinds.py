@@ -7,6 +7,7 @@ installed packages are looked up when a manifest names them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Final
 
 from sitegen.errors import ConfigurationError
@@ -51,21 +52,21 @@ def specs_of(kind_scorer: Scorer, cards: Iterable[Scorecard]) -> tuple[MetricSpe
     The latter are ordered by their first appearance, each as the first scorecard with it describes it. So later
     scorecards add metrics and change none, and the page of an earlier point stays true. Never empty.
     """
-    specs = {spec.name: spec for spec in kind_scorer.metrics}
-    for card in cards:
-        for spec in card.specs:
-            specs.setdefault(spec.name, spec)
-    return tuple(specs.values()) or (NOTHING,)
+    return _distinct(kind_scorer.metrics, *(card.specs for card in cards)) or (NOTHING,)
 
 
 def series_specs(kind_scorer: Scorer, settings: Iterable[str], cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:
     """The metrics of the kind and those that the settings of its outputs name; if a kind has none, as ``specs_of``."""
     if not kind_scorer.metrics:
         return specs_of(kind_scorer, cards)
-    specs = {spec.name: spec for spec in kind_scorer.metrics}
-    for stated in dict.fromkeys(settings):
-        for spec in own_specs(stated):
-            specs.setdefault(spec.name, spec)
+    return _distinct(kind_scorer.metrics, *map(own_specs, dict.fromkeys(settings)))
+
+
+def _distinct(*groups: Iterable[MetricSpec]) -> tuple[MetricSpec, ...]:
+    """The first specification of each metric, in order."""
+    specs: dict[str, MetricSpec] = {}
+    for spec in chain.from_iterable(groups):
+        specs.setdefault(spec.name, spec)
     return tuple(specs.values())
 
 

@@ -47,24 +47,25 @@ class OwnMetric(NamedTuple):
 def own_kind(name: str) -> OwnKind:
     """An installed kind. Raises ConfigurationError if the package has no ``OwnKind`` of that name."""
     installed = extension(KINDS, name)
-    if not isinstance(installed, OwnKind) or installed.scorer.kind != name or installed.files.kind != name:
-        raise ConfigurationError(
-            f"the entry point {name!r} of the group {KINDS!r} is no OwnKind of that name",
-            fix="Let it name a sitegen.extending.OwnKind whose scorer and files have that kind.",
-        )
-    return installed
+    if isinstance(installed, OwnKind) and installed.scorer.kind == installed.files.kind == name:
+        return installed
+    raise _wrong_entry_point(name, KINDS, "OwnKind", "whose scorer and files have that kind")
 
 
 @cache
 def own_metric(name: str) -> OwnMetric:
     """An installed metric. Raises ConfigurationError if the package has no ``OwnMetric`` of that name."""
     installed = extension(METRICS, name)
-    if not isinstance(installed, OwnMetric) or installed.spec.name != name:
-        raise ConfigurationError(
-            f"the entry point {name!r} of the group {METRICS!r} is no OwnMetric of that name",
-            fix="Let it name a sitegen.extending.OwnMetric whose spec has that name.",
-        )
-    return installed
+    if isinstance(installed, OwnMetric) and installed.spec.name == name:
+        return installed
+    raise _wrong_entry_point(name, METRICS, "OwnMetric", "whose spec has that name")
+
+
+def _wrong_entry_point(name: str, group: str, type_name: str, condition: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"the entry point {name!r} of the group {group!r} is no {type_name} of that name",
+        fix=f"Let it name a sitegen.extending.{type_name} {condition}.",
+    )
 
 
 @cache

@@ -45,7 +45,10 @@ def parse_path(text: str) -> tuple[Step, ...]:
         if index is not None:
             steps.append(int(index) if index not in ("", "*") else ANY)
         elif quoted is not None:
-            steps.append(_unquote(quoted))
+            try:
+                steps.append(str(json.loads(f'"{quoted}"')))
+            except ValueError as error:
+                raise PathError(f"the quoted key {quoted[:80]!r} cannot be read") from error
         elif steps and text[position] != ".":
             raise PathError(f"{text[:80]!r} is no field path: a dot is missing")
         else:
@@ -54,13 +57,6 @@ def parse_path(text: str) -> tuple[Step, ...]:
     if not steps:
         raise PathError("an empty field path")
     return tuple(steps)
-
-
-def _unquote(quoted: str) -> str:
-    try:
-        return str(json.loads(f'"{quoted}"'))
-    except ValueError as error:
-        raise PathError(f"the quoted key {quoted[:80]!r} cannot be read") from error
 
 
 @lru_cache(maxsize=16_384)
@@ -179,9 +175,8 @@ DOCUMENT: Final = ValuePlace("", "", "")
 
 def item_name(item: dict[str, Value], match_fields: tuple[tuple[str, ...], ...]) -> str:
     """An item's match fields, or without any its description, name or id; empty if it has none."""
-    if match_fields:
-        return ", ".join(filter(None, (_name_part(follow(item, key)) for key in match_fields)))
-    return next(filter(None, (_name_part(follow(item, key)) for key in KEYS)), "")
+    parts = [part for key in match_fields or KEYS if (part := _name_part(follow(item, key)))]
+    return ", ".join(parts if match_fields else parts[:1])
 
 
 def item_names(

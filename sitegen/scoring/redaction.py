@@ -70,7 +70,7 @@ class Redaction:
     def _judgement(self, judgement: Judgement) -> Judgement:
         if judgement.named_path:
             judgement = judgement._replace(named_path="")
-        if self._hides_field(judgement):
+        if self.hides(judgement.path if self._indexed else judgement.attribute):
             expected, actual = (None if side is None else REDACTED for side in (judgement.expected, judgement.actual))
             return judgement._replace(expected=expected, actual=actual)
         if not isinstance(judgement.expected, dict | list) and not isinstance(judgement.actual, dict | list):
@@ -79,9 +79,6 @@ class Redaction:
         return judgement._replace(
             expected=self._cleaned(judgement.expected, steps), actual=self._cleaned(judgement.actual, steps)
         )
-
-    def _hides_field(self, judgement: Judgement) -> bool:
-        return self.hides(judgement.path if self._indexed else judgement.attribute)
 
     def hides(self, key: str) -> bool:
         """Whether a value at a field path, or of an attribute, is hidden."""

@@ -81,20 +81,17 @@ def run_usage(calls: Sequence[Call], beside: RunUsage | None = None, graded: tup
             return []
         return [value for call in calls if (value := part(call)) is not None]
 
-    def total(part: Callable[[Call], float | None]) -> float | None:
-        return fsum(numbers) if (numbers := values(part)) else None
-
     times = values(lambda call: None if call.failed else call.usage.latency)
-    tokens_in, tokens_out = total(lambda call: call.usage.tokens_in), total(lambda call: call.usage.tokens_out)
+    tokens_in, tokens_out = values(lambda call: call.usage.tokens_in), values(lambda call: call.usage.tokens_out)
+    costs = values(lambda call: call.usage.cost)
     parameters = {call.parameters for call in answered}
-    cost = total(lambda call: call.usage.cost)
     judges = tuple(sorted({call.judge for call in answered if call.judge})) or beside.judges
     usage = RunUsage(
         models=tuple(sorted({call.model for call in answered if call.model})) or beside.models,
         parameters=(parameters.pop() if len(parameters) == 1 else "") or beside.parameters,
-        tokens_in=beside.tokens_in if tokens_in is None else int(tokens_in),
-        tokens_out=beside.tokens_out if tokens_out is None else int(tokens_out),
-        cost=beside.cost if cost is None else cost,
+        tokens_in=int(fsum(tokens_in)) if tokens_in else beside.tokens_in,
+        tokens_out=int(fsum(tokens_out)) if tokens_out else beside.tokens_out,
+        cost=fsum(costs) if costs else beside.cost,
         latency_median=median(times) if times else beside.latency_median,
         latency_p95=nearest_rank(times, SHARE) if times else beside.latency_p95,
         judges=judges,
