@@ -62,14 +62,8 @@ class Item:
     """The whole item, from which its match fields are read, in scope or not."""
 
 
-@dataclass(frozen=True, slots=True)
-class OutOfScope:
-    """Not scored on either side: ignored, or an expected value that cannot be read."""
-
-
-Node: TypeAlias = Leaf | Branch | ItemList | OutOfScope
-
-OUT_OF_SCOPE = OutOfScope()
+Node: TypeAlias = Leaf | Branch | ItemList | None
+"""None: not scored on either side, because it is ignored, or because the expected value cannot be read."""
 
 
 class CompiledTruth(NamedTuple):
@@ -152,7 +146,7 @@ class DocumentCompiler:
         rules = self.rules
         path, attribute, _ = place
         if rules.ignored(path, attribute):
-            return OUT_OF_SCOPE
+            return None
         if isinstance(value, dict) and value:
             return self.branch(value, place)
         if isinstance(value, list) and any(isinstance(item, dict) for item in value):
@@ -165,7 +159,7 @@ class DocumentCompiler:
             expected, compare = comparison(value, rules.field_rule(path, attribute), rules, written=self.written)
         except TruthError as error:
             self._report(f"{path} {error}", error.value, path)
-            return OUT_OF_SCOPE
+            return None
         return self._leaf(place, expected, compare)
 
     def _leaf(self, place: ValuePlace, value: Value, compare: Comparison | None) -> Leaf:

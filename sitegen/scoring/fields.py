@@ -16,7 +16,7 @@ from sitegen.scoring.compiled_truth import CompiledTruth, CompiledTruths
 from sitegen.scoring.judge import Judge
 from sitegen.scoring.outputs import ReadOutput, read_outputs
 from sitegen.scoring.rules import FieldRules, RuleSources, compile_rules
-from sitegen.scoring.scorer import ScoringInputs, bounded_findings
+from sitegen.scoring.scorer import ScoringInputs, bounded_findings, unscored_result
 from sitegen.stats import counts as stats
 
 METRICS: Final = (
@@ -38,7 +38,7 @@ class FieldsScorer:
         self._truths = CompiledTruths()
 
     def score(self, inputs: ScoringInputs) -> Result:
-        """Score one output. Never raises on bad input: what is wrong becomes a status and findings."""
+        """Score one output. Never raises on bad input, which becomes a status and findings."""
         sources = RuleSources(
             mapping=inputs.mapping.content if inputs.mapping else None,
             settings=inputs.settings,
@@ -50,7 +50,8 @@ class FieldsScorer:
         except UnreadableError as error:
             message = f"The ground truth cannot be read: {error.what}"
             broken = Finding(severity="error", message=message, fix=error.fix, line=error.line, about="ground_truth")
-            return _no_ground_truth((broken, *findings), rules)
+            result = unscored_result(METRICS, (broken, *findings))
+            return result._replace(scorecard=result.scorecard._replace(convention=rules.mapping.convention))
         output = read_outputs(inputs.outputs, rules.mapping, expected=len(truth.documents), key=truth.key)
         return _FieldsScoring(rules, truth, output, findings).result()
 
@@ -196,21 +197,6 @@ def _expected_values(judgements: list[Judgement], counts: Counts) -> int:
     """How many values are expected: each is right, wrong or omitted. A format error of a whole list is no value."""
     whole_lists = sum(judgement.outcome == "format_error" and judgement.expected is None for judgement in judgements)
     return counts.tp + counts.omission + counts.wrong_value + counts.format_error - whole_lists
-
-
-def _no_ground_truth(findings: tuple[Finding, ...], rules: FieldRules) -> Result:
-    return Result(
-        Scorecard(
-            status="no_ground_truth",
-            counts=Counts(),
-            metrics=tuple(Metric(spec.name, None) for spec in METRICS),
-            documents=(),
-            fields=(),
-            findings=findings,
-            convention=rules.mapping.convention,
-        ),
-        (),
-    )
 
 
 def _left_out_note(left_out: int, total: int, noun: str, mean: str) -> list[NotePanel]:

@@ -10,7 +10,7 @@ from sitegen.model.panels import AlignmentPanel, AlignmentRow
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import ListAlignment
 from sitegen.model.values import Value
-from sitegen.scoring.compiled_truth import Branch, Item, ItemList, Leaf, Node, OutOfScope, judgement_at, project
+from sitegen.scoring.compiled_truth import Branch, Item, ItemList, Leaf, Node, judgement_at, project
 from sitegen.scoring.lists import align
 from sitegen.scoring.paths import ANY, ValuePlace, item_name, item_names, path_text
 from sitegen.scoring.rules import FieldRule, FieldRules
@@ -192,7 +192,7 @@ class Judge:
         below: Iterable[Node] = ()
         if isinstance(node, Branch):
             below = node.members.values()
-        elif not isinstance(node, OutOfScope):
+        elif node is not None:
             below = [item.branch for item in node.items]
             blanks, note = False, note or MISSING_ITEM
         for child in below:

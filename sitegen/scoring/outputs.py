@@ -13,7 +13,7 @@ from sitegen.model.values import Value
 from sitegen.scoring.case_files import VALUE, read_case_file
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.paths import PathError, follow, parse_path
-from sitegen.scoring.scorer import File
+from sitegen.scoring.scorer import File, content_of
 
 
 class ReadOutput(NamedTuple):
@@ -50,12 +50,11 @@ def read_outputs(files: tuple[File, ...], mapping: Mapping, *, expected: int, ke
     for file in files:
         stem = posixpath.basename(file.path).partition(".")[0] if len(files) > 1 and not in_cases else ""
         try:
-            if file.content is None:
-                raise UnreadableError(file.reason or "the output is missing", "Make the output again.")
+            content = content_of(file, "the output is missing", "Make the output again.")
             if in_cases:
-                reader.cases(file.path, file.content)
+                reader.cases(file.path, content)
             else:
-                reader.file(file.path, file.content, stem)
+                reader.file(file.path, content, stem)
         except UnreadableError as error:
             output.refuse(stem, error.what, error.line, error.fix)
     return output

@@ -96,7 +96,7 @@ def still_installed(extensions: Iterable[tuple[str, str, int]]) -> bool:
 
 
 def _version(group: str, name: str) -> int:
-    """0: it is not installed."""
+    """The version of a kind or metric; 0 if it is not installed."""
     try:
         return own_kind(name).scorer.version if group == KINDS else own_metric(name).version
     except ConfigurationError:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple, Protocol
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard
 
+Embedder: TypeAlias = Callable[[Sequence[str]], Sequence[Sequence[float]]]
+"""Turns texts into one vector each, all of one length; the same text always into the same vector."""
 MAX_FINDINGS: Final = 100
 """Findings that a result keeps."""
 
@@ -25,13 +27,6 @@ class File(NamedTuple):
     """None: there is no such file, or git could not give it."""
     reason: str = ""
     """Why the content is missing: ``the output is missing``, ``a Git LFS pointer``, ``larger than 20 MB`` ..."""
-
-
-class Embedder(Protocol):
-    """Turns texts into vectors of one length; the same text always into the same vector."""
-
-    def __call__(self, texts: Sequence[str], /) -> Sequence[Sequence[float]]:
-        """One vector a text, in order."""
 
 
 class ScoringInputs(NamedTuple):
