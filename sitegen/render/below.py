@@ -24,10 +24,10 @@ def read_file(folder: Path | str, path: str, *, at_most: int | None = None) -> b
 def read_regular(target: str, *, size: int | None = None, at_most: int | None = None) -> bytes | None:
     """The content of a regular file; None of anything else, or unless it has ``size`` or ``at_most`` so many bytes."""
     try:
-        found = os.lstat(target)
-        if not stat.S_ISREG(found.st_mode) or size not in (None, found.st_size):
+        status = os.lstat(target)
+        if not stat.S_ISREG(status.st_mode) or size not in (None, status.st_size):
             return None
-        if at_most is not None and found.st_size > at_most:
+        if at_most is not None and status.st_size > at_most:
             return None
         with open(os.open(target, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
             return file.read()
@@ -90,22 +90,22 @@ def remove(folder: Path, files: Iterable[tuple[str, int | None]]) -> tuple[int, 
         if not parents[parent]:
             continue
         try:
-            found = os.lstat(folder / path)
+            status = os.lstat(folder / path)
         except OSError:
             continue
-        if stat.S_ISREG(found.st_mode) and size in (None, found.st_size):
+        if stat.S_ISREG(status.st_mode) and size in (None, status.st_size):
             os.unlink(folder / path)
             removed += 1
         else:
             changed.append(path)
     for parent in sorted((parent for parent, safe in parents.items() if safe), key=len, reverse=True):
-        place = parent
-        while place:
+        folder_left = parent
+        while folder_left:
             try:
-                os.rmdir(folder / place)
+                os.rmdir(folder / folder_left)
             except OSError:
                 break
-            place = place.rpartition("/")[0]
+            folder_left = folder_left.rpartition("/")[0]
     return removed, tuple(changed)
 
 

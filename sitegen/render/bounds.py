@@ -106,8 +106,8 @@ def _memory() -> Iterator[None]:
     import resource
 
     before, hard = resource.getrlimit(resource.RLIMIT_AS)
-    wanted = pages * os.sysconf("SC_PAGE_SIZE") + MEMORY
-    allowed = [limit for limit in (wanted, before, hard) if limit != resource.RLIM_INFINITY]
+    limit = pages * os.sysconf("SC_PAGE_SIZE") + MEMORY
+    allowed = [limit for limit in (limit, before, hard) if limit != resource.RLIM_INFINITY]
     resource.setrlimit(resource.RLIMIT_AS, (min(allowed), hard))
     try:
         yield
@@ -137,17 +137,17 @@ def check_join(parts: Iterable[Any]) -> None:
 
 def concatenated(parts: Iterable[str]) -> str:
     """The parts as one text. Raises TemplateBoundError as soon as they are more than a result may have."""
-    found, size = [], 0
+    written, size = [], 0
     try:
         for part in parts:
             size += len(part)
             _check_page_size(size)
-            found.append(part)
+            written.append(part)
     except TemplateBoundError as error:
         if isinstance(parts, GeneratorType):
             parts.throw(error)  # where the template is now, so that the traceback names it
         raise
-    return "".join(found)
+    return "".join(written)
 
 
 def _check_page_size(size: int) -> None:

@@ -131,11 +131,11 @@ class Renderer:
             RawFile(links.asset("app.js"), f'(() => {{\n"use strict";\n{scripts}}})();\n'.encode()),
             RawFile(links.asset("theme.js"), self._text("assets/js/theme.js").encode()),
         ]
-        made = {file.path for file in files}
+        assembled = {file.path for file in files}
         pictures = (
             name
             for name in sorted(self._files())
-            if name.startswith("assets/") and name.count("/") == 1 and name not in made
+            if name.startswith("assets/") and name.count("/") == 1 and name not in assembled
         )
         files.extend(RawFile(name, self._read(name)) for name in pictures)
         return tuple(files)

@@ -57,26 +57,30 @@ class Standing(NamedTuple):
     """Files that a build wrote, and that the memo does not know."""
 
 
-def refuse_project(asked: Path, out: Path, found: RepositoryPlace) -> None:
+def refuse_project(named: Path, out: Path, repository: RepositoryPlace) -> None:
     """Raise OutputFolderError if a folder must never be written to: a project, what holds one, a part of git's own.
 
     ``asked`` is the folder as it was named, ``out`` with its links followed.
     """
-    for place in (asked, *asked.parents):
-        if place.is_symlink() and Path(os.path.realpath(place.parent)).is_relative_to(found.top):
+    for place in (named, *named.parents):
+        if place.is_symlink() and Path(os.path.realpath(place.parent)).is_relative_to(repository.top):
             raise OutputFolderError(
                 "The output folder is a link, or lies behind one, that is a part of the project.",
                 where=str(place),
                 fix=f"Name the folder that is meant: -o {out}",
             )
-    if any(place.is_relative_to(out) for place in (found.top, found.git_dir, found.common_dir)):
+    if any(place.is_relative_to(out) for place in (repository.top, repository.git_dir, repository.common_dir)):
         raise OutputFolderError(
             "The output folder is the project itself, or holds it.", where=str(out), fix="Choose another -o."
         )
-    if found.root is None and out.is_relative_to(found.git_dir / ".sitegen" / "watch"):
+    if repository.root is None and out.is_relative_to(repository.git_dir / ".sitegen" / "watch"):
         return  # of a bare repository, the only part that is ours
     for place in (out, *out.parents):
-        if place.name.lower() == ".git" or place in (found.git_dir, found.common_dir) or _is_repository(place):
+        if (
+            place.name.lower() == ".git"
+            or place in (repository.git_dir, repository.common_dir)
+            or _is_repository(place)
+        ):
             raise OutputFolderError(
                 "The output folder lies in a folder of git's own.", where=str(out), fix="Choose another -o."
             )
@@ -142,23 +146,23 @@ def counted(paths: tuple[str, ...]) -> str:
     return f"{count}: {', '.join(paths[:_SHOWN])}{', ...' if len(paths) > _SHOWN else ''}"
 
 
-def look_into(folder: Path, known: Iterable[str], *, each: bool = False) -> Standing:
+def look_into(folder: Path, memo_paths: Iterable[str], *, name_each: bool = False) -> Standing:
     """Everything that stands below a folder, told apart.
 
     ``known``: the files that the memo knows. ``each``: name foreign files one by one, also of a folder without any of
     ours, so that one that is replaced can be named.
     """
-    ours = _Ours(folder, frozenset(known))
-    foreign, _ = _strangers(str(folder), "", ours, each=each)
+    ours = _Ours(folder, frozenset(memo_paths))
+    foreign, _ = _strangers(str(folder), "", ours, name_each=name_each)
     return Standing(tuple(sorted(foreign)), tuple(ours.unlisted))
 
 
 class _Ours:
     """Tells whether a file was written by a build. The list is read when the memo has no answer."""
 
-    def __init__(self, folder: Path, known: frozenset[str]) -> None:
+    def __init__(self, folder: Path, memo_paths: frozenset[str]) -> None:
         self._folder = folder
-        self._known = known
+        self._known = memo_paths
         self._listed: dict[str, list[str]] | None = None
         self.unlisted: list[str] = []
 
@@ -180,16 +184,16 @@ class _Ours:
         return content is not None and content_digest(content) in (digests or ())
 
 
-def _strangers(folder: str, within: str, ours: _Ours, *, each: bool) -> tuple[list[str], bool]:
+def _strangers(folder: str, prefix: str, ours: _Ours, *, name_each: bool) -> tuple[list[str], bool]:
     """What no build wrote in a folder, and whether anything there is ours."""
     foreign: list[str] = []
     any_ours = False
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError:
-        return [within], False
+        return [prefix], False
     for entry in entries:
-        path = within + entry.name
+        path = prefix + entry.name
         if not entry.is_dir(follow_symlinks=False):
             if entry.is_file(follow_symlinks=False) and ours.has(path):
                 any_ours = True
@@ -198,9 +202,9 @@ def _strangers(folder: str, within: str, ours: _Ours, *, each: bool) -> tuple[li
         elif entry.name == ".git":
             foreign.append(f"{path}/")
         else:
-            inside, has_ours = _strangers(entry.path, f"{path}/", ours, each=each)
+            inside, has_ours = _strangers(entry.path, f"{path}/", ours, name_each=name_each)
             any_ours = any_ours or has_ours
-            foreign += inside if each or has_ours or not inside else [f"{path}/"]
+            foreign += inside if name_each or has_ours or not inside else [f"{path}/"]
     return foreign, any_ours
 
 

@@ -41,10 +41,10 @@ def walk(folder: Path) -> Iterator[tuple[str, Path]]:
 
 def own_files(folders: Sequence[Path]) -> dict[str, Path]:
     """Name -> file; of several folders the first that has it. Links are passed over."""
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for folder in reversed(folders):
-        found |= {name: folder / name for name in files_below(folder) if Path(name).suffix in KINDS}
-    return found
+        files |= {name: folder / name for name in files_below(folder) if Path(name).suffix in KINDS}
+    return files
 
 
 def read_template(file: Path) -> bytes:
@@ -131,5 +131,5 @@ def own_template_error(error: Exception, own: Mapping[str, Path]) -> SitegenErro
     if place is None:
         return None
     why = f"a page took more than {MEMORY:,} bytes" if isinstance(error, MemoryError) else str(error)
-    what = f"A template of the project cannot be rendered: {why or type(error).__name__}"
-    return ConfigurationError(what, where=place, fix="Correct it, or build with --no-templates.")
+    message = f"A template of the project cannot be rendered: {why or type(error).__name__}"
+    return ConfigurationError(message, where=place, fix="Correct it, or build with --no-templates.")

@@ -28,12 +28,12 @@ _BUTTON: Final = re.compile(r"""\sclass=["']([^"']*\s)?btn\b""")
 _MAIN: Final = re.compile(r"<main\b.*</main>", re.DOTALL)
 
 
-def standalone(page: bytes, path: str, styles: str, beside: Collection[str] = ()) -> bytes:
+def standalone(page: bytes, path: str, styles: str, reachable: Collection[str] = ()) -> bytes:
     """The page at ``path`` with its style sheet inside; only the files ``beside`` it can be reached.
 
     The policy allows no script at all, so that a value that looked like one would do nothing.
     """
-    html = _HEADER.sub("", _SCRIPT.sub("", without_links(page, path, beside).decode()))
+    html = _HEADER.sub("", _SCRIPT.sub("", without_links(page, path, reachable).decode()))
     safe = styles.replace("</", "<\\/")  # the end of the element, whatever a theme holds
     sheet = f"<style>\n{safe}</style>\n</head>"
     # First of all that the head holds: a policy counts for what follows it, and a project's own head may have none.
@@ -41,7 +41,7 @@ def standalone(page: bytes, path: str, styles: str, beside: Collection[str] = ()
     return html.replace("</head>", sheet, 1).encode()
 
 
-def without_links(page: bytes, path: str, there: Collection[str]) -> bytes:
+def without_links(page: bytes, path: str, reachable: Collection[str]) -> bytes:
     """The page at ``path`` where nothing but the files ``there`` can be reached.
 
     In its main part links to other files become text, and buttons are left out; around it, where links are ways through
@@ -50,11 +50,11 @@ def without_links(page: bytes, path: str, there: Collection[str]) -> bytes:
     folder = posixpath.dirname(path)
 
     def leads(attributes: str) -> bool:
-        found = _HREF.search(attributes)
-        parts = urlsplit(unescape("".join(part or "" for part in found.groups()))) if found else None
+        href = _HREF.search(attributes)
+        parts = urlsplit(unescape("".join(part or "" for part in href.groups()))) if href else None
         if parts is None or parts.scheme or parts.netloc or not parts.path:
             return True
-        return posixpath.normpath(posixpath.join(folder, unquote(parts.path))) in there
+        return posixpath.normpath(posixpath.join(folder, unquote(parts.path))) in reachable
 
     def text(link: re.Match[str]) -> str:
         attributes, content = link.groups()

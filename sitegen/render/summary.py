@@ -79,14 +79,14 @@ def _evals_section(alive: Sequence[EvalSummary]) -> Iterator[str]:
     """The worst first, and before them those without a number."""
     yield f"## Evals: {count(len(alive))}"
     yield ""
-    ranked = sorted((one for one in alive if one.headlines), key=_eval_rank)
+    ranked = sorted((summary for summary in alive if summary.headlines), key=_eval_rank)
     if ranked:
         heads = ("Eval", "Metric", "Value (95 %)", "Change", "From", "Errors", "Remarks")
         yield from table(heads, map(_eval_table_row, ranked[:EVALS]), (2, 3, 5))
     yield from _left_out_line(ranked, EVALS, "evals, all better than these")
-    silent = [one for one in alive if not one.headlines]
+    silent = [summary for summary in alive if not summary.headlines]
     if silent:
-        yield f"Without any output: {_first_few(silent, lambda one: code(one.info.id, NAME))}."
+        yield f"Without any output: {_first_few(silent, lambda summary: code(summary.info.id, NAME))}."
     yield ""
 
 
@@ -139,17 +139,19 @@ def _eval_remarks(summary: EvalSummary) -> Iterator[str]:
     if summary.delta and summary.delta.judge:
         yield name(exchange("judge", summary.delta.judge))
     took = dict(usage_metrics(summary.usage))
-    said = [f"{word} {amount(took[metric] or 0.0, UNITS[metric])}" for metric, word in _TOOK.items() if metric in took]
-    if said:
-        yield ", ".join(said)
+    amounts = [
+        f"{word} {amount(took[metric] or 0.0, UNITS[metric])}" for metric, word in _TOOK.items() if metric in took
+    ]
+    if amounts:
+        yield ", ".join(amounts)
     if summary.delta and summary.delta.overlap.verdict != "comparable":
         yield f"{summary.delta.overlap.verdict}: not the same documents as before"
 
 
 def _regressions(alive: Sequence[EvalSummary], mutes: Sequence[Mute]) -> Iterator[str]:
-    told = [(one, step) for one in alive for step in one.steps if mute_of(mutes, one, step) is None]
-    steps = [(one, step) for one, step in told if step.status == "open"]
-    new = sum(step.status == "new" for _, step in told)
+    unmuted = [(summary, step) for summary in alive for step in summary.steps if mute_of(mutes, summary, step) is None]
+    steps = [(summary, step) for summary, step in unmuted if step.status == "open"]
+    new = sum(step.status == "new" for _, step in unmuted)
     steps.sort(key=lambda pair: (-abs(pair[1].metrics[0].points), pair[0].info.id, pair[1].at))
     yield f"## Open regressions: {count(len(steps))}"
     yield ""
@@ -157,7 +159,7 @@ def _regressions(alive: Sequence[EvalSummary], mutes: Sequence[Mute]) -> Iterato
         yield f"Lower at the newest outputs, too new to tell from noise: {count(new)}, in {links.regressions()}."
         yield ""
     if steps:
-        yield from (f"- {_regression(one, step)}" for one, step in steps[:REGRESSIONS])
+        yield from (f"- {_regression(summary, step)}" for summary, step in steps[:REGRESSIONS])
         yield from _left_out_line(steps, REGRESSIONS, f"in {links.regressions()}")
         yield ""
 
@@ -170,9 +172,9 @@ def _regression(summary: EvalSummary, step: Step) -> str:
     words = f"{code(summary.info.id, NAME)}: {_metric_label(spec)} {before} to {after} at {code(at.label)}"
     words += f" ({code(step.commit.short)} {code(step.commit.subject, NAME)}), for {_output_count(step.iterations)};"
     words += f" changed: {', '.join(CAUSES[cause] for cause in step.circumstances.causes)}"
-    for who, found in (("model", step.circumstances.model), ("judge", step.circumstances.judge)):
-        if found:
-            words += f"; {name(exchange(who, found))}"
+    for role, exchanged in (("model", step.circumstances.model), ("judge", step.circumstances.judge)):
+        if exchanged:
+            words += f"; {name(exchange(role, exchanged))}"
     if edits:
         words += f"; edited before it: {', '.join(edits)}{' and more' * (len(step.circumstances.edits) > FILES)}"
     fields = [f"{code(moved.name, NAME)} {moved.change:+.1f}" for moved in step.circumstances.fields[:FILES]]
@@ -184,10 +186,10 @@ def _output_count(number: int) -> str:
 
 
 def _work(alive: Sequence[EvalSummary]) -> Iterator[str]:
-    found = focus_view(alive)
+    focus = focus_view(alive)
     yield "## What to work on"
     yield ""
-    yield from _focus(found) if found else ("Nothing is wrong in any newest output.",)
+    yield from _focus(focus) if focus else ("Nothing is wrong in any newest output.",)
     yield ""
 
 
@@ -209,11 +211,11 @@ def _focus(view: FocusView) -> Iterator[str]:
     yield "Wrong for longest:"
     yield ""
     for row_ in view.longest:
-        one = row_.streak
-        more = f" and {one.more} more of its section" if one.more else ""
+        streak = row_.streak
+        more = f" and {streak.more} more of its section" if streak.more else ""
         yield (
-            f"- {code(row_.info.id, NAME)} {code(one.attribute, NAME)}{more}: "
-            f"{count(one.cells)} wrong in {_output_count(one.outputs)}, since {code(one.since)}"
+            f"- {code(row_.info.id, NAME)} {code(streak.attribute, NAME)}{more}: "
+            f"{count(streak.cells)} wrong in {_output_count(streak.outputs)}, since {code(streak.since)}"
         )
 
 
@@ -222,22 +224,23 @@ def _summary_heading(text: str) -> str:
 
 
 def _suspects(alive: Sequence[EvalSummary]) -> Iterator[str]:
-    ranked = [(one, sorted(one.suspects, key=lambda suspect: -suspect.agreeing)) for one in alive]
-    placed = [(place, one, suspect) for one, found in ranked for place, suspect in enumerate(found)]
-    placed.sort(key=lambda each: (each[0], -each[2].agreeing, each[1].info.id))  # the surest of each eval first
-    every = [(one, suspect) for _, one, suspect in placed]
+    surest = [(summary, sorted(summary.suspects, key=lambda suspect: -suspect.agreeing)) for summary in alive]
+    ranked = [(rank, summary, suspect) for summary, suspects in surest for rank, suspect in enumerate(suspects)]
+    # The surest label of each eval comes first.
+    ranked.sort(key=lambda row: (row[0], -row[2].agreeing, row[1].info.id))
+    every = [(summary, suspect) for _, summary, suspect in ranked]
     yield f"## Labels that may be wrong: {count(len(every))}"
     yield ""
     if not every:
         return
     yield "Outputs agree with each other against the label. Look at the document before you change either."
     yield ""
-    for one, suspect in every[:SUSPECTS]:
+    for summary, suspect in every[:SUSPECTS]:
         place = f"{suspect.document}: {suspect.label}" if suspect.document else suspect.label
         fix = suspect.correction
         where = f"; line {fix.line} of {code(fix.path)}" if fix else ""
         yield (
-            f"- {code(one.info.id, NAME)} {code(place, NAME)}: the label says {_summary_value(suspect.expected)}, "
+            f"- {code(summary.info.id, NAME)} {code(place, NAME)}: the label says {_summary_value(suspect.expected)}, "
             f"{suspect.agreeing} of {suspect.outputs} outputs {_summary_value(suspect.actual)}{where}"
         )
     yield from _left_out_line(every, SUSPECTS, "on the pages of their evals")
@@ -253,19 +256,19 @@ def _edits_section(latest: Iterable[EditEffects]) -> Iterator[str]:
     yield ""
     yield "Association in time, not cause; without what ground truth and rules did."
     yield ""
-    for one, _ in zip(latest, range(EDITS), strict=False):
-        files = _first_few(one.edits, lambda edit: code(edit.edit.path, NAME))
-        what = f"{code(one.commit.short)} {code(one.commit.committed_at[:10])} {code(one.commit.subject, NAME)}"
-        yield f"- {what}: {files}"
-        moved = sorted((each for each in one.effects if each.by_outputs is not None), key=_effect_size)
-        confounded = [each for each in one.effects if each.model and each.change is not None]
+    for commit_edits, _ in zip(latest, range(EDITS), strict=False):
+        files = _first_few(commit_edits.edits, lambda edit: code(edit.edit.path, NAME))
+        commit = commit_edits.commit
+        yield f"- {code(commit.short)} {code(commit.committed_at[:10])} {code(commit.subject, NAME)}: {files}"
+        moved = sorted((effect for effect in commit_edits.effects if effect.by_outputs is not None), key=_effect_size)
+        confounded = [effect for effect in commit_edits.effects if effect.model and effect.change is not None]
         for effect in confounded[:EFFECTS]:
-            other = name(exchange("model", effect.model))
-            yield f"  - {code(effect.eval_id, NAME)}: {other} too, and nothing tells the two apart"
-        regraded = [each for each in one.effects if each.regraded and each.before and each.after]
+            exchanged = name(exchange("model", effect.model))
+            yield f"  - {code(effect.eval_id, NAME)}: {exchanged} too, and nothing tells the two apart"
+        regraded = [effect for effect in commit_edits.effects if effect.regraded and effect.before and effect.after]
         for effect in regraded[:EFFECTS]:
-            other = name(exchange("judge", effect.judge))
-            yield f"  - {code(effect.eval_id, NAME)}: {other}, and grades of the two are not compared"
+            exchanged = name(exchange("judge", effect.judge))
+            yield f"  - {code(effect.eval_id, NAME)}: {exchanged}, and grades of the two are not compared"
         for effect in moved[:EFFECTS]:
             yield f"  - {_effect_sentence(effect)}"
         if len(moved) > EFFECTS:
@@ -301,13 +304,13 @@ def _data_section(site: SiteInfo) -> Iterator[str]:
         yield f"- The site: {site.base_url}/"
 
 
-def _first_few(things: Sequence[_T], said: Callable[[_T], str]) -> str:
+def _first_few(items: Sequence[_T], words_for: Callable[[_T], str]) -> str:
     """The first few of some things, and how many others."""
-    more = f" and {len(things) - FILES} more" if len(things) > FILES else ""
-    return ", ".join(map(said, things[:FILES])) + more
+    more = f" and {len(items) - FILES} more" if len(items) > FILES else ""
+    return ", ".join(map(words_for, items[:FILES])) + more
 
 
-def _left_out_line(things: Sequence[object], shown: int, where: str) -> Iterator[str]:
-    if len(things) > shown:
+def _left_out_line(items: Sequence[object], listed: int, where: str) -> Iterator[str]:
+    if len(items) > listed:
         yield ""
-        yield f"{count(len(things) - shown)} more {where}."
+        yield f"{count(len(items) - listed)} more {where}."

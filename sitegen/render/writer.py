@@ -39,17 +39,17 @@ class WrittenFiles(NamedTuple):
 
 
 class Writer:
-    """Writes the files of one owner at a time, and says what it did."""
+    """Writes files into an output folder, and records each with its owner."""
 
     def __init__(
-        self, folder: Path, known: Iterable[PageRow] = (), foreign: Collection[str] = (), *, listed: bool = True
+        self, folder: Path, standing: Iterable[PageRow] = (), foreign: Collection[str] = (), *, listed: bool = True
     ) -> None:
-        """``known``: what surely stands in the folder; ``foreign``: what no build wrote, as ``Standing`` has it.
+        """``standing``: files that the folder surely has; ``foreign``: files that no build wrote, as in ``Standing``.
 
-        Not ``listed``: of a folder where no build ever deletes anything.
+        ``listed``: the folder has a list of its files; only needed where a build may delete some.
         """
         self._folder = str(folder)
-        self._known = {row.path: row for row in known}
+        self._standing = {row.path: row for row in standing}
         self._foreign = foreign
         self._listed = listed
         self._parents = Parents(self._folder)
@@ -62,32 +62,33 @@ class Writer:
         """What the writer wrote or recognised as fresh so far."""
         return WrittenFiles(tuple(self.rows), self.written)
 
-    def known(self, path: str, key: str) -> PageRow | None:
-        """The file, if it surely stands in the folder, made from these inputs."""
-        row = self._known.get(path)
+    def standing_row(self, path: str, key: str) -> PageRow | None:
+        """The record of the file, if the folder surely has it, made from these inputs."""
+        row = self._standing.get(path)
         return row if row and row.key == key else None
 
     def is_fresh(self, owner: str, path: str, key: str) -> bool:
-        """Whether the file stands there already, made from the same inputs; then it need not even be rendered."""
-        row = self.known(path, key)
+        """Whether the folder has the file already, made from the same inputs, so that it need not be rendered."""
+        row = self.standing_row(path, key)
         if row is None:
             return False
         self.rows.append(row._replace(owner=owner))
         return True
 
     def standing(self, path: str, key: str) -> bytes | None:
-        """The content of a file of the folder, if ``key`` is the digest of it."""
+        """The content of a file in the folder, if ``key`` is its digest."""
         content = read_file(self._folder, path) if key else None
         return content if content is not None and digest(content) == key else None
 
     def write(self, owner: str, path: str, content: bytes, key: str | None = None, *, full: int = 0) -> None:
-        """Bring one file to this content. ``key``: the digest of its inputs; default: that of the content.
+        """Give one file this content, unless it has it already.
 
-        ``full``: of a short page, as ``PageRow`` has it.
+        ``key``: the digest of its inputs; default: that of the content. ``full``: for a shortened page, as in
+        ``PageRow``. Raises OutputFolderError if a file that no build wrote has the place.
         """
         key = key or digest(content)
         self.rows.append(PageRow(owner=owner, path=path, key=key, size=len(content), full=full))
-        if self.known(path, key):
+        if self.standing_row(path, key):
             return
         parent = self._parents.of(path)
         target = f"{self._folder}/{path}"
@@ -131,13 +132,13 @@ def is_foreign(path: str, foreign: Collection[str]) -> bool:
     return path in foreign or any(path[:end] in foreign for end in ends)
 
 
-def folder_times(folder: Path, known: Iterable[str], files: Iterable[str]) -> tuple[tuple[str, int], ...]:
+def folder_times(folder: Path, known_folders: Iterable[str], files: Iterable[str]) -> tuple[tuple[str, int], ...]:
     """(relative folder, modification time in ns) of the output and of the folders in it, by path.
 
-    The folders are those that were ``known`` before and those of ``files``; the tree itself is not walked, because that
-    would cost more than all else of a build that adds one page.
+    The folders are ``known_folders`` and those of ``files``. The tree is not walked, because that would cost more than
+    everything else in a build that adds one page.
     """
-    names = {"", *known}
+    names = {"", *known_folders}
     for file in files:
         parent = file.rpartition("/")[0]
         while parent not in names:

@@ -92,7 +92,7 @@ class Ledger:
         if self.trusted and self._state is not None and not self._claim.force:
             return Standing(tuple(self._state["foreign"]))
         paths = (row.path for row in self._memo.pages(self._site))
-        return look_into(self._claim.folder, paths, each=self._claim.force)
+        return look_into(self._claim.folder, paths, name_each=self._claim.force)
 
     @property
     def foreign(self) -> tuple[str, ...]:

@@ -45,13 +45,13 @@ def draw(patch: Patch) -> Diff:
 
 
 def _bounded(hunks: Sequence[Hunk]) -> tuple[list[Hunk], int]:
-    kept: list[Hunk] = []
+    bounded: list[Hunk] = []
     room = MOST_LINES
     for hunk in hunks:
         if room > 0:
-            kept.append(hunk if len(hunk.lines) <= room else hunk._replace(lines=hunk.lines[:room]))
+            bounded.append(hunk if len(hunk.lines) <= room else hunk._replace(lines=hunk.lines[:room]))
         room -= len(hunk.lines)
-    return kept, max(0, -room)
+    return bounded, max(0, -room)
 
 
 def _rows(hunks: Iterable[Hunk]) -> Iterator[DiffRow]:

@@ -50,8 +50,8 @@ def embed(texts: Sequence[str]) -> Vectors:
 
 @cache
 def _model() -> SentenceTransformer:
-    found = find_spec(WEIGHTS)
-    places = (found.submodule_search_locations if found else None) or [""]
+    spec = find_spec(WEIGHTS)
+    places = (spec.submodule_search_locations if spec else None) or [""]
     folder = Path(places[0]) / "model"
     os.environ.update(HF_HUB_OFFLINE="1", HF_HUB_DISABLE_PROGRESS_BARS="1")
     try:

@@ -23,14 +23,14 @@ def key_path(location: Iterable[str | int]) -> str:
     return path
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
+def nearest(name: str, names: Iterable[str]) -> str | None:
     """The known name to offer for one that is not known; None if none is like it."""
-    by_spelling = {_bare(each): each for each in known}
-    found = get_close_matches(_bare(name), by_spelling, 1, _CLOSE)
-    return by_spelling[found[0]] if found else None
+    by_spelling = {_bare(candidate): candidate for candidate in names}
+    matches = get_close_matches(_bare(name), by_spelling, 1, _CLOSE)
+    return by_spelling[matches[0]] if matches else None
 
 
-def misspelt(name: str, known: Iterable[str]) -> str | None:
+def misspelt(name: str, names: Iterable[str]) -> str | None:
     """The known name that a name is a slip of, where it may as well be one of its own; None if it is not that near.
 
     Upper case, hyphens and underscores do not count. One letter may be wrong, missing, added or swapped with the next,
@@ -38,39 +38,39 @@ def misspelt(name: str, known: Iterable[str]) -> str | None:
     is no slip of ``name``.
     """
     bare = _bare(name)
-    for each in known:
-        wanted = _bare(each)
-        if bare == wanted:
-            return each
-        slips = _allowed(bare, wanted)
-        if slips and abs(len(bare) - len(wanted)) <= slips and _slips(bare, wanted) <= slips:
-            return each
+    for candidate in names:
+        target = _bare(candidate)
+        if bare == target:
+            return candidate
+        slips = _allowed(bare, target)
+        if slips and abs(len(bare) - len(target)) <= slips and _slips(bare, target) <= slips:
+            return candidate
     return None
 
 
-def _allowed(one: str, other: str) -> int:
+def _allowed(word: str, target: str) -> int:
     """How many letters may differ, one of them the known name."""
-    if len(other) > _SHORT:
-        return 2 if len(other) > _MIDDLE else 1
-    return 1 if sorted(one) == sorted(other) else 0
+    if len(target) > _SHORT:
+        return 2 if len(target) > _MIDDLE else 1
+    return 1 if sorted(word) == sorted(target) else 0
 
 
 def _bare(name: str) -> str:
     return name.casefold().replace("-", "").replace("_", "").replace(" ", "")
 
 
-def _slips(one: str, other: str) -> int:
+def _slips(word: str, target: str) -> int:
     """The optimal string alignment distance: letters that are wrong, missing, added or swapped with the next."""
-    distance = {(row, 0): row for row in range(len(one) + 1)} | {
-        (0, column): column for column in range(len(other) + 1)
+    distance = {(row, 0): row for row in range(len(word) + 1)} | {
+        (0, column): column for column in range(len(target) + 1)
     }
-    for row, column in product(range(1, len(one) + 1), range(1, len(other) + 1)):
-        same = one[row - 1] == other[column - 1]
+    for row, column in product(range(1, len(word) + 1), range(1, len(target) + 1)):
+        same = word[row - 1] == target[column - 1]
         distance[row, column] = min(
             distance[row - 1, column] + 1,
             distance[row, column - 1] + 1,
             distance[row - 1, column - 1] + (not same),
         )
-        if row > 1 and column > 1 and one[row - 2 : row] == other[column - 1] + other[column - 2]:
+        if row > 1 and column > 1 and word[row - 2 : row] == target[column - 1] + target[column - 2]:
             distance[row, column] = min(distance[row, column], distance[row - 2, column - 2] + 1)
-    return distance[len(one), len(other)]
+    return distance[len(word), len(target)]

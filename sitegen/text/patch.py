@@ -115,7 +115,7 @@ def _hunks(body: str) -> Iterator[Hunk]:
 
     text = _visible_but_returns(body)
     longest = max(map(len, text.split("\n")))
-    shown: Callable[[str], str] = _end_off if longest <= LONGEST_LINE else _cut
+    displayed: Callable[[str], str] = _end_off if longest <= LONGEST_LINE else _cut
     # A header of our own: the file's name may hold anything, and here nobody reads it.
     for hunk in PatchSet("--- a\n+++ b\n" + text)[0]:
         yield Hunk(
@@ -127,7 +127,7 @@ def _hunks(body: str) -> Iterator[Hunk]:
             lines=tuple(
                 PatchLine(
                     kind=_KINDS[line.line_type],
-                    text=shown(line.value),
+                    text=displayed(line.value),
                     old=line.source_line_no,
                     new=line.target_line_no,
                 )
@@ -154,7 +154,7 @@ def _cut(line: str) -> str:
 
 def _without_line_endings(hunks: Iterable[Hunk]) -> tuple[tuple[Hunk, ...], int]:
     """Hunks in which lines that differ only in a carriage return are context; hunks of nothing else are dropped."""
-    kept, endings = [], 0
+    changed_hunks, endings = [], 0
     for hunk in hunks:
         lines: list[PatchLine] = []
         for changed, group in groupby(hunk.lines, key=lambda line: line.kind != "context"):
@@ -168,8 +168,8 @@ def _without_line_endings(hunks: Iterable[Hunk]) -> tuple[tuple[Hunk, ...], int]
                 ]
             lines.extend(line._replace(text=line.text.rstrip("\r")) for line in run)
         if any(line.kind in ("removed", "added") for line in lines):
-            kept.append(hunk._replace(lines=tuple(lines)))
-    return tuple(kept), endings
+            changed_hunks.append(hunk._replace(lines=tuple(lines)))
+    return tuple(changed_hunks), endings
 
 
 def _rough_counts(body: bytes) -> PatchCounts:

@@ -61,20 +61,20 @@ class Detector:
         and each tag by itself.
         """
         if not markup:
-            return tuple(sorted(set(self._found(text))))
+            return tuple(sorted(set(self._search(text))))
         tags = dict.fromkeys(_TAG.findall(text))  # pages repeat theirs
         inside: set[Secret] = set()
-        if any(True for _ in self._found(unescape("\n".join(tags)))):
+        if any(True for _ in self._search(unescape("\n".join(tags)))):
             for tag in tags:
                 above = text.count("\n", 0, text.index(tag))
-                inside |= {Secret(above + line, rule) for line, rule in self._found(unescape(tag))}
+                inside |= {Secret(above + line, rule) for line, rule in self._search(unescape(tag))}
         divided = any("\n" in tag for tag in tags)
         words = _TAG.sub(_lines_and_space if divided else " ", _INLINE.sub(_lines if divided else "", text))
-        return tuple(sorted(inside | set(self._found(unescape(words)))))
+        return tuple(sorted(inside | set(self._search(unescape(words)))))
 
-    def _found(self, text: str) -> Iterator[Secret]:
+    def _search(self, text: str) -> Iterator[Secret]:
         named: list[tuple[int, int]] = []
-        known: list[tuple[int, int]] = []
+        matches: list[tuple[int, int]] = []
         for head in self._heads.finditer(text):
             for rule in self._rules[head[0]]:
                 match = rule.after.match(text, head.start())
@@ -84,14 +84,14 @@ class Detector:
                 whole = match["secret"] if "secret" in rule.after.groupindex else text[start : match.end()]
                 if len(set(text[start : head.start()] + match[0][len(head[0]) :])) < _DISTINCT:
                     continue
-                (named if rule.name == NAMED else known).append(match.span())
+                (named if rule.name == NAMED else matches).append(match.span())
                 if rule.name != NAMED and _bare(whole) not in self._allowed:
                     yield Secret(text.count("\n", 0, start) + 1, rule.name)
                 elif rule.name == NAMED and _bare(whole) in self._allowed:
                     named.pop()
                 break
         for start, end in named:  # what has a form of its own is called by that
-            if not any(start < other_end and other_start < end for other_start, other_end in known):
+            if not any(start < other_end and other_start < end for other_start, other_end in matches):
                 yield Secret(text.count("\n", 0, start) + 1, NAMED)
 
 
@@ -124,10 +124,10 @@ def _compiled() -> tuple[re.Pattern[str], dict[str, tuple[_Rule, ...]]]:
     """The pattern of all heads, and for each the rules of it, the most specific ones first."""
     heads = sorted({head for form in FORMS for head in form.heads}, key=len, reverse=True)
     by_head = {
-        each: tuple(
-            _rule(form, head) for head in heads if each.startswith(head) for form in FORMS if head in form.heads
+        longest: tuple(
+            _rule(form, head) for head in heads if longest.startswith(head) for form in FORMS if head in form.heads
         )
-        for each in heads
+        for longest in heads
     }
     return re.compile(_tree(heads)), by_head
 

@@ -73,25 +73,25 @@ def count_words(line: str) -> int:
 
 def stated_version(line: str) -> str | None:
     """The version in a line such as ``**Version:** v1.2.0``, ``version: 1.2`` or ``# Extractor v1.2.0``; else None."""
-    found = _STATED.match(line) or _IN_HEADING.match(line)
-    return found[1] if found else None
+    match = _STATED.match(line) or _IN_HEADING.match(line)
+    return match[1] if match else None
 
 
 def without_version(line: str) -> str:
     """The line with the version that it states cut out; the line itself if it states none."""
-    found = _STATED.match(line) or _IN_HEADING.match(line)
-    return line[: found.start(1)] + line[found.end(1) :] if found else line
+    match = _STATED.match(line) or _IN_HEADING.match(line)
+    return line[: match.start(1)] + line[match.end(1) :] if match else line
 
 
 def sections(lines: Sequence[str], headings: Sequence[Heading]) -> tuple[Section, ...]:
     """The sections of a text, in order; what stands before the first heading belongs to none."""
-    found = []
+    rows = []
     for index, heading in enumerate(headings):
         last = headings[index + 1].line - 1 if index + 1 < len(headings) else len(lines)
         body = lines[heading.line - 1 : last]
         filled = sum(1 for line in body if line.strip())
-        found.append(Section(heading=heading, last_line=last, lines=filled, words=sum(map(count_words, body))))
-    return tuple(found)
+        rows.append(Section(heading=heading, last_line=last, lines=filled, words=sum(map(count_words, body))))
+    return tuple(rows)
 
 
 LONGEST_TITLE: Final = 60
@@ -135,7 +135,7 @@ def outline(content: bytes) -> Outline:
         elif not fence:
             number += content.count(b"\n", position, mark.start())
             position = mark.start()
-            above = [one for one in above if one[0] < len(hashes)]
+            above = [heading for heading in above if heading[0] < len(hashes)]
             above.append((len(hashes), _title(title or b"")))
             starts.append(number)
             paths.append(" › ".join(name for _, name in above))
@@ -147,15 +147,15 @@ def touched(hunks: Iterable[Hunk], old: Outline, new: Outline) -> tuple[str, ...
 
     Blank lines touch nothing, and neither does the line in which a file states its version.
     """
-    found: dict[str, None] = {}
+    paths: dict[str, None] = {}
     for hunk in hunks:
         for kind, text, before, after in hunk.lines:
             number, side = (before, old) if kind == "removed" else (after, new)
             if kind not in ("removed", "added") or number is None or not text.strip():
                 continue
             if number > VERSION_LINES or stated_version(text) is None:
-                found.setdefault(side.at(number))
-    return tuple(found)[:MOST_SECTIONS]
+                paths.setdefault(side.at(number))
+    return tuple(paths)[:MOST_SECTIONS]
 
 
 def _title(raw: bytes) -> str:

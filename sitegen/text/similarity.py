@@ -36,15 +36,15 @@ def similarity(left: Sequence[Cell], right: Sequence[Cell]) -> float:
 
     total = 0.0
     fields = 0
-    for one, other in zip(left, right, strict=True):
-        if one is None and other is None:
+    for a, b in zip(left, right, strict=True):
+        if a is None and b is None:
             continue
         fields += 1
-        if one == other:
+        if a == b:
             total += 1.0
-        elif isinstance(one, str) and isinstance(other, str):
-            one, other = one[:_LONGEST], other[:_LONGEST]
-            total += 1 - distance(one, other) / max(len(one), len(other))
+        elif isinstance(a, str) and isinstance(b, str):
+            a, b = a[:_LONGEST], b[:_LONGEST]
+            total += 1 - distance(a, b) / max(len(a), len(b))
     return total / fields if fields else 0.0
 
 
@@ -59,19 +59,21 @@ def similar_pairs(
         return []
     least = threshold - EPSILON
     if len(left) * len(right) <= _SMALL:
-        every = ((i, j, similarity(one, other)) for i, one in enumerate(left) for j, other in enumerate(right))
+        every = (
+            (i, j, similarity(item, candidate)) for i, item in enumerate(left) for j, candidate in enumerate(right)
+        )
         return list(islice((pair for pair in every if pair[2] >= least), most))
     height = max(1, _ROWS // len(right))
-    found: list[tuple[int, int, float]] = []
+    pairs: list[tuple[int, int, float]] = []
     for start in range(0, len(left), height):
         block = _matrix(left[start : start + height], right)
-        left_over = None if most is None else most - len(found)
-        rows, columns = (each[:left_over] for each in (block >= least).nonzero())
+        left_over = None if most is None else most - len(pairs)
+        rows, columns = (indices[:left_over] for indices in (block >= least).nonzero())
         values = block[rows, columns].tolist()
-        found.extend(zip((rows + start).tolist(), columns.tolist(), values, strict=True))
-        if len(found) == most:
+        pairs.extend(zip((rows + start).tolist(), columns.tolist(), values, strict=True))
+        if len(pairs) == most:
             break
-    return found
+    return pairs
 
 
 def _matrix(left: Sequence[Sequence[Cell]], right: Sequence[Sequence[Cell]]) -> Any:
@@ -83,26 +85,28 @@ def _matrix(left: Sequence[Sequence[Cell]], right: Sequence[Sequence[Cell]]) -> 
     total = np.zeros((len(left), len(right)))
     fields = np.zeros((len(left), len(right)))
     for field in range(len(left[0])):
-        ones = [item[field] for item in left]
-        others = [item[field] for item in right]
-        present = np.array([one is not None for one in ones])[:, None] | np.array([o is not None for o in others])
-        texts = [one[:_LONGEST] if isinstance(one, str) else "" for one in ones]
-        other_texts = [other[:_LONGEST] if isinstance(other, str) else "" for other in others]
-        both = np.array([isinstance(one, str) for one in ones])[:, None] & np.array(
-            [isinstance(other, str) for other in others]
+        left_cells = [item[field] for item in left]
+        right_cells = [item[field] for item in right]
+        present = np.array([cell is not None for cell in left_cells])[:, None] | np.array(
+            [cell is not None for cell in right_cells]
         )
-        distances = cdist(texts, other_texts, scorer=Levenshtein.distance, dtype=np.int32)
+        left_texts = [cell[:_LONGEST] if isinstance(cell, str) else "" for cell in left_cells]
+        right_texts = [cell[:_LONGEST] if isinstance(cell, str) else "" for cell in right_cells]
+        both = np.array([isinstance(cell, str) for cell in left_cells])[:, None] & np.array(
+            [isinstance(cell, str) for cell in right_cells]
+        )
+        distances = cdist(left_texts, right_texts, scorer=Levenshtein.distance, dtype=np.int32)
         longest = np.maximum(
-            np.array([len(text) for text in texts])[:, None], np.array([len(text) for text in other_texts])
+            np.array([len(text) for text in left_texts])[:, None], np.array([len(text) for text in right_texts])
         )
         total += np.where(both, 1 - distances / np.maximum(longest, 1), 0.0)
         places: dict[Exact, list[int]] = {}
-        for place, other in enumerate(others):
-            if isinstance(other, Exact):
-                places.setdefault(other, []).append(place)
-        for row, one in enumerate(ones):
-            if isinstance(one, Exact) and one in places:
-                total[row, places[one]] += 1.0
+        for place, cell in enumerate(right_cells):
+            if isinstance(cell, Exact):
+                places.setdefault(cell, []).append(place)
+        for row, cell in enumerate(left_cells):
+            if isinstance(cell, Exact) and cell in places:
+                total[row, places[cell]] += 1.0
         fields += present
     return np.divide(total, fields, out=np.zeros_like(total), where=fields > 0)
 
@@ -132,8 +136,8 @@ class Rouge(NamedTuple):
 
 def rouge(expected: str, actual: str) -> Rouge:
     """Hold a response against the expected text. Without a common token every measure is 0."""
-    target, given = tokens(expected), tokens(actual)
-    return Rouge(_overlap(target, given, 1), _overlap(target, given, 2), _subsequence(target, given))
+    target, response = tokens(expected), tokens(actual)
+    return Rouge(_overlap(target, response, 1), _overlap(target, response, 2), _subsequence(target, response))
 
 
 def tokens(text: str) -> list[str]:
@@ -141,28 +145,28 @@ def tokens(text: str) -> list[str]:
     return _TOKEN.findall(text.lower())
 
 
-def _overlap(target: Sequence[str], given: Sequence[str], length: int) -> float:
+def _overlap(target: Sequence[str], response: Sequence[str], length: int) -> float:
     """Common n-grams, each as often as it stands on both sides."""
-    wanted, found = _ngrams(target, length), _ngrams(given, length)
-    return _f_measure((wanted & found).total(), wanted.total(), found.total())
+    target_ngrams, response_ngrams = _ngrams(target, length), _ngrams(response, length)
+    return _f_measure((target_ngrams & response_ngrams).total(), target_ngrams.total(), response_ngrams.total())
 
 
 def _ngrams(words: Sequence[str], length: int) -> Counter[tuple[str, ...]]:
     return Counter(zip(*(words[start:] for start in range(length)), strict=False))
 
 
-def _subsequence(target: Sequence[str], given: Sequence[str]) -> float:
+def _subsequence(target: Sequence[str], response: Sequence[str]) -> float:
     """The longest common subsequence of tokens."""
     from rapidfuzz.distance import LCSseq
 
     # Numbers for words: what is compared is the word itself, not its hash.
-    number = {word: index for index, word in enumerate(dict.fromkeys((*target, *given)))}
-    common = LCSseq.similarity([number[word] for word in target], [number[word] for word in given])
-    return _f_measure(common, len(target), len(given))
+    number = {word: index for index, word in enumerate(dict.fromkeys((*target, *response)))}
+    common = LCSseq.similarity([number[word] for word in target], [number[word] for word in response])
+    return _f_measure(common, len(target), len(response))
 
 
-def _f_measure(common: int, wanted: int, found: int) -> float:
+def _f_measure(common: int, expected: int, actual: int) -> float:
     if not common:
         return 0.0
-    precision, recall = common / found, common / wanted
+    precision, recall = common / actual, common / expected
     return 2 * precision * recall / (precision + recall)

@@ -33,9 +33,9 @@ def json_value(value: Value) -> Any:
     if isinstance(value, Unusable):
         return value.literal
     if isinstance(value, list):
-        return [json_value(each) for each in value]
+        return [json_value(item) for item in value]
     if isinstance(value, dict):
-        return {key: json_value(each) for key, each in value.items()}
+        return {key: json_value(item) for key, item in value.items()}
     return value
 
 

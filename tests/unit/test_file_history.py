@@ -58,7 +58,7 @@ def test_beside_the_last_headline_of_an_eval_stands_its_interval():
 def test_a_row_says_how_to_bring_the_version_back_unless_it_is_there():
     file = InstructionHistory("a.md", (*FILE.edits[:2], edit(3, gone=True), edit(4)))
     rows = best_rows(file, [peak("a", 1), peak("b", 2), peak("c", 3), peak("d", 9)], ("1.0", "1.1", None, "1.2"))
-    assert [(row.name, row.number, row.version, row.is_newest, row.gone, row.command) for row in rows] == [
+    assert [(row.name, row.number, row.version, row.is_newest, row.deleted, row.command) for row in rows] == [
         ("A", 1, "1.0", False, False, "git show '0000000:old name.md' > a.md"),
         ("B", 2, "1.1", False, False, "git checkout 0000000 -- a.md"),
         ("C", 3, None, False, True, None),

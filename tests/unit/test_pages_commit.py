@@ -11,7 +11,6 @@ from sitegen.pages.commit.page import (
     EvalMove,
     InstructionEdit,
     LinkedEdit,
-    PointRow,
     commit_page,
 )
 from sitegen.pages.commit.touched import OutputChanges, PathChange, Touched, outputs
@@ -76,14 +75,16 @@ def test_an_iteration_is_counted_once_however_many_files_it_has():
 
 def test_moves_stand_by_size_with_the_best_of_several_points():
     view = view_of()
-    assert [(row.eval_id, row.verdict, row.total, row.why) for row in view.moves] == [
+    assert [(move.row.eval_id, move.row.verdict, move.total, move.why) for move in view.moves] == [
         ("vegetables", "worse", 40, "new output"),
         ("herbs", "worse", 1, "new output, ground truth changed"),
         ("bulbs", "first", 1, "new output"),
         ("mosses", "first", 1, "field mapping changed"),
     ]
     assert (view.improved, view.worse) == (0, 2)
-    assert view.moves[0].best == PointRow("0011", "iteration-011", 0.86)
+    best = view.moves[0].best
+    assert best
+    assert (best.slug, best.label, best.values[0], best.interval) == ("0011", "iteration-011", 0.86, None)
     assert (view.moves[1].best, view.moves[1].points) == (None, ())
 
 
@@ -162,7 +163,7 @@ def test_an_eval_without_a_page_is_named_and_not_linked():
 def test_a_move_says_why_the_number_moved_and_what_flipped():
     move = sample.MOVES[1]._replace(effect=BROUGHT)
     row = view_of((move,)).moves[0]
-    assert [one.change for one in row.moves] == [-0.02, None, 0.01]
+    assert [one.change for one in row.row.moves] == [-0.02, None, 0.01]
     page = commit_page(sample.RECORD, (move,), sample.TOUCHED, sample.FILES, sample.NAMES)
     html = Renderer([find_templates()], sample.SITE).render(page).decode()
     assert "F1 fell by 2.0 points: −3.0 from the outputs, +1.0 because the ground truth changed." in html

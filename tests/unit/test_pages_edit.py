@@ -48,8 +48,8 @@ def test_an_edit_has_its_address_and_its_facts():
         2,
         sample.FILE.edits[0].commit,
     )
-    assert view.counts == (6, 7, "1.0.0", "1.1.0", False, -10)
-    assert (view.notes, view.command, len(view.passages)) == ((), None, 3)
+    assert view.patch.counts == (6, 7, "1.0.0", "1.1.0", False, -10)
+    assert (view.patch.notes, view.patch.command, len(view.patch.passages)) == ((), None, 3)
 
 
 def test_the_first_edit_has_none_before_it():
@@ -164,15 +164,15 @@ def test_a_side_that_could_not_be_read_is_named_with_where_to_read_on():
 )
 def test_an_edit_without_lines_says_why(view: EditView, note: str, command: str):
     sha = sample.commit(7, "Try").short
-    assert (view.rows, view.notes) == ((), (note,))
-    assert view.command == command.format(sha=sha, old=OLD[:12], new=NEW[:12])
+    assert (view.patch.rows, view.patch.notes) == ((), (note,))
+    assert view.patch.command == command.format(sha=sha, old=OLD[:12], new=NEW[:12])
 
 
 def test_a_huge_edit_is_cut_and_says_how_to_see_the_rest():
     view = view_of(b"@@ -0,0 +1,2600 @@\n" + b"+a\n" * 2600)
-    assert view.notes == ("The first 2,000 lines of the diff are shown, 600 more are left out.",)
-    assert view.command == f"git diff {OLD[:12]} {NEW[:12]}"
-    assert view.counts.added == 2600
+    assert view.patch.notes == ("The first 2,000 lines of the diff are shown, 600 more are left out.",)
+    assert view.patch.command == f"git diff {OLD[:12]} {NEW[:12]}"
+    assert view.patch.counts.added == 2600
 
 
 def test_a_moved_file_says_where_from():

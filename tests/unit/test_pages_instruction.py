@@ -35,10 +35,11 @@ def view_of(file: InstructionHistory, records: tuple[EditRecord, ...], text: byt
 
 def test_versions_stand_newest_first_with_size_and_impact():
     view = view_of(sample.FILE, RECORDS, sample.V3.encode())
-    assert [(row.number, row.lines, row.impact.measured) for row in view.rows] == [(3, 36, 0), (2, 37, 4), (1, 38, 33)]
+    assert [(row.lines, row.impact.measured) for row in view.rows] == [(36, 0), (37, 4), (38, 33)]
     assert view.lines == (38, 37, 36)
-    assert view.stats == TextStats(36, 104, "1.1.0")
-    assert [section.heading.title for section in view.sections] == [
+    assert view.text
+    assert view.text.stats == TextStats(36, 104, "1.1.0")
+    assert [section.heading.title for section in view.text.sections] == [
         "Packet reader",
         "Rules",
         "Fields",
@@ -74,7 +75,7 @@ def test_a_deleted_file_shows_its_last_text_and_how_to_bring_it_back():
     gone = sample.edit(sample.commit(10, "Remove it"), sample.V3, None, status="deleted")
     file = InstructionHistory(sample.PATH, (*sample.FILE.edits, gone), deleted=True)
     view = view_of(file, (*RECORDS, EditRecord(PatchCounts(0, 36))), sample.V3.encode())
-    assert (view.deleted, view.rows[0].lines, view.html is None) == (True, 0, False)
+    assert (view.deleted, view.rows[0].lines, view.text is None) == (True, 0, False)
     assert view.restore == "git checkout 453f058 -- .claude/instructions/packet-reader/instructions.md"
 
 
@@ -101,7 +102,7 @@ def test_earlier_paths_are_told():
 @pytest.mark.parametrize("text", [None, b"\x00\x01"])
 def test_without_a_text_to_show_there_is_none(text: bytes | None):
     view = view_of(sample.FILE, RECORDS, text)
-    assert (view.html, view.stats, view.sections) == (None, None, ())
+    assert view.text is None
 
 
 def test_the_page_lists_edits_and_shows_the_text():

@@ -32,9 +32,9 @@ def test_a_row_says_the_size_the_version_and_the_last_edit():
     view = instructions_page(FILES).view
     assert isinstance(view, InstructionsView)
     unknown, known = view.groups[2].rows
-    assert (known.lines, known.sizes, known.version, known.edits) == (36, (38, 37, 36), "1.1.0", 3)
+    assert (known.size.lines, known.size.after, known.size.version, known.edits) == (36, (38, 37, 36), "1.1.0", 3)
     assert (known.last, known.subject) == (sample.FILE.edits[2].commit, "Convert inches after all")
-    assert (unknown.lines, unknown.version) == (None, None)
+    assert (unknown.size.lines, unknown.size.version) == (None, None)
 
 
 def test_the_page_links_every_file():

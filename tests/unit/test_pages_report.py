@@ -60,7 +60,7 @@ def test_a_report_has_an_address_beside_its_trend():
 
 def test_a_discrepancy_is_new_if_its_place_was_not_wrong_in_the_previous_point():
     view = sample.view_of(_page([ONE, TWO, FINE], frozenset({("", "shipper.name")})))
-    assert [(row.number, row.path, row.new) for row in view.discrepancies] == [
+    assert [(row.number, row.path, row.since.new) for row in view.discrepancies] == [
         (1, "shipper.name", False),
         (2, "cargo[0].amount", True),
     ]

@@ -88,7 +88,7 @@ def test_a_point_with_the_same_output_is_not_judged_for_chance():
 def test_the_same_iteration_scored_again_is_told_apart_by_its_commit():
     before, after = _points()
     again = after._replace(snapshot=after.snapshot._replace(label=before.snapshot.label))
-    assert _view(after, before).previous == Previous("iteration-005", "0005.html", before.snapshot.commit.short)
+    assert _view(after, before).previous == Previous("iteration-005", "0005.html")
     assert _view(again, before).previous.label == f"iteration-005 at {before.snapshot.commit.short}"
 
 

@@ -1,6 +1,6 @@
-"""What a commit did to an eval: the last point before it against the last one that it brought, in a few numbers.
+"""The effect of a commit on an eval: the last point before the commit compared with the last point of the commit.
 
-A commit page never changes, but records and runs may join a point later: so nothing here asks what repeats tell.
+Repeated runs are ignored: they may be added later, and the page of a commit is not rendered again for them.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from sitegen.pages.changes import DisplayedChange, Flipped, changes, flipped
 from sitegen.text.plain import line
 
 FIELDS: Final = 5
-"""Fields that are named: those with the most flips."""
+"""Fields that are named, those with the most flips."""
 EDITS: Final = 20
-"""Commits with edits that are kept of an eval: the newest."""
+"""Commits with edits that are stored for an eval, the newest ones."""
 
 
 class FlippedField(NamedTuple):
@@ -34,7 +34,7 @@ class FlippedField(NamedTuple):
 
 
 class EarlierEdit(NamedTuple):
-    """A commit that edited instructions after the outputs before, and brought none itself."""
+    """An earlier commit that edited instructions after the previous outputs were made."""
 
     position: int
     sha: str
@@ -44,10 +44,10 @@ class EarlierEdit(NamedTuple):
 
 
 class CommitEffect(NamedTuple):
-    """What a commit did to one eval. It is kept small: a commit has one for each eval that it brought points of."""
+    """The effect of a commit on one eval. A commit stores one for each eval with new points, so it is small."""
 
     changes: tuple[float | None, ...]
-    """Of the headline and what is drawn beside it, over what both points hold."""
+    """Changes of the headline and the metrics beside it, over the documents that both points hold."""
     headline: DisplayedChange
     verdict: ChangeVerdict | None
     """Without its fields; None if the output is the same, as in a report."""
@@ -55,11 +55,11 @@ class CommitEffect(NamedTuple):
     fields: tuple[FlippedField, ...]
     more_fields: int
     edits: tuple[EarlierEdit, ...] = ()
-    """Those that the new outputs may owe their change to: of earlier commits, the newest first; at most ``EDITS``."""
+    """Edits of earlier commits that may have changed the new outputs, newest first; at most ``EDITS``."""
 
 
 def commit_effect(info: EvalInfo, specs: tuple[MetricSpec, ...], before: Point, after: Point) -> CommitEffect | None:
-    """What the commit did to the eval; None if the two points were not compared."""
+    """The effect of a commit on the eval; None if the two points were not compared."""
     if after.delta is None or after.flips is None:
         return None
     fields = _flipped_fields(after.flips)
@@ -75,9 +75,9 @@ def commit_effect(info: EvalInfo, specs: tuple[MetricSpec, ...], before: Point, 
 
 
 def earlier_edits(edits: Iterable[Edit], sha: str) -> tuple[EarlierEdit, ...]:
-    """The commits of *edits*, newest first, without the commit *sha*, whose own page lists its edits already."""
-    of = {(edit.commit, edit.path) for edit in edits if edit.commit.sha != sha}
-    files = Counter(commit for commit, _ in of)
+    """The commits of *edits*, newest first, except for *sha*, whose own page lists its edits already."""
+    edited = {(edit.commit, edit.path) for edit in edits if edit.commit.sha != sha}
+    files = Counter(commit for commit, _ in edited)
     newest = sorted(files, key=lambda commit: -commit.position)[:EDITS]
     return tuple(
         EarlierEdit(
@@ -93,5 +93,5 @@ def earlier_edits(edits: Iterable[Edit], sha: str) -> tuple[EarlierEdit, ...]:
 
 def _flipped_fields(flips: Flips) -> list[FlippedField]:
     fixed, broken = dict(flips.fixed), dict(flips.broken)
-    found = (FlippedField(name, fixed.get(name, 0), broken.get(name, 0)) for name in fixed | broken)
-    return sorted(found, key=lambda row: (-row.fixed - row.broken, row.attribute))
+    rows = (FlippedField(name, fixed.get(name, 0), broken.get(name, 0)) for name in fixed | broken)
+    return sorted(rows, key=lambda row: (-row.fixed - row.broken, row.attribute))

@@ -1,4 +1,4 @@
-"""The page of one commit: what it changed of what the site is made from, and which metrics moved with it."""
+"""The page of one commit: what it changed, and which metrics moved with it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Final, NamedTuple
 
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.noise import Interval
 from sitegen.model.series import EvalInfo, Headline
 from sitegen.model.site import Page
 from sitegen.model.timeline import Cause, CommitRecord
@@ -15,7 +14,7 @@ from sitegen.pages import links
 from sitegen.pages.commit import touched
 from sitegen.pages.commit.effects import CommitEffect, EarlierEdit
 from sitegen.pages.commit.touched import OutputChanges, PathChange, Touched
-from sitegen.pages.edit.page import Move, Verdict, defined, moved, verdict
+from sitegen.pages.edit.page import EffectRow, defined, moved, verdict
 from sitegen.pages.labels import CAUSES
 from sitegen.text.plain import cut, line, visible
 
@@ -24,57 +23,41 @@ MOST_POINTS: Final = 500
 
 
 class EvalMove(NamedTuple):
-    """What happened to one eval at a commit that brought at least one point of it."""
+    """The points of one eval at a commit, with the last one before."""
 
     info: EvalInfo
     specs: tuple[MetricSpec, ...]
     before: Headline | None
     """The last point before the commit."""
     points: tuple[Headline, ...]
-    """Of this commit, in series order; at least one."""
+    """The points of this commit, in series order; at least one."""
     causes: tuple[Cause, ...]
-    """Of all of these points together."""
+    """The causes of all of these points together."""
     effect: CommitEffect | None = None
-    """What the commit did to the eval; None without a point before."""
-
-
-class PointRow(NamedTuple):
-    """One point of the commit."""
-
-    slug: str
-    label: str
-    value: float | None
-    interval: Interval | None = None
+    """The effect of the commit on the eval; None without a point before."""
 
 
 class MoveRow(NamedTuple):
-    """One eval: from the last point before the commit to the last one that it brought."""
+    """One eval: the last point before the commit compared with the last point of the commit."""
 
-    eval_id: str
-    name: str
-    verdict: Verdict
-    spec: MetricSpec
-    """Of the headline."""
-    before: Headline | None
-    after: Headline
-    moves: tuple[Move, ...]
+    row: EffectRow
     why: str
     """The causes in words."""
-    points: tuple[PointRow, ...]
+    points: tuple[Headline, ...]
     """Empty if there is only one; at most ``MOST_POINTS``."""
     total: int
-    best: PointRow | None
-    """Of several points the best, the earliest of equals."""
+    best: Headline | None
+    """The best of several points, the earliest of equal ones."""
     effect: CommitEffect | None
 
     @property
     def obvious(self) -> bool:
-        """A single new output, which the sentence on its change says already."""
+        """Whether the cause is a single new output, which the sentence on the change says already."""
         return self.total == 1 and self.effect is not None and self.why == CAUSES["outputs"]
 
     @property
     def inconclusive(self) -> bool:
-        """The change may be chance."""
+        """Whether the change may be chance."""
         verdict = self.effect.verdict if self.effect else None
         return verdict is not None and verdict.decision == "inconclusive"
 
@@ -83,54 +66,54 @@ class InstructionEdit(NamedTuple):
     """An instruction file that the commit edited."""
 
     path: str
-    """As it was called then, visible."""
+    """The path at this commit, with hidden characters made visible."""
     file: str
-    """The name of its page: the last path it had."""
+    """The last path of the file, which names its page."""
     how: touched.How
     thickens: bool
-    """It changes an agent's definition, though instructions have files of their own."""
+    """The edit changes an agent's definition although instructions have files of their own."""
 
 
 class LinkedEdit(NamedTuple):
-    """A commit that edited instructions between the outputs before and those of this one."""
+    """A commit that edited instructions between the previous outputs and those of this commit."""
 
     edit: EarlierEdit
     evals: tuple[str, ...]
-    """Names of the evals that it may have to do with; empty: all that have new output."""
+    """Names of the evals whose output it may have changed; empty if these are all evals with new output."""
 
 
 class CommitView(NamedTuple):
-    """One commit."""
+    """What ``pages/commit.html`` shows."""
 
     nav: str
     commit: Commit
     earlier: str | None
-    """Id of the commit before it that has a page: so that every one can be reached."""
+    """Id of the newest earlier commit that has a page."""
     subject: str
     body: str
     moves: tuple[MoveRow, ...]
-    """By size of the headline's change."""
+    """Largest change of the headline first."""
     improved: int
     worse: int
     beyond_chance: int
-    """Evals whose change is more than chance."""
+    """Number of evals whose change is more than chance."""
     instructions: tuple[InstructionEdit, ...]
     earlier_edits: tuple[LinkedEdit, ...]
-    """Since the outputs before, by commits that came between; the newest first."""
+    """Edits of earlier commits since the previous outputs, newest first."""
     outputs: tuple[OutputChanges, ...]
     ground_truths: tuple[PathChange, ...]
     rules: tuple[PathChange, ...]
     others: int
-    """Further paths, those among them that the site does not read."""
+    """Number of other changed paths, including those that the site does not read."""
 
     @property
     def judged(self) -> int:
-        """Evals with a new output: what ground truth and rules do to the same one is certain."""
+        """Number of evals with a verdict: there is none on an output that was only scored again."""
         return sum(row.effect is not None and row.effect.verdict is not None for row in self.moves)
 
     @property
     def any_inconclusive(self) -> bool:
-        """Some change may be chance."""
+        """Whether any change may be chance."""
         return any(row.inconclusive for row in self.moves)
 
 
@@ -146,16 +129,16 @@ def commit_page(
     """The page of a commit.
 
     Args:
-        record: what the commit did.
-        moves: the evals that it brought points of.
-        changed: ``record.changes``, each with what it is.
-        files: for the paths of ``record.edits`` the name of the file's page, that is the last path it had.
-        names: the evals that the site has a page for: id -> name.
-        earlier: id of the commit before it that has a page.
-        thickened: paths of agents' definitions that it changed, though instructions have files of their own.
+        record: the commit and what it changed.
+        moves: the evals that have points of the commit.
+        changed: ``record.changes`` with the role of each path.
+        files: path in ``record.edits`` -> last path of the file, which names its page.
+        names: id -> name of the evals that the site has a page for.
+        earlier: id of the newest earlier commit that has a page.
+        thickened: paths of agents' definitions that it changed although instructions have files of their own.
 
     """
-    rows = sorted(map(_move_row, moves), key=lambda row: (-abs(row.moves[0].change or 0), row.name, row.eval_id))
+    rows = sorted(map(_move_row, moves), key=_by_size)
     edits = {item.change.path: item for item in changed if item.role == "instruction"}
     view = CommitView(
         nav="",
@@ -164,8 +147,8 @@ def commit_page(
         subject=line(record.commit.subject, 300) or "(no subject)",
         body=cut(visible(record.commit.body.strip()), 10_000),
         moves=tuple(rows),
-        improved=sum(row.verdict == "improved" for row in rows),
-        worse=sum(row.verdict == "worse" for row in rows),
+        improved=sum(move.row.verdict == "improved" for move in rows),
+        worse=sum(move.row.verdict == "worse" for move in rows),
         beyond_chance=sum(_is_beyond_chance(row.effect) for row in rows),
         instructions=tuple(
             InstructionEdit(
@@ -186,17 +169,21 @@ def commit_page(
     return Page(links.commit(record.commit.sha), "pages/commit.html", view)
 
 
+def _by_size(move: MoveRow) -> tuple[float, str, str]:
+    return -abs(move.row.moves[0].change or 0), move.row.name, move.row.eval_id
+
+
 def _is_beyond_chance(effect: CommitEffect | None) -> bool:
     return effect is not None and effect.verdict is not None and effect.verdict.why == "beyond chance"
 
 
 def _earlier_edits(rows: Sequence[MoveRow]) -> tuple[LinkedEdit, ...]:
-    """The edits of all evals, each once. An eval that was only scored again owes them nothing."""
-    compared = [row for row in rows if row.effect and (row.effect.verdict or row.spec.recorded)]
+    """The edits of all evals, each once. Edits cannot have changed an output that was only scored again."""
+    compared = [move for move in rows if move.effect and (move.effect.verdict or move.row.spec.recorded)]
     names: dict[EarlierEdit, list[str]] = {}
-    for row in compared:
-        for edit in row.effect.edits if row.effect else ():
-            names.setdefault(edit, []).append(row.name)
+    for move in compared:
+        for edit in move.effect.edits if move.effect else ():
+            names.setdefault(edit, []).append(move.row.name)
     newest = sorted(names, key=lambda edit: -edit.position)
     return tuple(LinkedEdit(edit, () if len(names[edit]) == len(compared) else tuple(names[edit])) for edit in newest)
 
@@ -205,31 +192,30 @@ def _move_row(move: EvalMove) -> MoveRow:
     last = move.points[-1]
     moves = moved(move.before, last, move.specs)
     if move.effect:
-        moves = tuple(one._replace(change=change) for one, change in zip(moves, move.effect.changes, strict=True))
-    points = tuple(
-        PointRow(slug=at.slug, label=line(at.label, 60), value=at.values[0], interval=at.interval) for at in move.points
-    )
-    several = len(points) > 1
+        moves = tuple(metric._replace(change=change) for metric, change in zip(moves, move.effect.changes, strict=True))
+    several = len(move.points) > 1
     return MoveRow(
-        eval_id=move.info.id,
-        name=line(move.info.name, 80),
-        verdict=verdict(moves[0], last),
-        spec=move.specs[0],
-        before=move.before,
-        after=last,
-        moves=defined(moves) if move.specs[0].recorded else moves,
+        row=EffectRow(
+            eval_id=move.info.id,
+            name=line(move.info.name, 80),
+            verdict=verdict(moves[0], last),
+            spec=move.specs[0],
+            before=move.before,
+            after=last,
+            moves=defined(moves) if move.specs[0].recorded else moves,
+        ),
         why=", ".join(CAUSES[cause] for cause in move.causes),
-        points=points[:MOST_POINTS] if several else (),
-        total=len(points),
-        best=_best(points, moves[0].higher_is_better) if several else None,
+        points=move.points[:MOST_POINTS] if several else (),
+        total=len(move.points),
+        best=_best(move.points, moves[0].higher_is_better) if several else None,
         effect=move.effect,
     )
 
 
-def _best(points: Sequence[PointRow], higher_is_better: bool) -> PointRow | None:
+def _best(points: Sequence[Headline], higher_is_better: bool) -> Headline | None:
     sign = 1 if higher_is_better else -1
-    best: tuple[float, PointRow] | None = None
-    for point in points:
-        if point.value is not None and (best is None or sign * point.value > best[0]):
-            best = (sign * point.value, point)
-    return best[1] if best else None
+    return max(
+        (point for point in points if point.values[0] is not None),
+        key=lambda point: sign * (point.values[0] or 0.0),
+        default=None,
+    )

@@ -1,4 +1,4 @@
-"""What a commit changed, sorted by what each path is to the site."""
+"""Classifies the paths that a commit changed by their roles for the site."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ How: TypeAlias = Literal["added", "modified", "deleted"]
 
 
 class Touched(NamedTuple):
-    """One changed path and what it is."""
+    """One changed path with its role."""
 
     change: ChangedPath
     role: Role
     eval_id: str = ""
     iteration: str = ""
-    """Name of the iteration's folder; empty for an overwritten output, and for what is no output."""
+    """Name of the iteration's folder; empty for an overwritten output, and for other roles."""
 
 
 class OutputChanges(NamedTuple):
-    """What a commit did to the outputs of one eval, iterations counted and not files."""
+    """The changes of a commit to the outputs of one eval, counted in iterations."""
 
     eval_id: str
     name: str
@@ -35,49 +35,49 @@ class OutputChanges(NamedTuple):
     modified: int
     deleted: int
     overwritten: bool
-    """The one output that is overwritten from commit to commit is among them."""
+    """The output that is overwritten from commit to commit is among them."""
     runs: int
     recorded: int
-    known: bool = True
+    has_page: bool = True
     """The site has a page for the eval."""
 
     @property
     def words(self) -> str:
         """``3 iterations added, 1 changed``."""
-        parts = [
+        changes = [
             (self.added, "added"),
             (self.modified, "changed"),
             (self.deleted, "deleted"),
         ]
-        what = "output" if self.overwritten else "iteration"
-        said: list[str] = []
-        for count, how in parts:
+        unit = "output" if self.overwritten else "iteration"
+        phrases: list[str] = []
+        for count, how in changes:
             if count:
-                noun = "" if said else f" {what}{'' if count == 1 else 's'}"
-                said.append(f"{count:,}{noun} {how}")
+                noun = "" if phrases else f" {unit}{'' if count == 1 else 's'}"
+                phrases.append(f"{count:,}{noun} {how}")
         if self.runs:
-            said.append(f"{self.runs:,} repeated run{'' if self.runs == 1 else 's'}")
+            phrases.append(f"{self.runs:,} repeated run{'' if self.runs == 1 else 's'}")
         if self.recorded:
-            said.append(f"{self.recorded:,} record{'' if self.recorded == 1 else 's'} of metrics")
-        return ", ".join(said)
+            phrases.append(f"{self.recorded:,} record{'' if self.recorded == 1 else 's'} of metrics")
+        return ", ".join(phrases)
 
 
 class PathChange(NamedTuple):
-    """One path, visible, and what happened to it."""
+    """One path, with hidden characters made visible, and how it changed."""
 
     path: str
     how: How
     eval_id: str = ""
     name: str = ""
-    """Of the eval; empty if the site has no page for it."""
+    """Name of the eval; empty if the site has no page for it."""
 
 
 def sort_out(changes: Iterable[ChangedPath], layout: Layout, names_now: Mapping[str, str]) -> tuple[Touched, ...]:
-    """Each change with what its path is at the built configuration, once for each eval that it belongs to.
+    """Each change with the role of its path, once for each eval that the path belongs to.
 
-    ``names_now`` has, for folders that evals were renamed from, the id that the eval has now.
+    ``layout`` is that of the built configuration. ``names_now``: earlier name of an eval's folder -> its present id.
     """
-    return tuple(each for change in changes for each in _sorted_out(change, layout, names_now))
+    return tuple(touched for change in changes for touched in _sorted_out(change, layout, names_now))
 
 
 def _sorted_out(change: ChangedPath, layout: Layout, names_now: Mapping[str, str]) -> tuple[Touched, ...]:
@@ -115,28 +115,28 @@ def outputs(touched: Iterable[Touched], names: Mapping[str, str]) -> tuple[Outpu
                 runs[item.eval_id] = runs.get(item.eval_id, 0) + 1
             else:
                 recorded[item.eval_id] = recorded.get(item.eval_id, 0) + 1
-    found = []
+    rows = []
     for eval_id, iterations in kinds.items():
         # A folder whose files were partly added and partly deleted (renamed, say) has changed.
-        one = [next(iter(hows)) if len(hows) == 1 else "modified" for hows in iterations.values()]
-        found.append(
+        fates = [next(iter(hows)) if len(hows) == 1 else "modified" for hows in iterations.values()]
+        rows.append(
             OutputChanges(
                 eval_id=eval_id,
                 name=line(names.get(eval_id, eval_id), 80),
-                added=one.count("added"),
-                modified=one.count("modified"),
-                deleted=one.count("deleted"),
+                added=fates.count("added"),
+                modified=fates.count("modified"),
+                deleted=fates.count("deleted"),
                 overwritten="" in iterations,
                 runs=runs.get(eval_id, 0),
                 recorded=recorded.get(eval_id, 0),
-                known=eval_id in names,
+                has_page=eval_id in names,
             )
         )
-    return tuple(sorted(found, key=lambda row: (row.name, row.eval_id)))
+    return tuple(sorted(rows, key=lambda row: (row.name, row.eval_id)))
 
 
 def paths(touched: Iterable[Touched], role: Role, names: Mapping[str, str]) -> tuple[PathChange, ...]:
-    """The paths of one role, in their order."""
+    """The changed paths with one role, in their order."""
     return tuple(
         PathChange(
             path=line(item.change.path),
@@ -150,5 +150,5 @@ def paths(touched: Iterable[Touched], role: Role, names: Mapping[str, str]) -> t
 
 
 def how(change: ChangedPath) -> How:
-    """What happened to the path."""
+    """How the path changed."""
     return "added" if change.old is None else "deleted" if change.new is None else "modified"

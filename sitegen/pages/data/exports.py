@@ -192,8 +192,8 @@ def _exported_delta(delta: Delta, *, split: bool) -> dict[str, Any]:
 
 def _cells_by_fate(flips: Flips | None) -> dict[str, int | None]:
     """Cells by what became of them since the point before; null at the first one."""
-    found = flipped(flips) if flips else None
-    return {name: found and getattr(found, name) for name in _FATES}
+    counts = flipped(flips) if flips else None
+    return {name: counts and getattr(counts, name) for name in _FATES}
 
 
 def _csv_columns(series: Series) -> list[str]:

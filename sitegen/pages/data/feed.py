@@ -26,9 +26,9 @@ from sitegen.text.values import metric_text
 
 ENTRIES: Final = 50
 
-What: TypeAlias = Literal["regression", "recovery", "improvement", "best"]
+EntryKind: TypeAlias = Literal["regression", "recovery", "improvement", "best"]
 
-_TITLES: Final[dict[What, str]] = {
+_TITLES: Final[dict[EntryKind, str]] = {
     "regression": "Regression",
     "recovery": "Recovered",
     "improvement": "Better",
@@ -42,7 +42,7 @@ _TAG: Final = "tag:sitegen,2026-01-01"
 class FeedEntry(NamedTuple):
     """One thing that moved."""
 
-    what: What
+    kind: EntryKind
     summary: EvalSummary
     at: Headline
     values: tuple[float | None, float]
@@ -53,8 +53,8 @@ class FeedEntry(NamedTuple):
 
 def feed_file(site: SiteInfo, head: Commit, summaries: Iterable[EvalSummary]) -> RawFile:
     """The newest entries of all evals that are not deleted; the uncommitted state is no news."""
-    found = (entry for summary in summaries if not summary.deleted for entry in _eval_entries(summary))
-    newest = nlargest(ENTRIES, (entry for entry in found if _DATE.fullmatch(entry.at.committed_at)), key=_age)
+    entries = (entry for summary in summaries if not summary.deleted for entry in _eval_entries(summary))
+    newest = nlargest(ENTRIES, (entry for entry in entries if _DATE.fullmatch(entry.at.committed_at)), key=_age)
     root = f"{site.base_url}/" if site.base_url else ""
     updated = newest[0].at.committed_at if newest else _date(head)
     title = _xml_text(f"{site.title}: what moved")
@@ -68,7 +68,7 @@ def feed_file(site: SiteInfo, head: Commit, summaries: Iterable[EvalSummary]) ->
         f'<link rel="alternate" type="text/html" href="{escape(root + links.regressions())}"/>',
         f'<generator version="{escape(site.version)}">sitegen</generator>',
         "<author><name>sitegen</name></author>",
-        *(each for entry in newest for each in _entry_element(entry, root)),
+        *(element for entry in newest for element in _entry_element(entry, root)),
         "</feed>",
     ]
     return RawFile(links.feed(), ("\n".join(lines) + "\n").encode())
@@ -82,10 +82,10 @@ def _eval_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
             continue
         metric = step.metrics[0]
         moved = next(spec for spec in summary.specs if spec.name == metric.name)
-        better: What = "improvement" if step.undoes is None else "recovery"
-        what: What = better if step.status == "better" else "regression"
+        risen: EntryKind = "improvement" if step.undoes is None else "recovery"
+        kind: EntryKind = risen if step.status == "better" else "regression"
         yield FeedEntry(
-            what=what,
+            kind=kind,
             summary=summary,
             at=summary.headlines[step.at],
             values=(metric.before, metric.after),
@@ -102,7 +102,7 @@ def _eval_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
         earlier, value = best[index - 1], values[index]
         if best[index] == index != since[index] and earlier is not None and value is not None and index not in stepped:
             yield FeedEntry(
-                what="best", summary=summary, at=summary.headlines[index], values=(values[earlier], value), spec=spec
+                kind="best", summary=summary, at=summary.headlines[index], values=(values[earlier], value), spec=spec
             )
 
 
@@ -117,12 +117,12 @@ def _regained_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
         value = at.values[column]
         if value is not None:
             yield FeedEntry(
-                what="recovery", summary=summary, at=at, values=(metric.after, value), spec=summary.specs[column]
+                kind="recovery", summary=summary, at=at, values=(metric.after, value), spec=summary.specs[column]
             )
 
 
 def _age(entry: FeedEntry) -> tuple[int, str, str, str]:
-    return entry.at.commit_position, entry.summary.info.id, entry.at.slug, entry.what
+    return entry.at.commit_position, entry.summary.info.id, entry.at.slug, entry.kind
 
 
 def _date(head: Commit) -> str:
@@ -138,11 +138,11 @@ def _entry_element(entry: FeedEntry, root: str) -> Iterator[str]:
     ends = (before, after) if before is not None else (after,)
     moved = " to ".join(metric_text(value, unit=entry.spec.unit) for value in ends)
     yield "<entry>"
-    yield f"<id>{_TAG}:{entry.what}:{links.slug(info.id)}:{at.sha}:{at.slug}</id>"
-    yield f"<title>{_xml_text(f'{_TITLES[entry.what]}: {info.name}, {entry.spec.label} {moved}{how}')}</title>"
+    yield f"<id>{_TAG}:{entry.kind}:{links.slug(info.id)}:{at.sha}:{at.slug}</id>"
+    yield f"<title>{_xml_text(f'{_TITLES[entry.kind]}: {info.name}, {entry.spec.label} {moved}{how}')}</title>"
     yield f"<updated>{at.committed_at}</updated>"
     yield f'<link rel="alternate" type="text/html" href="{escape(report)}"/>'
-    yield f'<category term="{entry.what}"/>'
+    yield f'<category term="{entry.kind}"/>'
     yield f"<summary>{_xml_text(' '.join(_sentences(entry)))}</summary>"
     yield "</entry>"
 
@@ -152,16 +152,16 @@ def _sentences(entry: FeedEntry) -> Iterator[str]:
     yield f"{at.label}, commit {at.sha[:7]}."
     if entry.step is None:
         best = f"The best value so far{' by this judge' if at.graded_since else ''}."
-        yield best if entry.what == "best" else "The level of before is regained."
+        yield best if entry.kind == "best" else "The level of before is regained."
         return
     yield f"{line(entry.step.commit.subject, 200)}."
-    found = entry.step.circumstances
-    yield f"Changed: {', '.join(CAUSES[cause] for cause in found.causes)}."
-    yield from exchanges(found.model, found.judge)
-    if found.edits:
-        yield f"Instructions edited before it: {_named_fields([edit.path for edit in found.edits])}."
-    if found.fields:
-        yield f"Fields whose errors moved most: {_named_fields([moved.name for moved in found.fields])}."
+    circumstances = entry.step.circumstances
+    yield f"Changed: {', '.join(CAUSES[cause] for cause in circumstances.causes)}."
+    yield from exchanges(circumstances.model, circumstances.judge)
+    if circumstances.edits:
+        yield f"Instructions edited before it: {_named_fields([edit.path for edit in circumstances.edits])}."
+    if circumstances.fields:
+        yield f"Fields whose errors moved most: {_named_fields([moved.name for moved in circumstances.fields])}."
 
 
 def _named_fields(names: Sequence[str]) -> str:

@@ -1,6 +1,6 @@
-"""Lists of metrics before and after, as escaped f-strings: an edit's page has one entry for each eval it moved.
+"""HTML of lists of metrics before and after: on the page of an edit, one entry for each eval.
 
-A commit's page has the same entries, each with what the commit did to the eval and which fields flipped.
+The page of a commit has the same entries, with the effect of the commit and the fields that flipped.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from sitegen.model.noise import Interval
 from sitegen.model.series import Headline
 from sitegen.pages import change_text, links
 from sitegen.pages.commit.effects import CommitEffect
-from sitegen.pages.commit.page import MoveRow, PointRow
+from sitegen.pages.commit.page import MoveRow
 from sitegen.pages.edit.page import EffectRow, Move
 from sitegen.pages.labels import exchanges
 from sitegen.pages.report.why_rows import judged, sentence
+from sitegen.text.plain import line
 
 NOTICED = 0.0005
-"""A part of a change that is written as none below this."""
+"""Parts of a change below this are not mentioned."""
 
 SHOWN = 3
 """Metrics of each eval: the headline and two more."""
@@ -40,10 +41,10 @@ def effects(rows: Iterable[EffectRow], root: str) -> Markup:
 
 
 def _effect_row(row: EffectRow, root: str) -> str:
-    headline, *others = row.moves[:SHOWN]
+    headline, *further = row.moves[:SHOWN]
     before = _value_link(row.eval_id, row.before, headline.before, root, headline.unit)
     after = _value_link(row.eval_id, row.after, headline.after, root, headline.unit)
-    rest = "".join([_other(move) for move in others])
+    rest = "".join([_further_metric(move) for move in further])
     pill = f"{RECORDED} " if row.spec.recorded else ""
     return (
         f'<li><a class="ef-n" href="{root}{links.eval_trend(row.eval_id)}">{escape(row.name)}</a>'
@@ -56,15 +57,15 @@ def _effect_row(row: EffectRow, root: str) -> str:
 
 
 def _intervals_of_sides(before: Headline | None, after: Headline | None, label: str) -> str:
-    """The intervals of the headline on both sides, as far as there are any, and what each was made from."""
+    """The intervals of the headline on both sides, as far as there are any, with the units they were computed from."""
     sides = [point.interval if point else None for point in (before, after)]
-    known = [side for side in sides if side]
-    if not known:
+    intervals = [side for side in sides if side]
+    if not intervals:
         return ""
-    spans = [change_text.span(side) or "—" for side in sides] if before else [change_text.span(known[0])]
-    how = f"95 % interval of {label}: {', '.join(dict.fromkeys(side.method for side in known))}"
-    said = f"95\u202f%: {_TO.join(spans)}, over {_interval_bases(known[0], known[-1])}"
-    return f'<span class="ef-c" title="{escape(how)}">{said}</span>'
+    spans = [change_text.span(side) or "—" for side in sides] if before else [change_text.span(intervals[0])]
+    how = f"95 % interval of {label}: {', '.join(dict.fromkeys(side.method for side in intervals))}"
+    words = f"95\u202f%: {_TO.join(spans)}, over {_interval_bases(intervals[0], intervals[-1])}"
+    return f'<span class="ef-c" title="{escape(how)}">{words}</span>'
 
 
 def _effect_evidence(row: EffectRow) -> str:
@@ -72,37 +73,39 @@ def _effect_evidence(row: EffectRow) -> str:
 
 
 def _interval_bases(before: Interval, after: Interval) -> str:
-    """What two intervals were made from, once if it is the same."""
-    of = f"{after.n:,} {after.unit}"
+    """The units that two intervals were computed from, once if they are the same."""
+    units = f"{after.n:,} {after.unit}"
     if (before.n, before.unit) == (after.n, after.unit):
-        return of
-    return f"{before.n:,}{'' if before.unit == after.unit else f' {before.unit}'} then {of}"
+        return units
+    return f"{before.n:,}{'' if before.unit == after.unit else f' {before.unit}'} then {units}"
 
 
 def _effect_remarks(row: EffectRow, root: str) -> str:
-    """What else than the output may have moved the numbers."""
+    """Whatever besides the output may have changed the numbers."""
     headline = row.moves[0]
     remarks = _unreadable_side(row.eval_id, row.before, root) + _unreadable_side(row.eval_id, row.after, root)
     if headline.change is not None and row.by_rules is not None and abs(row.by_rules) >= NOTICED:
         part = signed(row.by_rules, lower_is_better=not headline.higher_is_better)
         remarks = f'<p class="ef-f">{part} of the change is by ground truth and rules, not by the output</p>'
-    remarks += "".join([f'<p class="ef-f"><b>{escape(said)}</b></p>' for said in exchanges(row.model, row.judge)])
+    remarks += "".join(
+        [f'<p class="ef-f"><b>{escape(exchanged)}</b></p>' for exchanged in exchanges(row.model, row.judge)]
+    )
     if headline.change is not None and not row.comparable:
         remarks += '<p class="ef-f">not over the same documents</p>'
     return remarks
 
 
 def _unreadable_side(eval_id: str, point: Headline | None, root: str) -> str:
-    """Of a side whose files cannot be read what that means for its numbers, and where it is said what to do."""
+    """What it means for the numbers of a side that its files cannot be read, with a link to its report."""
     if point is None or point.status == "scored":
         return ""
     label = escape(point.label)
-    said = {
+    consequence = {
         "unreadable": f"The output of {label} cannot be read,</b> and all that it should have held counts as missing",
         "no_ground_truth": f"The ground truth of {label} cannot be read,</b> so that nothing was scored",
     }[point.status]
     href = escape(links.report(eval_id, point.slug))
-    return f'<p class="ef-f"><b>{said}: <a href="{root}{href}">its report</a> names the file and what to do.</p>'
+    return f'<p class="ef-f"><b>{consequence}: <a href="{root}{href}">its report</a> names the file and what to do.</p>'
 
 
 _TO = ' <span aria-hidden="true">→</span><span class="vh"> then </span> '
@@ -117,7 +120,7 @@ def _value_link(eval_id: str, point: Headline | None, value: float | None, root:
     return f'<a href="{root}{href}" title="Report of {escape(point.label)}">{text}</a>'
 
 
-def _other(move: Move) -> str:
+def _further_metric(move: Move) -> str:
     if move.change == 0:
         return f"<span>{escape(move.label)} {number(move.after, unit=move.unit)}</span>"
     before = "—" if move.before is None else str(number(move.before, unit=move.unit))
@@ -132,45 +135,35 @@ def _move_change(move: Move) -> str:
 
 
 def moves(rows: Iterable[MoveRow], root: str) -> Markup:
-    """List items of a commit: as above, with the causes, and all points if the commit brought several."""
-    return Markup("".join([_move(row, root) for row in rows]))
+    """List items of a commit: as above, with the causes, and all points if the commit has several."""
+    return Markup("".join([_move_row(row, root) for row in rows]))
 
 
-def _move(row: MoveRow, root: str) -> str:
-    effect = EffectRow(
-        eval_id=row.eval_id,
-        name=row.name,
-        verdict=row.verdict,
-        before=row.before,
-        after=row.after,
-        moves=row.moves,
-        spec=row.spec,
-    )
-    item = _effect_row(effect, root)
-    why = "" if row.obvious else f'<span class="ef-w">{escape(row.why)}{_several(row, root)}</span>'
-    return item.removesuffix("</li>\n") + commit_effect_row(row.effect, row.spec) + why + "</li>\n"
+def _move_row(move: MoveRow, root: str) -> str:
+    item = _effect_row(move.row, root)
+    why = "" if move.obvious else f'<span class="ef-w">{escape(move.why)}{_points_of_commit(move, root)}</span>'
+    return item.removesuffix("</li>\n") + commit_effect_row(move.effect, move.row.spec) + why + "</li>\n"
 
 
-def _several(row: MoveRow, root: str) -> str:
-    if row.total < 2:
+def _points_of_commit(move: MoveRow, root: str) -> str:
+    if move.total < 2:
         return ""
-    best = f"; best of {row.total:,}: {_point_cell(row.eval_id, row.best, root)}" if row.best else ""
-    listed = " ".join([f"<li>{_point_cell(row.eval_id, point, root)}</li>" for point in row.points])
-    left_out = row.total - len(row.points)
+    eval_id = move.row.eval_id
+    best = f"; best of {move.total:,}: {_point_link(eval_id, move.best, root)}" if move.best else ""
+    listed = " ".join([f"<li>{_point_link(eval_id, point, root)}</li>" for point in move.points])
+    left_out = move.total - len(move.points)
     more = f"<li>and {left_out:,} more</li>" if left_out else ""
     return (
-        f'{best}<details class="ef-more"><summary>{row.total:,} points of this commit</summary>'
+        f'{best}<details class="ef-more"><summary>{move.total:,} points of this commit</summary>'
         f'<ol class="pts-l">{listed}{more}</ol></details>'
     )
 
 
-def _point_cell(eval_id: str, point: PointRow | None, root: str) -> str:
-    if point is None:
-        return ""
-    value = "—" if point.value is None else str(number(point.value))
+def _point_link(eval_id: str, point: Headline, root: str) -> str:
+    value = "—" if point.values[0] is None else str(number(point.values[0]))
     around = f' title="95 %: {change_text.span(point.interval)}"' if point.interval else ""
     return (
-        f'<a href="{root}{escape(links.report(eval_id, point.slug))}">{escape(point.label)}</a> '
+        f'<a href="{root}{escape(links.report(eval_id, point.slug))}">{escape(line(point.label, 60))}</a> '
         f"<span{around}>{value}</span>"
     )
 
@@ -205,13 +198,13 @@ def _flipped_field_names(tally: Tally) -> str:
     )
 
 
-def commit_effect_row(made: CommitEffect | None, spec: MetricSpec) -> str:
+def commit_effect_row(effect: CommitEffect | None, spec: MetricSpec) -> str:
     """Lines below the numbers of an eval; empty if it had no point before."""
-    if made is None:
+    if effect is None:
         return ""
-    note = _sentence(made.headline.note) if made.headline.points is not None else ""
-    said = f"{sentence(spec, made.headline)}{note} {judged(made.verdict, spec)}"
-    return f'<p class="ef-f">{said}</p>{_flipped_lines(made)}'
+    note = _sentence(effect.headline.note) if effect.headline.points is not None else ""
+    words = f"{sentence(spec, effect.headline)}{note} {judged(effect.verdict, spec)}"
+    return f'<p class="ef-f">{words}</p>{_flipped_lines(effect)}'
 
 
 def _sentence(note: str) -> str:
@@ -219,23 +212,22 @@ def _sentence(note: str) -> str:
 
 
 def _flipped_lines(effect: CommitEffect) -> str:
-    fixed, broken, still, appeared, vanished = effect.flipped
-    if not (fixed or broken or appeared or vanished):
+    flips = effect.flipped
+    if not (flips.fixed or flips.broken or flips.appeared or flips.vanished):
         return ""
-    lines = _flip_direction_line(
-        fixed, "up", "fixed", [(row.attribute, row.fixed) for row in effect.fields if row.fixed]
-    )
-    lines += _flip_direction_line(
-        broken, "dn", "broken", [(row.attribute, row.broken) for row in effect.fields if row.broken]
-    )
-    rest = [f"{still:,} still wrong"]
-    rest += [f"{appeared:,} came and {vanished:,} went with documents or expected values"] * bool(appeared or vanished)
+    fixed = [(row.attribute, row.fixed) for row in effect.fields if row.fixed]
+    broken = [(row.attribute, row.broken) for row in effect.fields if row.broken]
+    lines = _flip_direction_line(flips.fixed, "up", "fixed", fixed)
+    lines += _flip_direction_line(flips.broken, "dn", "broken", broken)
+    rest = [f"{flips.still:,} still wrong"]
+    if flips.appeared or flips.vanished:
+        rest.append(f"{flips.appeared:,} came and {flips.vanished:,} went with documents or expected values")
     rest += [f"{effect.more_fields:,} more fields flipped less"] * bool(effect.more_fields)
     return f'{lines}<p class="ef-f">{"; ".join(rest)}</p>'
 
 
 def _flip_direction_line(number: int, tone: str, word: str, fields: list[tuple[str, int]]) -> str:
-    """The cells that flipped one way, and the fields that most of them are of."""
+    """The number of cells that flipped one way, and the fields with most of them."""
     if not number:
         return ""
     named = ", ".join([f"<code>{text(name)}</code>{f' {count:,}' if count > 1 else ''}" for name, count in fields])

@@ -26,7 +26,7 @@ first: nothing to compare with, or one side undefined.
 none: no output was made before the next edit."""
 
 HEADLINE: Final = MetricSpec("f1", "F1", "")
-"""The metric that the first value is taken for where an effect has no specs."""
+"""The metric of the first value of an effect without specs."""
 
 
 class Move(NamedTuple):
@@ -49,7 +49,7 @@ class EffectRow(NamedTuple):
     before: Headline | None
     after: Headline | None
     moves: tuple[Move, ...]
-    """Of each metric, the headline first."""
+    """One for each metric, the headline first."""
     flips: Flips | None = None
     """Fields that were fixed and broken in between."""
     by_rules: float | None = 0.0
@@ -64,16 +64,16 @@ class EffectRow(NamedTuple):
 
 
 class RenderedPatch(NamedTuple):
-    """The edit itself, as it is shown: all that a patch says. It never changes, whatever becomes of the evals."""
+    """What a page shows of the patch. It depends on the edit alone, so it can be cached."""
 
     counts: PatchCounts
     notes: tuple[str, ...]
-    """What is unusual about the patch, in sentences."""
+    """Sentences on what is unusual about the patch."""
     rows: tuple[DiffRow, ...]
     passages: tuple[str, ...]
-    """HTML that is safe: by ``sitegen.text.markdown``."""
+    """Safe HTML from ``sitegen.text.markdown``."""
     command: str | None
-    """Shows the whole edit, where the page does not."""
+    """The command that shows the whole edit, if the page does not."""
 
 
 class EffectsView(NamedTuple):
@@ -83,62 +83,61 @@ class EffectsView(NamedTuple):
     """Improved or worse."""
     unchanged: tuple[EffectRow, ...]
     confounded: tuple[EffectRow, ...]
-    """Of evals whose model changed too."""
+    """Evals whose model changed as well."""
     regraded: tuple[EffectRow, ...]
-    """Of evals whose headline two judges graded."""
+    """Evals whose headline was graded by two different judges."""
     first: tuple[EffectRow, ...]
     silent: tuple[str, ...]
     """Names of evals without any output between this edit and the next."""
 
     @property
     def judged(self) -> int:
-        """How many changes were held against chance."""
+        """Number of changes that were tested against chance."""
         return sum(row.judged is not None for row in self.changed)
 
     @property
     def beyond_chance(self) -> int:
-        """How many of these are more than chance."""
+        """Number of changes that are more than chance."""
         return sum(row.judged is not None and row.judged.why == "beyond chance" for row in self.changed)
 
     @property
     def improved(self) -> int:
-        """How many evals went up."""
+        """Number of evals that improved."""
         return sum(row.verdict == "improved" for row in self.changed)
 
     @property
     def empty(self) -> bool:
-        """No eval is driven by the file, or none has any point."""
+        """Whether the file drives no eval with any point."""
         return not (self.changed or self.unchanged or self.confounded or self.regraded or self.first or self.silent)
 
 
 class EditView(NamedTuple):
-    """One edit: its place among the others, what it did, and itself as ``RenderedPatch`` says."""
+    """What ``pages/edit.html`` shows."""
 
     nav: str
     name: str
-    """The file's path, visible: the last it had."""
+    """The last path of the file, with hidden characters made visible."""
     file: str
-    """The file's path, for links."""
+    """The last path of the file, as links need it."""
     subject: str
     edit: Edit
     number: int
-    """Which edit of the file it is, from 1."""
+    """Number of the edit among those of the file, from 1."""
     earlier: Commit | None
-    """Of the file's edit before."""
+    """The commit of the edit before."""
     moved_from: str | None
     """The path before, if the edit moved the file."""
     before: TextStats | None
     after: TextStats | None
     effects: EffectsView
-    counts: PatchCounts
-    notes: tuple[str, ...]
-    rows: tuple[DiffRow, ...]
-    passages: tuple[str, ...]
-    command: str | None
+    patch: RenderedPatch
+    """The edit itself."""
+    thickened: str
+    """Why the edit should not have changed this file, which defines an agent; empty for any other edit."""
 
 
 def draw_edit(edit: Edit, patch: bytes) -> RenderedPatch:
-    """An edit from git's patch of this one file; empty if git has none."""
+    """Reads git's patch of this one file; the patch is empty if git has none."""
     read = read_patch(patch)
     diff = draw(read)
     return RenderedPatch(
@@ -165,11 +164,11 @@ def edit_page(
     Args:
         file: the whole history of the file.
         index: which of its edits.
-        drawn: the edit itself.
-        effects: what became of each eval that the file drives.
+        drawn: the patch as the page shows it.
+        effects: how each eval that the file drives changed around the edit.
         before: size of the file before the edit, as far as known; None is not shown.
         after: size of the file after it.
-        thickens: it changes an agent's definition, though instructions have files of their own.
+        thickens: the edit changes an agent's definition although instructions have files of their own.
 
     """
     edit = file.edits[index]
@@ -186,11 +185,8 @@ def edit_page(
         before=before,
         after=after,
         effects=effects_view(effects),
-        counts=drawn.counts,
-        notes=(THICKENED, *drawn.notes) if thickens else drawn.notes,
-        rows=drawn.rows,
-        passages=drawn.passages,
-        command=drawn.command,
+        patch=drawn,
+        thickened=THICKENED if thickens else "",
     )
     return Page(links.edit(file.path, edit.commit.sha), "pages/edit.html", view)
 
@@ -231,13 +227,13 @@ def _effect_row(effect: Effect) -> EffectRow:
 def moved(
     before: Headline | None, after: Headline | None, specs: tuple[MetricSpec, ...], judge: Exchange | None = None
 ) -> tuple[Move, ...]:
-    """Each metric of two points; without specs the headline alone. Grades of two judges have no change."""
-    found = []
+    """Each metric at two points; without specs only the headline. Grades of two different judges have no change."""
+    moves = []
     for index, spec in enumerate(specs or (HEADLINE,)):
         first = before.values[index] if before else None
         last = after.values[index] if after else None
         change = None if first is None or last is None or regraded(judge, spec.name) else last - first
-        found.append(
+        moves.append(
             Move(
                 label=spec.label,
                 before=first,
@@ -247,11 +243,11 @@ def moved(
                 unit=spec.unit,
             )
         )
-    return tuple(found)
+    return tuple(moves)
 
 
 def defined(moves: tuple[Move, ...]) -> tuple[Move, ...]:
-    """The headline, and of the others those that either side has: a run need not record what others do."""
+    """The headline, and the other metrics that either side has: runs need not record the same metrics."""
     return (*moves[:1], *(move for move in moves[1:] if move.before is not None or move.after is not None))
 
 
@@ -299,7 +295,7 @@ def _line_count(count: int) -> str:
 
 
 def _command(edit: Edit) -> str | None:
-    """Shows the edit in a terminal: by blobs if there are two, which works for a moved file as well."""
+    """The command that shows the edit: by blobs if there are two, which works for a moved file as well."""
     if edit.old and edit.new and edit.old.oid != edit.new.oid:
         return f"git diff {edit.old.oid[:12]} {edit.new.oid[:12]}"
     if edit.commit.sha == WORKTREE:

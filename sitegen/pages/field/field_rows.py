@@ -24,7 +24,7 @@ _SUBJECT: Final = 80
 
 
 def heads(columns: Iterable[PointName]) -> Markup:
-    """A column for each point, with the way to its report."""
+    """A column head for each point, with a link to its report."""
     return Markup(
         "".join(
             f'<th scope="col"><a href="{text(at.file)}" title="{text(at.label)}: {_subject(at)}">{text(at.number)}</a>'
@@ -35,7 +35,7 @@ def heads(columns: Iterable[PointName]) -> Markup:
 
 
 def strip(cells: Iterable[CellRow], nouns: Nouns) -> Markup:
-    """For each cell what it was from column to column: letter and colour, never colour alone."""
+    """Table rows of cells with their state in each column, as a letter and a colour."""
     return Markup("".join([_run_strip(cell, nouns) for cell in cells]))
 
 
@@ -53,24 +53,21 @@ def _band(band: Band, nouns: Nouns) -> str:
 
 
 def turns(rows: Iterable[TurnRow], root: str) -> Markup:
-    """The points at which cells changed: how many were fixed and broken, by which commit, and how many are wrong."""
+    """Table rows of the points at which cells changed: the commit, and how many cells it fixed and broke."""
     return Markup("".join([_turn(row, root) for row in rows]))
 
 
 def _turn(row: TurnRow, root: str) -> str:
-    at, fixed, broken, other, net_appeared, causes, wrong, judged = row
-    numbers = "".join(
-        f'<td class="num">{number or ""}'
-        for number in (fixed, broken, other, f"{net_appeared:+}" if net_appeared else 0)
-    )
+    appeared = f"{row.net_appeared:+}" if row.net_appeared else ""
+    numbers = "".join(f'<td class="num">{number or ""}' for number in (row.fixed, row.broken, row.other, appeared))
     return (
-        f"<tr><td>{_point_link(at)}<td>{_commit_of_run(at, root)}{numbers}"
-        f'<td class="num">{wrong} <span class="muted">of {judged}</span><td class="nowrap">{causes}\n'
+        f"<tr><td>{_link_to_report(row.at)}<td>{_commit_of_run(row.at, root)}{numbers}"
+        f'<td class="num">{row.wrong} <span class="muted">of {row.judged}</span><td class="nowrap">{row.causes}\n'
     )
 
 
 def runs(cells: Iterable[CellRow], nouns: Nouns, root: str) -> Markup:
-    """For each cell its runs, newest first, below a row that names it."""
+    """For each cell a row that names it and the rows of its runs, newest first."""
     return Markup("".join(f"<tbody>{''.join(_field_cell_rows(cell, nouns, root))}</tbody>\n" for cell in cells))
 
 
@@ -85,14 +82,15 @@ def _field_cell_rows(cell: CellRow, nouns: Nouns, root: str) -> Iterator[str]:
 
 
 def _run_row(run: RunRow, nouns: Nouns, root: str) -> str:
-    at, state, expected, actual, fate, causes, points = run
+    state, points = run.state, run.points
     lasted = "" if points is None else f"<i> for {points} {'point' if points == 1 else 'points'}</i>"
     if state == "absent":
         sides = '<td class="sides"><td class="sides">'
     else:
-        sides = f'<td class="sides" dir=auto>{value(expected)}<td class="sides" dir=auto>{value(actual)}'
+        sides = f'<td class="sides" dir=auto>{value(run.expected)}<td class="sides" dir=auto>{value(run.actual)}'
     name = type_name(state, nouns) if state in ERROR_TYPES else f'<span class="ok">{_RIGHT[state]}</span>'
-    return f"<tr><td>{_point_link(at)}{lasted}<td>{name}{sides}<td>{_cause_words(fate, causes)}{_sha(at, root)}\n"
+    why = _cause_words(run.fate, run.causes)
+    return f"<tr><td>{_link_to_report(run.at)}{lasted}<td>{name}{sides}<td>{why}{_sha(run.at, root)}\n"
 
 
 def _cause_words(fate: str | None, causes: str) -> str:
@@ -100,7 +98,7 @@ def _cause_words(fate: str | None, causes: str) -> str:
     return f"{flipped}{causes} " if causes else flipped
 
 
-def _point_link(at: PointName) -> str:
+def _link_to_report(at: PointName) -> str:
     return f'<a href="{text(at.file)}">{text(at.label)}</a> <i>{text(day(at.committed_at))}</i>'
 
 
@@ -110,7 +108,7 @@ def _commit_of_run(at: PointName, root: str) -> str:
 
 
 def _sha(at: PointName, root: str) -> str:
-    """The commit with the way to its page; the uncommitted state has none."""
+    """The commit with a link to its page; the uncommitted state has none."""
     short = text(at.short)
     return short if at.sha == at.short else f'<a class="sha" href="{root}{links.commit(at.sha)}">{short}</a>'
 

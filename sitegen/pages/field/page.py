@@ -1,7 +1,7 @@
-"""The page of one field: when its cells were right and wrong, which commit flipped them, and from what to what.
+"""The page of one field: when its cells were right and wrong, and which commit changed them from what to what.
 
-Its columns are the points at which one of its cells changed, and nothing counts up to today: a commit after which all
-its cells are as they were leaves the page as it is.
+Its columns are the points at which one of its cells changed, and no number on it grows with later points: a commit that
+changes none of its cells leaves the page as it is.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sitegen.pages import links
 from sitegen.pages.labels import ROLES
 
 CELLS: Final = 100
-"""Cells that a page follows; of more, those that are wrong now, then those that flipped most often."""
+"""Cells that a page lists: those that are wrong now, then those that flipped most often."""
 
 COLUMNS: Final = 60
 """Points of change that are drawn, the newest ones."""
@@ -28,7 +28,7 @@ TURNS: Final = 60
 """Points of change that are listed, the newest ones."""
 
 RUNS: Final = 400
-"""Runs that are listed, shared among the cells; each has its newest ones."""
+"""Runs that are listed in total; each cell has the same share, its newest ones."""
 
 FEWEST_RUNS: Final = 3
 
@@ -37,23 +37,23 @@ class PointName(NamedTuple):
     """A point, as the page names it."""
 
     number: str
-    """For the head of a column: ``12``, or ``12*`` if it is an output that was scored again."""
+    """The head of the column: ``12``, or ``12*`` for an earlier output that was scored again."""
     label: str
     file: str
-    """Its report, as seen from the page."""
+    """Address of its report, relative to the page."""
     sha: str
     short: str
     subject: str
     committed_at: str
     edits: int
-    """Edits of instructions since the point before."""
+    """Number of edits of instructions since the previous point."""
 
 
 class Band(NamedTuple):
-    """One run in the strip of a cell."""
+    """One run of a cell in its strip of columns."""
 
     state: State | None
-    """None: not judged yet."""
+    """None before the cell was first judged."""
     columns: int
 
 
@@ -66,9 +66,9 @@ class RunRow(NamedTuple):
     actual: DisplayValue
     fate: Fate | None
     causes: str
-    """In words: what changed the cell."""
+    """What changed the cell, in words."""
     points: int | None
-    """How many it lasted; None if it lasts."""
+    """Length of the run; None if it has not ended."""
 
 
 class CellRow(NamedTuple):
@@ -78,7 +78,7 @@ class CellRow(NamedTuple):
     document: str
     extra: bool
     since: PointName | None
-    """The first point of the errors that last; None if it is not wrong now."""
+    """First point of the present streak of errors; None if the cell is not wrong now."""
     flips: int
     bands: tuple[Band, ...]
     runs: tuple[RunRow, ...]
@@ -94,11 +94,11 @@ class TurnRow(NamedTuple):
     fixed: int
     broken: int
     other: int
-    """Cells that are wrong still, but in another way."""
+    """Cells that stayed wrong, but in another way."""
     net_appeared: int
     """Errors that appeared with a document or an expected item, minus those that vanished with one."""
     causes: str
-    """In words: what changed cells that are or were wrong."""
+    """What changed cells that are or were wrong, in words."""
     wrong: int
     judged: int
 
@@ -112,7 +112,7 @@ class FieldView(NamedTuple):
     more_columns: int
     cells: tuple[CellRow, ...]
     more_cells: int
-    """Cells that were wrong at some point and are not followed here."""
+    """Further cells that were wrong at some point."""
     never_wrong: int
     turns: tuple[TurnRow, ...]
     """Newest first."""
@@ -121,32 +121,32 @@ class FieldView(NamedTuple):
     """Cells that are wrong now."""
     judged: int
     since: PointName | None
-    """Since when the oldest error lasts."""
+    """First point of the oldest error that has not ended."""
     flipped: PointName | None
-    """The newest flip."""
+    """The point of the newest flip."""
     flips: int
     causes: tuple[tuple[str, int], ...]
-    """(what flipped them, in words; number of flips), most first."""
+    """(cause in words, number of flips), most flips first."""
     nav: str = "overview"
 
     @property
     def scored_again(self) -> bool:
-        """Whether a column is of an output that was scored again."""
+        """Whether any column is an earlier output that was scored again."""
         return any(column.number.endswith("*") for column in self.columns)
 
 
 class FieldWork(NamedTuple):
-    """A page that may have to be made."""
+    """A field page that a build may have to render."""
 
     path: str
     attribute: str
     cells: tuple[Cell, ...]
     last: int
-    """The newest point at which one of the cells changed: nothing later is on the page."""
+    """Index of the newest point at which one of the cells changed; nothing later is on the page."""
 
 
 def field_work(series: Series) -> Iterator[FieldWork]:
-    """What there is to make: a page for every attribute that was ever judged."""
+    """The pages of an eval: one for every attribute that was ever judged."""
     for attribute, cells in by_attribute(series.cells).items():
         last = max(cell.runs[-1].start for cell in cells)
         yield FieldWork(path=links.field(series.info.id, attribute), attribute=attribute, cells=tuple(cells), last=last)
@@ -158,58 +158,60 @@ def field_page(series: Series, blame: Blame, work: FieldWork) -> Page:
 
 
 class _FieldPage:
-    """Makes the view of one page: the points that it names are made once."""
+    """Builds the view of one page. Names of points are cached, because many rows share them."""
 
     def __init__(self, series: Series, blame: Blame, work: FieldWork) -> None:
         self._series = series
         self._work = work
         self._points = work.last + 1
         self._cells = [blame.trace(cell, self._points) for cell in work.cells]
-        self._places: dict[int, PointName] = {}
+        self._names: dict[int, PointName] = {}
 
     def view(self) -> FieldView:
         wrong = worst_first(cell for cell in self._cells if cell.ever_wrong)
-        shown = wrong[:CELLS]
-        starts = {stretch.run.start for one in wrong for stretch in one.stretches}
-        happened = [turn for turn in change_points(self._cells, self._points) if turn.point in starts]
-        columns = [turn.point for turn in happened][-COLUMNS:]
-        each = max(FEWEST_RUNS, RUNS // max(1, len(shown)))
-        flips = [(stretch.run.start, stretch) for one in wrong for stretch in one.stretches if stretch.is_flip]
+        followed = wrong[:CELLS]
+        starts = {stretch.run.start for cell in wrong for stretch in cell.stretches}
+        turns = [turn for turn in change_points(self._cells, self._points) if turn.point in starts]
+        columns = [turn.point for turn in turns][-COLUMNS:]
+        most_runs = max(FEWEST_RUNS, RUNS // max(1, len(followed)))
+        flips = [(stretch.run.start, stretch) for cell in wrong for stretch in cell.stretches if stretch.is_flip]
         return FieldView(
             info=self._series.info,
             attribute=self._work.attribute,
-            columns=tuple(map(self._place, columns)),
-            more_columns=len(happened) - len(columns),
-            cells=tuple(self._cell(one, columns, each) for one in shown),
-            more_cells=len(wrong) - len(shown),
+            columns=tuple(map(self._point_name, columns)),
+            more_columns=len(turns) - len(columns),
+            cells=tuple(self._cell(cell, columns, most_runs) for cell in followed),
+            more_cells=len(wrong) - len(followed),
             never_wrong=len(self._cells) - len(wrong),
-            turns=tuple(self._turn(turn) for turn in reversed(happened[-TURNS:])),
-            more_turns=max(0, len(happened) - TURNS),
-            wrong=sum(one.wrong_since is not None for one in wrong),
-            judged=sum(one.stretches[-1].run.state != "absent" for one in self._cells),
-            since=self._known(min((one.wrong_since for one in wrong if one.wrong_since is not None), default=None)),
-            flipped=self._known(max((start for start, _ in flips), default=None)),
+            turns=tuple(self._turn(turn) for turn in reversed(turns[-TURNS:])),
+            more_turns=max(0, len(turns) - TURNS),
+            wrong=sum(cell.wrong_since is not None for cell in wrong),
+            judged=sum(cell.stretches[-1].run.state != "absent" for cell in self._cells),
+            since=self._point_of(
+                min((cell.wrong_since for cell in wrong if cell.wrong_since is not None), default=None)
+            ),
+            flipped=self._point_of(max((start for start, _ in flips), default=None)),
             flips=len(flips),
             causes=_by_cause(stretch for _, stretch in flips),
         )
 
-    def _cell(self, blame: CellBlame, columns: Sequence[int], each: int) -> CellRow:
+    def _cell(self, blame: CellBlame, columns: Sequence[int], most_runs: int) -> CellRow:
         return CellRow(
             path=blame.cell.label,
             document=blame.cell.document,
             extra=blame.cell.extra,
-            since=self._known(blame.wrong_since),
+            since=self._point_of(blame.wrong_since),
             flips=blame.flips,
             bands=tuple(_bands(blame, columns)),
-            runs=tuple(self._run(stretch) for stretch in reversed(blame.stretches[-each:])),
-            earlier=max(0, len(blame.stretches) - each),
+            runs=tuple(self._run(stretch) for stretch in reversed(blame.stretches[-most_runs:])),
+            earlier=max(0, len(blame.stretches) - most_runs),
         )
 
     def _run(self, stretch: ExplainedRun) -> RunRow:
         lasts = stretch.end == self._points
         expected, actual = shown_run(stretch.run)
         return RunRow(
-            at=self._place(stretch.run.start),
+            at=self._point_name(stretch.run.start),
             state=stretch.run.state,
             expected=expected,
             actual=actual,
@@ -220,7 +222,7 @@ class _FieldPage:
 
     def _turn(self, turn: ChangePoint) -> TurnRow:
         return TurnRow(
-            at=self._place(turn.point),
+            at=self._point_name(turn.point),
             fixed=turn.number("fixed"),
             broken=turn.number("broken"),
             other=turn.number("still_wrong"),
@@ -230,14 +232,14 @@ class _FieldPage:
             judged=turn.judged,
         )
 
-    def _known(self, index: int | None) -> PointName | None:
-        return None if index is None else self._place(index)
+    def _point_of(self, index: int | None) -> PointName | None:
+        return None if index is None else self._point_name(index)
 
-    def _place(self, index: int) -> PointName:
-        found = self._places.get(index)
-        if found is None:
-            found = self._places[index] = _point_name(self._series.info, self._series.points[index])
-        return found
+    def _point_name(self, index: int) -> PointName:
+        name = self._names.get(index)
+        if name is None:
+            name = self._names[index] = _point_name(self._series.info, self._series.points[index])
+        return name
 
 
 def _point_name(info: EvalInfo, point: Point) -> PointName:
@@ -268,9 +270,9 @@ def _bands(blame: CellBlame, columns: Sequence[int]) -> Iterator[Band]:
 
 
 def _by_cause(flips: Iterable[ExplainedRun]) -> tuple[tuple[str, int], ...]:
-    """Each flip counts once: those of two causes by both together."""
-    found: dict[str, int] = {}
+    """Flips by cause; a flip with two causes counts once, for both together."""
+    counts: dict[str, int] = {}
     for flip in flips:
         words = " and ".join(ROLES[role] for role in flip.causes) or "unknown"
-        found[words] = found.get(words, 0) + 1
-    return tuple(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+        counts[words] = counts.get(words, 0) + 1
+    return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

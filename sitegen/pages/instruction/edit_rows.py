@@ -1,4 +1,4 @@
-"""Tables of edits as escaped f-strings: those of one file, up to a thousand, and those of all files by evals."""
+"""HTML of tables of edits: those of one file, up to a thousand, and the matrix of all edits by evals."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ STRONG: Final = 5.0
 def edits(rows: Iterable[EditRow], file: str, root: str, versioned: bool) -> Markup:
     """Table rows: subject with commit, author and day, lines added and removed, lines, mean change, best and worst.
 
-    Of a file that states versions, the one after each edit stands behind the lines.
+    ``versioned``: with a column of the version after each edit.
     """
     return Markup("".join(_edit_list_rows(rows, file, root, versioned)))
 

@@ -1,6 +1,6 @@
-"""What the history of an instruction file teaches: its size beside the evals, its best versions, how to restore one.
+"""What a file's history says about improving it: its size beside the evals, the best versions, how to restore one.
 
-A definition of an agent is meant to stay thin: what the agent does stands in instruction files beside it.
+An agent's definition is meant to stay short: the instructions stand in files beside it.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.text.plain import line
 
 EVALS: Final = 8
-"""Evals whose line is drawn at once; the others stand behind a fold."""
+"""Evals whose line is visible at once; the others are folded."""
 
 _PATTERN: Final = frozenset("*?[\\:")
-"""Characters that git reads as a pattern in a path, not as themselves."""
+"""Characters that make git read a path as a pattern."""
 
 LONGEST_DEFINITION: Final = 100
-"""Lines beyond which a definition holds more than which instructions to read."""
+"""Lines above which a definition holds more than the list of instructions to read."""
 
 THICKENED: Final = (
     "This edit changes the definition of an agent, while instructions stand in files of their own below "
@@ -39,21 +39,21 @@ class Track(NamedTuple):
     label: str
     values: tuple[float | None, ...]
     eval_id: str | None = None
-    """None: a size of the file."""
+    """None if the track is a size of the file."""
     interval: Interval | None = None
-    """Around the last known value of an eval."""
+    """Around the last value of an eval."""
 
     @property
-    def known(self) -> tuple[float, ...]:
-        """The values that are defined; at least one."""
+    def defined(self) -> tuple[float, ...]:
+        """The values without those that are undefined; at least one."""
         return tuple(value for value in self.values if value is not None)
 
 
 class Tendency(NamedTuple):
-    """Edits that made the file longer, or shorter, and what the mean headline did around them."""
+    """How the mean headline changed around the edits that made the file longer, or shorter."""
 
     edits: int
-    """How many; an edit counts if there is an output before and after it."""
+    """Edits with output before and after them."""
     raised: int
     lowered: int
 
@@ -63,27 +63,27 @@ class Growth(NamedTuple):
 
     sizes: tuple[Track, ...]
     evals: tuple[Track, ...]
-    """Measured under two versions or more; those measured most often first."""
+    """Evals with output under at least two versions, those with the most first."""
     first: Commit
     last: Commit
     longer: Tendency
     shorter: Tendency
     drawn: int = EVALS
-    """How many of the evals are shown at once."""
+    """How many of the evals are visible at once."""
 
 
 class BestRow(NamedTuple):
     """The best version for one eval."""
 
-    of: EvalPeak
+    peak: EvalPeak
     name: str
     number: int
-    """Of the edit, from 1."""
+    """Number of the edit, from 1."""
     commit: Commit
     version: str | None
     is_newest: bool
-    gone: bool
-    """The file was deleted then."""
+    deleted: bool
+    """The edit deleted the file."""
     command: str | None
 
 
@@ -98,14 +98,14 @@ def growth(
 
     Args:
         file: its history.
-        lines: after each edit.
-        words: after each edit.
-        effects: of each edit.
+        lines: the size after each edit.
+        words: the size after each edit.
+        effects: those of each edit.
         means: the mean change of the headlines around each edit, signed so that up is better.
 
     """
     sizes = tuple(
-        track for track in (Track("Lines", tuple(lines)), Track("Words", tuple(words))) if len(track.known) > 1
+        track for track in (Track("Lines", tuple(lines)), Track("Words", tuple(words))) if len(track.defined) > 1
     )
     if not sizes:
         return None
@@ -123,7 +123,7 @@ def growth(
 def best_rows(
     file: InstructionHistory, peaks: Sequence[EvalPeak], versions: Sequence[str | None]
 ) -> tuple[BestRow, ...]:
-    """The best version of a file for each eval; ``versions``: what the file states after each edit."""
+    """The best version of a file for each eval; ``versions``: those that the file states after each edit."""
     return tuple(_best_row(file, best, versions[best.edit]) for best in best_versions(file.edits, peaks))
 
 
@@ -131,13 +131,13 @@ def _best_row(file: InstructionHistory, best: BestVersion, version: str | None) 
     edit = file.edits[best.edit]
     is_newest = best.edit == len(file.edits) - 1
     return BestRow(
-        of=best.peak,
+        peak=best.peak,
         name=line(best.peak.name, 80),
         number=best.edit + 1,
         commit=edit.commit,
         version=version,
         is_newest=is_newest,
-        gone=edit.new is None,
+        deleted=edit.new is None,
         command=None if is_newest else restore(edit, file.path),
     )
 
@@ -153,23 +153,23 @@ def _tracks(effects: Sequence[Sequence[Effect]]) -> tuple[Track, ...]:
             if effect.after and effect.after.values[0] is not None:
                 track[index], last[effect.eval_id] = effect.after.values[0], effect.after.interval
     tracks = [
-        Track(label=names[eval_id], values=tuple(some), eval_id=eval_id, interval=last.get(eval_id))
-        for eval_id, some in values.items()
+        Track(label=names[eval_id], values=tuple(track), eval_id=eval_id, interval=last.get(eval_id))
+        for eval_id, track in values.items()
     ]
-    measured = [track for track in tracks if len(track.known) > 1]
-    return tuple(sorted(measured, key=lambda track: (-len(track.known), track.label, track.eval_id)))
+    measured = [track for track in tracks if len(track.defined) > 1]
+    return tuple(sorted(measured, key=lambda track: (-len(track.defined), track.label, track.eval_id)))
 
 
 def _tendency(means: Iterable[float | None]) -> Tendency:
-    known = [mean for mean in means if mean is not None]
-    return Tendency(len(known), sum(mean > 0 for mean in known), sum(mean < 0 for mean in known))
+    defined = [mean for mean in means if mean is not None]
+    return Tendency(len(defined), sum(mean > 0 for mean in defined), sum(mean < 0 for mean in defined))
 
 
 def restore(edit: Edit, now: str) -> str | None:
-    """Puts the file where it is now, as an edit left it.
+    """The command that restores the file, at its present path, as an edit left it.
 
-    None if the edit left no file, is not committed, or if a path cannot be shown as it is: no command is better than
-    one for another file.
+    None if the edit left no file or is not committed, or if a path holds characters that a page cannot show: no command
+    is better than a command for another file.
 
     Args:
         edit: the edit that made the version.
@@ -190,7 +190,7 @@ def is_definition(path: str) -> bool:
 
 
 def apart_since(files: Iterable[InstructionHistory]) -> int | None:
-    """Position of the commit that first gave agents instructions in files of their own; None if none did."""
+    """Position of the first commit with instructions of agents in files of their own; None if there is none."""
     positions = (
         edit.commit.position for file in files for edit in file.edits if "/.claude/instructions/" in f"/{edit.path}"
     )
@@ -198,8 +198,8 @@ def apart_since(files: Iterable[InstructionHistory]) -> int | None:
 
 
 def thickens(edit: Edit, apart: int | None) -> bool:
-    """Whether the edit changes a definition after instructions had files of their own; ``apart`` as above.
+    """Whether the edit changes a definition although instructions have files of their own since ``apart``.
 
-    The commit that takes the instructions out of the definition is what is asked for.
+    The commit that moves the instructions out of the definition is no such edit.
     """
     return edit.status == "modified" and is_definition(edit.path) and apart is not None and edit.commit.position > apart

@@ -1,4 +1,4 @@
-"""The page of one instruction file: its edits with what each did, its size over time, its text as it is now."""
+"""The page of one instruction file: its edits with their effects, its size over time, its text as it is now."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from sitegen.text.plain import line
 from sitegen.text.sections import Section, TextStats, sections, split_lines, text_stats
 
 SPARK_POINTS: Final = 120
-"""Points of the line that shows the size over time; more are thinned out evenly."""
+"""Points of the line that shows the size over time; of more, an even selection."""
 
 
 class EditRecord(NamedTuple):
-    """What is kept of one edit besides the timeline: enough for lists."""
+    """What lists of edits show of one edit, besides what the timeline holds."""
 
     counts: PatchCounts | None
     """None: unknown, because the patch could not be read."""
@@ -50,7 +50,7 @@ class EvalChange(NamedTuple):
 
 
 class Impact(NamedTuple):
-    """The effects of an edit in a few numbers. Changes are those that outputs made, signed so that up is better."""
+    """The effects of an edit on all evals. Changes are those made by outputs, signed so that up is better."""
 
     measured: int
     """Evals with output before and after."""
@@ -63,7 +63,6 @@ class Impact(NamedTuple):
 class EditRow(NamedTuple):
     """One edit in the list."""
 
-    number: int
     commit: Commit
     subject: str
     status: EditStatus
@@ -73,7 +72,7 @@ class EditRow(NamedTuple):
     """Of the file after the edit."""
     impact: Impact
     version: str | None = None
-    """That the file states after the edit."""
+    """The version that the file states after the edit."""
     slip: VersionSlip | None = None
     words: int | None = None
     """Of the file after the edit."""
@@ -105,22 +104,18 @@ class InstructionView(NamedTuple):
     """Of the file after each edit, oldest first, thinned out."""
     earlier_paths: tuple[str, ...]
     """Oldest first."""
-    stats: TextStats | None
-    sections: tuple[Section, ...]
-    html: str | None
-    """None if there is no text to show."""
-    plain: bool
-    cut: bool
+    text: DisplayedFile | None
+    """The text as it is now, of a deleted file its last one; None if there is none to show."""
     restore: str | None
-    """Brings the newest text that is in a commit back to where it was."""
+    """The command that restores the newest committed text."""
     notes: tuple[str, ...] = ()
-    """What is worth mending about its versions and its length, in sentences."""
+    """Sentences on what to improve about its versions and its length."""
     growth: Growth | None = None
     best: tuple[BestRow, ...] = ()
     flips: tuple[SectionFlips, ...] = ()
-    """Sections with the fields that flipped around their edits; without the edits that added the file."""
+    """Sections with the fields that flipped around their edits, not counting the edit that added the file."""
     more_flips: int = 0
-    """Sections that are left out."""
+    """Sections that are not listed."""
 
     @property
     def versioned(self) -> bool:
@@ -144,14 +139,17 @@ def show_text(content: bytes) -> DisplayedFile | None:
 
 
 def instruction_page(
-    file: InstructionHistory, records: Sequence[EditRecord], shown: DisplayedFile | None, peaks: Sequence[EvalPeak] = ()
+    file: InstructionHistory,
+    records: Sequence[EditRecord],
+    displayed: DisplayedFile | None,
+    peaks: Sequence[EvalPeak] = (),
 ) -> Page:
     """The page of a file.
 
     Args:
         file: its whole history.
         records: one an edit, in the order of ``file.edits``.
-        shown: the text as it is now, of a deleted file its last one; None if there is none to show.
+        displayed: the text as it is now, of a deleted file its last one; None if there is none to show.
         peaks: the best output of each eval that the file drives.
 
     """
@@ -162,7 +160,6 @@ def instruction_page(
     flips, more_flips = section_flips(changed, effects)
     rows = tuple(
         EditRow(
-            number=index + 1,
             commit=edit.commit,
             subject=line(edit.commit.subject, 160) or "(no subject)",
             status=edit.status,
@@ -184,13 +181,9 @@ def instruction_page(
         rows=rows[::-1],
         lines=thinned(sizes),
         earlier_paths=_earlier_paths(file),
-        stats=shown.stats if shown else None,
-        sections=shown.sections if shown else (),
-        html=shown.html if shown else None,
-        plain=shown.plain if shown else False,
-        cut=shown.cut if shown else False,
+        text=displayed,
         restore=next(filter(None, (restore(edit, file.path) for edit in reversed(file.edits))), None),
-        notes=_file_notes(file, steps, shown),
+        notes=_file_notes(file, steps, displayed),
         growth=growth(file, sizes, words, effects, [row.impact.mean for row in rows]),
         best=best_rows(file, peaks, [step.version for step in steps]),
         flips=flips,
@@ -224,7 +217,7 @@ def _sizes_after_changes(size: int | None, changes: Iterable[int | None]) -> tup
 
 
 def thinned(sizes: Sequence[int | None]) -> tuple[int | None, ...]:
-    """At most ``SPARK_POINTS`` of the values, the first and the last among them."""
+    """At most ``SPARK_POINTS`` of the values, always with the first and the last one."""
     last = len(sizes) - 1
     if last < SPARK_POINTS:
         return tuple(sizes)
@@ -232,7 +225,7 @@ def thinned(sizes: Sequence[int | None]) -> tuple[int | None, ...]:
 
 
 def impact(effects: Sequence[Effect]) -> Impact:
-    """The effects of one edit in a few numbers."""
+    """The effects of one edit on all evals, summarised."""
     changes = []
     for effect in effects:
         change = effect.by_outputs
@@ -251,13 +244,15 @@ def _earlier_paths(file: InstructionHistory) -> tuple[str, ...]:
     return tuple(line(path) for path in paths if path != file.path)
 
 
-def _file_notes(file: InstructionHistory, steps: Sequence[VersionStep], shown: DisplayedFile | None) -> tuple[str, ...]:
+def _file_notes(
+    file: InstructionHistory, steps: Sequence[VersionStep], displayed: DisplayedFile | None
+) -> tuple[str, ...]:
     notes = []
     if silent := sum(step.slip == "text alone" for step in steps):
         notes.append(f"{_edit_count(silent)} changed the text without a new version.")
     if hollow := sum(step.slip == "version alone" for step in steps):
         notes.append(f"{_edit_count(hollow)} gave a new version and changed nothing else.")
-    length = shown.stats.lines if shown and not file.deleted else None
+    length = displayed.stats.lines if displayed and not file.deleted else None
     if length and length > LONGEST_DEFINITION and is_definition(file.path):
         notes.append(f"An agent definition of {length:,} lines: move the details into instruction files.")
     return tuple(notes)

@@ -17,24 +17,24 @@ from sitegen.text.patch import PatchCounts
 from sitegen.text.plain import line
 
 ROWS: Final = 100
-"""Commits in the matrix, the newest ones; what an older one did stands on its own page."""
+"""Commits in the matrix, the newest ones; older ones have pages of their own."""
 
 NOTICED: Final = 0.05
-"""Points below which a change is written as none, and calls no edit mixed."""
+"""Points below which a change is written as 0 and does not make an edit mixed."""
 
 
 class FileSize(NamedTuple):
-    """What the edits of a file add up to."""
+    """The size of a file over its edits, and its version."""
 
     lines: int | None
     after: tuple[int | None, ...]
-    """Lines after each edit, thinned out."""
+    """Lines after each edit, a selection if there are many."""
     version: str | None
-    """The last one that an edit named."""
+    """The last version that an edit stated."""
 
 
 class FileRecord(NamedTuple):
-    """One file with what is kept of its edits."""
+    """One file with its size and the effects of its newest edit."""
 
     history: InstructionHistory
     size: FileSize
@@ -52,10 +52,7 @@ class FileRow(NamedTuple):
     edits: int
     last: Commit
     subject: str
-    lines: int | None
-    sizes: tuple[int | None, ...]
-    """Lines after each edit, thinned out."""
-    version: str | None
+    size: FileSize
     impact: Impact
 
 
@@ -81,8 +78,8 @@ def instructions_page(files: Iterable[FileRecord], edits: Iterable[EditEffects] 
     """The index of instruction files: grouped by folder, both in the order of their names; deleted ones apart.
 
     Args:
-        files: all of them, with what is kept of their edits.
-        edits: commits that edited any of them with what became of the evals, newest first.
+        files: all instruction files.
+        edits: commits that edited any of them, with their effects on evals, newest first.
 
     """
     records = sorted(files, key=lambda record: record.history.path)
@@ -101,7 +98,7 @@ def instructions_page(files: Iterable[FileRecord], edits: Iterable[EditEffects] 
 
 
 def file_size(counts: Sequence[PatchCounts | None]) -> FileSize:
-    """``counts``: of each edit, oldest first; at least one."""
+    """The size of a file from the counts of its edits, oldest first; there is at least one."""
     lines = line_counts(counts)
     versions = (count.version_after for count in reversed(counts) if count is not None)
     return FileSize(lines[-1], thinned(lines), next(filter(None, versions), None))
@@ -118,15 +115,13 @@ def _instruction_file_row(record: FileRecord) -> FileRow:
         edits=len(history.edits),
         last=last,
         subject=line(last.subject, 160) or "(no subject)",
-        lines=record.size.lines,
-        sizes=record.size.after,
-        version=record.size.version,
+        size=record.size,
         impact=record.last_impact,
     )
 
 
 class Shift(NamedTuple):
-    """What became of one eval around one edit."""
+    """The change of one eval around one edit."""
 
     points: float
     """Change of the headline metric that outputs made, in hundredths of the metric's range."""
@@ -142,13 +137,13 @@ class MatrixRow(NamedTuple):
     files: tuple[str, ...]
     """Names of the files that it edited."""
     target: str
-    """Address of the page that tells more, from the root of the site."""
+    """Address of the page of the edit or commit, from the root of the site."""
     shifts: tuple[Shift | None, ...]
-    """In the order of the columns; None: nothing can be said of the eval."""
+    """In the order of the columns; None without output on both sides."""
 
     @property
     def mixed(self) -> bool:
-        """One eval gained and another one lost."""
+        """Whether one eval improved and another one became worse."""
         better = [shift.better for shift in self.shifts if shift]
         return any(change >= NOTICED for change in better) and any(change <= -NOTICED for change in better)
 
@@ -173,7 +168,7 @@ class Matrix(NamedTuple):
 
     @property
     def mixed(self) -> int:
-        """How many rows are."""
+        """Number of mixed rows."""
         return sum(row.mixed for row in self.rows)
 
 
@@ -181,16 +176,16 @@ def matrix(edits: Iterable[EditEffects]) -> Matrix | None:
     """The matrix; None if no edit has output before and after.
 
     Args:
-        edits: commits with their edits and effects, newest first; no more are taken than are shown.
+        edits: commits with their edits and effects, newest first; read only as far as rows are shown.
 
     """
-    measured = (edit for edit in edits if any(effect.change is not None for effect in edit.effects))
-    shown = list(islice(measured, ROWS + 1))
-    if not shown:
+    with_outputs = (edit for edit in edits if any(effect.change is not None for effect in edit.effects))
+    newest = list(islice(with_outputs, ROWS + 1))
+    if not newest:
         return None
-    older, shown = len(shown) > ROWS, shown[:ROWS]
-    changes = [{effect.eval_id: shift for effect in edit.effects if (shift := _shift(effect))} for edit in shown]
-    names = {effect.eval_id: line(effect.name, 60) for edit in shown for effect in edit.effects if _shift(effect)}
+    older, newest = len(newest) > ROWS, newest[:ROWS]
+    changes = [{effect.eval_id: shift for effect in edit.effects if (shift := _shift(effect))} for edit in newest]
+    names = {effect.eval_id: line(effect.name, 60) for edit in newest for effect in edit.effects if _shift(effect)}
     columns = sorted(names, key=lambda eval_id: (names[eval_id], eval_id))
     return Matrix(
         tuple(_column(eval_id, names[eval_id], (row.get(eval_id) for row in changes)) for eval_id in columns),
@@ -198,11 +193,11 @@ def matrix(edits: Iterable[EditEffects]) -> Matrix | None:
             MatrixRow(
                 commit=edit.commit,
                 subject=line(edit.commit.subject, 160) or "(no subject)",
-                files=tuple(line(one.file, 120) for one in edit.edits),
+                files=tuple(line(file_edit.file, 120) for file_edit in edit.edits),
                 target=_edit_address(edit),
                 shifts=tuple(map(row.get, columns)),
             )
-            for edit, row in zip(shown, changes, strict=True)
+            for edit, row in zip(newest, changes, strict=True)
         ),
         older,
     )
@@ -226,7 +221,7 @@ def _column(eval_id: str, name: str, shifts: Iterable[Shift | None]) -> MatrixCo
 
 
 def _edit_address(edit: EditEffects) -> str:
-    """The edit's page; of a commit with several, the commit's, which lists them all."""
+    """The page of the edit or, if the commit has several, the page of the commit."""
     if len(edit.edits) == 1 or edit.commit.sha == edit.commit.short:
         return links.edit(edit.edits[0].file, edit.commit.sha)
     return links.commit(edit.commit.sha)

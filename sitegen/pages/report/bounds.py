@@ -1,4 +1,4 @@
-"""What a report leaves to the data file beside it."""
+"""Bounds on what a report lists. The data file beside a report has the whole result."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from sitegen.pages.report.discrepancies import left_out, wrong_in
 from sitegen.stats.counts import errors
 
 ALIGNED: Final = 100
-"""Rows of one list's pairing that a report shows; the whole pairing is in the JSON beside it."""
+"""Rows of one alignment that a report shows."""
 
 LISTS: Final = 100
-"""Pairings that a report shows; of several documents each list has one."""
+"""Alignments that a report shows: one for each list of each document."""
 
 DOCUMENTS: Final = 200
-"""Documents that a report lists; of more, those with the most errors, or with the lowest score if nothing counts."""
+"""Documents that a report lists: those with the most errors or, where nothing is counted, the lowest scores."""
 
 
 def leaves_anything_out(result: Result, limit: int) -> bool:
-    """Whether the report leaves anything out, so that the whole result must lie beside it."""
+    """Whether the report leaves anything out, so that the data file has to be written."""
     return (
         result.data is not None
         or bool(left_out(wrong_in(result), limit))
@@ -33,24 +33,26 @@ def leaves_anything_out(result: Result, limit: int) -> bool:
     )
 
 
-def listed_documents(some: tuple[DocumentScore, ...]) -> tuple[DocumentScore, ...]:
+def listed_documents(documents: tuple[DocumentScore, ...]) -> tuple[DocumentScore, ...]:
     """The documents that are listed: none if there is only one."""
-    if len(some) <= DOCUMENTS:
-        return some if len(some) > 1 else ()
-    return tuple(sorted(some, key=lambda one: (-errors(one.counts), _headline_of_document(one)))[:DOCUMENTS])
+    if len(documents) <= DOCUMENTS:
+        return documents if len(documents) > 1 else ()
+    return tuple(
+        sorted(documents, key=lambda document: (-errors(document.counts), _headline_of_document(document)))[:DOCUMENTS]
+    )
 
 
 def _headline_of_document(score: DocumentScore) -> float:
-    """The first of its own metrics; one without a value goes last."""
+    """The document's first metric; infinity without a value, so that it is sorted last."""
     value = score.metrics[0].value if score.metrics else None
     return inf if value is None else value
 
 
 def listed_alignments(result: Result) -> list[AlignmentPanel]:
-    """The pairings of lists that have items."""
+    """The alignments of lists that have items."""
     return [panel for panel in result.panels if panel.kind == "alignment" and panel.rows]
 
 
-def bounded_alignment(one: AlignmentPanel) -> AlignmentPanel:
-    """A pairing with no more rows than a report shows."""
-    return one._replace(rows=one.rows[:ALIGNED], left_out=max(0, len(one.rows) - ALIGNED))
+def bounded_alignment(alignment: AlignmentPanel) -> AlignmentPanel:
+    """An alignment with no more rows than a report shows."""
+    return alignment._replace(rows=alignment.rows[:ALIGNED], left_out=max(0, len(alignment.rows) - ALIGNED))

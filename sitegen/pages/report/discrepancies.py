@@ -1,4 +1,4 @@
-"""The discrepancies of a report, and since when each has been one."""
+"""The discrepancies of a report, and the point since which each value has been wrong."""
 
 from __future__ import annotations
 
@@ -22,38 +22,38 @@ _CORRECT: Final = ("correct", "true_negative")
 
 
 class EarlierPoints(NamedTuple):
-    """What came before a report."""
+    """What a report needs to know of the points before its own."""
 
     snapshots: Sequence[Snapshot]
-    """Of the series: all up to its own, and whatever follows."""
+    """Of the series, at least up to the report's own."""
     last: int
-    """Index of its own."""
+    """Index of the report's own snapshot."""
     wrong_since: Callable[[Judgement], int | None]
-    """The first point of the streak of errors that a discrepancy belongs to."""
+    """Index of the first point of the streak of errors that a discrepancy belongs to."""
     flipped: Sequence[CellFlip] = ()
-    """The cells that are wrong at its point or at the one before it."""
+    """The cells that are wrong at the report's point or at the one before it."""
     noise: Noise | None = None
-    """What outputs that were made again had told by then."""
+    """How far repeated runs up to this point differed."""
     runs: Repeats | None = None
-    """Its repeated runs, if it has any."""
+    """The repeated runs of this point, if it has any."""
     moved: Mapping[tuple[str, str], str] = MappingProxyType({})
-    """(path, commit) of an edit of instructions whose file was moved since -> the file's last path."""
+    """(path, commit) of an edit whose instruction file was moved later -> the file's last path."""
 
 
 class Since(NamedTuple):
-    """The point from which on something has been wrong without a break."""
+    """The first point of a streak of errors that lasts up to the report's own point."""
 
     label: str
     file: str
     short: str
     points: int
-    """How many points it has been wrong, this one included."""
+    """Length of the streak in points, the report's own included."""
     new: bool
-    """It was not wrong in the point before this one."""
+    """The streak begins here, although the series has an earlier point."""
 
 
 class Discrepancy(NamedTuple):
-    """An error as the table shows it."""
+    """One row of the table of discrepancies."""
 
     number: int
     type: ErrorType
@@ -69,11 +69,6 @@ class Discrepancy(NamedTuple):
     question: str
     """What the model was asked; empty if it is not known."""
 
-    @property
-    def new(self) -> bool:
-        """Not wrong in the previous point."""
-        return self.since.new
-
 
 @lru_cache(maxsize=4096)
 def field_file(eval_id: str, attribute: str) -> str:
@@ -82,26 +77,26 @@ def field_file(eval_id: str, attribute: str) -> str:
 
 
 def wrong_in(result: Result) -> list[Judgement]:
-    """Its discrepancies, in the order of its judgements."""
+    """The judgements that are errors, in their order."""
     return [judgement for judgement in result.judgements if judgement.outcome not in _CORRECT]
 
 
 def since(info: EvalInfo, wrong: Iterable[Judgement], past: EarlierPoints) -> list[Since]:
-    """Since when each discrepancy has been one."""
+    """For each discrepancy the start of its streak."""
     last = past.last
-    known: dict[int, Since] = {}
-    out = []
-    for one in wrong:
-        index = past.wrong_since(one)
+    by_start: dict[int, Since] = {}
+    starts = []
+    for judgement in wrong:
+        index = past.wrong_since(judgement)
         start = last if index is None else index
-        if start not in known:
+        if start not in by_start:
             at = past.snapshots[start]
             file = links.report(info.id, at.slug).rpartition("/")[2]
-            known[start] = Since(
+            by_start[start] = Since(
                 label=at.label, file=file, short=at.commit.short, points=last - start + 1, new=start == last > 0
             )
-        out.append(known[start])
-    return out
+        starts.append(by_start[start])
+    return starts
 
 
 def discrepancies(
@@ -113,37 +108,48 @@ def discrepancies(
     group: Callable[[str], str],
     questions: Mapping[str, str],
 ) -> tuple[Discrepancy, ...]:
-    """The first ``limit`` of each type, numbered among all."""
-    out: list[Discrepancy] = []
-    left = dict.fromkeys(ERROR_TYPES, limit)
-    for number, (one, start) in enumerate(zip(wrong, since, strict=True), 1):
-        kind: ErrorType = one.outcome  # type: ignore[assignment]
-        if not left[kind]:
+    """The first ``limit`` discrepancies of each type, with their numbers among all.
+
+    Args:
+        info: the eval.
+        wrong: all discrepancies.
+        since: the start of the streak of each.
+        limit: how many of each type are listed.
+        sections: names that the filter of the page offers; an attribute of any other is at the top level.
+        group: the section of an attribute.
+        questions: path of a judgement -> what the model was asked.
+
+    """
+    rows: list[Discrepancy] = []
+    room = dict.fromkeys(ERROR_TYPES, limit)
+    for number, (judgement, start) in enumerate(zip(wrong, since, strict=True), 1):
+        kind: ErrorType = judgement.outcome  # type: ignore[assignment]
+        if not room[kind]:
             continue
-        left[kind] -= 1
-        expected, actual = shown_pair(one)
-        name = group(one.attribute)
-        out.append(
+        room[kind] -= 1
+        expected, actual = shown_pair(judgement)
+        name = group(judgement.attribute)
+        rows.append(
             Discrepancy(
                 number=number,
                 type=kind,
                 section=name if name in sections else TOP_LEVEL,
-                path=one.label,
-                document=one.document,
+                path=judgement.label,
+                document=judgement.document,
                 expected=expected,
                 actual=actual,
-                note="" if kind == "hallucination" else one.note,
+                note="" if kind == "hallucination" else judgement.note,
                 since=start,
-                field=field_file(info.id, one.attribute),
-                question=questions.get(one.path, ""),
+                field=field_file(info.id, judgement.attribute),
+                question=questions.get(judgement.path, ""),
             )
         )
-    return tuple(out)
+    return tuple(rows)
 
 
 def left_out(wrong: Iterable[Judgement], limit: int) -> tuple[tuple[ErrorType, int], ...]:
-    """How many discrepancies of each type are not shown."""
+    """(type, number) of the discrepancies that are not listed."""
     totals = dict.fromkeys(ERROR_TYPES, 0)
-    for one in wrong:
-        totals[one.outcome] += 1  # type: ignore[index]
+    for judgement in wrong:
+        totals[judgement.outcome] += 1  # type: ignore[index]
     return tuple((kind, total - limit) for kind, total in totals.items() if total > limit)

@@ -1,4 +1,4 @@
-"""What became of the cells since the previous point: fixed, broken, still wrong."""
+"""Counts the cells that were fixed, broken, or stayed wrong since the previous point, and lists the fixed ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ABSENT: Final = Run(start=0, state="absent", expected="", actual="")
 
 
 class FateRow(NamedTuple):
-    """The cells of one attribute of which any flipped, or came or went."""
+    """One attribute with cells that flipped, appeared or vanished."""
 
     attribute: str
     file: str
@@ -44,7 +44,7 @@ class FixedCell(NamedTuple):
 
 
 class Fates(NamedTuple):
-    """All of them."""
+    """All cells that changed since the previous point."""
 
     fixed: int
     broken: int
@@ -61,7 +61,7 @@ class Fates(NamedTuple):
 
 
 def fates(eval_id: str, flips: Flips, flipped: Iterable[CellFlip]) -> Fates:
-    """What the page shows of the flips between two points, and of the fixed cells among them."""
+    """Summarises the flips between two points; ``flipped`` are the cells themselves."""
     rows = _fate_rows(eval_id, flips)
     cells = [flip for flip in flipped if flip.fate == "fixed"]
     return Fates(
@@ -79,21 +79,19 @@ def fates(eval_id: str, flips: Flips, flipped: Iterable[CellFlip]) -> Fates:
 
 
 def _fate_rows(eval_id: str, flips: Flips) -> Sequence[FateRow]:
-    tallies = [dict(tally) for tally in (flips.fixed, flips.broken, flips.still, flips.appeared, flips.vanished)]
-    rows = []
-    moved = (*tallies[:2], *tallies[3:])
-    for attribute in dict.fromkeys(name for tally in moved for name in tally):
-        fixed, broken, still, appeared, vanished = (tally.get(attribute, 0) for tally in tallies)
-        rows.append(
-            FateRow(
-                attribute=attribute,
-                file=field_file(eval_id, attribute),
-                fixed=fixed,
-                broken=broken,
-                still=still,
-                other=appeared + vanished,
-            )
+    fixed, broken, still = dict(flips.fixed), dict(flips.broken), dict(flips.still)
+    appeared, vanished = dict(flips.appeared), dict(flips.vanished)
+    rows = [
+        FateRow(
+            attribute=attribute,
+            file=field_file(eval_id, attribute),
+            fixed=fixed.get(attribute, 0),
+            broken=broken.get(attribute, 0),
+            still=still.get(attribute, 0),
+            other=appeared.get(attribute, 0) + vanished.get(attribute, 0),
         )
+        for attribute in fixed | broken | appeared | vanished
+    ]
     return sorted(rows, key=lambda row: (-row.fixed - row.broken, -row.other, -row.still, row.attribute))
 
 

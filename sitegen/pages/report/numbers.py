@@ -1,4 +1,4 @@
-"""What became of the numbers since the previous point. Every change is that of the point's delta."""
+"""The metrics and error counts of a report, with their changes as the point's delta has them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sitegen.stats.counts import RATIOS, errors_by_type
 
 
 class ReportMetric(NamedTuple):
-    """A metric and what became of it since the previous point."""
+    """A metric with its change since the previous point."""
 
     spec: MetricSpec
     value: float | None
@@ -45,9 +45,9 @@ def metric_changes(
 
 
 def error_changes(before: Scorecard | None, after: Scorecard, delta: Delta | None) -> tuple[ErrorChange, ...]:
-    """The errors of each type; they changed by those of the documents that both points hold.
+    """The errors of each type, with their change over the documents that both points hold.
 
-    Errors that two judges found are not held against each other.
+    There is no change between errors that two different judges counted.
     """
     changes: tuple[int | None, ...] = (None,) * len(ERROR_TYPES)
     if before and delta and delta.overlap.verdict != "refused" and not regraded(delta.judge, "f1"):
@@ -59,16 +59,16 @@ def error_changes(before: Scorecard | None, after: Scorecard, delta: Delta | Non
 
 
 def _errors_without(card: Scorecard, left_out: frozenset[str]) -> list[int]:
-    """Of each type, without those of some documents."""
-    found = list(errors_by_type(card.counts))
+    """The errors of each type, except for those of the documents ``left_out``."""
+    counts = list(errors_by_type(card.counts))
     for document in card.documents if left_out else ():
         if document.id in left_out:
-            found = [n - more for n, more in zip(found, errors_by_type(document.counts), strict=True)]
-    return found
+            counts = [n - more for n, more in zip(counts, errors_by_type(document.counts), strict=True)]
+    return counts
 
 
 def _notes(card: Scorecard, nouns: Nouns) -> dict[str, str]:
     counts = card.counts
-    things = nouns.attributes if nouns.are_fields else "expected"
-    known = {**counts._asdict(), "wrong": counts.fp + counts.fn, "expected": card.expected_values, "things": things}
-    return {ratio.name: ratio.note.format_map(known) for ratio in RATIOS}
+    noun = nouns.attributes if nouns.are_fields else "expected"
+    values = {**counts._asdict(), "wrong": counts.fp + counts.fn, "expected": card.expected_values, "things": noun}
+    return {ratio.name: ratio.note.format_map(values) for ratio in RATIOS}

@@ -1,4 +1,4 @@
-"""Where a report comes from: its files, and the instructions that made its output."""
+"""The part of a report on its origin: the files that were scored, and the instructions that made the output."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ class Previous(NamedTuple):
 
     label: str
     file: str
-    short: str
 
 
 class EditLink(NamedTuple):
     """An edit of instructions since the previous point."""
 
     path: str
-    """As the file was called after it."""
+    """The path of the file after the edit."""
     file: str
-    """The file's name: the last path it had."""
+    """The last path of the file, which names its page."""
     status: EditStatus
 
 
@@ -37,39 +36,44 @@ class CommitEdits(NamedTuple):
 
 
 def previous_of(info: EvalInfo, previous: Point | None, label: str) -> Previous | None:
-    """The point before, as pages name it; with its commit if it is the same iteration, scored again."""
+    """The point before; its label names the commit as well if it is the same iteration, scored again."""
     if previous is None:
         return None
-    at = previous.snapshot
-    name = at.label if at.label != label else f"{at.label} at {at.commit.short}"
-    return Previous(name, links.report(info.id, at.slug).rpartition("/")[2], at.commit.short)
+    before = previous.snapshot
+    name = before.label if before.label != label else f"{before.label} at {before.commit.short}"
+    return Previous(name, links.report(info.id, before.slug).rpartition("/")[2])
 
 
 def edits_by_commit(edits: tuple[Edit, ...], moved: Mapping[tuple[str, str], str]) -> tuple[CommitEdits, ...]:
-    """The edits, those of the newest commit first. ``moved`` as in ``EarlierPoints``."""
-    found: dict[Commit, list[EditLink]] = {}
+    """The edits grouped by commit, newest commit first. ``moved`` as in ``EarlierPoints``."""
+    by_commit: dict[Commit, list[EditLink]] = {}
     for edit in edits:
         file = moved.get((edit.path, edit.commit.sha), edit.path)
-        found.setdefault(edit.commit, []).append(EditLink(edit.path, file, edit.status))
-    return tuple(CommitEdits(commit, tuple(each)) for commit, each in reversed(found.items()))
+        by_commit.setdefault(edit.commit, []).append(EditLink(edit.path, file, edit.status))
+    return tuple(CommitEdits(commit, tuple(edit_links)) for commit, edit_links in reversed(by_commit.items()))
 
 
-def made_with(at: Snapshot, edits: Iterable[Edit] = ()) -> str:
-    """Rule of the data contract: what the output records, else its time, else the commit that brought it.
+def made_with(snapshot: Snapshot, edits: Iterable[Edit] = ()) -> str:
+    """How the site knows which instructions made an output.
 
-    ``edits``: those that stand beside the point.
+    By the data contract: from the commit that the output records, else from the time that it records, else from the
+    commit that added it. ``edits``: the edits since the previous point.
     """
-    if at.made_at:
+    if snapshot.made_at:
         return "the commit that the output records, or whose instructions it records by hash or version"
-    if at.recorded_at:
+    if snapshot.recorded_at:
         how = "the last edit not after the time that the output records"
-        draft = "outputs" in at.cause and any(edit.commit == at.commit for edit in edits)
+        draft = "outputs" in snapshot.cause and any(edit.commit == snapshot.commit for edit in edits)
         return f"{how}; the edit that came with it may have been at work" if draft else how
     return "the last edit up to this commit, for the output records neither commit nor time"
 
 
-def files(at: Snapshot) -> tuple[tuple[str, Blob | None], ...]:
-    """What the snapshot was scored from; the output alone may be missing."""
-    rest = (("Ground truth", at.ground_truth), ("Field mapping", at.mapping), ("Schema", at.schema))
-    outputs: tuple[tuple[str, Blob | None], ...] = tuple(("Output", blob) for blob in at.outputs[:5])
+def files(snapshot: Snapshot) -> tuple[tuple[str, Blob | None], ...]:
+    """(role, file) of everything that the snapshot was scored from; only the output may be missing."""
+    rest = (
+        ("Ground truth", snapshot.ground_truth),
+        ("Field mapping", snapshot.mapping),
+        ("Schema", snapshot.schema),
+    )
+    outputs: tuple[tuple[str, Blob | None], ...] = tuple(("Output", blob) for blob in snapshot.outputs[:5])
     return (outputs or (("Output", None),)) + tuple(file for file in rest if file[1] is not None)

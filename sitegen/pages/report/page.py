@@ -1,4 +1,4 @@
-"""The page of one snapshot."""
+"""Collects what the report of one snapshot shows, for ``pages/report.html``."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ from typing import NamedTuple
 
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.model.commits import Commit
-from sitegen.model.metrics import Convention, Counts, MetricSpec, Verdict
+from sitegen.model.metrics import MetricSpec, Verdict
 from sitegen.model.noise import Interval
 from sitegen.model.outcomes import ErrorType
 from sitegen.model.panels import AlignmentPanel, Panel
 from sitegen.model.problems import Problem
-from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Status
+from sitegen.model.scorecards import DocumentScore, Result, Scorecard
 from sitegen.model.series import EvalInfo, Point
 from sitegen.model.site import Page
-from sitegen.model.timeline import Blob
-from sitegen.model.usage import RunUsage
+from sitegen.model.timeline import Blob, Snapshot
 from sitegen.pages import links
 from sitegen.pages.labels import CAUSES
 from sitegen.pages.recorded import RecordedView, recorded_view
@@ -34,21 +33,18 @@ class ReportView(NamedTuple):
     """What ``pages/report.html`` shows."""
 
     info: EvalInfo
-    label: str
-    commit: Commit
-    status: Status
-    convention: Convention
+    snapshot: Snapshot
+    card: Scorecard
     cause: str
-    deleted: bool
+    """In words: why the snapshot was scored."""
     made_with: str
-    """Which instructions made the output, and how that is known."""
-    made_at: str | None
+    """How the site knows which instructions made the output."""
     instructions: Commit | None
     """The newest commit whose instructions made the output, if it is known."""
-    recorded_at: str | None
     edits: tuple[origin.CommitEdits, ...]
-    """Of instructions, since the previous point; the newest first."""
+    """Edits of instructions since the previous point, newest first."""
     files: tuple[tuple[str, Blob | None], ...]
+    """(role, file) of everything that the snapshot was scored from."""
     previous: origin.Previous | None
     metrics: tuple[ReportMetric, ...]
     interval: Interval | None
@@ -57,55 +53,54 @@ class ReportView(NamedTuple):
     """None for the first point."""
     fates: Fates | None
     runs: RunsView | None
-    counts: Counts
     errors: tuple[ErrorChange, ...]
     error_change: int | None
     sections: tuple[SchemaSection, ...]
-    fields: tuple[FieldScore, ...]
     documents: tuple[DocumentScore, ...]
     """Empty if there is only one."""
     more_documents: int
     document_metrics: tuple[MetricSpec, ...]
-    """What the kind says of each document beside its counts."""
+    """Metrics that the kind computes for each document besides its counts."""
     discrepancies: tuple[Discrepancy, ...]
     total: int
+    """All discrepancies, those that are left out of the page included."""
     new: int
+    """Discrepancies that the previous point does not have."""
     left_out: tuple[tuple[ErrorType, int], ...]
-    """Discrepancies of each type that are in the data file alone."""
+    """(type, number) of the discrepancies that only the data file has."""
     data: str
-    """The whole result beside the report, as seen from it."""
+    """Address of the data file with the whole result, relative to the report."""
     problems: tuple[Problem, ...]
     panels: tuple[Panel, ...]
-    """What the scorer adds, but for the alignments."""
+    """What the scorer adds, except for alignments."""
     alignments: tuple[AlignmentPanel, ...]
     more_alignments: int
     verdict: Verdict
-    """Of the metrics of which something is wanted."""
+    """On the metrics that have a threshold."""
     recorded: RecordedView | None
     """What the run recorded about itself, if that can be compared."""
-    usage: RunUsage | None
-    """Which model made the output, and who graded it; None if no file states it."""
     nav: str = "overview"
 
     @property
     def counted(self) -> bool:
         """Whether anything was counted, here or at the previous point; a judge may give scores alone."""
-        return any(self.counts) or any(error.change for error in self.errors)
+        return any(self.card.counts) or any(error.change for error in self.errors)
 
     @property
-    def shown(self) -> tuple[ReportMetric, ...]:
-        """The metrics; where nothing was counted those that are defined."""
-        every = self.counted or self.info.recorded
-        return tuple(one for place, one in enumerate(self.metrics) if every or not place or one.value is not None)
+    def listed_metrics(self) -> tuple[ReportMetric, ...]:
+        """All metrics; where nothing was counted, the headline and the metrics that have a value."""
+        if self.counted or self.info.recorded:
+            return self.metrics
+        return (*self.metrics[:1], *(metric for metric in self.metrics[1:] if metric.value is not None))
 
     @property
-    def loud(self) -> list[Problem]:
-        """The problems that a reader has to know before the numbers."""
+    def warnings(self) -> list[Problem]:
+        """Problems that a reader has to know before the numbers."""
         return [problem for problem in self.problems if problem.severity != "note"]
 
     @property
     def notes(self) -> list[Problem]:
-        """The problems that are only worth knowing."""
+        """Problems that are only worth knowing."""
         return [problem for problem in self.problems if problem.severity == "note"]
 
 
@@ -121,69 +116,78 @@ def report_page(
     instructions: Commit | None = None,
     data: str | None = None,
 ) -> Page:
-    """The page of one snapshot.
+    """The report of one snapshot.
 
-    ``instructions`` is what ``instructions_of`` says; ``limit`` is how many discrepancies of each type are drawn;
-    ``data`` is the file with the whole result as seen from the page, if it is not the one of a site.
+    Args:
+        info: the eval.
+        specs: its metrics, the headline first.
+        point: the snapshot with its scores.
+        previous: the point before it in the series, if there is one.
+        result: the whole result of the snapshot.
+        past: what the report needs to know of earlier points.
+        limit: how many discrepancies of each type the page lists.
+        problems: of the files that the snapshot was scored from.
+        instructions: the newest commit whose instructions made the output, if it is known.
+        data: address of the file with the whole result, relative to the page; default: its place in a site.
+
     """
-    at, card = point.snapshot, result.scorecard
+    snapshot, card = point.snapshot, result.scorecard
     wrong = wrong_in(result)
     group = grouping(info, card.fields)
-    gathered = sections(card.fields, group)
+    schema_sections = sections(card.fields, group)
     errors = error_changes(previous.scorecard if previous else None, card, point.delta)
     alignments = bounds.listed_alignments(result)
     started = since(info, wrong, past)
     view = ReportView(
         info=info,
-        label=at.label,
-        commit=at.commit,
-        status=card.status,
-        convention=card.convention,
-        cause=", ".join(CAUSES[cause] for cause in at.cause),
-        deleted=at.deleted,
-        made_with=origin.made_with(at, point.edits),
-        made_at=at.made_at,
+        snapshot=snapshot,
+        card=card,
+        cause=", ".join(CAUSES[cause] for cause in snapshot.cause),
+        made_with=origin.made_with(snapshot, point.edits),
         instructions=instructions,
-        recorded_at=at.recorded_at,
         edits=origin.edits_by_commit(point.edits, past.moved),
-        files=origin.files(at),
-        previous=origin.previous_of(info, previous, at.label),
+        files=origin.files(snapshot),
+        previous=origin.previous_of(info, previous, snapshot.label),
         metrics=metric_changes(specs, card, point.delta, info.nouns),
         interval=interval_of(card, info.kind),
         why=why(info, specs, previous, point, past.noise),
         fates=fates(info.id, point.flips, past.flipped) if point.flips else None,
-        runs=runs_view(info.id, at, past.runs),
-        counts=card.counts,
+        runs=runs_view(info.id, snapshot, past.runs),
         errors=errors,
-        error_change=_sum_if_known([error.change for error in errors]),
-        sections=gathered,
-        fields=card.fields,
+        error_change=_total_change(errors),
+        sections=schema_sections,
         documents=bounds.listed_documents(card.documents),
         more_documents=max(0, len(card.documents) - bounds.DOCUMENTS),
         document_metrics=_document_metrics(specs, card.documents),
         discrepancies=discrepancies(
-            info, wrong, started, limit, {one.name for one in gathered}, group, dict(result.questions)
+            info,
+            wrong,
+            started,
+            limit,
+            sections={section.name for section in schema_sections},
+            group=group,
+            questions=dict(result.questions),
         ),
         total=len(wrong),
-        new=sum(one.new for one in started),
+        new=sum(start.new for start in started),
         left_out=left_out(wrong, limit),
-        data=data or links.report_data(info.id, at.slug).rpartition("/")[2],
+        data=data or links.report_data(info.id, snapshot.slug).rpartition("/")[2],
         problems=problems,
         panels=tuple(panel for panel in result.panels if panel.kind != "alignment"),
         alignments=tuple(map(bounds.bounded_alignment, alignments[: bounds.LISTS])),
         more_alignments=max(0, len(alignments) - bounds.LISTS),
         verdict=verdict(all_specs(specs), info.thresholds, card.metrics),
-        recorded=recorded_view(at, card, tuple((spec.name, spec.label) for spec in specs), previous),
-        usage=card.usage,
+        recorded=recorded_view(snapshot, card, tuple((spec.name, spec.label) for spec in specs), previous),
     )
-    return Page(links.report(info.id, at.slug), "pages/report.html", view)
+    return Page(links.report(info.id, snapshot.slug), "pages/report.html", view)
 
 
 def _document_metrics(specs: tuple[MetricSpec, ...], documents: tuple[DocumentScore, ...]) -> tuple[MetricSpec, ...]:
-    known = {name for one in documents for name, value in one.metrics if value is not None}
-    return tuple(spec for spec in specs if spec.name in known)
+    with_values = {name for document in documents for name, value in document.metrics if value is not None}
+    return tuple(spec for spec in specs if spec.name in with_values)
 
 
-def _sum_if_known(changes: list[int | None]) -> int | None:
-    known = [change for change in changes if change is not None]
-    return sum(known) if len(known) == len(changes) else None
+def _total_change(errors: tuple[ErrorChange, ...]) -> int | None:
+    """The change of all types together; None unless that of every type is known."""
+    changes = [error.change for error in errors if error.change is not None]
+    return sum(changes) if len(changes) == len(errors) else None

@@ -1,6 +1,6 @@
-"""Table bodies as escaped f-strings, five times faster than a loop in Jinja: the part of a page that grows.
+"""HTML of the tables of a report, written by f-strings: five times faster than a loop in Jinja.
 
-Every text that comes from a project passes through ``escape``; a property test holds the result against Jinja's own.
+Every text that comes from a project passes through ``escape``; a property test compares the result with Jinja's own.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _RATIOS: Final = {
 _CONFUSION: Final = (("TP", "tp"), ("FP", "fp"), ("FN", "fn"), ("TN", "tn"))
 _CORRECT: Final = (("Correct", "tp"),)
 _SUMMARY: Final = 90
-"""Characters of a question that are shown before it is opened."""
-_ASKED: Final = 1_000
-"""Characters of a question that a page has at all."""
+"""Characters of a question that are visible before it is opened."""
+_LONGEST_QUESTION: Final = 1_000
+"""Characters of a question that a page holds."""
 _NONE = '<span class="nil">—</span>'
 
 
 def error_heads(nouns: Nouns, *, every: bool = False) -> Markup:
-    """A column for each type of errors that a kind has; ``every``: for those that it has not as well."""
+    """Column heads of the types of errors that a kind has; ``every``: of all types."""
     types = ERROR_TYPES if every else error_types(nouns)
     return Markup("".join([_error_type_head(kind, nouns) for kind in types]))
 
@@ -64,38 +64,37 @@ def _error_type_mark(kind: ErrorType, nouns: Nouns) -> str:
 
 
 def letter_of(kind: ErrorType, nouns: Nouns) -> str:
-    """The letter of a type of errors; that of ``fields`` where the kind has no such errors."""
-    place = ERROR_TYPES.index(kind)
-    return nouns.letters[place] or _FIELDS.letters[place]
+    """The letter of a type of errors; that of field evals where the kind has no such errors."""
+    index = ERROR_TYPES.index(kind)
+    return nouns.letters[index] or _FIELDS.letters[index]
 
 
 def by_type(changes: tuple[ErrorChange, ...], nouns: Nouns) -> Markup:
-    """The errors of each type: one bar of all, then name, count, share of all errors, change."""
-    counts = [count for _, count, _ in changes]
+    """A bar of all errors, then for each type its name, count, share of all errors and change."""
+    counts = [change.number for change in changes]
     bar = mix(counts, "Errors by type")
-    known = [change for word, change in zip(nouns.errors, changes, strict=True) if word]
-    return Markup(f"{bar}{''.join([_by_type(change, sum(counts), nouns) for change in known])}")
+    listed = [change for word, change in zip(nouns.errors, changes, strict=True) if word]
+    return Markup(f"{bar}{''.join([_error_type_row(change, sum(counts), nouns) for change in listed])}")
 
 
-def _by_type(error_change: ErrorChange, every: int, nouns: Nouns) -> str:
-    kind, count, change = error_change
-    changed = "" if change is None else signed(change, 0, lower_is_better=True)
-    share = percent(count, every, 1) if count else ""
+def _error_type_row(errors: ErrorChange, total: int, nouns: Nouns) -> str:
+    change = "" if errors.change is None else signed(errors.change, 0, lower_is_better=True)
+    share = percent(errors.number, total, 1) if errors.number else ""
     return (
-        f'{type_name(kind, nouns)}<span class="c">{count:,}</span><span class="num">{share}</span>'
-        f'<span class="num">{changed}</span>'
+        f'{type_name(errors.type, nouns)}<span class="c">{errors.number:,}</span><span class="num">{share}</span>'
+        f'<span class="num">{change}</span>'
     )
 
 
 @lru_cache(maxsize=64)
 def _type_label(kind: ErrorType, nouns: Nouns) -> str:
-    """What this kind of eval calls a type of errors."""
+    """The name of a type of errors in this kind of eval."""
     word = nouns.errors[ERROR_TYPES.index(kind)]
     return _text(word[:1].upper() + word[1:])
 
 
 def type_buttons(changes: Iterable[ErrorChange], nouns: Nouns) -> Markup:
-    """The filter's buttons: one for each type that there are errors of."""
+    """The filter's buttons: one for each type with errors."""
     return Markup(
         "".join(
             f'<button class="btn chip" type="button" data-type="{kind}" aria-pressed="false">'
@@ -107,22 +106,22 @@ def type_buttons(changes: Iterable[ErrorChange], nouns: Nouns) -> Markup:
 
 
 def more_metrics(changes: Iterable[ReportMetric], several_points: bool) -> Markup:
-    """Metrics with their explanations: name, value, change."""
+    """Table rows of metrics: name, value, change, explanation."""
     return Markup("".join([_report_metric_card(change, several_points) for change in changes]))
 
 
 def _report_metric_card(metric: ReportMetric, several_points: bool) -> str:
-    spec, value, change, _ = metric
-    changed = signed(change, lower_is_better=not spec.higher_is_better, unit=spec.unit) if several_points else ""
+    spec = metric.spec
+    change = signed(metric.change, lower_is_better=not spec.higher_is_better, unit=spec.unit) if several_points else ""
     return (
         f"<tr><td{' class=wrap' if spec.recorded else ''}>{_text(spec.label)}</td>"
-        f'<td class="num">{_metric_value_cell(value, spec)}</td><td class="num">{changed}</td>'
+        f'<td class="num">{_metric_value_cell(metric.value, spec)}</td><td class="num">{change}</td>'
         f'<td class="hide-s muted">{_text(spec.explanation)}</td></tr>'
     )
 
 
 def mix(counts: Iterable[int], label: str, total: int = 0) -> Markup:
-    """One bar with a part for each type of errors; ``total`` is the length of a full bar, so that bars compare."""
+    """A bar with a part for each type of errors; ``total`` is what a full bar stands for, so that bars compare."""
     parts, end = [], 0
     for kind, count in zip(ERROR_TYPES, counts, strict=True):
         if count:
@@ -132,10 +131,10 @@ def mix(counts: Iterable[int], label: str, total: int = 0) -> Markup:
     return Markup(f'<svg class="bars" {box} role="img" aria-label="{_text(label)}">{"".join(parts)}</svg>')
 
 
-def sections(some: tuple[SchemaSection, ...]) -> Markup:
-    """Errors by section of the schema: name, bar, count."""
-    longest = max((sum(one.errors) for one in some), default=0) or 1
-    return Markup("".join([_section_bar(one, sum(one.errors), longest) for one in some]))
+def sections(rows: tuple[SchemaSection, ...]) -> Markup:
+    """The errors of each section of the schema: name, bar, count."""
+    longest = max((sum(section.errors) for section in rows), default=0) or 1
+    return Markup("".join([_section_bar(section, sum(section.errors), longest) for section in rows]))
 
 
 def _section_bar(section: SchemaSection, wrong: int, longest: int) -> str:
@@ -145,9 +144,9 @@ def _section_bar(section: SchemaSection, wrong: int, longest: int) -> str:
 
 
 def number_heads(nouns: Nouns, metrics: Iterable[MetricSpec] = (), counted: bool = True) -> Markup:
-    """The heads of what follows a name: ratios or the metrics in their place, counts, errors, errors by type.
+    """Column heads after the name: metrics (default: ratios), counts, errors, errors by type.
 
-    Where nothing was *counted*, the metrics alone.
+    Where nothing was *counted*, only the metrics.
     """
     if not counted:
         return Markup("".join(f'<th scope="col">{_text(spec.label)}</th>' for spec in metrics))
@@ -158,7 +157,7 @@ def number_heads(nouns: Nouns, metrics: Iterable[MetricSpec] = (), counted: bool
 
 
 def fields(scores: Iterable[FieldScore], eval_id: str, nouns: Nouns = _FIELDS) -> Markup:
-    """By-field numbers of a report: the field's page, then what ``number_heads`` names."""
+    """Table rows of fields: a link to the field's page, then the columns of ``number_heads``."""
     cells = _count_cells(nouns, ratios=True)
     return Markup(
         "".join(
@@ -171,7 +170,7 @@ def fields(scores: Iterable[FieldScore], eval_id: str, nouns: Nouns = _FIELDS) -
 def documents(
     scores: Iterable[DocumentScore], nouns: Nouns = _FIELDS, metrics: Sequence[MetricSpec] = (), counted: bool = True
 ) -> Markup:
-    """The documents of an output with their own numbers, and metrics of theirs in the place of ratios."""
+    """Table rows of documents: the id, then the columns of ``number_heads``."""
     if not counted:
         return Markup("\n".join([_document_row(score, metrics) for score in scores]))
     cells = _count_cells(nouns, ratios=not metrics)
@@ -187,7 +186,7 @@ def _document_row(score: DocumentScore, metrics: Sequence[MetricSpec]) -> str:
 
 @lru_cache(maxsize=64)
 def _count_cells(nouns: Nouns, *, ratios: bool) -> Callable[[Counts], str]:
-    """What writes the cells of a row. Most counts of a project are the same few: they are written once."""
+    """A function that writes the cells of a row. Most rows of a project have the same few counts, so it is cached."""
     columns = _ratios_of(nouns) if ratios else ()
     counted, types = [name for _, name in _counts_of(nouns)], error_types(nouns)
 
@@ -202,12 +201,12 @@ def _count_cells(nouns: Nouns, *, ratios: bool) -> Callable[[Counts], str]:
 
 
 def _ratios_of(nouns: Nouns) -> tuple[CountRatio, ...]:
-    """The ratios that tables have a column for."""
+    """The ratios that have a column in tables."""
     return RATIOS if nouns.ratios is None else tuple(_RATIOS[name] for name in nouns.ratios)
 
 
 def _counts_of(nouns: Nouns) -> tuple[tuple[str, str], ...]:
-    """(label, field of the counts): of answers that are right or wrong, a false positive is no news."""
+    """(label, field of the counts) of the columns; where answers are right or wrong, false positives say nothing."""
     return _CONFUSION if nouns.counts_false_positives else _CORRECT
 
 
@@ -218,89 +217,82 @@ def error_types(nouns: Nouns) -> tuple[ErrorType, ...]:
 
 
 def discrepancies(rows: Iterable[Discrepancy], several_points: bool, several_documents: bool, nouns: Nouns) -> Markup:
-    """The discrepancies of a report; the filter looks at the ``data-`` attributes, and so does the style sheet."""
-    return Markup("".join([_discrepancy(row, several_points, several_documents, nouns) for row in rows]))
+    """Table rows of discrepancies; the filter and the style sheet read their ``data-`` attributes."""
+    return Markup("".join([_discrepancy_row(row, several_points, several_documents, nouns) for row in rows]))
 
 
-def _discrepancy(row: Discrepancy, several_points: bool, several_documents: bool, nouns: Nouns) -> str:
-    number, kind, section, path, document, expected, actual, note, since, field, question = row
-    remark = (f"<small>{_text(note)}</small>" if note else "") + _question(question)
-    start = _since(since) if several_points else ""
-    where = f"<td>{_text(document)}" if several_documents else ""
+def _discrepancy_row(row: Discrepancy, several_points: bool, several_documents: bool, nouns: Nouns) -> str:
+    number, kind = row.number, row.type
+    remark = (f"<small>{_text(row.note)}</small>" if row.note else "") + _question(row.question)
+    start = _since_cell(row.since) if several_points else ""
+    where = f"<td>{_text(row.document)}" if several_documents else ""
     return (
-        f'<tr id=d{number} data-t={kind} data-g="{_text(section)}"{" data-n" if since.new else ""}>'
+        f'<tr id=d{number} data-t={kind} data-g="{_text(row.section)}"{" data-n" if row.since.new else ""}>'
         f"<td><a href=#d{number}>{number}</a><td{_own_letter(kind, nouns)}>{_type_label(kind, nouns)}"
-        f'<td><a href="{_text(field)}">{_text(path)}</a>{remark}'
-        f"<td dir=auto>{_value(expected)}<td dir=auto>{_value(actual)}{start}{where}\n"
+        f'<td><a href="{_text(row.field)}">{_text(row.path)}</a>{remark}'
+        f"<td dir=auto>{_value(row.expected)}<td dir=auto>{_value(row.actual)}{start}{where}\n"
     )
 
 
 @lru_cache(maxsize=64)
 def _own_letter(kind: ErrorType, nouns: Nouns) -> str:
-    """For the style sheet, which knows the letters of ``fields``: rows are many."""
+    """An attribute with the letter, if it is not the one of field evals, which the style sheet knows."""
     letter = letter_of(kind, nouns)
     return "" if letter == letter_of(kind, _FIELDS) else f" data-l={letter}"
 
 
 @lru_cache(maxsize=256)
-def _question(asked: str) -> str:
-    """What the model was asked: a line, that opens if there is more of it."""
-    if not asked:
+def _question(question: str) -> str:
+    """What the model was asked: one line, which opens if the question is longer."""
+    if not question:
         return ""
-    if len(asked) <= _SUMMARY and "\n" not in asked:
-        return f"<small>{_text(asked)}</small>"
-    first = asked.strip().partition("\n")[0][:_SUMMARY]
-    return f"<details class=cell><summary>{_text(first)} …</summary>{bounded(asked, _ASKED)}</details>"
+    if len(question) <= _SUMMARY and "\n" not in question:
+        return f"<small>{_text(question)}</small>"
+    first = question.strip().partition("\n")[0][:_SUMMARY]
+    return f"<details class=cell><summary>{_text(first)} …</summary>{bounded(question, _LONGEST_QUESTION)}</details>"
 
 
 @lru_cache(maxsize=256)
-def _since(since: Since) -> str:
-    """The first point of the errors, and how many there are; the table sorts by the number."""
-    label, file, short, points, new = since
-    if new:
+def _since_cell(since: Since) -> str:
+    """The first point of the streak and its length, by which the table sorts."""
+    if since.new:
         return "<td><data value=1><b>new</b></data>"
-    return (
-        f'<td><data value={points}><a href="{_text(file)}" title="{_text(short)}">{_text(label)}</a></data>'
-        f"<small>{points:,} points</small>"
-    )
+    link = f'<a href="{_text(since.file)}" title="{_text(since.short)}">{_text(since.label)}</a>'
+    return f"<td><data value={since.points}>{link}</data><small>{since.points:,} points</small>"
 
 
-def paired(rows: Iterable[AlignmentRow]) -> str:
-    """How many items found a partner, how many did not: ``11 paired (2 by agreement), 1 missing``."""
-    pairs = missing = extra = 0
-    agreed = 0
-    for row in rows:
-        missing += row.actual is None
-        extra += row.expected is None
-        pairs += row.actual is not None and row.expected is not None
-        agreed += row.by == "agreement"
+def paired(rows: Sequence[AlignmentRow]) -> str:
+    """How many items were paired and how many were not: ``11 paired (2 by agreement), 1 missing``."""
+    missing = sum(row.actual is None for row in rows)
+    extra = sum(row.expected is None for row in rows)
+    pairs = sum(row.actual is not None and row.expected is not None for row in rows)
+    agreed = sum(row.by == "agreement" for row in rows)
     by_agreement = f" ({agreed} by agreement)" if agreed else ""
     missed = f", {missing} missing" if missing else ""
     return f"{pairs} paired{by_agreement}{missed}{f', {extra} extra' if extra else ''}"
 
 
 def alignment(rows: Iterable[AlignmentRow]) -> Markup:
-    """Which item of a list was compared with which."""
-    return Markup("".join([_aligned(row) for row in rows]))
+    """Table rows that say which item of a list was compared with which."""
+    return Markup("".join([_alignment_row(row) for row in rows]))
 
 
-def _aligned(row: AlignmentRow) -> str:
-    expected, actual, similarity, by, label = row
-    lost = "missing" if actual is None else "extra" if expected is None else ""
-    pill = f' <span class="pill bad">{lost}</span>' if lost else ""
+def _alignment_row(row: AlignmentRow) -> str:
+    unpaired = "missing" if row.actual is None else "extra" if row.expected is None else ""
+    pill = f' <span class="pill bad">{unpaired}</span>' if unpaired else ""
     return (
-        f'<tr><td class="wrap">{_number_label(label)}{pill}</td><td class="num">{_document_index_cell(expected)}</td>'
-        f'<td class="num">{_document_index_cell(actual)}</td><td class="num">{_ratio_cell(similarity)}</td>'
-        f"<td>{by or _NIL}</td></tr>\n"
+        f'<tr><td class="wrap">{_item_label(row.label)}{pill}</td><td class="num">{_item_index(row.expected)}</td>'
+        f'<td class="num">{_item_index(row.actual)}</td><td class="num">{_ratio_cell(row.similarity)}</td>'
+        f"<td>{row.by or _NIL}</td></tr>\n"
     )
 
 
 @lru_cache(maxsize=4096)
-def _number_label(label: str) -> str:
+def _item_label(label: str) -> str:
     return bounded(label, 200) if label else '<span class="nil">no label</span>'
 
 
-def _document_index_cell(index: int | None) -> str:
+def _item_index(index: int | None) -> str:
     return _NONE if index is None else f"[{index}]"
 
 

@@ -27,20 +27,23 @@ class RunsView(NamedTuple):
 
     number: int
     readable: int
+    """Runs whose output could be read."""
     lowest: float | None
-    """Of the headline."""
+    """Smallest value of the headline."""
     highest: float | None
     interval: Interval | None
-    """Of its mean over the runs."""
+    """Around the mean of the headline over the runs."""
     deviation: float | None
+    """Standard deviation of the headline."""
     pooled: FlipRate | None
+    """How often two runs differ, over all fields."""
     rows: tuple[RateRow, ...]
     """Fields in which runs differ at all."""
     more: int
 
 
 def runs_view(eval_id: str, at: Snapshot, runs: Repeats | None) -> RunsView | None:
-    """None without runs."""
+    """The repeated runs of a snapshot; None if there are none."""
     if runs is None:
         return None
     values = [value for value in runs.headlines if value is not None]

@@ -1,4 +1,4 @@
-"""Attributes gathered by the first step of the schema."""
+"""Groups the attributes of an output by the first step of their paths, the sections of its schema."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ def section(attribute: str) -> str:
 
 
 def grouping(info: EvalInfo, fields: tuple[FieldScore, ...]) -> Callable[[str], str]:
-    """How attributes are gathered: by section of the schema; categories and the like, without one, by themselves."""
+    """The function that groups attributes: by section of the schema, or each by itself where there are no sections."""
     flat = not info.nouns.are_fields and all(section(field.attribute) == TOP_LEVEL for field in fields)
     return str if flat else section
 
 
 def sections(fields: tuple[FieldScore, ...], group: Callable[[str], str]) -> tuple[SchemaSection, ...]:
-    """The sections, in the order of their first attributes."""
-    found: dict[str, list[int]] = {}
+    """The sections with their errors, in the order of their first attributes."""
+    by_name: dict[str, list[int]] = {}
     for attribute, (tp, _, _, tn, omission, hallucination, wrong_value, format_error) in fields:
-        sums = found.setdefault(group(attribute), [0, 0, 0, 0, 0])
+        sums = by_name.setdefault(group(attribute), [0, 0, 0, 0, 0])
         sums[0] += omission
         sums[1] += hallucination
         sums[2] += wrong_value
         sums[3] += format_error
         sums[4] += tp + tn + omission + hallucination + wrong_value + format_error
-    return tuple(SchemaSection(name, tuple(wrong), judged) for name, (*wrong, judged) in found.items())
+    return tuple(SchemaSection(name, tuple(wrong), judged) for name, (*wrong, judged) in by_name.items())

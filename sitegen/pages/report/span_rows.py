@@ -1,4 +1,4 @@
-"""Texts with marked stretches, as escaped f-strings: outcomes are told apart by line, letter and colour."""
+"""HTML of texts with marks. Outcomes differ in line style and letter as well as in colour."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ _SHORT: Final = 200
 _CATEGORY: Final = 40
 
 
-def texts(shown: Iterable[ShownText]) -> Markup:
-    """A list item a text: its id and counts, the text with its marks, and what is not marked in it."""
-    return Markup("".join(map(_paragraph_item, shown)))
+def texts(paragraphs: Iterable[ShownText]) -> Markup:
+    """One list item for each text: its id and counts, the text with its marks, and the highlights beside it."""
+    return Markup("".join(map(_paragraph_item, paragraphs)))
 
 
 def key(outcome: str) -> Markup:
-    """An outcome as the key of the marks shows it."""
+    """An outcome as it stands in the legend."""
     return Markup(f'<span class="hl {outcome}">{outcome}{_tag(outcome, "")}</span>')
 
 
-def _paragraph_item(shown: ShownText) -> str:
-    body = "".join(map(_piece, shown.pieces))
-    if shown.cut:
-        body += f'<span class="cut"> … {shown.cut:,} more characters</span>'
+def _paragraph_item(paragraph: ShownText) -> str:
+    body = "".join(map(_piece, paragraph.pieces))
+    if paragraph.cut:
+        body += f'<span class="cut"> … {paragraph.cut:,} more characters</span>'
     text = f'<p class="marked" dir="auto">{body}</p>' if body else ""
-    head = f'<div class="by"><b class="mono wrap">{bounded(shown.id, _SHORT)}</b> {_mark_counts(shown)}</div>'
-    return f"<li>{head}{text}{_paragraph_notes(shown)}</li>\n"
+    head = f'<div class="by"><b class="mono wrap">{bounded(paragraph.id, _SHORT)}</b> {_mark_counts(paragraph)}</div>'
+    return f"<li>{head}{text}{_paragraph_notes(paragraph)}</li>\n"
 
 
-def _mark_counts(shown: ShownText) -> str:
-    counts = [(shown.correct, "correct"), (shown.missed, "missed"), (shown.wrong, "wrong")]
-    said = ", ".join(f"{count:,} {name}" for count, name in counts if count)
-    return f"<span>{said or 'nothing expected, nothing given'}</span>"
+def _mark_counts(paragraph: ShownText) -> str:
+    counts = [(paragraph.correct, "correct"), (paragraph.missed, "missed"), (paragraph.wrong, "wrong")]
+    summary = ", ".join(f"{count:,} {name}" for count, name in counts if count)
+    return f"<span>{summary or 'nothing expected, nothing given'}</span>"
 
 
 def _piece(piece: Piece) -> str:
@@ -52,7 +52,7 @@ def _piece(piece: Piece) -> str:
 
 
 def _span_mark(outcome: str, category: str, inside: str) -> str:
-    """The filter looks at the class and at ``data-c``."""
+    """A mark; the filter of the page reads its class and its ``data-c``."""
     return f'<mark class="hl {outcome}" data-c="{escape(printable(category))}">{inside}</mark>'
 
 
@@ -61,13 +61,13 @@ def _tag(outcome: str, category: str) -> str:
     return f'<small><b aria-hidden="true">{_LETTERS[outcome]}</b><span class="vh"> {outcome}</span>{name}</small>'
 
 
-def _paragraph_notes(shown: ShownText) -> str:
-    if not shown.beside:
+def _paragraph_notes(paragraph: ShownText) -> str:
+    if not paragraph.beside:
         return ""
     items = "".join(
         f"<li>{_span_mark(outcome, category, f'{bounded(text, _SHORT)}{_tag(outcome, category)}')}</li>"
-        for outcome, category, text in shown.beside
+        for outcome, category, text in paragraph.beside
     )
-    more = f"<li>{shown.more_beside:,} more</li>" if shown.more_beside else ""
-    why = "Not marked in the text" if shown.pieces else "No text is recorded"
+    more = f"<li>{paragraph.more_beside:,} more</li>" if paragraph.more_beside else ""
+    why = "Not marked in the text" if paragraph.pieces else "No text is recorded"
     return f'<p class="by">{why}:</p><ul class="beside" dir="auto">{items}{more}</ul>'

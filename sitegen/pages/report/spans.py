@@ -1,4 +1,4 @@
-"""Marked texts as a page shows them: bounded, and cut where marks begin and end."""
+"""Prepares marked texts for a page: bounds them, and cuts them into pieces where marks begin and end."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from typing import Final, NamedTuple
 from sitegen.model.panels import Mark, MarkedText, SpansPanel
 
 TEXTS: Final = 100
-"""Paragraphs that a report shows; of more, those with the most errors."""
+"""Texts that a report shows; if there are more, those with the most errors."""
 
 LONGEST: Final = 2_000
-"""Characters of one paragraph that a report shows."""
+"""Characters of one text that a report shows."""
 
 DEPTH: Final = 4
-"""Marks above each other; further ones are listed beside the text."""
+"""Nested marks that are drawn; further ones are listed beside the text."""
 
 LISTED: Final = 50
 """Highlights that are listed beside one text."""
 
 
 class Piece(NamedTuple):
-    """A stretch of a text in which no mark begins or ends."""
+    """A part of a text in which no mark begins or ends."""
 
     text: str
     marks: tuple[Mark, ...]
-    """That cover it, the one that began first outermost."""
+    """Marks that cover it, the outermost first."""
     ending: tuple[Mark, ...]
-    """That end behind it, the innermost first."""
+    """Marks that end with it, the innermost first."""
 
 
 class ShownText(NamedTuple):
@@ -36,7 +36,7 @@ class ShownText(NamedTuple):
     id: str
     pieces: tuple[Piece, ...]
     cut: int
-    """Characters behind those that are shown."""
+    """Characters that are not shown."""
     correct: int
     missed: int
     wrong: int
@@ -51,7 +51,7 @@ def is_bounded(panel: SpansPanel) -> bool:
 
 
 def shown_texts(panel: SpansPanel) -> tuple[ShownText, ...]:
-    """The texts of a panel that a page shows, in their order."""
+    """The texts of a panel that a page shows, in the panel's order."""
     texts = panel.texts
     if len(texts) > TEXTS:
         worst = sorted(range(len(texts)), key=lambda index: -_span_errors(texts[index]))[:TEXTS]
@@ -76,14 +76,14 @@ def shown_text(text: MarkedText) -> ShownText:
 
 
 def _layered(text: MarkedText) -> tuple[list[Mark], list[tuple[str, str, str]]]:
-    """The marks to draw, at most ``DEPTH`` above each other, and what is listed beside the text instead."""
+    """The marks to draw, nested at most ``DEPTH`` deep, and what is listed beside the text instead."""
     drawn: list[Mark] = []
     beside = list(text.elsewhere)
-    open_: list[Mark] = []
+    covering: list[Mark] = []
     for mark in sorted(text.marks, key=lambda mark: (mark.start, -mark.end)):
-        open_ = [each for each in open_ if each.end > mark.start]
-        if len(open_) < DEPTH and mark.start < mark.end <= min(LONGEST, len(text.text)):
-            open_.append(mark)
+        covering = [outer for outer in covering if outer.end > mark.start]
+        if len(covering) < DEPTH and mark.start < mark.end <= min(LONGEST, len(text.text)):
+            covering.append(mark)
             drawn.append(mark)
         else:
             beside.append((mark.outcome, mark.category, text.text[mark.start : mark.end]))

@@ -1,4 +1,4 @@
-"""Why the numbers moved: the change of each metric by where it came from, and whether it is more than chance."""
+"""Explains a point's changes: what part of each the outputs, ground truth and rules made, and whether it is chance."""
 
 from __future__ import annotations
 
@@ -17,42 +17,43 @@ from sitegen.pages.changes import DisplayedChange, changes
 from sitegen.pages.labels import exchanges
 
 NAMED: Final = 10
-"""Documents of one side alone that the report names."""
+"""Documents of only one of the two points that the report names."""
 
 
 class Why(NamedTuple):
     """A point against the one before it."""
 
     specs: tuple[MetricSpec, ...]
-    """The headline, and what is drawn beside it."""
+    """The headline and the metrics that are drawn beside it."""
     changes: tuple[DisplayedChange, ...]
-    """Of these metrics."""
+    """One for each of these metrics."""
     overlap: Overlap
-    """With no more documents than are named."""
-    more: tuple[int, int]
-    """(only before, only after): further ones."""
+    """The documents in common; the lists of others are cut to ``NAMED``."""
+    more_before: int
+    """Documents of only the earlier point that are not named."""
+    more_after: int
     verdict: ChangeVerdict | None
-    """None if the output is the same: what ground truth and rules did is certain, and says nothing of instructions."""
+    """None if the output is the same: changes by ground truth and rules are certain."""
     noise: Noise | None
-    """What repeats had told by then."""
+    """How far repeated runs differed, as far as it was known at this point."""
     before: Status
-    """Of the point before: much of a change from or to an output that cannot be read is only that."""
+    """Status of the earlier point: an output that cannot be read explains most of a change."""
     differ: tuple[Role, ...]
-    """What a number is made from that is not the same."""
+    """Inputs of the score that differ between the two points."""
     exchanged: tuple[str, ...] = ()
-    """Sentences on another model and another judge, where there is one."""
+    """Sentences that say which model or judge was replaced by which."""
 
     @property
     def roles(self) -> tuple[str, ...]:
         """The parts that any of the metrics has, in their order."""
-        found = {part.name for change in self.changes for part in change.parts}
-        return tuple(name for name in ("outputs", "ground truth", "rules") if name in found)
+        names = {part.name for change in self.changes for part in change.parts}
+        return tuple(name for name in ("outputs", "ground truth", "rules") if name in names)
 
 
 def why(
     info: EvalInfo, specs: tuple[MetricSpec, ...], before: Point | None, after: Point, noise: Noise | None
 ) -> Why | None:
-    """None for a first point, where nobody compared the two, and for recorded numbers: nothing tells why they moved."""
+    """None for a first point, for two points that were not compared, and for recorded numbers."""
     if info.recorded or before is None or after.delta is None:
         return None
     drawn = specs[:HEADLINES]
@@ -61,7 +62,8 @@ def why(
         specs=drawn,
         changes=changes(drawn, info.nouns, before, after),
         overlap=shared._replace(only_before=shared.only_before[:NAMED], only_after=shared.only_after[:NAMED]),
-        more=(max(0, len(shared.only_before) - NAMED), max(0, len(shared.only_after) - NAMED)),
+        more_before=max(0, len(shared.only_before) - NAMED),
+        more_after=max(0, len(shared.only_after) - NAMED),
         verdict=output_verdict(before, after, info.kind, noise=noise, higher_is_better=specs[0].higher_is_better),
         noise=noise,
         before=before.scorecard.status,
@@ -71,7 +73,7 @@ def why(
 
 
 def _exchanged(delta: Delta) -> Iterator[str]:
-    for said in exchanges(delta.model, None):
-        yield f"{said} What of the change is its doing, and what that of edits, nothing here tells."
-    for said in exchanges(None, delta.judge):
-        yield f"{said} Its grades are not held against those before."
+    for sentence in exchanges(delta.model, None):
+        yield f"{sentence} What of the change is its doing, and what that of edits, nothing here tells."
+    for sentence in exchanges(None, delta.judge):
+        yield f"{sentence} Its grades are not held against those before."

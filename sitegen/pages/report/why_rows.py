@@ -1,4 +1,4 @@
-"""Why numbers moved: the sentence, the parts as a sum, what was fixed and broken, and the verdict with its evidence."""
+"""HTML of the part of a report that explains changes: sentences, parts, fixed and broken cells, verdicts."""
 
 from __future__ import annotations
 
@@ -51,24 +51,26 @@ def _moved_words(points: float) -> str:
     return f"{'rose' if points > 0 else 'fell'} by {'less than 0.1' if size == '0.0' else size} points"
 
 
-def interval(found: Interval | None, nouns: Nouns) -> Markup:
-    """The ends of an interval, and what it was made from; empty without one."""
-    if found is None:
+def interval_note(interval: Interval | None, nouns: Nouns) -> Markup:
+    """The ends of an interval and the units it was computed from; empty without an interval."""
+    if interval is None:
         return Markup("")
-    of, where = text(interval_basis(found, nouns)).partition(" of ")[::2]
-    how = f"Over {of}{f' of {where}' if where else ''}: {text(found.method)}"
-    return Markup(f'<span title="{how}">{100 * found.level:.0f}\u202f%: {change_text.span(found)}</span>, by {of}')
+    units, _, whole = text(interval_basis(interval, nouns)).partition(" of ")
+    how = f"Over {units}{f' of {whole}' if whole else ''}: {text(interval.method)}"
+    ends = f"{100 * interval.level:.0f}\u202f%: {change_text.span(interval)}"
+    return Markup(f'<span title="{how}">{ends}</span>, by {units}')
 
 
 def documents(why: Why, nouns: Nouns, before: str) -> Markup:
-    """What both points hold, and which documents only one of them has."""
+    """How many documents both points hold, and which ones only one of them has."""
     shared = why.overlap
     if shared.verdict == "comparable":
         return Markup("")
-    said = [f"Counted over the {shared.common:,} {_noun(shared.common, nouns)} that both hold."] * bool(shared.common)
-    said += _alone("Only here", shared.only_after, why.more[1])
-    said += _alone(f"Only in {text(before)}", shared.only_before, why.more[0])
-    return Markup(" ".join(said))
+    common = f"{shared.common:,} {_document_noun(shared.common, nouns)}"
+    sentences = [f"Counted over the {common} that both hold."] * bool(shared.common)
+    sentences += _documents_of_one_side("Only here", shared.only_after, why.more_after)
+    sentences += _documents_of_one_side(f"Only in {text(before)}", shared.only_before, why.more_before)
+    return Markup(" ".join(sentences))
 
 
 def comparability(shared: Overlap, nouns: Nouns) -> Markup:
@@ -76,35 +78,31 @@ def comparability(shared: Overlap, nouns: Nouns) -> Markup:
     if shared.verdict == "refused":
         return Markup('<span class="pill bad">not comparable</span>')
     if shared.verdict == "bridged":
-        return Markup(
-            f'<span class="pill warn">bridged over {shared.common:,} common {_noun(shared.common, nouns)}</span>'
-        )
-    return Markup(f'<span class="note">comparable: the same {_counted_cells(shared.common, nouns)}</span>')
+        number = f"{shared.common:,} common {_document_noun(shared.common, nouns)}"
+        return Markup(f'<span class="pill warn">bridged over {number}</span>')
+    number = "" if shared.common == 1 else f"{shared.common:,} "
+    return Markup(f'<span class="note">comparable: the same {number}{_document_noun(shared.common, nouns)}</span>')
 
 
-def _counted_cells(number: int, nouns: Nouns) -> str:
-    return text(nouns.document) if number == 1 else f"{number:,} {text(nouns.documents)}"
-
-
-def _noun(number: int, nouns: Nouns) -> str:
+def _document_noun(number: int, nouns: Nouns) -> str:
     return text(nouns.document if number == 1 else nouns.documents)
 
 
-def _alone(where: str, names: Iterable[str], more: int) -> list[str]:
+def _documents_of_one_side(where: str, names: Iterable[str], more: int) -> list[str]:
     listed = ", ".join([f"<code>{text(name)}</code>" for name in names])
     return [f"{where}: {listed}{f' and {more:,} more' if more else ''}."] if listed else []
 
 
 def parts(why: Why) -> Markup:
-    """The change of each metric as a sum: a row for each role that did anything, then the whole."""
+    """Table rows with the change of each metric: one for each role that contributed to it, then their sum."""
     headline = why.changes[0]
     longest = max([abs(part.points) for part in headline.parts] + [abs(headline.points or 0)], default=0) or 1
-    rows = []
-    for role in why.roles:
-        found = [dict(change.parts).get(role, 0.0) if change.points is not None else None for change in why.changes]
-        rows.append(_part_row(role, found, why.specs, longest))
-    whole = _part_row("together", [change.points for change in why.changes], why.specs, longest)
-    return Markup("".join([*rows, whole]))
+    sums: dict[str, list[float | None]] = {
+        role: [dict(change.parts).get(role, 0.0) if change.points is not None else None for change in why.changes]
+        for role in why.roles
+    }
+    sums["together"] = [change.points for change in why.changes]
+    return Markup("".join([_part_row(name, points, why.specs, longest) for name, points in sums.items()]))
 
 
 def _part_row(name: str, points: list[float | None], specs: Iterable[MetricSpec], longest: float) -> str:
@@ -116,7 +114,7 @@ def _part_row(name: str, points: list[float | None], specs: Iterable[MetricSpec]
         f'aria-hidden="true"><rect class="{_tone(first, good[0])}" x="{start:.4f}" width="{width:.4f}" height="1"/>'
         "</svg>"
     )
-    cells = "".join([_points_cell(one, higher) for one, higher in zip(points, good, strict=True)])
+    cells = "".join([_points_cell(change, higher) for change, higher in zip(points, good, strict=True)])
     return f'<tr><th scope="row">{name}</th><td>{bar}</td>{cells}</tr>\n'
 
 
@@ -132,55 +130,53 @@ def _tone(points: float, higher_is_better: bool) -> str:
 
 
 def fates(rows: Iterable[FateRow], with_others: int) -> Markup:
-    """The fields whose cells flipped: fixed, broken, still wrong, and what came or went with documents, if any."""
-    return Markup("".join([_fate(row, with_others) for row in rows]))
+    """Table rows of the fields whose cells flipped; ``with_others`` adds the column of errors of other documents."""
+    return Markup("".join([_fate_row(row, with_others) for row in rows]))
 
 
-def _fate(row: FateRow, with_others: int) -> str:
-    attribute, file, fixed, broken, still, other = row
-    columns = [(fixed, " class=up"), (broken, " class=dn"), (still, ""), *[(other, "")] * bool(with_others)]
+def _fate_row(row: FateRow, with_others: int) -> str:
+    columns = [(row.fixed, " class=up"), (row.broken, " class=dn"), (row.still, "")]
+    columns += [(row.other, "")] * bool(with_others)
     counts = "".join([f"<td{tone}>{count or ''}</td>" for count, tone in columns])
-    return f'<tr><td><a href="{text(file)}">{text(attribute)}</a></td>{counts}</tr>\n'
+    return f'<tr><td><a href="{text(row.file)}">{text(row.attribute)}</a></td>{counts}</tr>\n'
 
 
 def fixed(rows: Iterable[FixedCell], several_documents: bool) -> Markup:
-    """The cells that were fixed: path, expected, what it was, what it is."""
+    """Table rows of the cells that were fixed: path, expected value, value before, value now."""
     return Markup("".join([_fixed_cell_row(row, several_documents) for row in rows]))
 
 
 def _fixed_cell_row(row: FixedCell, several_documents: bool) -> str:
-    path, document, expected, before, after, expected_before = row
-    changed = f"<small>before: {value(expected_before)}</small>" if expected_before else ""
-    where = f"<td>{text(document)}" if several_documents else ""
+    changed = f"<small>before: {value(row.expected_before)}</small>" if row.expected_before else ""
+    where = f"<td>{text(row.document)}" if several_documents else ""
     return (
-        f"<tr><td>{text(path)}<td dir=auto>{value(expected)}{changed}"
-        f"<td dir=auto>{value(before)}<td dir=auto>{value(after)}{where}\n"
+        f"<tr><td>{text(row.path)}<td dir=auto>{value(row.expected)}{changed}"
+        f"<td dir=auto>{value(row.before)}<td dir=auto>{value(row.after)}{where}\n"
     )
 
 
 def runs(view: RunsView, spec: MetricSpec) -> Markup:
-    """How far repeated runs are apart, in sentences."""
+    """Sentences that say how far repeated runs differ."""
     label = text(spec.label)
     if view.lowest is None or view.highest is None:
         return Markup(f"{label} is undefined in all of them.")
-    said = f"{label} lies between {view.lowest:.3f} and {view.highest:.3f}"
+    words = f"{label} lies between {view.lowest:.3f} and {view.highest:.3f}"
     if view.interval:
-        said += (
-            f"; the mean of such runs from {change_text.span(view.interval)} ({100 * view.interval.level:.0f}\u202f%)"
-        )
+        level = f"{100 * view.interval.level:.0f}\u202f%"
+        words += f"; the mean of such runs from {change_text.span(view.interval)} ({level})"
     if view.deviation is not None:
-        said += f". Standard deviation: {in_points(view.deviation, spec):.1f} points"
+        words += f". Standard deviation: {in_points(view.deviation, spec):.1f} points"
     if view.pooled and view.pooled.rate is not None:
-        said += f". Of {view.pooled.pairs:,} pairs of values {100 * view.pooled.rate:.1f}\u202f% differ in outcome"
-    return Markup(f"{said}.")
+        words += f". Of {view.pooled.pairs:,} pairs of values {100 * view.pooled.rate:.1f}\u202f% differ in outcome"
+    return Markup(f"{words}.")
 
 
 def rates(rows: Iterable[RateRow]) -> Markup:
-    """The fields in which runs differ: how many pairs of runs, of how many, which share."""
-    return Markup("".join([_rate(row.rate, row.file) for row in rows]))
+    """Table rows of the fields in which runs differ: pairs of runs that differ, all pairs, share."""
+    return Markup("".join([_rate_row(row.rate, row.file) for row in rows]))
 
 
-def _rate(rate: FlipRate, file: str) -> str:
+def _rate_row(rate: FlipRate, file: str) -> str:
     return (
         f'<tr><td><a href="{text(file)}">{text(rate.attribute)}</a><td>{rate.flips:,}<td>{rate.pairs:,}'
         f"<td>{100 * (rate.rate or 0):.0f}\u202f%\n"
@@ -188,9 +184,9 @@ def _rate(rate: FlipRate, file: str) -> str:
 
 
 def judged(verdict: ChangeVerdict | None, spec: MetricSpec, noise: Noise | None = None) -> Markup:
-    """The mark and what decided. Without a verdict the output is the same, and nothing is left to chance.
+    """The verdict as a mark, and the evidence for it.
 
-    Of what was only recorded there is none either, because nothing is left to tell chance by.
+    There is no verdict if the output is the same, nor on numbers that were only recorded.
     """
     if spec.recorded:
         return Markup("Only recorded: nothing tells whether this is more than chance.")
@@ -205,19 +201,19 @@ def decision(verdict: ChangeVerdict) -> Markup:
 
 
 def evidence(verdict: ChangeVerdict, spec: MetricSpec, noise: Noise | None = None) -> str:
-    """What decided, as sentences; of a change that may be chance, what this set can show."""
-    said = _decided(verdict, spec, noise)
+    """The reason for a verdict; for an inconclusive one also the smallest change that these data could show."""
+    sentences = _reason(verdict, spec, noise)
     if verdict.decision == "inconclusive" and verdict.detectable is not None:
         whole = in_points(spec.high - spec.low, spec)
-        said += (
+        sentences += (
             f" A change of {_change_size(verdict.detectable, spec)} points would be seen here 8 times in 10."
             if in_points(verdict.detectable, spec) <= whole
             else " No change at all would be seen here 8 times in 10: there is too little to compare."
         )
-    return said
+    return sentences
 
 
-def _decided(verdict: ChangeVerdict, spec: MetricSpec, noise: Noise | None) -> str:
+def _reason(verdict: ChangeVerdict, spec: MetricSpec, noise: Noise | None) -> str:
     flips = f"{verdict.fixed:,} fixed against {verdict.broken:,} broken"
     match verdict.why:
         case "beyond chance":

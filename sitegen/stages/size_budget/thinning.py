@@ -70,7 +70,7 @@ def write_thinned(
             files = (path, links.report_data(series.info.id, point.snapshot.slug))
             size = 0
             if index in short.room:
-                size = sum(row.size for file in files if (row := writer.known(file, full))) or UNMEASURED
+                size = sum(row.size for file in files if (row := writer.standing_row(file, full))) or UNMEASURED
             page = thinned_page(series.info, scorer(series.history.kind).metrics, point.snapshot, point.scorecard)
             writer.write(owner, path, renderer.render(page), key, full=size)
 

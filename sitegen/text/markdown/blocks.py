@@ -56,9 +56,9 @@ def headings(blocks: Blocks) -> tuple[Heading, ...]:
     )
 
 
-def _anchor(title: str, taken: dict[str, int]) -> str:
+def _anchor(title: str, uses: dict[str, int]) -> str:
     """What links to a heading write behind ``#``, by the usual rule: lower case, spaces as dashes, unique by number."""
     anchor = _NOT_ANCHOR.sub("", title.lower()).strip().replace(" ", "-")[:80] or "section"
-    count = taken.get(anchor, 0)
-    taken[anchor] = count + 1
+    count = uses.get(anchor, 0)
+    uses[anchor] = count + 1
     return f"{anchor}-{count}" if count else anchor
