@@ -9,11 +9,10 @@ from typing import Any, Final
 
 from sitegen.config import EVALUATION_FILE, EvalConfig, EvaluationConfig, Llm, MetricThresholds
 from sitegen.configuring.finders.searched_files import LARGEST_READ, SearchedFiles
-from sitegen.configuring.findings import describe, finding_of, unknown_key, unreadable
+from sitegen.configuring.findings import describe, error_in, finding_of, invalid, unknown_key, unreadable
 from sitegen.configuring.manifest import ENTRY_KEYS, canonical, overlaid, read_entry
 from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_configuring_yaml
-from sitegen.errors import ConfigurationError
 from sitegen.model.problems import Finding
 
 EVALUATION_KEYS: Final = tuple(field.name for field in fields(EvaluationConfig))
@@ -49,12 +48,7 @@ def read_evaluation(content: bytes) -> EvaluationConfig | Finding:
     if root is None:
         return EvaluationConfig()
     if not isinstance(root, dict):
-        return Finding(
-            severity="error",
-            message=f"The configuration is {describe(root)}.",
-            fix="Write keys with their values.",
-            line=1,
-        )
+        return invalid(f"The configuration is {describe(root)}.", "Write keys with their values.", 1)
     stated: dict[Any, Any] = {str(key): value for key, value in root.items() if value is not None}
     try:
         read: EvaluationConfig = TypeAdapter(EvaluationConfig).validate_python(stated)
@@ -67,11 +61,10 @@ def read_evaluation(content: bytes) -> EvaluationConfig | Finding:
         )
     level = read.significance_level
     if level is not None and not 0 < level < 1:
-        return Finding(
-            severity="error",
-            message=f"significance_level is {describe(level)}, a number between 0 and 1 is wanted.",
-            fix="Write 0.05, for example.",
-            line=lines.get(("significance_level",)),
+        return invalid(
+            f"significance_level is {describe(level)}, a number between 0 and 1 is wanted.",
+            "Write 0.05, for example.",
+            lines.get(("significance_level",)),
         )
     return read
 
@@ -95,8 +88,7 @@ def read_named(eval_id: str, content: bytes, path: str) -> EvalConfig | Evaluati
         if not entry.metadata:
             return entry
         read = unknown_key((entry.metadata[0][0],), (*EVALUATION_KEYS, *ENTRY_KEYS), None)
-    where = path if read.line is None else f"{path}:{read.line}"
-    raise ConfigurationError(read.message, where=where, fix=read.fix)
+    raise error_in(path, read)
 
 
 def evaluated_entry(entry: EvalConfig, evaluation: EvaluationConfig) -> EvalConfig:

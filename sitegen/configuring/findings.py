@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from sitegen.data_files.reading import UnreadableError
+from sitegen.errors import ConfigurationError
 from sitegen.model.problems import Finding
 from sitegen.text.keys import key_path, nearest
 
@@ -14,6 +15,17 @@ UNKNOWN: Final = ("unexpected_keyword_argument", "extra_forbidden")
 
 Location = tuple[str | int, ...]
 """The keys that lead to a value, outermost first."""
+
+
+def invalid(message: str, fix: str, line: int | None) -> Finding:
+    """The finding for an invalid value."""
+    return Finding(severity="error", message=message, fix=fix, line=line)
+
+
+def error_in(file: str, finding: Finding) -> ConfigurationError:
+    """A finding as the error that ends a command."""
+    where = file if finding.line is None else f"{file}:{finding.line}"
+    return ConfigurationError(finding.message, where=where, fix=finding.fix)
 
 
 def finding_of(
@@ -28,17 +40,15 @@ def finding_of(
     if error["type"] in UNKNOWN:
         return unknown_key((*location[:-1], str(location[-1])), tuple(keys(location)), line(location), prefix)
     if error["type"] == "missing":
-        return Finding(
-            severity="error", message=f"The key {name!r} is missing.", fix="Write it.", line=line(location[:-1])
-        )
+        return invalid(f"The key {name!r} is missing.", "Write it.", line(location[:-1]))
     expected = error["msg"].removeprefix("Input should be ").partition(", unable to parse")[0]
     message = f"{name} is {describe(error['input'])}, {expected} is wanted."
-    return Finding(severity="error", message=message, fix="Correct the value.", line=line(location))
+    return invalid(message, "Correct the value.", line(location))
 
 
 def unreadable(file: str, error: UnreadableError) -> Finding:
     """The finding for a file, such as ``The manifest``, that cannot be read at all."""
-    return Finding(severity="error", message=f"{file} cannot be read: {error.what}.", fix=error.fix, line=error.line)
+    return invalid(f"{file} cannot be read: {error.what}.", error.fix, error.line)
 
 
 def unknown_key(location: Location, keys: Iterable[str], line: int | None, prefix: str = "") -> Finding:
@@ -46,9 +56,7 @@ def unknown_key(location: Location, keys: Iterable[str], line: int | None, prefi
     keys = tuple(keys)
     near = nearest(str(location[-1]), keys)
     fix = f"Did you mean {near!r}?" if near else f"Known keys: {', '.join(sorted(keys))}."
-    return Finding(
-        severity="error", message=f"The key {prefix}{key_path(location)!r} is not known.", fix=fix, line=line
-    )
+    return invalid(f"The key {prefix}{key_path(location)!r} is not known.", fix, line)
 
 
 def describe(value: Any) -> str:

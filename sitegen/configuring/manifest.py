@@ -8,11 +8,10 @@ from dataclasses import fields, replace
 from typing import Any, Final
 
 from sitegen.config import KIND_FILES, EvalConfig, Manifest
-from sitegen.configuring.findings import Location, describe, finding_of, unknown_key, unreadable
+from sitegen.configuring.findings import Location, describe, error_in, finding_of, invalid, unknown_key, unreadable
 from sitegen.configuring.paths import FIX, OUTSIDE, leads_out
 from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_configuring_yaml
-from sitegen.errors import ConfigurationError
 from sitegen.extensions import KINDS, names
 from sitegen.model.problems import Finding
 from sitegen.text.keys import misspelt
@@ -33,9 +32,7 @@ def read_manifest_with_remarks(content: bytes, path: str, evals_dir: str) -> tup
     manifest, findings = _manifest(content, path, evals_dir)
     errors = [finding for finding in findings if finding.severity == "error"]
     if errors or manifest is None:
-        first = errors[0]
-        where = path if first.line is None else f"{path}:{first.line}"
-        raise ConfigurationError(first.message, where=where, fix=first.fix)
+        raise error_in(path, errors[0])
     return manifest, findings
 
 
@@ -55,13 +52,12 @@ def read_entry(eval_id: str, content: bytes, path: str) -> EvalConfig:
     except UnreadableError as error:
         read: EvalConfig | Finding = unreadable("The file", error)
     else:
-        read = _entry(
+        read = _checked_entry(
             eval_id, {} if root is None else root, {("evals", eval_id, *at): n for at, n in lines.items()}, "evals"
         )
     if isinstance(read, EvalConfig):
         return read
-    where = path if read.line is None else f"{path}:{read.line}"
-    raise ConfigurationError(read.message, where=where, fix=read.fix)
+    raise error_in(path, read)
 
 
 def overlaid(entry: EvalConfig, changes: EvalConfig) -> EvalConfig:
@@ -85,14 +81,7 @@ def _manifest(content: bytes, path: str, evals_dir: str) -> tuple[Manifest | Non
     if root is None:
         return Manifest(), ()
     if not isinstance(root, dict):
-        return None, (
-            Finding(
-                severity="error",
-                message=f"The manifest is {describe(root)}.",
-                fix="Write a mapping with the key evals.",
-                line=1,
-            ),
-        )
+        return None, (invalid(f"The manifest is {describe(root)}.", "Write a mapping with the key evals.", 1),)
     findings = [
         unknown_key((str(key),), ("version", "evals"), lines.get((str(key),)))
         for key in root
@@ -101,26 +90,25 @@ def _manifest(content: bytes, path: str, evals_dir: str) -> tuple[Manifest | Non
     entries = root.get("evals")
     if not isinstance(entries, dict | None):
         return None, (
-            Finding(
-                severity="error",
-                message=f"evals is {describe(entries)}, a mapping from ids to entries is wanted.",
-                fix="Write the id of each eval as a key below evals.",
-                line=lines.get(("evals",)),
+            invalid(
+                f"evals is {describe(entries)}, a mapping from ids to entries is wanted.",
+                "Write the id of each eval as a key below evals.",
+                lines.get(("evals",)),
             ),
         )
     evals = []
     for eval_id, entry in (entries or {}).items():
-        read = _entry(str(eval_id), {} if entry is None else entry, lines, evals_dir)
+        read = _checked_entry(str(eval_id), {} if entry is None else entry, lines, evals_dir)
         if isinstance(read, EvalConfig):
             evals.append(read)
-            findings += _remarks(read.id, entry or {}, lines)
+            findings += _warnings(read.id, entry or {}, lines)
         else:
             findings.append(read)
     version = root.get("version", "2.0")
     return Manifest(version=str(version), evals=tuple(evals)), tuple(findings)
 
 
-def _remarks(eval_id: str, entry: Mapping[Any, Any], lines: Mapping[Location, int]) -> Iterator[Finding]:
+def _warnings(eval_id: str, entry: Mapping[Any, Any], lines: Mapping[Location, int]) -> Iterator[Finding]:
     """Warnings of keys that count as metadata but are probably misspelt, and of a second id, which does not count."""
     for key in map(str, entry):
         line = lines.get(("evals", eval_id, key))
@@ -141,13 +129,13 @@ def _remarks(eval_id: str, entry: Mapping[Any, Any], lines: Mapping[Location, in
             )
 
 
-def _entry(eval_id: str, entry: Any, lines: Mapping[Location, int], evals_dir: str) -> EvalConfig | Finding:
+def _checked_entry(eval_id: str, entry: Any, lines: Mapping[Location, int], evals_dir: str) -> EvalConfig | Finding:
     read = _typed_entry(eval_id, entry, lines)
     if isinstance(read, EvalConfig):
-        for key, value in _outside(read, evals_dir):
+        for key, value in _paths_outside(read, evals_dir):
             message = f"evals.{eval_id}.{key} is {describe(value)}: {OUTSIDE}."
             line = lines.get(("evals", eval_id, key), lines.get(("evals", eval_id)))
-            return Finding(severity="error", message=message, fix=FIX, line=line)
+            return invalid(message, FIX, line)
     return read
 
 
@@ -156,12 +144,7 @@ def _typed_entry(eval_id: str, entry: Any, lines: Mapping[Location, int]) -> Eva
 
     line = lines.get(("evals", eval_id))
     if not isinstance(entry, dict):
-        return Finding(
-            severity="error",
-            message=f"evals.{eval_id} is {describe(entry)}, a mapping is wanted.",
-            fix="Write its keys below it.",
-            line=line,
-        )
+        return invalid(f"evals.{eval_id} is {describe(entry)}, a mapping is wanted.", "Write its keys below it.", line)
     stated: dict[str, Any] = {"id": eval_id}
     metadata = []
     for key, value in entry.items():
@@ -177,11 +160,10 @@ def _typed_entry(eval_id: str, entry: Any, lines: Mapping[Location, int]) -> Eva
             pairs = [(str(name), member) for name, member in value.items()]
             stated[key] = canonical(value) if key == "settings" else pairs
         else:
-            return Finding(
-                severity="error",
-                message=f"evals.{eval_id}.{key} is {describe(value)}, {expected} is wanted.",
-                fix="Correct the value.",
-                line=lines.get(("evals", eval_id, key), line),
+            return invalid(
+                f"evals.{eval_id}.{key} is {describe(value)}, {expected} is wanted.",
+                "Correct the value.",
+                lines.get(("evals", eval_id, key), line),
             )
     for key in ("instructions", "aliases", "redact"):
         if isinstance(stated.get(key), str):
@@ -209,11 +191,10 @@ def _unknown_kind(entry: EvalConfig, lines: Mapping[Location, int]) -> Finding |
     if entry.kind is None or entry.kind in built_in or entry.kind in (installed := names(KINDS)):
         return None
     *first_kinds, last = map(repr, (*built_in, *installed))
-    return Finding(
-        severity="error",
-        message=f"evals.{entry.id}.kind is {describe(entry.kind)}, {', '.join(first_kinds)} or {last} is wanted.",
-        fix="Correct the value, or install the package that adds the kind.",
-        line=lines.get(("evals", entry.id, "kind"), lines.get(("evals", entry.id))),
+    return invalid(
+        f"evals.{entry.id}.kind is {describe(entry.kind)}, {', '.join(first_kinds)} or {last} is wanted.",
+        "Correct the value, or install the package that adds the kind.",
+        lines.get(("evals", entry.id, "kind"), lines.get(("evals", entry.id))),
     )
 
 
@@ -224,7 +205,7 @@ def _as_written(location: tuple[Any, ...], thresholds: Sequence[str]) -> tuple[A
     return ("thresholds", thresholds[location[1]])
 
 
-def _outside(entry: EvalConfig, evals_dir: str) -> Iterator[tuple[str, str]]:
+def _paths_outside(entry: EvalConfig, evals_dir: str) -> Iterator[tuple[str, str]]:
     """(key, path) of each path of an entry that is outside the project."""
     folder = entry.dir or f"{evals_dir}/{entry.id}"
     stated = [(key, getattr(entry, key), "") for key in ("dir", "mapping", "schema")]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sitegen.config import SITE_FILES, SiteConfig
-from sitegen.configuring.findings import UNKNOWN, Location, describe, finding_of
+from sitegen.configuring.findings import UNKNOWN, Location, describe, error_in, finding_of, invalid
 from sitegen.configuring.paths import FIX, OUTSIDE, leads_out
 from sitegen.errors import ConfigurationError
 from sitegen.project_files import LARGEST_CONFIGURATION, read_file, read_inside
@@ -114,23 +114,17 @@ def _site(name: str, text: str, table: Any, prefix: str) -> SiteConfig:
         )  # a misspelt key explains the one that is missing
         line = partial(_toml_line, text, prefix=prefix)
         if (location := tuple(first["loc"])) in NOT_OF_A_FILE and first["type"] in UNKNOWN:
-            raise _of_the_user_alone(name, location, line(location)) from None
-        finding = finding_of(first, line, _site_keys)
-        where = name if finding.line is None else f"{name}:{finding.line}"
-        raise ConfigurationError(finding.message, where=where, fix=finding.fix) from None
+            reason, fix = NOT_OF_A_FILE[location]
+            message = f"A file cannot set {'.'.join(map(str, location))}: {reason}."
+            raise error_in(name, invalid(message, fix, line(location))) from None
+        raise error_in(name, finding_of(first, line, _site_keys)) from None
     globs = [("instructions", glob.lstrip("/")) for glob in site.instructions]  # there a slash is the project's root
     for key, path in (("evals_dir", site.evals_dir), *(("mapping", path) for path in site.mapping), *globs):
         if leads_out(path):
-            number = _toml_line(text, (key,), prefix)
-            where = name if number is None else f"{name}:{number}"
-            raise ConfigurationError(f"{key} is {describe(path)}: {OUTSIDE}.", where=where, fix=FIX)
+            raise error_in(
+                name, invalid(f"{key} is {describe(path)}: {OUTSIDE}.", FIX, _toml_line(text, (key,), prefix))
+            )
     return site
-
-
-def _of_the_user_alone(name: str, location: Location, line: int | None) -> ConfigurationError:
-    why, fix = NOT_OF_A_FILE[location]
-    where = name if line is None else f"{name}:{line}"
-    return ConfigurationError(f"A file cannot set {'.'.join(map(str, location))}: {why}.", where=where, fix=fix)
 
 
 def _site_keys(location: Location) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ MAX_CELLS: Final = 1_000_000
 def csv_rows(content: bytes) -> list[list[str]]:
     """The cells as unchanged text, such as ``NA``, ``None`` and ``00712``. Raises UnreadableError."""
     # Appends a row of two empty cells. Only an unclosed quote swallows it, which csv does not report otherwise.
-    reader = csv.reader(chain(_lines(text_of(content)), [","]))
+    reader = csv.reader(chain(_lines_with_ends(text_of(content)), [","]))
     rows: list[list[str]] = []
     start = cells = 0
     try:
@@ -36,7 +36,7 @@ def csv_rows(content: bytes) -> list[list[str]]:
     last = rows.pop()
     if last != ["", ""]:
         # The cell runs from the quote to the end of the file.
-        line = reader.line_num - max(1, len(list(_lines(last[-1][:-1]))))
+        line = reader.line_num - max(1, len(list(_lines_with_ends(last[-1][:-1]))))
         raise UnreadableError(f"the quote that opens in line {line} is never closed", "Close it.", line)
     if not any(any(cell.strip() for cell in row) for row in rows):
         raise UnreadableError("it is empty", "Write a header row and the expected values.")
@@ -54,5 +54,5 @@ def _refuse_other_delimiter(rows: list[list[str]]) -> None:
             )
 
 
-def _lines(text: str) -> Iterable[str]:
+def _lines_with_ends(text: str) -> Iterable[str]:
     return io.StringIO(text, newline="")

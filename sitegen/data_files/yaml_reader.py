@@ -172,10 +172,10 @@ class _ValueBuilder:
         for event in self._events:
             if isinstance(event, self._yaml.DocumentStartEvent):
                 self._anchors.clear()
-                yield self._value(next(self._events), ())
+                yield self._value_of(next(self._events), ())
                 self._in_first = False
 
-    def _value(self, event: Any, path: tuple[str | int, ...]) -> Value:
+    def _value_of(self, event: Any, path: tuple[str | int, ...]) -> Value:
         if isinstance(event, self._yaml.AliasEvent):
             return self._anchors[event.anchor]
         if isinstance(event, self._yaml.MappingStartEvent):
@@ -193,7 +193,7 @@ class _ValueBuilder:
         while not isinstance(event := next(self._events), self._yaml.SequenceEndEvent):
             below = (*path, len(items))
             self._note_line(event, below)
-            items.append(self._value(event, below))
+            items.append(self._value_of(event, below))
         return items
 
     def _members(self, path: tuple[str | int, ...]) -> dict[str, Value]:
@@ -203,9 +203,9 @@ class _ValueBuilder:
             is_scalar = isinstance(event, self._yaml.ScalarEvent)
             key = event.value if is_scalar else "?"
             if not is_scalar or event.anchor is not None:
-                self._value(event, (*path, key))
+                self._value_of(event, (*path, key))
             below = (*path, key)
-            value = self._value(next(self._events), below)
+            value = self._value_of(next(self._events), below)
             if key == "<<" and is_scalar and event.style not in _QUOTED:
                 for mapping in value if isinstance(value, list) else [value]:
                     merged |= mapping if isinstance(mapping, dict) else {}

@@ -68,7 +68,7 @@ class CatFile:
 
     def read(self, name: bytes, kind: str, limit: int) -> BlobRead:
         """The object of a name without line ends, with its content if it is of the kind and within the limit."""
-        return self._answer(self._ask(_Question(name=name, kind=kind, limit=limit)))
+        return self._answer(self._ask_for(_Question(name=name, kind=kind, limit=limit)))
 
     def read_blobs(self, oids: Iterable[str], limit: int) -> Iterator[BlobRead]:
         """One answer for each id, in order, see ``Repository.read_blobs``."""
@@ -76,7 +76,7 @@ class CatFile:
         for oid in oids:
             # Only ids may reach git, because other names of objects can be expressions.
             name = oid if _ID.fullmatch(oid) else "0" * 40
-            asked.append((oid, self._ask(_Question(name=name.encode(), kind="blob", limit=limit))))
+            asked.append((oid, self._ask_for(_Question(name=name.encode(), kind="blob", limit=limit))))
             if len(asked) == _AHEAD:
                 yield self._blob(*asked.popleft())
         while asked:
@@ -92,15 +92,15 @@ class CatFile:
         answer = self._answer(question)
         return BlobRead(oid, None, answer.reason) if answer.content is None else checked(oid, answer.content)
 
-    def _ask(self, question: _Question) -> _Question:
+    def _ask_for(self, question: _Question) -> _Question:
         self._unanswered.append(question)
         if self._process is None:
-            self._start()
+            self._start_cat_file()
         else:
             self._send(self._process, question)
         return question
 
-    def _start(self) -> Process:
+    def _start_cat_file(self) -> Process:
         process = self._process = Process(self._place, ["cat-file", "--batch"])
         for question in self._unanswered:
             self._send(process, question)
@@ -114,7 +114,7 @@ class CatFile:
 
     def _answer(self, question: _Question) -> BlobRead:
         while question.answer is None:
-            process = self._process or self._start()
+            process = self._process or self._start_cat_file()
             oldest = self._unanswered.popleft()
             oldest.answer = _read_object(process.stdout, oldest)
             if oldest.answer is None:

@@ -213,26 +213,22 @@ class FoldStore:
 
     def state(self) -> FoldState | None:
         """The small part; None if there is none, or this version cannot read it."""
-        content = self._parts.get(STATE, GLOBAL)
         try:
-            return None if content is None else decode(content, FoldState)
+            return self._get(STATE, GLOBAL, FoldState)
         except ValueError:
             return None
 
     def eval(self, eval_id: str) -> EvalState | None:
         """One eval's part."""
-        content = self._parts.get(EVAL, stored(eval_id))
-        return None if content is None else decode(content, EvalState)
+        return self._get(EVAL, eval_id, EvalState)
 
     def instruction(self, path: str) -> InstructionHistory | None:
         """One instruction file's part."""
-        content = self._parts.get(INSTRUCTION, stored(path))
-        return None if content is None else decode(content, InstructionHistory)
+        return self._get(INSTRUCTION, path, InstructionHistory)
 
     def problems(self) -> list[Problem]:
-        """All problems of the past."""
-        content = self._parts.get(STATE, PROBLEMS)
-        return [] if content is None else decode(content, list[Problem])
+        """All stored problems."""
+        return self._get(STATE, PROBLEMS, list[Problem]) or []
 
     def clear(self) -> None:
         """Delete all parts."""
@@ -242,25 +238,29 @@ class FoldStore:
 
     def put_state(self, state: FoldState) -> None:
         """Store the small part."""
-        self._parts.put(STATE, GLOBAL, encode(state))
+        self._put(STATE, GLOBAL, state)
 
     def put_problems(self, problems: list[Problem]) -> None:
-        """Store the problems."""
-        self._parts.put(STATE, PROBLEMS, encode(problems))
+        """Store all problems."""
+        self._put(STATE, PROBLEMS, problems)
 
     def put_eval(self, eval_id: str, state: EvalState | None) -> None:
         """Store one eval's part, or delete it."""
-        if state is None:
-            self._parts.delete(EVAL, stored(eval_id))
-        else:
-            self._parts.put(EVAL, stored(eval_id), encode(state))
+        self._put(EVAL, eval_id, state)
 
     def put_instruction(self, path: str, history: InstructionHistory | None) -> None:
         """Store one instruction file's part, or delete it."""
-        if history is None:
-            self._parts.delete(INSTRUCTION, stored(path))
+        self._put(INSTRUCTION, path, history)
+
+    def _get(self, kind: str, name: str, shape: type[T]) -> T | None:
+        content = self._parts.get(kind, stored(name))
+        return None if content is None else decode(content, shape)
+
+    def _put(self, kind: str, name: str, value: object | None) -> None:
+        if value is None:
+            self._parts.delete(kind, stored(name))
         else:
-            self._parts.put(INSTRUCTION, stored(path), encode(history))
+            self._parts.put(kind, stored(name), encode(value))
 
     def instructions(self) -> Iterator[InstructionHistory]:
         """Every instruction file's part, by path."""

@@ -1,7 +1,8 @@
 """Folds revisions into the state of history, oldest first.
 
-``HistoryFold._fold`` shows the way of one commit: its paths are sorted by what they mean, the manifest and the shared
-files are updated, evals whose folders moved continue under their new ids, then instruction files and evals are folded.
+``HistoryFold._fold_revision`` shows the way of one commit: its paths are sorted by what they mean, the manifest and the
+shared files are updated, evals whose folders moved continue under their new ids, then instruction files and evals are
+folded.
 """
 
 from __future__ import annotations
@@ -128,7 +129,7 @@ class HistoryFold:
         Raises StartOverError where a manifest names files that were not followed, or a known eval is renamed.
         """
         for revision in revisions:
-            self._fold(revision)
+            self._fold_revision(revision)
 
     def irregular(self, commit: Commit, path: str, file_type: str) -> None:
         """Report a symbolic link or a submodule in the place of a file that would be read, or of its folder."""
@@ -139,20 +140,20 @@ class HistoryFold:
                 problems.irregular_path(commit, path, file_type, eval_id=eval_id, instruction=instruction)
             )
 
-    def _fold(self, revision: Revision) -> None:
+    def _fold_revision(self, revision: Revision) -> None:
         commit = revision.commit
         if self.state.head is not None and _commit_time(commit) < _commit_time(self.state.head):
             self.state.backward_dates += 1
         self.state.head = commit
-        sorted_changes = self._sorted(revision.changes)
+        sorted_changes = self._sort_changes(revision.changes)
         by_eval = sorted_changes.by_eval
         if sorted_changes.shared or sorted_changes.manifest:
             for eval_id in self._rules.update(commit, sorted_changes.shared, sorted_changes.manifest):
                 by_eval.setdefault(eval_id, [])
-        self._follow_renames(by_eval)
+        self._continue_renamed_evals(by_eval)
         # Instructions come first: an output may record the hash of a file that its own commit adds.
         edits = self.instructions.fold(commit, sorted_changes.instructions) if sorted_changes.instructions else ()
-        started = [self._touch(commit, eval_id, tuple(by_eval[eval_id])) for eval_id in sorted(by_eval)]
+        started = [self._fold_eval(commit, eval_id, tuple(by_eval[eval_id])) for eval_id in sorted(by_eval)]
         if sorted_changes.changes:
             record = CommitRecord(
                 commit=commit,
@@ -163,7 +164,7 @@ class HistoryFold:
             )
             self.records.append((record, started))
 
-    def _sorted(self, changes: Iterable[ChangedPath]) -> _SortedChanges:
+    def _sort_changes(self, changes: Iterable[ChangedPath]) -> _SortedChanges:
         by_eval: dict[str, list[tuple[PathRole, ChangedPath]]] = {}
         shared, instructions, read = [], [], []
         manifest = None
@@ -187,10 +188,10 @@ class HistoryFold:
             by_eval=by_eval, shared=shared, manifest=manifest, instructions=instructions, changes=read
         )
 
-    def _touch(
+    def _fold_eval(
         self, commit: Commit, eval_id: str, changes: tuple[tuple[PathRole, ChangedPath], ...]
     ) -> StartedSnapshots:
-        eval_state, entry = self._eval(eval_id), self._entry(eval_id)
+        eval_state, entry = self._eval_state(eval_id), self._entry_of(eval_id)
         iterations, overwritten = len(eval_state.iterations.snapshots), len(eval_state.overwritten.snapshots)
         eval_commit = EvalCommit(
             commit=commit,
@@ -212,7 +213,7 @@ class HistoryFold:
             overwritten=tuple(snapshot.slug for snapshot in eval_state.overwritten.snapshots[overwritten:]),
         )
 
-    def _follow_renames(self, by_eval: dict[str, list[tuple[PathRole, ChangedPath]]]) -> None:
+    def _continue_renamed_evals(self, by_eval: dict[str, list[tuple[PathRole, ChangedPath]]]) -> None:
         """Continue an eval under its new id where most of its files moved to a new folder."""
         if len(by_eval) < 2:
             return
@@ -224,14 +225,14 @@ class HistoryFold:
                 added[eval_id] = Counter(change.new for _, change in changes if change.old is None and change.new)
         for new, old in folder_renames(deleted, added).items():
             # Where at least as many files stay as moved, the old eval still exists and the new one is another.
-            left = len(self._eval(old).files) - deleted[old].total()
+            left = len(self._eval_state(old).files) - deleted[old].total()
             if self.layout.share_folder(old, new) or left >= (deleted[old] & added[new]).total():
                 continue
             if not self.complete:
                 # The records of earlier builds name the eval by its old id.
                 raise StartOverError
             # Earlier commits were folded by the old entry; by the new one, other files are outputs.
-            if self._entry(old).outputs != self._entry(new).outputs:
+            if self._entry_of(old).outputs != self._entry_of(new).outputs:
                 raise StartOverError(renamed=Renamed(old, self.head.position, new))
             self._rename(old, new)
             by_eval[new] = [*by_eval.pop(old), *by_eval[new]]
@@ -247,7 +248,7 @@ class HistoryFold:
             if problem.eval_id == old:
                 self.problems[index] = problem._replace(eval_id=new)
 
-    def _entry(self, eval_id: str) -> EvalConfig:
+    def _entry_of(self, eval_id: str) -> EvalConfig:
         """The built manifest's entry of an eval, by its final id where renames are known in advance."""
         position = self.head.position
         for renamed in sorted(self._renamed, key=lambda renamed: renamed.position):
@@ -258,10 +259,10 @@ class HistoryFold:
     def _is_new(self, eval_id: str) -> bool:
         if eval_id not in self.state.evals:
             return True
-        state = self._eval(eval_id)
+        state = self._eval_state(eval_id)
         return not state.files and not state.was_scorable
 
-    def _eval(self, eval_id: str) -> EvalState:
+    def _eval_state(self, eval_id: str) -> EvalState:
         state = self.evals.get(eval_id)
         if state is None:
             state = None if self.complete else self._store.eval(eval_id)

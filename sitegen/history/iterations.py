@@ -45,7 +45,7 @@ def fold_iterations(state: EvalState, eval_commit: EvalCommit, *, everything: bo
     gone = [
         name for name in files_by_name if name not in touched and name in series.units and series.units[name].present
     ]
-    _follow_renames(series, touched, gone, files_by_name)
+    _continue_renamed_iterations(series, touched, gone, files_by_name)
     for name in gone:
         mark_present(series, series.units[name], False)
     for name in touched:
@@ -115,7 +115,7 @@ def _run_number(path: str) -> int:
     return int(name) if name.isascii() and name.isdigit() and len(name) < 10 else -1
 
 
-def _follow_renames(
+def _continue_renamed_iterations(
     series: SeriesState, touched: list[str], gone: list[str], files_by_name: Mapping[str, IterationFiles]
 ) -> None:
     """Continue an iteration under its new name if its folder was renamed but kept its number and its output."""

@@ -135,7 +135,7 @@ class Layout:
             return (PathRole(eval_id=LONE, folder=self._evals_dir, role="overwritten"),)
         for eval_ids, folder in self._owners_of(path):
             inside = path[len(folder) + 1 :] if folder else path
-            candidates = [self._place(eval_id, folder, inside) for eval_id in eval_ids]
+            candidates = [self._path_role(eval_id, folder, inside) for eval_id in eval_ids]
             roles = tuple([place for place in candidates if place is not None])
             if roles:
                 return roles
@@ -145,7 +145,7 @@ class Layout:
         """Whether the manifest gives two different evals one folder."""
         return first_id != second_id and any({first_id, second_id} <= ids for ids in self._sharing)
 
-    def _place(self, eval_id: str, folder: str, inside: str) -> PathRole | None:
+    def _path_role(self, eval_id: str, folder: str, inside: str) -> PathRole | None:
         role, iteration = self._role(eval_id, inside)
         return role and PathRole(eval_id=eval_id, folder=folder, role=role, iteration=iteration)
 
@@ -192,7 +192,7 @@ class Layout:
         below = f"{path}/"
         if any(spec == path or spec.startswith(below) for spec in self.pathspecs):
             return True
-        return any(_hides(below[len(folder) + 1 :]) for _, folder in self._owners_of(f"{below}x"))
+        return any(_may_hold_files(below[len(folder) + 1 :]) for _, folder in self._owners_of(f"{below}x"))
 
     @property
     def pathspecs(self) -> tuple[str, ...]:
@@ -267,7 +267,7 @@ def structure_digest(site: SiteConfig, manifest: Manifest) -> str:
     return hashlib.sha256(json.dumps(read).encode()).hexdigest()
 
 
-def _hides(inside: str) -> bool:
+def _may_hold_files(inside: str) -> bool:
     """Whether an eval's files that are read could lie below a path, which is relative to the eval's folder."""
     first, _, rest = inside.partition("/")
     return not inside or inside == f"{RESULTS}/" or (first == RESULTS and iteration_number(rest[:-1]) is not None)

@@ -55,11 +55,11 @@ def read_patches(repository: RepositoryPlace, edits: Sequence[Edit], folders: tu
         return
     with _diff_tree(repository, edits, folders) as process:
         for sha, _ in groups[:_AHEAD]:
-            _ask(process, sha)
+            _send_commit(process, sha)
         for index, (sha, group) in enumerate(groups):
             patches = _patches_of_commit(process.stdout, sha, {_blob_ids(edit) for edit in group})
             for following, _ in groups[index + _AHEAD : index + _AHEAD + 1]:
-                _ask(process, following)
+                _send_commit(process, following)
             for edit in group:
                 if edit.status == "renamed":
                     yield _patch_of_rename(repository, edit)
@@ -90,7 +90,7 @@ def _diff_tree(repository: RepositoryPlace, edits: Sequence[Edit], folders: tupl
             process.close()
 
 
-def _ask(process: Process, sha: str) -> None:
+def _send_commit(process: Process, sha: str) -> None:
     with suppress(BrokenPipeError):  # git ended: whoever reads its answer sees that
         process.stdin.write(f"{sha}\n".encode() + _END)
         process.stdin.flush()

@@ -62,7 +62,7 @@ class Process:
             self._timer.start()
         self._threads = [_started_thread(self._listen)]
         if feed is not None:
-            self._threads.append(_started_thread(lambda: self._write(feed)))
+            self._threads.append(_started_thread(lambda: self._write_feed(feed)))
 
     @property
     def stdout(self) -> IO[bytes]:
@@ -125,7 +125,7 @@ class Process:
             self._stderr += piece
             del self._stderr[:-_MESSAGE_BYTES]
 
-    def _write(self, feed: Iterable[bytes]) -> None:
+    def _write_feed(self, feed: Iterable[bytes]) -> None:
         try:
             for piece in feed:
                 self.stdin.write(piece)

@@ -71,7 +71,7 @@ class Repository:
 
     def origin_url(self) -> str | None:
         """The web address of the remote ``origin``, without credentials and ``.git``; None if it has none."""
-        return web_address(self._text("config", "--get", "remote.origin.url"))
+        return web_address(self._output_of("config", "--get", "remote.origin.url"))
 
     def resolve(self, rev: str) -> str:
         """The full id of the commit that a revision names.
@@ -79,11 +79,11 @@ class Repository:
         Raises NothingToReportError if there are no commits yet, RepositoryError if the revision is unknown.
         """
         if not rev.startswith("-"):
-            answer = self._text("rev-parse", "--verify", "--quiet", f"{rev}^{{commit}}")
+            answer = self._output_of("rev-parse", "--verify", "--quiet", f"{rev}^{{commit}}")
             if answer:
                 return answer
         where = str(self.place.top)
-        if not self._text("rev-list", "--all", "--max-count=1") and not self._text(
+        if not self._output_of("rev-list", "--all", "--max-count=1") and not self._output_of(
             "rev-parse", "--quiet", "--verify", "HEAD"
         ):
             raise NothingToReportError("The repository has no commits yet.", where=where, fix="Commit something first.")
@@ -108,7 +108,7 @@ class Repository:
 
     def merge_base(self, first: str, second: str) -> str | None:
         """The id of the newest commit that both commits descend from, on any line; None if there is none."""
-        return self._text("merge-base", first, second) or None
+        return self._output_of("merge-base", first, second) or None
 
     def walk(
         self,
@@ -178,7 +178,7 @@ class Repository:
     def _read_file(self, oid: str) -> BlobRead:
         return blobs.read_file(self._overlay[oid], oid, self.max_blob_bytes)
 
-    def _text(self, *arguments: str) -> str:
+    def _output_of(self, *arguments: str) -> str:
         """The output of a short command; empty if it fails."""
         with Process(self.place, arguments, ()) as process:
             printed = process.stdout.read().decode("utf-8", "surrogateescape").strip()

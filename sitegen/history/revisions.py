@@ -92,10 +92,10 @@ def _revisions(parts: Iterator[bytes], position: int, irregular: Irregular | Non
             commit = Commit(
                 sha=head.decode("ascii"),
                 position=position,
-                author=intern(_message_text(author, _LONGEST_SUBJECT)),
+                author=intern(_decoded_text(author, _LONGEST_SUBJECT)),
                 committed_at=iso(when.decode("ascii", "replace")),
-                subject=_message_text(subject, _LONGEST_SUBJECT),
-                body=_message_text(body, _LONGEST_BODY),
+                subject=_decoded_text(subject, _LONGEST_SUBJECT),
+                body=_decoded_text(body, _LONGEST_BODY),
             )
             position += 1
             changes = []
@@ -129,7 +129,7 @@ def raw_record_fields(record: bytes) -> tuple[str, ...]:
     return tuple(map(intern, record.decode("ascii").removeprefix(":").split(" ")))
 
 
-def _message_text(raw: bytes, longest: int) -> str:
+def _decoded_text(raw: bytes, longest: int) -> str:
     text = raw.decode("utf-8", "replace").strip()
     return text if len(text) <= longest else text[: longest - 1] + "…"
 

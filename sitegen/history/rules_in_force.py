@@ -53,7 +53,7 @@ class RulesInForce:
 
         Raises StartOverError if the manifest names files that were not followed so far.
         """
-        before = {eval_id: self._outside(eval_id) for eval_id in self._state.evals}
+        before = {eval_id: self._shared_dependencies(eval_id) for eval_id in self._state.evals}
         for change in shared:
             if change.new is None:
                 self._state.shared.pop(change.path, None)
@@ -61,7 +61,7 @@ class RulesInForce:
                 self._state.shared[change.path] = change.new
         if manifest is not None:
             self._update_rules(commit, manifest)
-        return [eval_id for eval_id, outside in before.items() if outside != self._outside(eval_id)]
+        return [eval_id for eval_id, outside in before.items() if outside != self._shared_dependencies(eval_id)]
 
     def inputs(self, eval_state: EvalState) -> EvalInputs:
         """What scoring an eval depends on besides its outputs."""
@@ -114,7 +114,7 @@ class RulesInForce:
         state.rules = {entry.id: EntryRules.of(entry) for entry in manifest.evals}
         state.rule_folders = {normal(entry.dir): entry.id for entry in manifest.evals if entry.dir}
 
-    def _outside(self, eval_id: str) -> tuple[object, ...]:
+    def _shared_dependencies(self, eval_id: str) -> tuple[object, ...]:
         """What an eval depends on outside its own files, without loading it."""
         folder = self._state.evals[eval_id]
         if folder is None:

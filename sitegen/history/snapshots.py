@@ -40,10 +40,7 @@ def new_snapshot(
         commit=eval_commit.commit,
         cause=cause,
         outputs=iteration_files.outputs,
-        ground_truth=inputs.ground_truth,
-        mapping=inputs.mapping,
-        schema=inputs.schema,
-        settings=inputs.settings,
+        **inputs._asdict(),
         runs=iteration_files.runs,
     )
     return _with_origin(snapshot, iteration_files, eval_commit)
