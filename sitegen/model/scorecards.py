@@ -80,10 +80,6 @@ class ItemPair(NamedTuple):
     by: PairedBy
 
 
-AlignedItems: TypeAlias = tuple[int | None, int | None, float | None, PairedBy | None]
-"""(expected index, actual index, similarity, what paired them); None where an item has no partner."""
-
-
 class ListAlignment(NamedTuple):
     """The pairing of the items of one list."""
 
@@ -95,15 +91,6 @@ class ListAlignment(NamedTuple):
     """By expected index."""
     unmatched_expected: tuple[int, ...]
     unmatched_actual: tuple[int, ...]
-
-    @property
-    def rows(self) -> tuple[AlignedItems, ...]:
-        """The pairs, then the expected and the actual items without a partner."""
-        return (
-            *self.pairs,
-            *((index, None, None, None) for index in self.unmatched_expected),
-            *((None, index, None, None) for index in self.unmatched_actual),
-        )
 
 
 class Kappa(NamedTuple):

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 from sitegen.model.metrics import Convention
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
-from sitegen.model.scorecards import AlignedItems, Result, Status
+from sitegen.model.panels import PairedBy
+from sitegen.model.scorecards import Result, Status
 from sitegen.scoring.results_file import FieldCounts, RatioValues, field_row
 from sitegen.stats import counts as stats
 from sitegen.text.values import json_value
+
+AlignedItems: TypeAlias = tuple[int | None, int | None, float | None, PairedBy | None]
+"""[expected index, actual index, similarity, what paired them]; None where an item has no partner."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +122,10 @@ def alignments(result: Result) -> dict[str, list[AlignedItems]]:
     """The pairs of items of each list of a result, as ``FieldsPart.alignment`` holds them."""
     several = len(result.scorecard.documents) > 1
     return {
-        f"{alignment.document}:{alignment.path}" if several else alignment.path: list(alignment.rows)
+        f"{alignment.document}:{alignment.path}" if several else alignment.path: [
+            *alignment.pairs,
+            *((index, None, None, None) for index in alignment.unmatched_expected),
+            *((None, index, None, None) for index in alignment.unmatched_actual),
+        ]
         for alignment in result.alignments
     }

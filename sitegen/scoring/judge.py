@@ -153,15 +153,9 @@ class Judge:
             unmatched_actual=tuple(index for index, _ in unmatched),
         )
         self.alignments.append(alignment)
-        labels: dict[int | None, str] = {item.index: item_name(item.raw, node.rule.match_fields) for item in node.items}
-        extra_labels: dict[int | None, str] = {i: item_name(item, node.rule.match_fields) for i, item in unmatched}
-        rows = (
-            AlignmentRow(*row, extra_labels[row[1]] if row[0] is None else labels[row[0]]) for row in alignment.rows
-        )
-        title = f"{self._document}: {path}" if self._document else path
-        self.panels.append(
-            AlignmentPanel(title=title, algorithm=algorithm, threshold=node.rule.threshold, rows=tuple(rows))
-        )
+        labels = {item.index: item_name(item.raw, node.rule.match_fields) for item in node.items}
+        extra_labels = {index: item_name(item, node.rule.match_fields) for index, item in unmatched}
+        self.panels.append(_alignment_panel(alignment, labels, extra_labels))
 
     def _report_too_long(self, node: ItemList, actual: int, beyond: str) -> None:
         where = f" of {self._document[:80]!r}" if self._document else ""
@@ -235,3 +229,17 @@ def _expected_values_of(expected: Branch) -> int:
         _expected_values_of(node) if isinstance(node, Branch) else isinstance(node, Leaf) and node.compare is not None
         for node in expected.members.values()
     )
+
+
+def _alignment_panel(alignment: ListAlignment, labels: dict[int, str], extra_labels: dict[int, str]) -> AlignmentPanel:
+    rows = [AlignmentRow(*pair, labels[pair.expected]) for pair in alignment.pairs]
+    rows += [
+        AlignmentRow(expected=expected, actual=None, similarity=None, by=None, label=labels[expected])
+        for expected in alignment.unmatched_expected
+    ]
+    rows += [
+        AlignmentRow(expected=None, actual=actual, similarity=None, by=None, label=extra_labels[actual])
+        for actual in alignment.unmatched_actual
+    ]
+    title = f"{alignment.document}: {alignment.path}" if alignment.document else alignment.path
+    return AlignmentPanel(title=title, algorithm=alignment.algorithm, threshold=alignment.threshold, rows=tuple(rows))
