@@ -1,7 +1,7 @@
-"""Configuration: ``sitegen.toml`` and ``evals/manifest.yaml`` as frozen values. Every default lives here.
+"""The configuration, ``sitegen.toml`` and ``evals/manifest.yaml``, as frozen values with all defaults.
 
-The values are plain dataclasses, so that a build that finds its configuration unchanged need not import pydantic;
-``sitegen.configuring`` reads the files and validates them *with* pydantic against these very classes.
+The values are plain dataclasses, so that a build with an unchanged configuration does not import pydantic.
+``sitegen.configuring`` reads the files and validates them with pydantic against these classes.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from sitegen.extensions import KINDS, extension
 from sitegen.model.kinds import traits_of
 
 STRICT: Final[Any] = {"extra": "forbid", "str_strip_whitespace": True}
-"""pydantic's configuration of every class here: a key that nobody knows is an error."""
+"""pydantic's configuration of the classes here: an unknown key is an error."""
 
 FINITE: Final[Any] = {**STRICT, "allow_inf_nan": False}
-"""Of classes with limits: what is kept of a configuration is JSON, which has neither."""
+"""The same for classes with limits, because the cached configuration is JSON, which has neither infinity nor NaN."""
 
 SITE_FILES: Final = ("sitegen.toml", "pyproject.toml")
-"""Where a site's configuration may stand, below the root: the whole file, or the table ``[tool.sitegen]``."""
+"""Files at the root that may hold the site's configuration, the second in its table ``[tool.sitegen]``."""
 
 INSTRUCTIONS: Final = (
     ".claude/instructions/**/*.md",
@@ -41,27 +41,27 @@ MAPPINGS: Final = (
     "evals/field_mapping.yaml",
 )
 Kind: TypeAlias = str
-"""One of ``KIND_FILES``, or one that an installed package adds."""
+"""The name of a built-in kind of ``KIND_FILES``, or of a kind that an installed package adds."""
 
 
 class KindFiles(NamedTuple):
-    """Which files make an eval of a kind, by convention. Of each list the first that exists counts."""
+    """The conventional file names of a kind. The first existing file of each list counts."""
 
     kind: Kind
     ground_truths: tuple[str, ...]
-    """In the eval's folder. Empty: outputs of this kind need none."""
+    """Names in the eval's folder; empty for a kind whose outputs need no ground truth."""
     outputs: tuple[str, ...]
-    """In the folder of an iteration; or overwritten from commit to commit, in the eval's folder or in ``results/``."""
+    """Names in the folder of an iteration, or of an overwritten output in the eval's folder or in ``results/``."""
     elsewhere: tuple[str, ...] = ()
     """Further places of an overwritten output, relative to the eval's folder."""
     at_root: tuple[str, ...] = ()
-    """Relative to the repository: places of the output of an eval that lies in the folder of evals itself."""
+    """Places of the output, relative to the repository, for an eval that lies directly in the folder of evals."""
     variants: str = ""
-    """Regular expression of the names of files that are outputs of several variants and count together."""
+    """Regular expression for the names of outputs of several variants, which are scored together."""
 
     @property
     def overwritten(self) -> tuple[str, ...]:
-        """Where an output may stand that is overwritten from commit to commit."""
+        """Places of an output that is overwritten from commit to commit, relative to the eval's folder."""
         return (*self.elsewhere, *self.outputs, *(f"results/{name}" for name in self.outputs))
 
 
@@ -97,62 +97,62 @@ KIND_FILES: Final = (
         outputs=("metrics.json", "metrics.yaml", "metrics.yml", "summary.json", "scores.json"),
     ),
 )
-"""An eval whose manifest does not say its kind is of the first whose ground truth it has."""
+"""The built-in kinds. An eval without a stated kind has the first kind whose ground truth exists."""
 
 SCORED_FILES: Final = tuple(files for files in KIND_FILES if not traits_of(files.kind).is_recorded)
-"""Of the kinds whose files are known by their names wherever an eval lies: a ``metrics.json`` may be anything."""
+"""The kinds whose files can be recognised by name in any folder; a ``metrics.json`` may be anything."""
 
 GROUND_TRUTHS: Final = tuple(name for files in KIND_FILES for name in files.ground_truths)
-"""Of every kind."""
+"""The conventional names of the ground truths of all kinds."""
 
 
 def files_of(kind: Kind) -> KindFiles:
-    """The conventions of a kind, of an installed one too. Raises ConfigurationError if there is no such kind."""
+    """The conventional files of a built-in or installed kind. Raises ConfigurationError if there is no such kind."""
     for files in KIND_FILES:
         if files.kind == kind:
             return files
-    found = getattr(extension(KINDS, kind), "files", None)
-    if not isinstance(found, KindFiles):
+    files_of_kind = getattr(extension(KINDS, kind), "files", None)
+    if not isinstance(files_of_kind, KindFiles):
         raise ConfigurationError(f"the installed kind {kind!r} says nothing of its files", fix="Mend the package.")
-    return found
+    return files_of_kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildLimits:
-    """Bounds that keep a build and a site small."""
+    """Bounds on the files that a build reads and on the size of the site."""
 
     __pydantic_config__ = STRICT
     max_blob_bytes: int = 20_000_000
-    """A larger file is not read; it is a problem."""
+    """A larger file is not read, and is reported as a problem."""
     site_bytes: int = 950_000_000
-    """Of a larger site the oldest full reports become short pages: GitHub Pages serves no more than 1 GB."""
+    """In a larger site, short pages replace the oldest reports. GitHub Pages serves at most 1 GB."""
     reports_kept: int | None = None
-    """Full reports of an eval, the newest ones; of the others a short page keeps the numbers. None: what has room."""
+    """Full reports of each eval; short pages with the numbers replace the older ones. None: as many as fit."""
     discrepancies_per_type: int = 50
-    """Rows a report shows of each error type before "show more"; the whole list is beside it as JSON."""
+    """Rows of each error type in a report before "show more". The whole list is beside it as JSON."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Public:
-    """What ``--public`` lets pass."""
+    """Exceptions from the check for secrets of ``--public``."""
 
     __pydantic_config__ = STRICT
     allow: tuple[str, ...] = ()
-    """Whole texts that look like secrets and are none: examples in instructions."""
+    """Whole texts that only look like secrets, such as examples in instructions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engine:
-    """How the work is spread."""
+    """How a build uses the machine."""
 
     __pydantic_config__ = STRICT
     jobs: int | None = None
-    """Processes, at most four for each core; None: as many as the machine has cores, one for little work."""
+    """Processes, at most four for each core. None: one for each core, or a single one for little work."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
-    """What a model costs, in US dollars for a million tokens."""
+    """The price of a model in US dollars for a million tokens."""
 
     __pydantic_config__ = FINITE
     input: float
@@ -166,28 +166,28 @@ class Llm:
     __pydantic_config__ = STRICT
     model: str = "claude-sonnet-5-5"
     judge_model: str = "claude-haiku-5-5"
-    """Of ``judge``: another than the one that is tested, for a model is partial to what it said itself."""
+    """The model that grades. It differs from the tested model because models favour their own answers."""
     max_tokens: int = 4096
-    """Of an answer, with what the model thinks before it."""
+    """Tokens of an answer, including the model's thinking."""
     temperature: float | None = None
-    """None: not sent; newer models refuse any."""
+    """None: not sent, because newer models refuse it."""
     concurrency: int = 4
-    """Calls under way at once, 100 at most."""
+    """Concurrent calls, 100 at most."""
     max_retries: int = 4
-    """Further tries after 408, 409, 429, 5xx, a time-out or a lost connection."""
+    """Further attempts after 408, 409, 429, 5xx, a time-out or a lost connection."""
     timeout: float = 120.0
-    """Seconds that one try may take."""
+    """Seconds for one attempt."""
     prices: dict[str, Price] = field(default_factory=dict)
-    """By model, as it is named here or as the API names it; of a model without one no cost is recorded."""
+    """Prices by the model's name here or in the API. Without a price, no cost is recorded."""
 
 
 EVALUATION_FILE: Final = "evaluations/config/default_config.yaml"
-"""Where the evaluation of prompts on test cases is configured, unless ``--config`` names another file."""
+"""The configuration of the evaluation of prompts, unless ``--config`` names another file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricThresholds:
-    """The table ``metrics`` of an evaluation. None: not stated."""
+    """The table ``metrics`` of an evaluation. None means not stated."""
 
     __pydantic_config__ = FINITE
     accuracy_threshold: float | None = None
@@ -197,15 +197,15 @@ class MetricThresholds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationConfig:
-    """``evaluations/config/default_config.yaml``: how prompts are run over test cases, measured and compared.
+    """``evaluations/config/default_config.yaml``: how prompts are run on test cases, measured and compared.
 
-    None and empty: not stated. What it states goes before ``[llm]`` and an eval's entry if ``--config`` names it, and
-    after them if it was only found.
+    None and empty values mean not stated. A file that ``--config`` names takes precedence over ``[llm]`` and the eval's
+    entry; a file that was only found does not.
     """
 
     __pydantic_config__ = FINITE
     model: str | None = None
-    """The one that is tested."""
+    """The model that is tested."""
     judge_model: str | None = None
     max_tokens: int | None = None
     temperature: float | None = None
@@ -217,26 +217,26 @@ class EvaluationConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mute:
-    """A step that the team knows of: still listed, but last, and with the reason."""
+    """A step that the team has accepted: it is listed last and with the reason."""
 
     __pydantic_config__ = STRICT
     eval: str
     commit: str
-    """Of the first point at the new level: the beginning of its id, ``MUTE_DIGITS`` digits or more."""
+    """The commit of the first point at the new level: at least ``MUTE_DIGITS`` leading digits of its id."""
     why: str
     metric: str | None = None
-    """Only if the step goes by this metric; None: whichever."""
+    """Mutes only a step of this metric. None: of any metric."""
     iteration: str | None = None
-    """Only at this one, ``iteration-012``, for a commit that brought several; None: whichever."""
+    """Mutes only a step at this iteration of the commit, for example ``iteration-012``. None: at any iteration."""
 
 
 MUTE_DIGITS: Final = 7
-"""Digits of a commit id that a mute needs: as many as pages show."""
+"""Digits of a commit id that a mute needs, as many as pages show."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Regressions:
-    """What the page of steps and regressions leaves for last."""
+    """Settings of the page of steps and regressions."""
 
     __pydantic_config__ = STRICT
     mute: tuple[Mute, ...] = ()
@@ -244,25 +244,25 @@ class Regressions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:
-    """What the gate wants of a metric. Both ends are inclusive; None: nothing is wanted."""
+    """The gate's limits for a metric. Both are inclusive; None means no limit."""
 
     __pydantic_config__ = FINITE
     floor: float | None = None
-    """The value at least, in the metric's own unit; at most, where lower is better."""
+    """The least value in the metric's own unit, or the greatest if lower is better."""
     drop: float | None = None
-    """Points that it may get worse by. A point is a hundredth of the metric's range."""
+    """Points by which it may get worse. A point is a hundredth of the metric's range."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvalLimits:
-    """What the gate wants of one eval; goes before what it wants of every eval."""
+    """The gate's limits for one eval, which take precedence over the limits for every eval."""
 
     __pydantic_config__ = FINITE
     floor: float | None = None
-    """Of the headline, as ``drop``."""
+    """For the headline, like ``drop``."""
     drop: float | None = None
     metrics: dict[str, Limit] = field(default_factory=dict)
-    """By name of the metric."""
+    """Limits by name of the metric."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -271,19 +271,19 @@ class GateSettings:
 
     __pydantic_config__ = FINITE
     floor: float | None = None
-    """Of every eval's headline."""
+    """For the headline of every eval."""
     drop: float = 0.0
-    """Of every eval's headline, in points; 100 turns it off."""
+    """For the headline of every eval, in points; 100 turns it off."""
     noise: bool = True
-    """A drop fails only if it is more than chance, where that can be told."""
+    """A drop fails only if it exceeds chance, provided that chance can be estimated."""
     allow_incomparable: bool = False
-    """What cannot be compared does not fail."""
+    """An eval that cannot be compared does not fail."""
     removed: tuple[str, ...] = ()
-    """Ids of evals that may be missing, because they were removed on purpose."""
+    """Ids of evals that were removed on purpose."""
     metrics: dict[str, Limit] = field(default_factory=dict)
-    """Of a metric in every eval that has it."""
+    """Limits by name of the metric, for every eval that has it."""
     evals: dict[str, EvalLimits] = field(default_factory=dict)
-    """By id."""
+    """Limits by id of the eval."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -294,17 +294,17 @@ class SiteConfig:
     title: str | None = None
     """Default: the name of the repository's folder."""
     repository_url: str | None = None
-    """http or https, host and path. Default: made from the remote ``origin``, of which nothing else is taken over."""
+    """http or https, host and path. Default: these parts of the address of the remote ``origin``."""
     base_url: str | None = None
-    """Address of the published site, for canonical links; default: what ``--base-url`` says."""
+    """Address of the published site, for canonical links. Default: the value of ``--base-url``."""
     noindex: bool = False
-    """Every page asks search engines to leave it out."""
+    """Every page asks search engines not to index it."""
     rev: str = "HEAD"
     first_parent: bool = True
     instructions: tuple[str, ...] = INSTRUCTIONS
     evals_dir: str = "evals"
     mapping: tuple[str, ...] = MAPPINGS
-    """First that exists at the commit; ``{dir}`` stands for the eval's folder."""
+    """The first file that exists at the commit counts. ``{dir}`` stands for the eval's folder."""
     limits: BuildLimits = field(default_factory=BuildLimits)
     engine: Engine = field(default_factory=Engine)
     llm: Llm = field(default_factory=Llm)
@@ -312,11 +312,11 @@ class SiteConfig:
     gate: GateSettings = field(default_factory=GateSettings)
     public: Public = field(default_factory=Public)
     redact: tuple[str, ...] = ()
-    """Globs of field paths whose values no file of the site may hold; of every eval."""
+    """Globs of field paths of all evals whose values no file of the site may hold."""
 
 
 GroundTruthFormat: TypeAlias = Literal["auto", "wide", "long", "building_summary_csv", "cases"]
-"""``cases``: expected values and outputs stand in one file, case by case; it is named by ``outputs``."""
+"""``cases``: the file of ``outputs`` holds both expected values and outputs, case by case."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -327,23 +327,23 @@ class EvalConfig:
     name: str | None = None
     description: str = ""
     kind: Kind | None = None
-    """None: as its ground truth's name says, else ``fields``."""
+    """None: the kind that the name of the ground truth suggests, otherwise ``fields``."""
     dir: str | None = None
     """Default: ``<evals_dir>/<id>``."""
     ground_truth: str | None = None
-    """Relative to ``dir``; default: the first of the kind's that exists."""
+    """Relative to ``dir``. Default: the first of the kind's conventional files that exists."""
     ground_truth_format: GroundTruthFormat = "auto"
     mapping: str | None = None
-    """Relative to the repository; default: the first of the site's that exists."""
+    """Relative to the repository. Default: the first of the site's mappings that exists."""
     schema: str | None = None
     """JSON Schema of the output, relative to the repository."""
     outputs: str = "auto"
     """``auto``, ``iterations``, the path of one overwritten file, or a glob of runs; relative to ``dir``."""
     instructions: tuple[str, ...] = ()
-    """Globs of the files that drive this eval; empty: all instruction files."""
+    """Globs of the instruction files that drive this eval. Default: all of them."""
     aliases: tuple[str, ...] = ()
     redact: tuple[str, ...] = ()
-    """Globs of field paths whose values no file of the site may hold, besides the site's."""
+    """Globs of field paths whose values no file of the site may hold, in addition to those of the site."""
     thresholds: tuple[tuple[str, float], ...] = ()
     settings: str = "{}"
     """The kind's own settings as canonical JSON (sorted keys, no spaces)."""
@@ -351,7 +351,7 @@ class EvalConfig:
 
     @property
     def in_cases(self) -> bool:
-        """Whether expected values and outputs stand in one file: ``ground_truth`` names what ``outputs`` names."""
+        """Whether one file, named by both ``ground_truth`` and ``outputs``, holds expected values and outputs."""
         if self.outputs in ("auto", "iterations"):
             return False
         same = self.ground_truth is not None and normpath(self.ground_truth) == normpath(self.outputs)
@@ -360,14 +360,14 @@ class EvalConfig:
 
 @lru_cache(maxsize=256)
 def case_settings(settings: str) -> str | None:
-    """Of an eval's settings those that say which key of a case is what, as JSON.
+    """The part of an eval's settings that says what the keys of a case mean, as JSON.
 
-    None if expected values and outputs do not stand in one file.
+    None unless one file holds expected values and outputs.
     """
-    said = json.loads(settings or "{}")
-    if not isinstance(said, dict) or said.get("ground_truth_format") != "cases":
+    stated = json.loads(settings or "{}")
+    if not isinstance(stated, dict) or stated.get("ground_truth_format") != "cases":
         return None
-    return json.dumps(said.get("cases"), sort_keys=True)
+    return json.dumps(stated.get("cases"), sort_keys=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -378,5 +378,5 @@ class Manifest:
     evals: tuple[EvalConfig, ...] = ()
 
     def entry(self, eval_id: str) -> EvalConfig:
-        """The eval's entry, or the defaults if the manifest does not name it."""
+        """The eval's entry, or defaults if the manifest does not name the eval."""
         return next((entry for entry in self.evals if entry.id == eval_id), EvalConfig(id=eval_id))

@@ -1,7 +1,7 @@
-"""What a package needs that adds an eval kind or a metric to sitegen, and nothing else.
+"""The names that a package imports to add an eval kind or a metric to sitegen.
 
 A kind is an ``OwnKind`` under an entry point of the group ``sitegen.kinds``, a metric an ``OwnMetric`` under one of the
-group ``sitegen.metrics``; the name of the entry point is the name in the manifest.
+group ``sitegen.metrics``. The name of the entry point is the name in the manifest.
 """
 
 from sitegen.config import KindFiles

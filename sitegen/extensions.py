@@ -1,7 +1,7 @@
-"""What installed packages add to sitegen: eval kinds and metrics, by entry points.
+"""Finds eval kinds and metrics that installed packages add through entry points.
 
-Only what lies in the environment that runs is found and imported, never a file of a project: a manifest can name what
-its reader has installed, and nothing else. Nothing is looked for until a manifest names something that is not ours.
+Only packages in the running environment are found and imported, never a file of a project: a manifest can name what
+its reader has installed, and nothing else. Nothing is searched before a manifest names something that is not built in.
 """
 
 from __future__ import annotations
@@ -18,34 +18,34 @@ METRICS: Final = "sitegen.metrics"
 
 
 def names(group: str) -> tuple[str, ...]:
-    """The names that installed packages have in a group of entry points, in alphabetical order."""
+    """The names of installed entry points of a group, in alphabetical order."""
     return tuple(sorted({point.name for point in _entry_points(group)}))
 
 
 def extension(group: str, name: str) -> object:
-    """What an installed package registers under a name, imported.
+    """Import the object that an installed package registers under a name.
 
-    Raises ConfigurationError if no package does, if two do, or if it cannot be imported from the environment.
+    Raises ConfigurationError if there is no such package or more than one, or if the import from the environment fails.
     """
-    found = [point for point in _entry_points(group) if point.name == name]
-    if not found:
-        known = ", ".join(names(group)) or "none"
+    points = [point for point in _entry_points(group) if point.name == name]
+    if not points:
+        installed_names = ", ".join(names(group)) or "none"
         raise ConfigurationError(
             f"no installed package has {name!r} among its entry points {group!r}",
-            fix=f"Install the package beside sitegen. Installed: {known}.",
+            fix=f"Install the package beside sitegen. Installed: {installed_names}.",
         )
-    if len({point.value for point in found}) > 1:
-        packages = ", ".join(sorted(point.dist.name for point in found if point.dist))
+    if len({point.value for point in points}) > 1:
+        packages = ", ".join(sorted(point.dist.name for point in points if point.dist))
         raise ConfigurationError(f"{name!r} is registered by several packages: {packages}", fix="Keep one of them.")
     try:
         with importing(allowed=installed):
-            return found[0].load()
+            return points[0].load()
     except ForbiddenModuleError as error:
-        what = f"{error} of {name!r} does not lie in the environment that runs sitegen"
-        raise ConfigurationError(what, fix="Install the package, not as an editable one.") from None
+        problem = f"{error} of {name!r} does not lie in the environment that runs sitegen"
+        raise ConfigurationError(problem, fix="Install the package, not as an editable one.") from None
     except (Exception, SystemExit) as error:
-        what = f"{name!r} cannot be imported: {type(error).__name__}: {error}"
-        raise ConfigurationError(what, fix="Mend or remove the installed package.") from None
+        problem = f"{name!r} cannot be imported: {type(error).__name__}: {error}"
+        raise ConfigurationError(problem, fix="Mend or remove the installed package.") from None
 
 
 @cache

@@ -1,7 +1,7 @@
-"""Histories, judgements and exports as tables of pandas, its only home.
+"""Histories, judgements and exports as pandas tables. No other module imports pandas.
 
-An undefined number is missing, which pandas writes NaN. Values of an output or of the ground truth stay as they were
-read, numbers with a fraction as Decimals.
+Undefined numbers are NaN. Values of outputs and of the ground truth stay as they were read, with Decimals for numbers
+that have a fraction.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ _RATIOS: Final = tuple(ratio.name for ratio in in_file_order())
 _NULLABLE: Final = {"text": "string", "integer": "Int64", "real": "Float64", "boolean": "boolean"}
 
 ROW_GROUP: Final = 50_000
-"""Rows that a Parquet file holds together, and that are held at a time while it is written."""
+"""Rows of a row group of a Parquet file, which are held in memory while it is written."""
 
 
 def points(series: Series) -> DataFrame:
-    """One row a point, oldest first: where it stands in history, the metrics of the eval's kind, counts.
+    """One row for each point, oldest first, with its commit, the metrics of the eval's kind, and counts.
 
     Columns: ``iteration``, ``label``, ``commit``, ``committed_at`` (UTC), ``author``, ``subject``, ``cause``,
-    ``status``, ``edits`` (how many edits of instructions came since the previous point), each metric by its name,
-    ``tp``, ``fp``, ``fn``, ``tn`` and the four error types.
+    ``status``, ``edits`` (number of instruction edits since the previous point), each metric under its name, ``tp``,
+    ``fp``, ``fn``, ``tn`` and the four error types.
     """
     metrics = [spec.name for spec in series.specs]
     rows = [_point_record(point, metrics) for point in series.points]
@@ -45,7 +45,7 @@ def points(series: Series) -> DataFrame:
 
 
 def fields(series: Series) -> DataFrame:
-    """One row a point and attribute, points oldest first, attributes in the order of the ground truth.
+    """One row for each point and attribute, oldest point first, attributes in the order of the ground truth.
 
     Columns: ``iteration``, ``label``, ``commit``, ``committed_at`` (UTC), ``attribute``, the ratios
     ``precision``, ``recall`` and ``f1``, ``tp``, ``fp``, ``fn``, ``tn`` and the four error types.
@@ -68,28 +68,29 @@ def fields(series: Series) -> DataFrame:
     )
 
 
-def judgements(found: Iterable[Judgement]) -> DataFrame:
-    """One row a judgement: ``document``, ``path``, ``attribute``, ``outcome``, ``expected``, ``actual``, ``note``.
+def judgements(judgements: Iterable[Judgement]) -> DataFrame:
+    """One row for each judgement.
 
-    ``expected`` and ``actual`` are Python values, None where there is none.
+    Columns: ``document``, ``path``, ``attribute``, ``outcome``, ``expected``, ``actual`` (Python values, None for a
+    missing value) and ``note``.
     """
     texts = ("document", "path", "attribute", "outcome", "note")
     rows = [
         {
-            **{name: encodable(getattr(one, name)) for name in texts},
-            "expected": json_value(one.expected),
-            "actual": json_value(one.actual),
+            **{name: encodable(getattr(judgement, name)) for name in texts},
+            "expected": json_value(judgement.expected),
+            "actual": json_value(judgement.actual),
         }
-        for one in found
+        for judgement in judgements
     ]
     return _typed_table(rows, Judgement._fields, texts=texts)
 
 
 class ParquetFile:
-    """A Parquet file that is written in groups of rows. It is whole once it was closed."""
+    """A Parquet file that is written in groups of rows and complete after ``close``."""
 
     def __init__(self, columns: Sequence[tuple[str, str]], file: Path) -> None:
-        """``columns``: (name, ``text|integer|real|boolean``); any cell may be undefined."""
+        """*columns* are pairs of a name and ``text|integer|real|boolean``. Any cell may be undefined."""
         from pyarrow import Schema
         from pyarrow.parquet import ParquetWriter
 
@@ -100,13 +101,13 @@ class ParquetFile:
         self._rows: list[tuple[object, ...]] = []
 
     def add(self, rows: Iterable[tuple[object, ...]]) -> None:
-        """Further rows, in the order of the columns."""
+        """Add rows of cells in the order of the columns."""
         self._rows += rows
         if len(self._rows) >= ROW_GROUP:
             self._write()
 
     def close(self) -> None:
-        """Write what is left, and the end."""
+        """Write the remaining rows and the footer."""
         if self._rows:
             self._write()
         self._writer.close()
@@ -159,7 +160,7 @@ def _typed_table(
     whole: Sequence[str] = (),
     numbers: Sequence[str] = (),
 ) -> DataFrame:
-    """A table whose types do not depend on its rows. What is neither text nor number stays as it is."""
+    """A table whose column types do not depend on its rows. Columns of other types hold Python objects."""
     import pandas
 
     table = pandas.DataFrame(rows, columns=list(columns), dtype=object)
@@ -168,7 +169,7 @@ def _typed_table(
 
 
 def _with_moments(table: DataFrame) -> DataFrame:
-    """With moments in place of their texts; one that no calendar has is missing."""
+    """The table with texts of ``committed_at`` parsed; dates that do not exist become missing."""
     import pandas
 
     moments = pandas.to_datetime(table["committed_at"], utc=True, format="ISO8601", errors="coerce")

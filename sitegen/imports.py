@@ -1,7 +1,7 @@
-"""Importing code that is not ours: only what is installed, and nothing of a project.
+"""Imports installed code of others, and nothing of a project.
 
-Two things import it, both because somebody installed a package for that: ``sitegen init --schema`` and the entry points
-of kinds and metrics.
+It serves two callers, for both of which somebody installed a package on purpose: ``sitegen init --schema`` and the
+entry points of kinds and metrics.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _NO_FILES: Final = ("built-in", "frozen", "namespace")
 
 
 class ForbiddenModuleError(Exception):
-    """A module was found in a place from which nothing is imported. Its text names the module."""
+    """A module lies in a place from which nothing may be imported. The text of the error names the module."""
 
 
 def environment() -> tuple[Path, ...]:
-    """The folders of the Python that runs: its standard library and where packages are installed for it."""
+    """The folders of the running Python: its standard library and its installed packages."""
     folders = [*site.getsitepackages(), *map(sysconfig.get_path, ("stdlib", "platstdlib"))]
     if site.ENABLE_USER_SITE:
         folders.append(site.getusersitepackages())
@@ -35,22 +35,19 @@ def environment() -> tuple[Path, ...]:
 
 
 def installed(place: Path) -> bool:
-    """Whether a file lies in the environment, or is ours. A package that is installed as an editable one does not."""
+    """Whether a file lies in the environment or belongs to sitegen. Files of editable installations do not."""
     return any(place.resolve().is_relative_to(folder) for folder in (*environment(), _OURS))
 
 
 def outside(project: Path) -> Callable[[Path], bool]:
-    """Whether a file lies outside a project, or in an environment that lies in it."""
+    """A function that tells whether a file lies outside a project, or in an environment inside it."""
     root = project.resolve()
     return lambda place: not place.resolve().is_relative_to(root) or installed(place)
 
 
 @contextmanager
 def importing(*, allowed: Callable[[Path], bool]) -> Iterator[None]:
-    """Imports below see neither the current folder nor any file that is not *allowed*.
-
-    They raise ``ForbiddenModuleError`` for one that is not.
-    """
+    """A context in which imports skip the current folder, and raise ForbiddenModuleError for files not *allowed*."""
     path, finders = sys.path[:], sys.meta_path[:]
     here = Path.cwd()
     sys.path[:] = [entry for entry in path if entry and Path(entry).resolve() != here]
@@ -63,7 +60,7 @@ def importing(*, allowed: Callable[[Path], bool]) -> Iterator[None]:
 
 
 class _AllowedModules(MetaPathFinder):
-    """Asks the finders that there are, and refuses what they find in other places."""
+    """Delegates to the other finders, and refuses modules in forbidden places."""
 
     def __init__(self, allowed: Callable[[Path], bool], finders: Sequence[Any]) -> None:
         self._allowed = allowed
@@ -72,7 +69,7 @@ class _AllowedModules(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The spec of a module that is allowed. Raises ForbiddenModuleError for another one."""
+        """The spec of an allowed module. Raises ForbiddenModuleError for any other module."""
         for finder in self._finders:
             spec: ModuleSpec | None = finder.find_spec(fullname, path, target)
             if spec is not None:

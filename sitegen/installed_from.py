@@ -1,4 +1,4 @@
-"""Where this very sitegen was installed from, so that a workflow installs the same."""
+"""Finds out where the running sitegen was installed from, so that a workflow can install the same version."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from sitegen.text.addresses import web_address
 PACKAGE: Final = "sitegen-evals"
 
 PUBLISHED: Final = False
-"""Whether a package index has sitegen: the one thing to change when it has. Tests hold the README to it."""
+"""Whether a package index has sitegen. Tests check that the README agrees."""
 
 PLACEHOLDER: Final = "git+https://HOST/OWNER/REPOSITORY@COMMIT"
-"""Where nobody knows an address that another machine could install from, the user has to say one."""
+"""Stands for an address that only the user can know."""
 
 _PUBLIC: Final = re.compile(r"https://[\w.-]+(/[\w.~-]+)+")
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -29,10 +29,9 @@ _INSTALL: Final = re.compile(rf'(pip install --quiet )"?{PACKAGE}(\[\w+\])?"?')
 
 
 def source() -> str | None:
-    """The commit of a git repository on the web that it was installed from, as pip names it; None: no such commit.
+    """The web repository and commit that sitegen was installed from, in pip's notation; None if there is none.
 
-    For a folder of this machine, which no other machine has, it is the commit that is checked out there, at the web
-    address of its remote ``origin``.
+    For an installation from a local folder, it is the checked-out commit at the web address of the remote ``origin``.
     """
     try:
         record = distribution(PACKAGE).read_text("direct_url.json")
@@ -42,23 +41,23 @@ def source() -> str | None:
 
 
 def source_of(record: dict[str, Any]) -> str | None:
-    """The same, of a record as PEP 610 describes it. Credentials are left out."""
+    """The same for a record as PEP 610 describes it. Credentials are left out."""
     if "dir_info" in record:
         return _of_clone(Path(unquote(urlsplit(record["url"]).path)))
-    return _named(web_address(record["url"]), record.get("vcs_info", {}).get("commit_id"))
+    return _pip_address(web_address(record["url"]), record.get("vcs_info", {}).get("commit_id"))
 
 
 def installing(workflow: bytes, source: str | None) -> bytes:
-    """A workflow whose steps install this very sitegen: from the commit of *source*, else by its version."""
+    """The workflow with steps that install the running sitegen: from *source*, otherwise by its version."""
 
-    def pinned(found: re.Match[str]) -> str:
-        return f'{found[1]}"{requirement(source, found[2] or "")}"'
+    def pinned(match: re.Match[str]) -> str:
+        return f'{match[1]}"{requirement(source, match[2] or "")}"'
 
     return _INSTALL.sub(pinned, workflow.decode()).encode()
 
 
 def requirement(source: str | None, extra: str = "") -> str:
-    """What pip is asked for, one version of it; *extra* in brackets."""
+    """The requirement for pip with a fixed version. *extra* is in brackets."""
     if source is None and PUBLISHED:
         return f"{PACKAGE}{extra}=={__version__}"
     return f"{PACKAGE}{extra} @ {source or PLACEHOLDER}"
@@ -66,15 +65,15 @@ def requirement(source: str | None, extra: str = "") -> str:
 
 def _of_clone(folder: Path) -> str | None:
     try:
-        found, head = find_repository(folder)
-        if found.root is None or found.root != folder.resolve():
+        place, head = find_repository(folder)
+        if place.root is None or place.root != folder.resolve():
             return None
-        return _named(Repository.open(folder).origin_url(), head)
+        return _pip_address(Repository.open(folder).origin_url(), head)
     except RepositoryError:
         return None
 
 
-def _named(address: str | None, commit: str | None) -> str | None:
+def _pip_address(address: str | None, commit: str | None) -> str | None:
     if not _PUBLIC.fullmatch(address or "") or not _COMMIT.fullmatch(commit or ""):
         return None
     return f"git+{address}@{commit}"

@@ -1,8 +1,8 @@
-"""sitegen from Python, for notebooks and scripts: what the commands do, as values.
+"""The commands as functions that return values, for notebooks and scripts.
 
-Every function raises a SitegenError that says what, where and what to do, where the command would exit with it. What is
-wrong *inside* a file raises nothing: it is in ``findings``, and scored by the rules. Undefined numbers are None; in the
-frames of pandas, which knows no None among numbers, they are NaN.
+Where a command would end with an error, its function raises SitegenError, which says what is wrong, where, and what to
+do. Problems *inside* a file do not raise: they are in ``findings``, and the rules score them. Undefined numbers are
+None, or NaN in frames, because columns of numbers in pandas have no None.
 
 The examples run in a project with one eval, ``receipts``, of two iterations.
 """

@@ -1,4 +1,4 @@
-"""Single outputs: scored as they lie on disk or in memory, and compared."""
+"""Scores and compares single outputs, from files or from memory."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ if TYPE_CHECKING:
     from sitegen.frames import DataFrame
 
 Records: TypeAlias = "Sequence[Mapping[str, object]] | str | Path"
-"""What a JSON file holds as a list of objects, or the file. NaN, as pandas writes it, counts as a missing key."""
+"""A list of objects, or the JSON file that holds one. NaN, which pandas writes, counts as a missing key."""
 
 Thresholds: TypeAlias = Mapping[str, float] | Iterable[tuple[str, float]]
-"""By name of the metric, the least value wanted; in the unit of the metric: shares from 0 to 1, grades from 1 to 5."""
+"""The least acceptable value by name of the metric, in its unit: shares from 0 to 1, grades from 1 to 5."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedOutput:
-    """A result and what is said of it."""
+    """A result and its verdict."""
 
     kind: str
     result: Result = field(repr=False)
-    """With every judgement and panel."""
+    """The scorecard with every judgement and panel."""
     verdict: Verdict = field(repr=False)
     """The metrics against their thresholds."""
 
@@ -57,16 +57,16 @@ class JudgedOutput:
 
     @property
     def metrics(self) -> dict[str, float | None]:
-        """By name, in the order of the kind, the headline first. Undefined is None."""
+        """Values by name, in the order of the kind with the headline first. Undefined values are None."""
         return dict(self.result.scorecard.metrics)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What is odd about the files."""
+        """What is wrong inside the files."""
         return self.result.scorecard.findings
 
     def frame(self) -> DataFrame:
-        """One row a judgement: what was expected, what was found, what came of it (see ``frames.judgements``)."""
+        """One row for each judgement, with expected and actual value and outcome (see ``frames.judgements``)."""
         return frames.judgements(self.result.judgements)
 
 
@@ -85,11 +85,11 @@ class Scored(JudgedOutput):
 
     @property
     def outputs(self) -> tuple[Path, ...]:
-        """The files that were scored; several of an eval with variants."""
+        """The files that were scored, several only for an eval with variants."""
         return self.verified.outputs
 
     def document(self) -> Document:
-        """What ``sitegen verify-one --json`` prints, as a frozen value; without a timestamp."""
+        """The document of ``sitegen verify-one --json`` as a frozen value, without a timestamp."""
         return document_of(
             self.kind,
             self.result,
@@ -102,7 +102,7 @@ class Scored(JudgedOutput):
 def score(repo: str | Path, eval_id: str, output: str | Path | None = None, **settings: object) -> Scored:
     """Score one output as it lies on disk, by default the newest of the eval.
 
-    ``output`` is relative to the current folder, as any path. ``settings`` go before those of the manifest.
+    ``output`` is relative to the current folder. ``settings`` take precedence over those of the manifest.
 
     >>> first = score(".", "receipts", "evals/receipts/results/iteration-001/extracted.json")
     >>> first.metrics["precision"], first.metrics["recall"]
@@ -123,10 +123,10 @@ def score(repo: str | Path, eval_id: str, output: str | Path | None = None, **se
 
 
 def evaluate(cases: Records, responses: Records, thresholds: Thresholds = ()) -> Evaluated:
-    """Score what a prompt answered to test cases, without any project.
+    """Score the responses of a prompt to test cases, without a project.
 
-    A case is ``{id, expected, category}``, a response ``{case_id, output, error, quality, embedding}``; all but the ids
-    may be missing, and more keys are passed over. Metrics without a threshold here have that of the kind, if any.
+    A case is ``{id, expected, category}``, a response ``{case_id, output, error, quality, embedding}``; only the ids
+    are required, and other keys are ignored. A metric without a threshold here has that of the kind, if any.
 
     >>> cases = [{"id": "open", "expected": "No"}, {"id": "ivy", "expected": "Twice a week"}]
     >>> answers = [{"case_id": "open", "output": "no", "quality": 5}, {"case_id": "ivy", "output": "So", "quality": 2}]
@@ -157,10 +157,10 @@ def compare(a: Scored, b: Scored, *, names: tuple[str, str] = ...) -> VariantCom
 def compare(
     a: Evaluated | Scored, b: Evaluated | Scored, *, names: tuple[str, str] = ("a", "b")
 ) -> VariantComparison | ResultChange:
-    """Compare two results of one kind, with tests of whether the difference can be chance.
+    """Compare two results of one kind, and test whether their difference can be chance.
 
-    Responses are compared as prompts, with winner, ranking and recommendation (rules 33 and 34); outputs of any other
-    kind as a result and a later one. ``names`` is how texts call the two, which have to differ.
+    Responses are compared as prompts, with winner, ranking and recommendation (rules 33 and 34), outputs of other kinds
+    as a result and a later one. ``names`` are two different names for use in texts.
 
     >>> first = score(".", "receipts", "evals/receipts/results/iteration-001/extracted.json")
     >>> change = compare(first, score(".", "receipts"))
@@ -182,7 +182,7 @@ def compare(
     eval_id = a.eval_id if isinstance(a, Scored) else ""
     if traits_of(a.kind).answers_cases:
         return compare_variants(
-            eval_id, [variant_of(name, one.result) for name, one in zip(names, (a, b), strict=True)]
+            eval_id, [variant_of(name, output.result) for name, output in zip(names, (a, b), strict=True)]
         )
     specs = _specs_of_results(a.kind, a.result, b.result)
     return change_of(eval_id, specs, (names[0], a.result), (names[1], b.result), a.kind)
@@ -198,7 +198,7 @@ def _verdict(kind: str, thresholds: Iterable[tuple[str, float]], result: Result)
 
 
 def _file_of_records(records: Records, name: str) -> File:
-    """What a scorer reads: the file, or the records as if they were the file of that name."""
+    """The file as input of a scorer, or the records as if they were in a file of that name."""
     if isinstance(records, str | Path):
         try:
             return File(str(records), read_file(Path(records), LARGEST_ARGUMENT))
@@ -218,7 +218,7 @@ def _is_missing(value: object) -> bool:
 
 
 def _plain_lists(value: Any) -> Any:
-    """A vector or a number of numpy as lists and numbers. Raises TypeError for anything else."""
+    """Arrays and numbers of numpy as lists and numbers. Raises TypeError for anything else."""
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} is no JSON")

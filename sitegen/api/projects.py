@@ -1,4 +1,4 @@
-"""A project as a whole: its site, its gate, its history, its tables."""
+"""Builds, checks and exports a whole project, and reads the history of its evals."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """An eval through git history."""
+    """The history of an eval."""
 
     series: Series = field(repr=False)
 
@@ -39,17 +39,17 @@ class History:
         return self.series.points
 
     def frame(self) -> DataFrame:
-        """One row a point: iteration, commit, metrics, counts, errors by type (see ``frames.points``)."""
+        """One row for each point: iteration, commit, metrics, counts, errors by type (see ``frames.points``)."""
         return frames.points(self.series)
 
     def fields(self) -> DataFrame:
-        """One row a point and attribute: its precision, recall, F1 and counts (see ``frames.fields``)."""
+        """One row for each point and attribute: precision, recall, F1 and counts (see ``frames.fields``)."""
         return frames.fields(self.series)
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What the gate found."""
+    """The result of the gate."""
 
     report: GateReport = field(repr=False)
     """Every eval and metric with its verdict, the worst eval first."""
@@ -61,20 +61,20 @@ class Checked:
 
     @property
     def verdict(self) -> GateVerdict:
-        """That of the worst eval; ``not comparable`` if nothing matched."""
+        """The verdict of the worst eval; ``not comparable`` if nothing matched."""
         return self.report.verdict
 
     @property
     def evals(self) -> dict[str, GateVerdict]:
-        """By id, the worst first."""
-        return {one.info.id: one.verdict for one in self.report.evals}
+        """Verdicts by id of the eval, the worst first."""
+        return {check.info.id: check.verdict for check in self.report.evals}
 
     def document(self) -> GateDocument:
-        """What ``sitegen check --json`` prints, as a frozen value."""
+        """The document of ``sitegen check --json`` as a frozen value."""
         return gate_document(self.report)
 
     def markdown(self) -> str:
-        """What ``sitegen check`` prints: 65,000 characters at most."""
+        """The Markdown of ``sitegen check``, at most 65,000 characters."""
         return gate_markdown(self.report)
 
 
@@ -92,11 +92,11 @@ def build(
 ) -> Site:
     """Bring the site of a project up to date; by default in its folder ``public``.
 
-    It runs in this process alone, because a notebook has threads, which a forked process cannot have. A script without
-    any may ask for more ``jobs``: a number of processes, or None for as many as the work is worth. ``force`` writes
-    into a folder that is neither empty nor a site. ``worktree`` adds what is not committed as the newest point;
-    ``base_url`` is the address that the site will have. With ``public``, a site that holds what looks like a secret
-    raises SecretsError, and is deleted again.
+    It runs in this process alone, because forking is unsafe in a notebook, which has threads. A script without threads
+    may ask for more ``jobs``: a number of processes, or None for a number that fits the work. ``force`` writes into a
+    folder that is neither empty nor a site. ``worktree`` adds uncommitted work as the newest point. ``base_url`` is the
+    address of the published site. With ``public``, a site with what looks like a secret is deleted again and raises
+    SecretsError.
 
     >>> site = build(".", out="public")
     >>> site.evals, site.iterations, site.errors
@@ -115,11 +115,11 @@ def build(
         base_url=base_url,
     )
     gate = PublicGate(options) if public else None
-    collected = gc.get_threshold()
+    thresholds = gc.get_threshold()
     try:
         site = build_site(options)
     finally:
-        gc.set_threshold(*collected)  # a build changes them for its whole process, which here is the caller's
+        gc.set_threshold(*thresholds)  # a build changes them for the whole process, here that of the caller
     if gate:
         gate.check()
     return site
@@ -134,10 +134,10 @@ def check(
     worktree: bool = False,
     cache: str | Path | None = None,
 ) -> Checked:
-    """Hold the newest outputs at a revision, by default ``HEAD``, to the limits of the project.
+    """Check the newest outputs at a revision, by default ``HEAD``, against the limits of the project.
 
-    They are compared with those at the commit where it left ``base``, or with ``exact`` at ``base`` itself. Limits are
-    those of the work tree's ``sitegen.toml`` and manifest. ``worktree`` checks what is not committed yet.
+    They are compared with those at the commit where the revision branched off ``base``, or with ``exact`` at ``base``
+    itself. Limits come from ``sitegen.toml`` and the manifest in the work tree. ``worktree`` checks uncommitted work.
 
     >>> found = check(".", "HEAD~1", exact=True)
     >>> found.passed, found.verdict, found.evals
@@ -153,9 +153,9 @@ def check(
 
 
 def history(repo: str | Path, eval_id: str, rev: str | None = None, *, cache: str | Path | None = None) -> History:
-    """Score every snapshot of an eval up to a revision, by default that of the configuration.
+    """Score every snapshot of an eval up to a revision, by default the one in the configuration.
 
-    What was scored once is remembered below ``cache``, by default the project's ``.sitegen``.
+    Scores are cached below ``cache``, by default in the project's ``.sitegen``.
 
     >>> receipts = history(".", "receipts")
     >>> [point.snapshot.label for point in receipts.points]
@@ -183,10 +183,10 @@ def export(
     rev: str | None = None,
     cache: str | Path | None = None,
 ) -> tuple[Path, ...]:
-    """Write every score and outcome of history as tables; the files that came of it.
+    """Write every score and outcome of history as tables, and return the files.
 
-    ``place`` is a file for ``sqlite`` and ``json``, a folder for ``csv`` and ``parquet``; ``exporting/tables.py`` has
-    the columns. Without ``evals``, all of them.
+    ``place`` is a file for ``sqlite`` and ``json``, a folder for ``csv`` and ``parquet``. ``exporting/tables.py`` lists
+    the columns. Without ``evals``, all evals are exported.
 
     >>> files = export(".", "history.sqlite")
     >>> import sqlite3

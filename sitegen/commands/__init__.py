@@ -1,1 +1,1 @@
-"""The command line: parse, call, print. One file a command."""
+"""The command line. Each command has a file that parses, calls and prints."""

@@ -1,4 +1,4 @@
-"""The list of commands, in the order of ``--help``; what each takes stands in ``signatures``."""
+"""The commands in the order of ``--help``. Their parameters are in ``signatures``."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ app = typer.Typer(
 )
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(is_requested: bool) -> None:
+    if is_requested:
         print_line(f"sitegen {__version__}")
         raise typer.Exit
 
@@ -31,7 +31,7 @@ def options(
         bool, typer.Option("--version", "-V", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Options of no command."""
+    """Options without a command."""
 
 
 for _command in (

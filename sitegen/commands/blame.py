@@ -1,4 +1,4 @@
-"""``sitegen blame``."""
+"""``sitegen blame``: lists when each cell of a field was right and wrong, and which commit changed it."""
 
 from __future__ import annotations
 
@@ -20,68 +20,70 @@ from sitegen.questions.study import read_series
 from sitegen.text.plain import line
 
 SHOWN: Final = 40
-"""Characters of a value on the terminal; ``--json`` has 200."""
+"""Characters of a value on the terminal; ``--json`` shows 200."""
 
 
 def blame(options: Options, eval_id: str, field: str, *, document: str | None, as_json: bool) -> None:
     """Print the runs of every cell of a field, newest first."""
     series = read_series(options, eval_id)
-    whose = Blame(series.cells, [point.snapshot for point in series.points])
-    found = [whose.trace(cell) for cell in matching_cells(series.cells.cells, field, document)]
+    blame = Blame(series.cells, [point.snapshot for point in series.points])
+    blamed = [blame.trace(cell) for cell in matching_cells(series.cells.cells, field, document)]
     if as_json:
-        text = json.dumps(blame_document(series, field, found), ensure_ascii=False, indent=1)
+        text = json.dumps(blame_document(series, field, blamed), ensure_ascii=False, indent=1)
         print_document(text.encode("utf-8", "backslashreplace") + b"\n")
     else:
-        for row in (*blame_lines(series, found), *repeat_lines(series, [one.cell for one in found])):
+        for row in (*blame_lines(series, blamed), *repeat_lines(series, [cell_blame.cell for cell_blame in blamed])):
             print_line(row)
 
 
 def matching_cells(cells: Sequence[Cell], field: str, document: str | None) -> list[Cell]:
-    """The cells of an attribute, at a path, with items by index or by name; ``*`` and ``?`` stand for any characters.
+    """The cells whose attribute, path or label is *field*, otherwise those that it matches with ``*`` and ``?``.
 
-    Raises ConfigurationError if there are none, with the names that come near.
+    Raises ConfigurationError with similar names if there are none.
     """
-    known = list(dict.fromkeys(cell.document for cell in cells))
-    if document is not None and document not in known:
+    documents = list(dict.fromkeys(cell.document for cell in cells))
+    if document is not None and document not in documents:
         raise ConfigurationError(
-            f"No point has judged a document {line(document, 80)!r}.", fix=_nearest(document, known)
+            f"No point has judged a document {line(document, 80)!r}.", fix=_nearest(document, documents)
         )
-    there = [cell for cell in cells if document is None or cell.document == document]
-    pattern = re.compile("".join({"*": ".*", "?": "."}.get(one, re.escape(one)) for one in field), re.DOTALL)
-    for matches in (field.__eq__, pattern.fullmatch):
-        found = [cell for cell in there if any(map(matches, (cell.attribute, cell.path, cell.label)))]
-        if found:
-            return found
-    names = dict.fromkeys(name for cell in there for name in (cell.attribute, cell.label))
+    candidates = [cell for cell in cells if document is None or cell.document == document]
+    pattern = re.compile(
+        "".join({"*": ".*", "?": "."}.get(character, re.escape(character)) for character in field), re.DOTALL
+    )
+    for fits in (field.__eq__, pattern.fullmatch):
+        matches = [cell for cell in candidates if any(map(fits, (cell.attribute, cell.path, cell.label)))]
+        if matches:
+            return matches
+    names = dict.fromkeys(name for cell in candidates for name in (cell.attribute, cell.label))
     raise ConfigurationError(f"No point has judged a field {line(field, 80)!r}.", fix=_nearest(field, list(names)))
 
 
-def _nearest(name: str, known: Sequence[str]) -> str:
+def _nearest(name: str, names: Sequence[str]) -> str:
     from difflib import get_close_matches
 
-    names = [one for one in known if one]
-    near = get_close_matches(name, names, 5, 0.5) or names[:5]
-    return f"Did you mean {', '.join(line(one, 80) for one in near)}?" if near else "There is none with a name."
+    names = list(filter(None, names))
+    close = get_close_matches(name, names, 5, 0.5) or names[:5]
+    return f"Did you mean {', '.join(line(other, 80) for other in close)}?" if close else "There is none with a name."
 
 
 def blame_lines(series: Series, cells: Sequence[CellBlame]) -> Iterator[str]:
-    """A line that names the cell, then one a run."""
-    for number, one in enumerate(cells):
+    """A line for each cell, followed by a line for each of its runs, the newest first."""
+    for number, cell_blame in enumerate(cells):
         if number:
             yield ""
-        yield _cell_summary(series, one)
-        for stretch in reversed(one.stretches):
-            yield _run_line(series.points[stretch.run.start], stretch)
+        yield _cell_summary(series, cell_blame)
+        for run in reversed(cell_blame.stretches):
+            yield _run_line(series.points[run.run.start], run)
 
 
 def repeat_lines(series: Series, cells: Sequence[Cell]) -> Iterator[str]:
-    """How often the outcomes of these cells differ between outputs made again under the same instructions."""
-    found = noise_of(repeats_among(series.points, CellMap(series.cells.points, tuple(cells))))
-    if found is None or found.pooled.rate is None:
+    """Lines that say how often the outcomes of these cells differ between repeats under the same instructions."""
+    noise = noise_of(repeats_among(series.points, CellMap(series.cells.points, tuple(cells))))
+    if noise is None or noise.pooled.rate is None:
         return
     yield ""
-    outputs = f"{found.outputs:,} outputs made again under the same instructions"
-    for rate in found.fields:
+    outputs = f"{noise.outputs:,} outputs made again under the same instructions"
+    for rate in noise.fields:
         share = 100 * (rate.rate or 0)
         differ = f"{rate.flips:,} of {rate.pairs:,} pairs differ ({share:.1f} %)"
         yield f"{line(rate.attribute, 120)}: {differ}, of {outputs}"
@@ -100,13 +102,17 @@ def _cell_summary(series: Series, blame: CellBlame) -> str:
     return f"{name}{document}: wrong since {line(since, 40)} ({streak} points), {right}"
 
 
-def _run_line(point: Point, stretch: ExplainedRun) -> str:
-    at, run = point.snapshot, stretch.run
+def _run_line(point: Point, explained: ExplainedRun) -> str:
+    at, run = point.snapshot, explained.run
     values = "" if run.state == "absent" else f"expected {_shortened(run.expected)}, got {_shortened(run.actual)}"
-    because = " and ".join(ROLES[role] for role in stretch.causes)
-    why = ": ".join(part for part in (FATES[stretch.fate] if stretch.fate else "", because) if part)
-    told = [f"  {line(at.label, 20):16} {at.commit.short:8} {at.commit.committed_at[:10]}  {run.state:13}", values, why]
-    return "  ".join(part for part in told if part).rstrip()
+    because = " and ".join(ROLES[role] for role in explained.causes)
+    why = ": ".join(part for part in (FATES[explained.fate] if explained.fate else "", because) if part)
+    columns = [
+        f"  {line(at.label, 20):16} {at.commit.short:8} {at.commit.committed_at[:10]}  {run.state:13}",
+        values,
+        why,
+    ]
+    return "  ".join(part for part in columns if part).rstrip()
 
 
 def _shortened(text: str) -> str:
@@ -119,7 +125,7 @@ class BlameDocument(TypedDict):
     schema: str
     eval_id: str
     field: str
-    """As it was asked for."""
+    """The field as requested."""
     cells: list[BlamedCell]
 
 
@@ -131,9 +137,9 @@ class BlamedCell(TypedDict):
     path: str
     attribute: str
     extra_item: bool
-    """An item that only outputs have."""
+    """Whether only outputs have this list item."""
     wrong_since: str | None
-    """Label of the point since which it is wrong without a break; None if it is not."""
+    """Label of the first point of the unbroken wrong run up to the newest point; null if it is not wrong now."""
     wrong_for_points: int
     flips: int
     points_judged: int
@@ -162,7 +168,7 @@ BlamedRun = TypedDict(
 
 
 def blame_document(series: Series, field: str, cells: Sequence[CellBlame]) -> BlameDocument:
-    """The same as JSON, form ``sitegen/blame/1``."""
+    """The same as JSON (``sitegen/blame/1``)."""
     return {
         "schema": "sitegen/blame/1",
         "eval_id": series.info.id,
@@ -187,17 +193,17 @@ def _cell_document(series: Series, cell_blame: CellBlame) -> BlamedCell:
     }
 
 
-def _run_document(point: Point, stretch: ExplainedRun) -> BlamedRun:
-    at, run = point.snapshot, stretch.run
+def _run_document(point: Point, explained: ExplainedRun) -> BlamedRun:
+    at, run = point.snapshot, explained.run
     return {
         "from": at.label,
         "report": at.slug,
         "commit": at.commit.sha,
         "committed_at": at.commit.committed_at,
-        "points": stretch.points,
+        "points": explained.points,
         "state": run.state,
         "expected": run.expected or None,
         "actual": run.actual or None,
-        "became": stretch.fate,
-        "causes": list(stretch.causes),
+        "became": explained.fate,
+        "causes": list(explained.causes),
     }

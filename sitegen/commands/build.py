@@ -1,10 +1,10 @@
-"""``sitegen build``."""
+"""``sitegen build``: builds the site, and prints what it holds."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from sitegen import configuring
 from sitegen.build import Progress, build
@@ -12,20 +12,22 @@ from sitegen.commands.printing import print_text
 from sitegen.commands.progress import StageBars, stage_line
 from sitegen.project import Options
 from sitegen.stages.site_files import Site
-
-if TYPE_CHECKING:
-    from sitegen.questions.public import PublicCheck
+from sitegen.text.plain import counted
 
 PROBLEMS: Final = 3
-"""Exit code if sitegen failed to make a part of the site; with ``--strict``, if there is any problem."""
+"""Exit code if a part of the site could not be made, or with ``--strict`` if there is any problem."""
 
 
 def command(options: Options, *, strict: bool = False, public: bool = False) -> None:
-    """Build, tell what is happening, and say at the end what there is and where to look.
+    """Build with progress on standard error, then print counts and the address of the site.
 
-    ``public``: raise SecretsError if the site holds what looks like a secret.
+    With *public*, raises SecretsError if the site holds what looks like a secret.
     """
-    gate = _public_check(options) if public else None
+    gate = None
+    if public:
+        from sitegen.questions.public import PublicCheck
+
+        gate = PublicCheck(options)
     bars = StageBars() if sys.stderr.isatty() else None
     site = build(options, bars.progress if bars else Progress(stage=stage_line))
     if bars:
@@ -39,49 +41,30 @@ def command(options: Options, *, strict: bool = False, public: bool = False) -> 
         sys.exit(PROBLEMS)
 
 
-def _public_check(options: Options) -> PublicCheck:
-    from sitegen.questions.public import PublicCheck
-
-    return PublicCheck(options)
-
-
 def uncommitted_manifest(options: Options) -> str:
-    """The path of a manifest that stands in the work tree and not in the built commit; empty if there is none."""
+    """The path of a manifest that is in the work tree but not in the built commit; empty if there is none."""
     from sitegen.history.files_at_commit import FilesAt
     from sitegen.history.repository_place import find_repository
 
-    found, head = find_repository(options.repo, options.rev or "HEAD")
-    if found.root is None or head is None or options.worktree:
+    place, head = find_repository(options.repo, options.rev or "HEAD")
+    if place.root is None or head is None or options.worktree:
         return ""
-    path = f"{configuring.read_site(found.root).evals_dir}/manifest.yaml"
-    return path if (found.root / path).is_file() and FilesAt(found, head).read(path) is None else ""
+    path = f"{configuring.read_site(place.root).evals_dir}/manifest.yaml"
+    return path if (place.root / path).is_file() and FilesAt(place, head).read(path) is None else ""
 
 
 def closing_line(site: Site) -> str:
-    """The last line: counts, and where to look."""
-    found = ", ".join(
-        text
-        for text in (
-            _counted(site.errors, "error"),
-            _counted(site.warnings, "warning"),
-            _counted(site.notes, "note"),
-        )
-        if text
-    )
+    """The last lines: counts of what was built, and the address of the site."""
+    severities = ((site.errors, "error"), (site.warnings, "warning"), (site.notes, "note"))
+    problems = ", ".join(counted(count, noun) for count, noun in severities if count)
     past = f" ({site.past:,} past)" if site.past else ""
-    where = f" on {Path(site.page).with_name('problems.html').name}" if found or past else ""
-    problems = f"{found or 'no problems'}{past}{where}"
+    where = f" on {Path(site.page).with_name('problems.html').name}" if problems or past else ""
     removed = f", {site.removed} removed" if site.removed else ""
-    counts = ", ".join(
-        (_counted(site.commits, "commit"), _counted(site.evals, "eval"), _counted(site.iterations, "iteration"))
+    sizes = ((site.commits, "commit"), (site.evals, "eval"), (site.iterations, "iteration"))
+    thinned = f"; {counted(site.thinned, 'old report')} made short to fit" if site.thinned else ""
+    failed = f"; sitegen failed to make {counted(site.failed, 'part')} of the site" if site.failed else ""
+    return (
+        f"{', '.join(counted(count, noun) for count, noun in sizes)}; "
+        f"{counted(site.written, 'file')} written, {site.unchanged:,} kept{removed}; "
+        f"{problems or 'no problems'}{past}{where}{thinned}{failed}\n{site.page}"
     )
-    written = f"{_counted(site.written, 'file')} written, {site.unchanged:,} kept{removed}"
-    thinned = f"; {_counted(site.thinned, 'old report')} made short to fit" if site.thinned else ""
-    failed = f"; sitegen failed to make {_counted(site.failed, 'part')} of the site" if site.failed else ""
-    return f"{counts}; {written}; {problems}{thinned}{failed}\n{site.page}"
-
-
-def _counted(count: int, noun: str) -> str:
-    if noun in {"error", "warning", "note"} and not count:
-        return ""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

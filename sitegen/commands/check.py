@@ -1,4 +1,4 @@
-"""``sitegen check``."""
+"""``sitegen check``: compares a revision with its base, and exits with 1 if the gate does not pass."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ FAILED: Final = 1
 
 
 class ReportForms(NamedTuple):
-    """In which forms the report is wanted, and where."""
+    """The requested formats of the report and their files."""
 
     as_json: bool = False
-    """On standard output, in the place of Markdown."""
+    """Whether standard output gets JSON instead of Markdown."""
     markdown: Path | None = None
     junit: Path | None = None
     annotations: bool | None = None
-    """None: in a GitHub workflow."""
+    """None: only in a GitHub workflow."""
 
 
 def check(options: Options, base: str | None, forms: ReportForms, *, exact: bool = False) -> None:
-    """Compare, write every form of the report, and then exit with 1 if the gate does not pass.
+    """Compare, write the report in every requested format, then exit with 1 if the gate does not pass.
 
-    An error is written too, but for standard output, before it ends the command.
+    An error is written to the files and annotations too, before it ends the command.
     """
     try:
         report = compare(options, base or _base_of_workflow(), exact=exact)
@@ -56,9 +56,9 @@ def check(options: Options, base: str | None, forms: ReportForms, *, exact: bool
 
 
 def print_report_of(file: Path, markdown_file: Path | None) -> None:
-    """Write the Markdown of a report that another run wrote as JSON. Raises SitegenError if it is none.
+    """Write the Markdown of a report that another run wrote as JSON. Raises SitegenError if it is not a report.
 
-    The exit code says nothing of its verdict: the run that came to it has said that.
+    The exit code does not depend on the verdict, which was already the exit code of the other run.
     """
     try:
         with file.open("rb") as opened:
@@ -75,7 +75,7 @@ def print_report_of(file: Path, markdown_file: Path | None) -> None:
 
 
 def _base_of_workflow() -> str:
-    """The branch that a pull request of a GitHub workflow goes to."""
+    """The target branch of the pull request in a GitHub workflow."""
     branch = os.environ.get("GITHUB_BASE_REF")
     if not branch:
         raise ConfigurationError(
@@ -96,7 +96,7 @@ def _write_forms(forms: ReportForms, text: str, junit: bytes) -> None:
 
 
 def _print_annotations(forms: ReportForms, annotations: Iterable[Annotation]) -> None:
-    """GitHub reads both streams; one JSON document is alone on the first."""
-    wanted = os.environ.get("GITHUB_ACTIONS") == "true" if forms.annotations is None else forms.annotations
-    for annotation in annotations if wanted else ():
+    """Print workflow commands, on standard error if standard output is JSON. GitHub reads both streams."""
+    is_workflow = os.environ.get("GITHUB_ACTIONS") == "true" if forms.annotations is None else forms.annotations
+    for annotation in annotations if is_workflow else ():
         print_workflow_command(annotation, error=forms.as_json)

@@ -1,4 +1,4 @@
-"""``sitegen compare``."""
+"""``sitegen compare``: compares variants, iterations, revisions, or prompts by their responses to test cases."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ _ITERATION: Final = re.compile(r"(.+)@(\d{1,9})")
 
 
 class ComparedSides(NamedTuple):
-    """What to compare: variants or iterations of one eval, else two revisions."""
+    """What to compare: variants or iterations of one eval, or two revisions."""
 
     eval_id: str = ""
     variants: tuple[str, ...] = ()
-    """With an eval and neither of these: all its variants."""
+    """All variants of the eval if both this and ``iterations`` are empty."""
     iterations: tuple[int, ...] = ()
     revisions: tuple[str, ...] = ()
 
 
 class ComparisonOutput(NamedTuple):
-    """What the command line says of what is written."""
+    """The requested output."""
 
     out: Path | None
     plot_format: PlotFormat | None
-    """None: what the configuration of the evaluation says, else ``png``."""
+    """None: the format in the configuration of the evaluation, otherwise ``png``."""
     as_json: bool
 
 
@@ -58,37 +58,37 @@ def compare(
     eval_id: str | None,
     cache: Path | None,
     config: Path | None,
-    written: ComparisonOutput,
+    output: ComparisonOutput,
 ) -> None:
     """Compare, and print the report or write the files."""
-    wanted = read_sides(sides, eval_id)
-    if wanted.revisions:
-        _refuse_files(wanted.revisions)
-    if config and not wanted.variants and (wanted.iterations or wanted.revisions):
+    compared = read_sides(sides, eval_id)
+    if compared.revisions:
+        _refuse_files(compared.revisions)
+    if config and not compared.variants and (compared.iterations or compared.revisions):
         raise ConfigurationError("--config is for variants of a prompt.", fix="Leave it out.")
-    if wanted.revisions or wanted.iterations:
-        found, chosen = _compare_in_history(Options(repo=repo, cache=cache), wanted), None
+    if compared.revisions or compared.iterations:
+        comparison, chosen = _compare_in_history(Options(repo=repo, cache=cache), compared), None
     else:
         project = WorktreeProject.open(repo)
-        project = project.configured(wanted.eval_id, config) if config else project
-        found = compare_variants(project, wanted.eval_id, wanted.variants)
+        project = project.configured(compared.eval_id, config) if config else project
+        comparison = compare_variants(project, compared.eval_id, compared.variants)
         chosen = project.evaluation.plot_format
-    files = {RESULTS: comparison_json(found.document)}
-    _print_or_write(files, found, written._replace(plot_format=written.plot_format or chosen))
+    files = {RESULTS: comparison_json(comparison.document)}
+    _print_or_write(files, comparison, output._replace(plot_format=output.plot_format or chosen))
 
 
 def compare_files(
-    repo: Path, prompts: Sequence[str], test_cases: Path, *, config: Path | None, written: ComparisonOutput
+    repo: Path, prompts: Sequence[str], test_cases: Path, *, config: Path | None, output: ComparisonOutput
 ) -> None:
-    """Compare prompts by their recorded responses to test cases; print the report, or write the files.
+    """Compare prompts by their recorded responses to test cases, and print the report or write the files.
 
-    Raises ConfigurationError if there are not two of them, NothingToReportError if one has no responses.
+    Raises ConfigurationError for fewer than two prompts, NothingToReportError for a prompt without responses.
     """
     if len(set(prompts)) < 2 or len(set(prompts)) < len(prompts):
         raise ConfigurationError("Two or more prompts are wanted, each once.", fix="Name their files.")
-    for each in prompts:
-        if not Path(each).is_file():
-            raise NothingToReportError("There is no such prompt.", where=each, fix="Name a file that is there.")
+    for name in prompts:
+        if not Path(name).is_file():
+            raise NothingToReportError("There is no such prompt.", where=name, fix="Name a file that is there.")
     project, eval_id = WorktreeProject.open(repo).for_cases(test_cases)
     if config:
         project = project.configured(eval_id, config)
@@ -99,11 +99,13 @@ def compare_files(
     for prompt in map(Path, prompts):
         responses = responses_of(project, eval_id, prompt)
         evaluations.append(evaluate(project, eval_id, prompt, responses, timestamp=timestamp))
-    found = compare_prompts(project.place(eval_id).entry, evaluations)
-    files = {RESULTS: json_bytes(prompts_document(found.document.variants[0], evaluations, timestamp))}
+    comparison = compare_prompts(project.place(eval_id).entry, evaluations)
+    files = {RESULTS: json_bytes(prompts_document(comparison.document.variants[0], evaluations, timestamp))}
     for number, evaluation in enumerate(evaluations, 1):
         files[f"evaluation_{number}.json"] = json_bytes(evaluation.document)
-    _print_or_write(files, found, written._replace(plot_format=written.plot_format or project.evaluation.plot_format))
+    _print_or_write(
+        files, comparison, output._replace(plot_format=output.plot_format or project.evaluation.plot_format)
+    )
 
 
 def _refuse_files(revisions: Sequence[str]) -> None:
@@ -115,18 +117,18 @@ def _refuse_files(revisions: Sequence[str]) -> None:
         )
 
 
-def _print_or_write(files: dict[str, bytes], thresholds: ComparisonWithThresholds, written: ComparisonOutput) -> None:
-    if written.as_json:
+def _print_or_write(files: dict[str, bytes], thresholds: ComparisonWithThresholds, output: ComparisonOutput) -> None:
+    if output.as_json:
         print_document(files[RESULTS])
-    elif written.out is None:
+    elif output.out is None:
         print_text(comparison_markdown(thresholds.document))
-    if written.out is not None:
-        for path in _write_files(written.out, files, thresholds, written.plot_format or "png"):
+    if output.out is not None:
+        for path in _write_files(output.out, files, thresholds, output.plot_format or "png"):
             print_line(f"wrote {path}", error=True)
 
 
 def read_sides(sides: list[str], eval_id: str | None) -> ComparedSides:
-    """Understand the arguments. Raises ConfigurationError if they do not go together."""
+    """Interpret the arguments. Raises ConfigurationError if they do not fit together."""
     fix = "Give EVAL:VARIANT EVAL:VARIANT, EVAL@NUMBER EVAL@NUMBER, two revisions, or --eval EVAL and variants."
     if len(set(sides)) < len(sides):
         raise ConfigurationError("The same is named twice.", fix=fix)
@@ -169,7 +171,7 @@ def _compare_in_history(options: Options, sides: ComparedSides) -> ComparisonWit
 def _write_files(
     out: Path, files: dict[str, bytes], thresholds: ComparisonWithThresholds, plot_format: PlotFormat
 ) -> list[Path]:
-    """All files, with the report and the picture; without matplotlib no picture, which is said but no failure."""
+    """Write all files, with the report and the picture. Without matplotlib the picture is left out with a message."""
     files = {
         **files,
         "comparison_report.md": comparison_markdown(thresholds.document).encode("utf-8", "backslashreplace"),

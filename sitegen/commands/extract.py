@@ -1,4 +1,4 @@
-"""``sitegen extract``."""
+"""``sitegen extract``: writes one run of a log of highlights as ``raw-llm-run.json``."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from sitegen.data_files.reading import UnreadableError
 from sitegen.errors import NothingToReportError, SitegenError
 from sitegen.project_files import LARGEST_ARGUMENT, NotOpenedError, read_file
 from sitegen.scoring.highlights.extract import extract as extracted
+from sitegen.text.plain import counted
 
 STDOUT: Final = Path("-")
 EVALS: Final = Path("evals")
@@ -21,16 +22,16 @@ SHOWN: Final = 20
 
 
 def extract(log: Path, out: Path | None, run: str | None) -> None:
-    """Write one run of a log as ``raw-llm-run.json``; what was passed over is told on standard error.
+    """Write a run of a log as ``raw-llm-run.json``, and print findings about the log on standard error.
 
-    Without a name it is written where an eval of highlights looks for it, if this folder has evals.
+    The default place is where an eval of highlights looks for the file, if the current folder has evals.
     """
     if out is None:
         out = EVALS / WRITTEN if EVALS.is_dir() else WRITTEN
     if not log.is_file():
         raise NothingToReportError("There is no such log.", where=str(log), fix="Name a file that is there.")
     try:
-        done = extracted(read_file(log, LARGEST_ARGUMENT), run, _name(log))
+        done = extracted(read_file(log, LARGEST_ARGUMENT), run, _run_name(log))
     except NotOpenedError as error:
         fix = "Cut the log into parts, or name another file."
         raise SitegenError(f"The log cannot be read: {error.strerror}.", where=str(log), fix=fix) from None
@@ -48,14 +49,10 @@ def extract(log: Path, out: Path | None, run: str | None) -> None:
     out.write_bytes(done.content)
     of_run = "" if done.run is None else f" of run {done.run}"
     counts = ((done.chunks, "chunk"), (done.paragraphs, "paragraph"), (done.highlights, "highlight"))
-    print_line(f"wrote {out}: {', '.join(_counted(*count) for count in counts)}{of_run}")
+    print_line(f"wrote {out}: {', '.join(counted(*count) for count in counts)}{of_run}")
 
 
-def _name(log: Path) -> str:
-    """The log and when it was last written, so that extracting it again gives the same file."""
-    written = datetime.fromtimestamp(int(log.stat().st_mtime), UTC)
-    return f"{log.stem} - {written.isoformat()}"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+def _run_name(log: Path) -> str:
+    """The log's name and modification time, so that extracting it again gives the same file."""
+    modified = datetime.fromtimestamp(int(log.stat().st_mtime), UTC)
+    return f"{log.stem} - {modified.isoformat()}"

@@ -1,4 +1,4 @@
-"""``sitegen history``."""
+"""``sitegen history``: prints the series of an eval."""
 
 from __future__ import annotations
 
@@ -27,36 +27,36 @@ def history(repo: Path, eval_id: str, *, rev: str | None, as_json: bool, cache: 
 
 
 class LineMetrics(NamedTuple):
-    """The metrics that a line has room for."""
+    """The metrics that fit on a line."""
 
     names: tuple[str, ...]
     units: tuple[str, ...]
     both: bool
-    """The headline by the second clock too, because the two part."""
+    """Whether the headline is shown by both clocks, because they differ."""
 
 
 def history_lines(series: Series) -> list[str]:
-    """A line a point: iteration, metrics, the headline's change in points, errors, commit; below it what explains it.
+    """A line for each point: iteration, metrics, change of the headline in points, errors and commit.
 
-    A change is explained where it is not the outputs' alone, where not all documents could be compared, and where the
-    output is stale.
+    A second line explains a change that has other causes than the outputs or does not cover all documents, and marks a
+    stale output.
     """
     specs = series.specs[:3]
-    shown = LineMetrics(
+    columns = LineMetrics(
         names=tuple(spec.name for spec in specs),
         units=tuple(spec.unit for spec in specs),
         both=_clocks_differ(series),
     )
     labels = [f"{spec.label[:9]:>9}" for spec in specs]
-    if shown.both:
+    if columns.both:
         labels.insert(1, f"{'now':>9}")
     labels.insert(1, f"{'95 %':>14}")
-    found = [f"{'iteration':20} {' '.join(labels)} {'change':>8} {'errors':>7}  commit"]
+    lines = [f"{'iteration':20} {' '.join(labels)} {'change':>8} {'errors':>7}  commit"]
     before: Point | None = None
     for point in series.points:
-        found.extend(_point_lines(series, shown, before, point))
+        lines.extend(_point_lines(series, columns, before, point))
         before = point
-    return found
+    return lines
 
 
 def _clocks_differ(series: Series) -> bool:
@@ -64,17 +64,17 @@ def _clocks_differ(series: Series) -> bool:
     return any(point.now and point.now.metric(headline) != point.scorecard.metric(headline) for point in series.points)
 
 
-def _point_lines(series: Series, shown: LineMetrics, before: Point | None, point: Point) -> Iterator[str]:
+def _point_lines(series: Series, columns: LineMetrics, before: Point | None, point: Point) -> Iterator[str]:
     from sitegen.pages.change_text import origin, points, span
     from sitegen.pages.changes import changes
     from sitegen.pages.labels import STALE
     from sitegen.stats.counts import errors
 
     card, at = point.scorecard, point.snapshot
-    values = [card.metric(name) for name in shown.names]
-    units = list(shown.units)
-    if shown.both:
-        values.insert(1, (point.now or card).metric(shown.names[0]))
+    values = [card.metric(name) for name in columns.names]
+    units = list(columns.units)
+    if columns.both:
+        values.insert(1, (point.now or card).metric(columns.names[0]))
         units.insert(1, units[0])
     change = next(iter(changes(series.specs[:1], series.info.nouns, before, point) if before else ()), None)
     moved = "" if change is None else "—" if change.points is None else points(change.points)

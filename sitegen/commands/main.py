@@ -1,4 +1,4 @@
-"""The entry point: the version and a plain build at once, everything else through typer."""
+"""The entry point. The version and a plain build start without typer, whose import takes longer than they do."""
 
 from __future__ import annotations
 
@@ -21,29 +21,30 @@ _FOLDERS: Final = {"-o": "out", "--out": "out", "--cache": "cache"}
 def run() -> None:
     """Run the command line and exit.
 
-    0 fine, 1 a gate failed, 2 usage or configuration, 3 problems under --strict or a part of the site not made.
+    Exit codes: 0 success, 1 a gate failed, 2 wrong usage or configuration, 3 problems under --strict or an incomplete
+    site.
     """
-    if sys.argv[1:] in (["--version"], ["-V"]):  # before typer is imported: scripts ask for it often
+    if sys.argv[1:] in (["--version"], ["-V"]):  # without typer, because scripts ask for it often
         print(f"sitegen {__version__}")
         return
     from sitegen.errors import Notice, SitegenError
 
-    warnings.simplefilter("default", Notice)  # the same text once
+    warnings.simplefilter("default", Notice)  # prints the same text once
     warnings.showwarning = _print_warning
-    for stream in (sys.stdout, sys.stderr):  # a name in git need not be text that the terminal has
+    for stream in (sys.stdout, sys.stderr):  # names in git may contain what the terminal cannot encode
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
         _run_command(sys.argv[1:])
     except SitegenError as error:
-        _say(error)
+        _print_error(error)
         sys.exit(error.exit_code)
-    except OSError as error:  # of the disk: what is wrong with the project's own files is a problem, not an error
-        _say(_system_error(error))
+    except OSError as error:  # from the disk; unreadable files of the project are problems, not errors
+        _print_error(_system_error(error))
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
     finally:
-        # Python looks at every object that is left before it ends: an eighth of the time of a build that does little.
+        # Skips the last garbage collection, which takes an eighth of the time of a build with little to do.
         gc.freeze()
 
 
@@ -55,7 +56,7 @@ def _print_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """Print a warning of ours as a message of the command."""
+    """Print a Notice as a message of the command, and other warnings with their place."""
     from sitegen.commands.printing import print_line
     from sitegen.errors import Notice
 
@@ -65,7 +66,7 @@ def _print_warning(
 
 
 def plain_build(arguments: Sequence[str]) -> Options | None:
-    """What ``build [REPO] [-o DIR] [--cache DIR]`` asks for; None for anything else, which is typer's to read.
+    """The options of ``build [REPO] [-o DIR] [--cache DIR]``; None for any other call, which typer parses.
 
     Most builds are called like that, and importing typer takes longer than a build with nothing to do.
     """
@@ -97,7 +98,7 @@ def _run_command(arguments: Sequence[str]) -> None:
         app(prog_name="sitegen")
 
 
-def _say(error: SitegenError) -> None:
+def _print_error(error: SitegenError) -> None:
     from sitegen.commands.printing import print_error
 
     print_error(error)

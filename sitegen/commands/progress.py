@@ -1,4 +1,4 @@
-"""How far a build, or the calls of a model, have come: bars on a terminal, lines elsewhere."""
+"""Progress of a build or of calls to a model, as bars on a terminal and as lines elsewhere."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sitegen.text.plain import line
 
 
 class StageBars:
-    """A progress bar for each stage of a build, on a terminal."""
+    """Progress bars on a terminal, one for each stage of a build."""
 
     def __init__(self) -> None:
         self.progress = Progress(self._stage, self._step)
@@ -30,19 +30,19 @@ class StageBars:
             self._bar.update(steps)
 
     def end(self) -> None:
-        """Finish the bar that is drawn."""
+        """Finish the current bar."""
         if self._bar is not None:
             self._bar.render_finish()
             self._bar = None
 
 
 def stage_line(name: str, steps: int) -> None:
-    """Tell of a stage where there is no terminal."""
+    """Print a stage where there is no terminal."""
     print_line(f"{name}{f' ({steps})' if steps else ''} ...", error=True)
 
 
 class CallProgress:
-    """A bar on a terminal; elsewhere a line at the beginning, and with ``--debug`` one a call."""
+    """A bar on a terminal, or elsewhere one line at the start; with ``--debug``, a line for each call."""
 
     def __init__(self, label: str, calls: int, *, debug: bool) -> None:
         self._label = line(label, 200)
@@ -64,18 +64,18 @@ class CallProgress:
             print_line("stopped; what was answered is kept, and the same command goes on from there", error=True)
 
     def step(self) -> None:
-        """One more call has ended."""
+        """Count one more finished call."""
         if self._bar is not None:
             self._bar.update(1)
 
     @property
     def log(self) -> Callable[[str], None]:
-        """Where the client tells of each call."""
+        """The function to which the client reports each call."""
         return _print_line if self._debug else _ignore
 
 
 def _new_bar(label: str, steps: int) -> Any:
-    import typer  # a build that is not on a terminal does without it
+    import typer  # builds without a terminal do not need it
 
     bar = typer.progressbar(length=steps, label=label, file=sys.stderr)
     bar.render_progress()

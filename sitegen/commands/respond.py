@@ -1,4 +1,4 @@
-"""``sitegen respond`` and ``judge``: the two commands that call a model; and both at once, with the scores."""
+"""``sitegen respond`` and ``judge``, which call a model, and the evaluation that does both and scores the responses."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ from sitegen.verifying.evaluation import evaluate, variant_name
 from sitegen.verifying.project import WorktreeProject
 
 FAILED: Final = 1
-"""Exit code if any call gave no answer."""
+"""Exit code if a call gave no answer."""
 
 _VARIANT = re.compile(r"[\w-][\w.-]*")
 
 
 class RespondRequest(NamedTuple):
-    """What the command line says, of either command."""
+    """The command line of either command."""
 
     repo: Path
     eval_id: str | None
@@ -54,11 +54,11 @@ class RespondRequest(NamedTuple):
     debug: bool
     base_url: str | None = None
     test_cases: Path | None = None
-    """A file of test cases in the place of an eval's id."""
+    """A file of test cases instead of an eval's id."""
     judge_model: str | None = None
     methods: tuple[str, ...] = ()
     output: Path | None = None
-    """Where the results of the evaluation go."""
+    """The file for the results of the evaluation."""
 
     @property
     def evaluates(self) -> bool:
@@ -67,9 +67,9 @@ class RespondRequest(NamedTuple):
 
 
 def split_words(words: Sequence[str], methods: Sequence[str]) -> tuple[str | None, tuple[str, ...]]:
-    """(the eval's id, methods) of what is typed: names of methods may stand behind the first one.
+    """(id of the eval, methods) from the words of the command line, where names of further methods may follow.
 
-    Raises ConfigurationError if more than one word is left.
+    Raises ConfigurationError if more than one other word remains.
     """
     further = [word for word in words if methods and word in METHODS]
     ids = [word for word in words if word not in further]
@@ -79,7 +79,7 @@ def split_words(words: Sequence[str], methods: Sequence[str]) -> tuple[str | Non
 
 
 class AskedEval(NamedTuple):
-    """The eval that a command is about."""
+    """The eval that a command is about, with its test cases."""
 
     project: WorktreeProject
     place: WorktreeEval
@@ -91,57 +91,59 @@ class AskedEval(NamedTuple):
         return self.place.entry.id
 
 
-def respond(wanted: RespondRequest) -> None:
-    """Run a prompt over the test cases that have no response yet; if that is wanted, grade and score them all."""
-    opened = _asked_eval(wanted)
-    project, place, _ = opened
-    if wanted.test_cases and not wanted.prompt:
+def respond(request: RespondRequest) -> None:
+    """Run a prompt on the test cases that have no response yet, and on request grade and score all responses."""
+    asked_eval = _asked_eval(request)
+    project, place, _ = asked_eval
+    if request.test_cases and not request.prompt:
         raise ConfigurationError("--test_cases goes with a prompt.", fix="Name it by --prompt FILE.")
-    prompt = wanted.prompt or _prompt_of_setting(project, place, "prompt") or _default_prompt(project, opened.eval_id)
+    prompt = (
+        request.prompt or _prompt_of_setting(project, place, "prompt") or _default_prompt(project, asked_eval.eval_id)
+    )
     template = read_prompt(prompt)
-    variant = wanted.variant
-    if wanted.test_cases and not variant:
+    variant = request.variant
+    if request.test_cases and not variant:
         variant = variant_name(project, prompt)
     path = _inside(project, _responses_path(place, variant))
-    methods = wanted.methods or evaluation_methods(place.entry.settings) or tuple(METHODS)
-    metrics_of(methods)  # what is wrong is said before a call is paid for
-    judges = _judge_template(opened, None) if wanted.evaluates and "quality" in methods else None
-    failed = _respond(opened, wanted, template, path)
-    if wanted.evaluates:
+    methods = request.methods or evaluation_methods(place.entry.settings) or tuple(METHODS)
+    metrics_of(methods)  # raises for an unknown method before any call is paid for
+    judges = _judge_template(asked_eval, None) if request.evaluates and "quality" in methods else None
+    failed = _respond(asked_eval, request, template, path)
+    if request.evaluates:
         if judges:
-            failed |= _judge(opened, wanted, judges, [path], wanted.judge_model)
+            failed |= _judge(asked_eval, request, judges, [path], request.judge_model)
         timestamp = datetime.now(UTC).replace(microsecond=0).isoformat()
-        found = evaluate(project, opened.eval_id, prompt, path, timestamp=timestamp, methods=methods)
-        for row in verified_text.one_eval(project, found.verified, methods):
+        evaluation = evaluate(project, asked_eval.eval_id, prompt, path, timestamp=timestamp, methods=methods)
+        for row in verified_text.one_eval(project, evaluation.verified, methods):
             print_line(row)
-        if wanted.output:
-            wanted.output.parent.mkdir(parents=True, exist_ok=True)
-            wanted.output.write_bytes(to_json_bytes(found.document))
-            print_line(f"wrote {wanted.output}", error=True)
+        if request.output:
+            request.output.parent.mkdir(parents=True, exist_ok=True)
+            request.output.write_bytes(to_json_bytes(evaluation.document))
+            print_line(f"wrote {request.output}", error=True)
     if failed:
         raise typer.Exit(FAILED)
 
 
-def judge(wanted: RespondRequest) -> None:
+def judge(request: RespondRequest) -> None:
     """Grade the responses that have no grade yet."""
-    opened = _asked_eval(wanted)
-    template = _judge_template(opened, wanted.prompt)
-    if _judge(opened, wanted, template, _responses(opened.project, opened.place, wanted.variant), wanted.model):
+    asked_eval = _asked_eval(request)
+    template = _judge_template(asked_eval, request.prompt)
+    if _judge(
+        asked_eval, request, template, _responses(asked_eval.project, asked_eval.place, request.variant), request.model
+    ):
         raise typer.Exit(FAILED)
 
 
 def _respond(asked_eval: AskedEval, request: RespondRequest, template: PromptTemplate, path: Path) -> bool:
-    """Whether a call failed."""
+    """Ask for the responses. Returns whether a call failed."""
     project, _, cases = asked_eval
     settings = _call_settings(project, request, request.model)
     file = ResponsesFile.read(path, [case.id for case in cases])
     todo = responding.responses_to_ask_for(cases, file, again=request.again, limit=request.limit)
-    other = 0 if request.again else responding.of_another_prompt(template, cases, file)
-    if other:
-        print_line(
-            f"sitegen: {other} of the responses in {path.name} were made with another prompt; --again makes all anew",
-            error=True,
-        )
+    outdated = 0 if request.again else responding.of_another_prompt(template, cases, file)
+    if outdated:
+        origin = f"{outdated} of the responses in {path.name} were made with another prompt"
+        print_line(f"sitegen: {origin}; --again makes all anew", error=True)
     with CallProgress(f"Asking {settings.model}", len(todo), debug=request.debug) as progress:
         asked = responding.ask_for_responses(todo, template, file, settings, step=progress.step, log=progress.log)
     return _print_outcome(project, path, asked, "responses")
@@ -158,7 +160,7 @@ def _judge_template(asked_eval: AskedEval, prompt: Path | None) -> PromptTemplat
 def _judge(
     asked_eval: AskedEval, request: RespondRequest, template: PromptTemplate, paths: Sequence[Path], model: str | None
 ) -> bool:
-    """Grade the responses in some files, by a model or else by the one that is configured. Whether a call failed."""
+    """Grade the responses in files, by default with the configured model. Returns whether a call failed."""
     project, _, cases = asked_eval
     settings = _call_settings(project, request, model or project.config.llm.judge_model)
     failed = False
@@ -206,7 +208,7 @@ def _asked_eval(request: RespondRequest) -> AskedEval:
 
 
 def _configured(project: WorktreeProject, eval_id: str, file: Path | None) -> WorktreeProject:
-    """With what ``--config`` names: a file like ``sitegen.toml``, or one that tells how prompts are evaluated."""
+    """The project with the settings of ``--config``: a file like ``sitegen.toml``, or the settings of an evaluation."""
     if file is None:
         if project.misread:
             raise project.misread
@@ -217,14 +219,14 @@ def _configured(project: WorktreeProject, eval_id: str, file: Path | None) -> Wo
 
 
 def _call_settings(project: WorktreeProject, request: RespondRequest, model: str | None) -> CallSettings:
-    """The table ``[llm]``, options before it."""
+    """The table ``[llm]``, overridden by options."""
     stated = {field.name: getattr(project.config.llm, field.name) for field in fields(project.config.llm)}
     options = {"model": model, "concurrency": request.concurrency, "base_url": request.base_url}
     return CallSettings(**{**stated, **{name: value for name, value in options.items() if value is not None}})
 
 
 def _prompt_of_setting(project: WorktreeProject, place: WorktreeEval, setting: str) -> Path | None:
-    """The file that one of the eval's settings names, relative to the project."""
+    """The file that a setting of the eval names, relative to the project."""
     name: Any = json.loads(place.entry.settings).get(setting)
     if name is None:
         return None
@@ -238,7 +240,7 @@ def _default_prompt(project: WorktreeProject, eval_id: str) -> Path:
 
 
 def _responses_path(place: WorktreeEval, variant: str | None) -> Path:
-    """The file that a variant's responses are in, or where they belong."""
+    """The file of a variant's responses, which may not exist yet."""
     if variant is not None:
         names: tuple[str, ...] = (f"responses-{variant}.jsonl", f"responses-{variant}.json")
     elif is_path(place.entry.outputs):
@@ -249,20 +251,20 @@ def _responses_path(place: WorktreeEval, variant: str | None) -> Path:
 
 
 def _responses(project: WorktreeProject, place: WorktreeEval, variant: str | None) -> list[Path]:
-    """The files to grade: the variant's, or all that lie in the eval's folder; without any, its newest iteration's."""
-    found = [_responses_path(place, variant)]
+    """The files to grade: that of the variant, or all in the eval's folder, otherwise those of the newest iteration."""
+    candidates = [_responses_path(place, variant)]
     if variant is None and place.folder.is_dir():
         pattern = files_of("responses").variants
-        found += sorted(each for each in place.folder.iterdir() if re.fullmatch(pattern, each.name))
-    there = [path for path in dict.fromkeys(found) if path.is_file() or partial_of(path).is_file()]
-    there = there or [path for path in newest_outputs(place) if variant in (None, _variant_of(path))]
-    if not there:
+        candidates += sorted(file for file in place.folder.iterdir() if re.fullmatch(pattern, file.name))
+    existing = [path for path in dict.fromkeys(candidates) if path.is_file() or partial_of(path).is_file()]
+    existing = existing or [path for path in newest_outputs(place) if variant in (None, _variant_of(path))]
+    if not existing:
         raise NothingToReportError(
             f"The eval {place.entry.id!r} has no responses to grade.",
-            where=str(found[0]),
+            where=str(candidates[0]),
             fix=f"sitegen respond {place.entry.id}",
         )
-    return [_inside(project, path) for path in there]
+    return [_inside(project, path) for path in existing]
 
 
 def _variant_of(path: Path) -> str:
@@ -270,29 +272,29 @@ def _variant_of(path: Path) -> str:
 
 
 def _first_existing(folder: Path, names: tuple[str, ...]) -> Path | None:
-    """The first of the files that is there, if only what an interruption left of it."""
-    begun = first_file(folder, tuple(str(partial_of(Path(name))) for name in names))
-    return first_file(folder, names) or (begun.with_suffix("") if begun else None)
+    """The first file that exists, or whose partial file an interruption has left."""
+    partial = first_file(folder, tuple(str(partial_of(Path(name))) for name in names))
+    return first_file(folder, names) or (partial.with_suffix("") if partial else None)
 
 
 def _inside(project: WorktreeProject, path: Path) -> Path:
-    """A path that the project names; what lies outside is neither sent nor overwritten."""
+    """A resolved path inside the project. Raises ConfigurationError for others: none may be sent or overwritten."""
     resolved = path.resolve()
     if not resolved.is_relative_to(project.root.resolve()):
         raise ConfigurationError("The project names a file outside of it.", where=str(path), fix="Keep it inside.")
     return resolved
 
 
-def _print_outcome(project: WorktreeProject, path: Path, asked: CallOutcome, what: str) -> bool:
-    """Say what came of it, and return whether a call failed."""
-    shown = line(str(path.relative_to(project.root.resolve())))
+def _print_outcome(project: WorktreeProject, path: Path, asked: CallOutcome, noun: str) -> bool:
+    """Print the numbers of successes and failures, and return whether a call failed."""
+    name = line(str(path.relative_to(project.root.resolve())))
     if not asked.calls:
-        print_line(f"{shown}: nothing to do; --again makes all {what} anew")
+        print_line(f"{name}: nothing to do; --again makes all {noun} anew")
         return False
     for case_id, why in asked.failures:
         print_line(f"sitegen: case {line(case_id, 80)}: {why}", error=True)
-    made = asked.calls - len(asked.failures) - asked.malformed
+    succeeded = asked.calls - len(asked.failures) - asked.malformed
     malformed = f", {asked.malformed} malformed" if asked.malformed else ""
     failed = f", {len(asked.failures)} failed: the same command asks for them again" if asked.failures else ""
-    print_line(f"{shown}: {made} {what}{malformed}{failed}")
+    print_line(f"{name}: {succeeded} {noun}{malformed}{failed}")
     return bool(asked.failures)

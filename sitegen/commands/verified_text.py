@@ -1,4 +1,4 @@
-"""What ``verify-one`` and ``verify-all`` print of what was verified."""
+"""The text that ``verify-one`` and ``verify-all`` print."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from sitegen.model.noise import Interval
 from sitegen.model.outcomes import ERROR_TYPES, Judgement
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Scorecard
-from sitegen.model.usage import RunUsage
 from sitegen.pages.labels import interval_basis
 from sitegen.scoring.kinds import scorer, specs_of
 from sitegen.scoring.responses.document import metrics_of
@@ -27,50 +26,53 @@ from sitegen.verifying.project import WorktreeProject
 from sitegen.verifying.verify import Verified
 
 SHOWN: Final = 12
-"""Discrepancies that the terminal lists."""
+"""Discrepancies that are listed."""
 
 LONGEST_NAME: Final = 40
 """Characters of an eval's id in a table."""
 
 
 def one_eval(project: WorktreeProject, verified: Verified, methods: tuple[str, ...]) -> list[str]:
-    """The numbers of one eval, what is wrong with its files, and the first discrepancies."""
+    """The numbers of an eval, the findings about its files, and the first discrepancies."""
     place, card = verified.place, verified.result.scorecard
     nouns, is_structured = scorer(place.kind).nouns, traits_of(place.kind).is_structured
     wrong = [judgement for judgement in verified.result.judgements if judgement.outcome in ERROR_TYPES]
-    files = ", ".join(shown(project, output) for output in verified.outputs)
+    files = ", ".join(shown_path(project, output) for output in verified.outputs)
     lines = [f"{line(place.entry.id)}  {files}{_remark(card)}"]
     lines += _numbers_of_fields(card) if is_structured else _numbers_of_kind(verified, methods)
-    lines += _interval(place.kind, card, nouns)
-    errors = tuple(zip(nouns.errors, _errors(card), strict=True))
+    lines += _interval_line(place.kind, card, nouns)
+    errors = tuple(zip(nouns.errors, _error_counts(card), strict=True))
     counted = "  ".join(
-        f"{name} {count}{_share(count, sum(_errors(card)))}" for name, count in errors if count or is_structured
+        f"{name} {count}{_share(count, sum(_error_counts(card)))}" for name, count in errors if count or is_structured
     )
     lines += [f"  {counted}"] if counted else []
     if len(card.documents) > 1 and is_structured:
-        lines.append(f"  {len(card.documents)} documents, macro F1 {_number(card.metric('macro_f1'))}")
-    lines += [f"  {_finding(finding)}" for finding in card.findings]
-    lines += [f"  {discrepancy(one, nouns)}" for one in wrong[:SHOWN]]
+        lines.append(f"  {len(card.documents)} documents, macro F1 {_three_digits(card.metric('macro_f1'))}")
+    lines += [f"  {_finding_line(finding)}" for finding in card.findings]
+    lines += [f"  {discrepancy(judgement, nouns)}" for judgement in wrong[:SHOWN]]
     if len(wrong) > SHOWN:
         lines.append(f"  ... and {len(wrong) - SHOWN} more: --json has all, --open shows them")
     return lines
 
 
 def every_eval(project: WorktreeProject, verified: Sequence[Verified], averages: Averages) -> list[str]:
-    """A row an eval, then the means over them and the numbers of all their answers together.
+    """A row for each eval, then the macro average and the numbers of all answers pooled.
 
-    An eval in which a number is undefined is not in its mean.
+    The average of a metric leaves out evals for which it is undefined.
     """
-    names = [line(one.place.entry.id, LONGEST_NAME) for one in verified]
+    names = [line(output.place.entry.id, LONGEST_NAME) for output in verified]
     width = max(len(name) for name in ("pooled", *names))
     initials = [ratio.initial for ratio in RATIOS]
-    first, *others = (f"{initial:>6}" for initial in initials)
-    lines = [f"{'eval':{width}}  {first} {'95 %':>14} {' '.join(others)} {'errors':>7}  newest output"]
-    for name, one in zip(names, verified, strict=True):
-        card = one.result.scorecard
-        lines.append(f"{name:{width}}  {_three(one)} {sum(_errors(card)):7,}  {_outputs(project, one)}{_said(one)}")
-    counted = [one for one in verified if _has_f1(one.result.scorecard)]
-    ends = ends_of_mean((one.result.scorecard.metric("f1"), _interval_of_f1(one)) for one in counted)
+    first, *rest = (f"{initial:>6}" for initial in initials)
+    lines = [f"{'eval':{width}}  {first} {'95 %':>14} {' '.join(rest)} {'errors':>7}  newest output"]
+    for name, output in zip(names, verified, strict=True):
+        card = output.result.scorecard
+        lines.append(
+            f"{name:{width}}  {_ratio_columns(output)} {sum(_error_counts(card)):7,}"
+            f"  {_outputs(project, output)}{_remarks(output)}"
+        )
+    counted = [output for output in verified if _has_f1(output.result.scorecard)]
+    ends = ends_of_mean((output.result.scorecard.metric("f1"), _interval_of_f1(output)) for output in counted)
     left_out = [f"{label} of {number}" for label, number in zip(initials, averages.left_out, strict=True) if number]
     undefined = f"   (undefined and left out: {', '.join(left_out)})" if left_out else ""
     lines.append(f"{'macro':{width}}  {_in_columns(averages.macro, _ends(*ends) if ends else '')}{undefined}")
@@ -79,35 +81,35 @@ def every_eval(project: WorktreeProject, verified: Sequence[Verified], averages:
 
 
 def debug(project: WorktreeProject, verified: Verified) -> list[str]:
-    """What was read, for ``--debug``."""
+    """The files and settings that were read, for ``--debug``."""
     place = verified.place
     files = [("ground truth", place.ground_truth), *(("output", output) for output in verified.outputs)]
-    read = [f"debug: {what} {shown(project, path)}, {path.stat().st_size:,} bytes" for what, path in files if path]
+    read = [f"debug: {role} {shown_path(project, path)}, {path.stat().st_size:,} bytes" for role, path in files if path]
     return [
-        f"debug: {line(place.entry.id)} is of kind {place.kind}, in {shown(project, place.folder)}",
+        f"debug: {line(place.entry.id)} is of kind {place.kind}, in {shown_path(project, place.folder)}",
         *read,
         f"debug: settings {line(place.entry.settings, 500)}, thresholds {dict(place.entry.thresholds)}",
         f"debug: {len(verified.result.judgements):,} judgements, {len(verified.result.scorecard.findings)} findings",
     ]
 
 
-def shown(project: WorktreeProject, path: Path) -> str:
-    """A path, from the root of the repository if it is below it."""
+def shown_path(project: WorktreeProject, path: Path) -> str:
+    """A path relative to the root of the repository if it lies below it."""
     return line(str(path.relative_to(project.root) if path.is_relative_to(project.root) else path))
 
 
 def _numbers_of_fields(card: Scorecard) -> list[str]:
     counts = card.counts
     return [
-        "  " + "   ".join(f"{ratio.word} {_number(card.metric(ratio.name))}" for ratio in RATIOS),
+        "  " + "   ".join(f"{ratio.word} {_three_digits(card.metric(ratio.name))}" for ratio in RATIOS),
         f"  {counts.tp}/{card.expected_values} fields correct   TP {counts.tp}  FP {counts.fp}  FN {counts.fn}"
         f"  TN {counts.tn}",
-        *_took(card),
+        *_usage_lines(card),
     ]
 
 
-def _took(card: Scorecard) -> list[str]:
-    """Which model answered, and what that took; nothing if no file states it."""
+def _usage_lines(card: Scorecard) -> list[str]:
+    """The model, tokens, cost and time of the output; nothing if no file states them."""
     if card.usage is None:
         return []
     numbers = [
@@ -115,31 +117,30 @@ def _took(card: Scorecard) -> list[str]:
         for spec in USAGE_METRICS
         if (value := card.metric(spec.name)) is not None
     ]
-    named = [f"{who} {line(', '.join(names), 200)}" for who, names in _named(card.usage) if names]
-    return [f"  {'; '.join((*named, *numbers))}"]
-
-
-def _named(usage: RunUsage) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    return ("model", usage.models), ("judge", usage.judges)
+    names_by_role = (("model", card.usage.models), ("judge", card.usage.judges))
+    models = [f"{role} {line(', '.join(names), 200)}" for role, names in names_by_role if names]
+    return [f"  {'; '.join((*models, *numbers))}"]
 
 
 def _numbers_of_kind(verified: Verified, methods: tuple[str, ...]) -> list[str]:
-    """A line a metric with the verdict on it, those of each variant, and what to do."""
+    """A line for each metric with its verdict, lines for variants, and recommendations."""
     place, card = verified.place, verified.result.scorecard
     names = metrics_of(methods) if methods else None
     specs = [spec for spec in specs_of(scorer(place.kind), (card,)) if names is None or spec.name in names]
-    wanted = [threshold for threshold in place.entry.thresholds if names is None or threshold[0] in (*names, *USAGE)]
-    judged = verdict(all_specs(specs), wanted, card.metrics)
+    thresholds = [
+        threshold for threshold in place.entry.thresholds if names is None or threshold[0] in (*names, *USAGE)
+    ]
+    judged = verdict(all_specs(specs), thresholds, card.metrics)
     width = max(len(spec.label) for spec in specs)
     lines = []
     for spec in specs:
         row = judged.row(spec.name)
-        said = f"  {row.status} (at {'least' if spec.higher_is_better else 'most'} {row.threshold:g})" if row else ""
-        lines.append(f"  {spec.label:{width}} {_number(card.metric(spec.name))}{said}")
+        remark = f"  {row.status} (at {'least' if spec.higher_is_better else 'most'} {row.threshold:g})" if row else ""
+        lines.append(f"  {spec.label:{width}} {_three_digits(card.metric(spec.name))}{remark}")
     if traits_of(place.kind).finds_texts:
         lines.insert(0, _numbers_of_highlights(card))
     advice = (f"  {sentence}" for sentence in judged.recommendations)
-    return [*lines, *_took(card), *_documents(card, specs[:HEADLINES]), *advice]
+    return [*lines, *_usage_lines(card), *_variant_lines(card, specs[:HEADLINES]), *advice]
 
 
 def _numbers_of_highlights(card: Scorecard) -> str:
@@ -149,50 +150,51 @@ def _numbers_of_highlights(card: Scorecard) -> str:
     return f"  expected {expected}  found {counts.tp + counts.fp}  correct {counts.tp}  accuracy {share}"
 
 
-def _documents(card: Scorecard, specs: Sequence[MetricSpec]) -> list[str]:
+def _variant_lines(card: Scorecard, specs: Sequence[MetricSpec]) -> list[str]:
     lines = []
-    for each in card.documents if len(card.documents) > 1 else ():
-        if own := dict(each.metrics):
-            numbers = "  ".join(f"{spec.label} {_number(own.get(spec.name)).strip()}" for spec in specs)
-            lines.append(f"  {line(each.id, LONGEST_NAME)}: {numbers}")
+    for document in card.documents if len(card.documents) > 1 else ():
+        if own := dict(document.metrics):
+            numbers = "  ".join(f"{spec.label} {_three_digits(own.get(spec.name)).strip()}" for spec in specs)
+            lines.append(f"  {line(document.id, LONGEST_NAME)}: {numbers}")
     return lines
 
 
-def _finding(finding: Finding) -> str:
-    """What is wrong and what to do, as two sentences."""
-    what = finding.text.rstrip()
-    return line(f"{finding.severity}: {what if what.endswith(('.', '?', '!')) else f'{what}.'} {finding.fix}")
+def _finding_line(finding: Finding) -> str:
+    """A finding as two sentences: what is wrong, and what to do."""
+    text = finding.text.rstrip()
+    return line(f"{finding.severity}: {text if text.endswith(('.', '?', '!')) else f'{text}.'} {finding.fix}")
 
 
-def discrepancy(one: Judgement, nouns: Nouns) -> str:
-    """One line of the list of errors: which, where, expected, found."""
+def discrepancy(judgement: Judgement, nouns: Nouns) -> str:
+    """A line of the list of discrepancies: error type, place, expected and actual value."""
     from sitegen.text.values import as_text, told_apart
 
-    where = f"{one.document}: {one.label}" if one.document else one.label
-    values = (one.expected, one.actual)
+    where = f"{judgement.document}: {judgement.label}" if judgement.document else judgement.label
+    values = (judgement.expected, judgement.actual)
     texts = told_apart(*values) or ["nothing" if value is None else as_text(value) for value in values]
     expected, actual = (line(text, 60) for text in texts)
-    outcome = nouns.errors[ERROR_TYPES.index(one.outcome)]
+    outcome = nouns.errors[ERROR_TYPES.index(judgement.outcome)]
     return f"{outcome:13}  {line(where, 100)}: expected {expected}, found {actual}"
 
 
 def _outputs(project: WorktreeProject, verified: Verified) -> str:
-    """The first output, and the names of those beside it: ``evals/faq/responses-a.jsonl, responses-b.jsonl``."""
+    """The path of the first output and the names of two more: ``evals/faq/responses-a.jsonl, responses-b.jsonl``."""
     if not verified.outputs:
         return "no output"
-    first, *others = verified.outputs
-    named = [shown(project, first), *(line(other.name, LONGEST_NAME) for other in others[:2])]
-    more = len(others) - 2
-    return ", ".join(named) + (f" and {more} more" if more > 0 else "")
+    names = [
+        shown_path(project, verified.outputs[0]),
+        *(line(path.name, LONGEST_NAME) for path in verified.outputs[1:3]),
+    ]
+    more = len(verified.outputs) - len(names)
+    return ", ".join(names) + (f" and {more} more" if more > 0 else "")
 
 
-def _errors(card: Scorecard) -> tuple[int, ...]:
-    counts = card.counts
-    return (counts.omission, counts.hallucination, counts.wrong_value, counts.format_error)
+def _error_counts(card: Scorecard) -> tuple[int, ...]:
+    return tuple(getattr(card.counts, error_type) for error_type in ERROR_TYPES)
 
 
-def _three(verified: Verified) -> str:
-    """The ratios, the first with its interval; of a kind that does not count answers so, nothing."""
+def _ratio_columns(verified: Verified) -> str:
+    """The ratios with the interval of the first one; dashes for a kind without an F1."""
     card, interval = verified.result.scorecard, _interval_of_f1(verified)
     counted = _has_f1(card)
     return _in_columns(
@@ -202,8 +204,8 @@ def _three(verified: Verified) -> str:
 
 
 def _in_columns(values: Sequence[float | None], spread: str = "") -> str:
-    first, *others = map(_number, values)
-    return " ".join([first, f"{spread:14}", *others])
+    first, *rest = map(_three_digits, values)
+    return " ".join([first, f"{spread:14}", *rest])
 
 
 def _has_f1(card: Scorecard) -> bool:
@@ -219,29 +221,29 @@ def _ends(low: float, high: float) -> str:
     return f"{low:.3f} to {high:.3f}"
 
 
-def _interval(kind: str, card: Scorecard, nouns: Nouns) -> list[str]:
-    """The line that says how far the headline can be trusted; none if nothing tells."""
-    found = interval_of(card, kind)
-    if found is None:
+def _interval_line(kind: str, card: Scorecard, nouns: Nouns) -> list[str]:
+    """The line with the interval of the headline; nothing if there is none."""
+    interval = interval_of(card, kind)
+    if interval is None:
         return []
     label = specs_of(scorer(kind), (card,))[0].label
-    return [f"  95 % interval of {label}: {_ends(found.low, found.high)}, over {interval_basis(found, nouns)}"]
+    return [f"  95 % interval of {label}: {_ends(interval.low, interval.high)}, over {interval_basis(interval, nouns)}"]
 
 
 def _share(part: int, whole: int) -> str:
-    """What part of all errors a type is, behind its count; nothing behind a count of none."""
+    """A count's share of all errors in brackets; nothing for a count of 0."""
     return f" ({100 * part / whole:.1f} %)" if part else ""
 
 
-def _number(value: float | None) -> str:
+def _three_digits(value: float | None) -> str:
     return "     —" if value is None else f"{value:6.3f}"
 
 
-def _said(verified: Verified) -> str:
-    """What is unusual about an output; and the headline, of a kind whose headline is not F1."""
+def _remarks(verified: Verified) -> str:
+    """The status of an output that could not be scored, and the headline if it is not F1."""
     card = verified.result.scorecard
     spec = specs_of(scorer(verified.place.kind), (card,))[0]
-    own = f"  {spec.label.lower()} {_number(card.metric(spec.name)).strip()}"
+    own = f"  {spec.label.lower()} {_three_digits(card.metric(spec.name)).strip()}"
     if spec.recorded:
         own += " (recorded)"
     return f"{_remark(card)}{'' if spec.name == 'f1' and not spec.recorded else own}"

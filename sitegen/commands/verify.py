@@ -1,4 +1,4 @@
-"""``sitegen verify-one`` and ``verify-all``."""
+"""``sitegen verify-one`` and ``verify-all``: score outputs of the work tree, and print or save the results."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from sitegen.verifying.verify import Verified, metadata_of, unsaved_output, veri
 
 
 class VerifyRequest(NamedTuple):
-    """What ``verify-one`` is asked for."""
+    """The command line of ``verify-one``."""
 
     repo: Path
     eval_id: str
     output: Path | None = None
     settings: tuple[tuple[str, str], ...] = ()
-    """Settings of the kind that are given on the command line, and win."""
+    """Settings of the kind, which take precedence over the configuration."""
     methods: tuple[str, ...] = ()
-    """Of kind ``responses``; empty: all."""
+    """For kind ``responses``. Default: all."""
     config: Path | None = None
-    written_to: Path | None = None
-    """A file for the results, as ``--json`` prints them."""
+    results_file: Path | None = None
+    """A file for the results, in the form of ``--json``."""
     save: bool = False
     output_dir: Path | None = None
     open_report: bool = False
@@ -50,51 +50,53 @@ class VerifyRequest(NamedTuple):
 def verify_request(
     repo: Path, eval_id: str, rest: Sequence[str], methods: Sequence[str], settings: Iterable[tuple[str, str | None]]
 ) -> VerifyRequest:
-    """Sort out the words behind the eval's id: names of methods, if ``--methods`` stands before them, and an output.
+    """Interpret the words after the eval's id: an output, and with ``--methods`` also names of further methods.
 
-    Raises ConfigurationError if more than one output is left.
+    Raises ConfigurationError for more than one output.
     """
     further = [word for word in rest if methods and word in METHODS]
     outputs = [word for word in rest if word not in further]
     if len(outputs) > 1:
         raise ConfigurationError(f"One output at a time: {', '.join(outputs)}.", fix="Name one file.")
-    given = tuple((name, value) for name, value in settings if value is not None)
+    stated_settings = tuple((name, value) for name, value in settings if value is not None)
     output = Path(outputs[0]) if outputs else None
-    return VerifyRequest(repo=repo, eval_id=eval_id, output=output, settings=given, methods=(*methods, *further))
+    return VerifyRequest(
+        repo=repo, eval_id=eval_id, output=output, settings=stated_settings, methods=(*methods, *further)
+    )
 
 
-def verify_one(wanted: VerifyRequest) -> None:
-    """Score one output and print it."""
-    repo, eval_id, output = wanted.repo, wanted.eval_id, wanted.output
-    open_report, as_json = wanted.open_report, wanted.as_json
+def verify_one(request: VerifyRequest) -> None:
+    """Score an output, and print or save the result."""
+    repo, eval_id, output = request.repo, request.eval_id, request.output
+    open_report, as_json = request.open_report, request.as_json
     project = WorktreeProject.open(repo)
-    if wanted.config:
-        project = project.configured(eval_id, wanted.config)
-    verified = verify(project, eval_id, output.resolve() if output else None, dict(wanted.settings))
-    methods = wanted.methods
+    if request.config:
+        project = project.configured(eval_id, request.config)
+    verified = verify(project, eval_id, output.resolve() if output else None, dict(request.settings))
+    methods = request.methods
     if traits_of(verified.place.kind).answers_cases:
         methods = methods or evaluation_methods(verified.place.entry.settings)
         if project.misread:
             print_error(project.misread)
     elif methods:
         raise ConfigurationError("--methods is for evals of kind responses.", fix="Leave it out.")
-    if wanted.debug:
+    if request.debug:
         for row in verified_text.debug(project, verified):
             print_line(row, error=True)
     timestamp = datetime.now(UTC).replace(microsecond=0).isoformat()
-    kept = _document(project, verified, timestamp=timestamp, methods=methods)
-    if wanted.save:
-        results, kept = saving.save(project, verified, kept)
+    document = _document(project, verified, timestamp=timestamp, methods=methods)
+    if request.save:
+        results, document = saving.save(project, verified, document)
         print_line(f"saved {results.parent if results.name == RECORDED else results}", error=True)
-        _write_report(project, verified, kept, results, verified.place.folder)
-    if wanted.output_dir:
-        results = saving.save_into(wanted.output_dir.resolve(), verified, kept)
-        _write_report(project, verified, kept, results, results.parent)
-    _print_or_write_results(wanted, kept, [] if as_json else verified_text.one_eval(project, verified, methods))
-    if output is None and (other := unsaved_output(project, verified)):
-        what = f"{verified_text.shown(project, other)} is no iteration yet, and was not scored."
-        fix = f"sitegen verify-one {shlex.quote(eval_id)} {shlex.quote(str(other))} --save"
-        print_error(SitegenError(what, fix=fix))
+        _write_report(project, verified, document, results, verified.place.folder)
+    if request.output_dir:
+        results = saving.save_into(request.output_dir.resolve(), verified, document)
+        _write_report(project, verified, document, results, results.parent)
+    _print_or_write_results(request, document, [] if as_json else verified_text.one_eval(project, verified, methods))
+    if output is None and (unsaved := unsaved_output(project, verified)):
+        message = f"{verified_text.shown_path(project, unsaved)} is no iteration yet, and was not scored."
+        fix = f"sitegen verify-one {shlex.quote(eval_id)} {shlex.quote(str(unsaved))} --save"
+        print_error(SitegenError(message, fix=fix))
     if open_report:
         from sitegen.questions.preview import write_preview
 
@@ -104,7 +106,7 @@ def verify_one(wanted: VerifyRequest) -> None:
 
 
 def _write_report(project: WorktreeProject, verified: Verified, document: Document, results: Path, below: Path) -> None:
-    """Write the report beside the results that were saved, through no link below a folder, and say where it is."""
+    """Write the report beside the saved results, following no link below the folder *below*, and print its path."""
     from sitegen.questions.preview import report_file
 
     report = results.with_name(REPORT) if results.name == RECORDED else results.with_suffix(".html")
@@ -114,10 +116,10 @@ def _write_report(project: WorktreeProject, verified: Verified, document: Docume
 
 
 def _print_or_write_results(request: VerifyRequest, document: Document, rows: Iterable[str]) -> None:
-    if request.written_to:
-        request.written_to.parent.mkdir(parents=True, exist_ok=True)
-        request.written_to.write_bytes(to_json_bytes(document))
-        print_line(f"wrote {request.written_to}", error=True)
+    if request.results_file:
+        request.results_file.parent.mkdir(parents=True, exist_ok=True)
+        request.results_file.write_bytes(to_json_bytes(document))
+        print_line(f"wrote {request.results_file}", error=True)
     if request.as_json:
         print_document(to_json_bytes(document))
     for row in rows:
@@ -125,7 +127,7 @@ def _print_or_write_results(request: VerifyRequest, document: Document, rows: It
 
 
 def verify_all(repo: Path, evals_dir: Path | None = None, *, as_json: bool = False) -> None:
-    """Score the newest output of every eval and print them with the averages over all."""
+    """Score the newest output of every eval, and print all results with their averages."""
     project = WorktreeProject.open(repo, evals_dir)
     verified, missing = [], []
     for eval_id in project.eval_ids():
@@ -135,9 +137,9 @@ def verify_all(repo: Path, evals_dir: Path | None = None, *, as_json: bool = Fal
             missing.append(error)
     if not verified and missing:
         raise missing[0]
-    # Only kinds whose answers are counted have an F1; a mean over what is measured otherwise would say nothing.
-    counted = [one for one in verified if any(spec.name == "f1" for spec in scorer(one.place.kind).metrics)]
-    averages = Averages.of([one.result.scorecard.counts for one in counted])
+    # Averages include only kinds with an F1, because metrics of other kinds have no common meaning.
+    counted = [output for output in verified if any(spec.name == "f1" for spec in scorer(output.place.kind).metrics)]
+    averages = Averages.of([output.result.scorecard.counts for output in counted])
     if as_json:
         _print_all(project, verified, averages)
     else:
@@ -150,7 +152,7 @@ def verify_all(repo: Path, evals_dir: Path | None = None, *, as_json: bool = Fal
 def _print_all(project: WorktreeProject, verified: Sequence[Verified], averages: Averages) -> None:
     import msgspec
 
-    documents = [_document(project, one, timestamp=None) for one in verified]
+    documents = [_document(project, output, timestamp=None) for output in verified]
     body = {"evals": documents, **averages.named()}
     encoded = msgspec.json.Encoder(decimal_format="number").encode(body)
     print_document(msgspec.json.format(encoded, indent=2) + b"\n")

@@ -1,4 +1,4 @@
-"""``sitegen watch``."""
+"""``sitegen watch``: builds the site, serves it, and builds it again after every change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sitegen.serve.watch import WatchedBuild, build_attempt, rebuild_on_change
 
 
 def command(options: Options, *, port: int | None, open_browser: bool) -> None:
-    """Build, serve and follow until Ctrl-C. Raises RepositoryError if there is no repository to follow."""
+    """Build, serve and rebuild until Ctrl-C. Raises RepositoryError if there is no repository."""
     root = open_project(options, "").place.top
     with suppress(KeyboardInterrupt), listen(port) as listening:
         first = _first_build(options)
@@ -33,7 +33,7 @@ def command(options: Options, *, port: int | None, open_browser: bool) -> None:
 
 
 def _first_build(options: Options) -> WatchedBuild:
-    """With bars on a terminal: it may take a while."""
+    """The first build, which may take long, with progress bars on a terminal."""
     if not sys.stderr.isatty():
         return build_attempt(options)
     bars = StageBars()
@@ -55,7 +55,7 @@ async def _serve(listening: socket, options: Options, first: WatchedBuild, root:
 
     if first.error:
         tell(first)
-    # One process from here on: a fork beside the threads that look and serve could hang.
+    # From here on builds use one process, because forking beside the threads of the watcher and server could hang.
     following = asyncio.create_task(rebuild_on_change(options._replace(jobs=1), board, tell))
     following.add_done_callback(end)
     await server.serve([listening])
@@ -65,10 +65,10 @@ async def _serve(listening: socket, options: Options, first: WatchedBuild, root:
 
 
 def _build_lines(built: WatchedBuild, root: Path) -> list[str]:
-    """What a build is told in: what had changed, and what came of it."""
+    """The lines about a build: the changed paths and the time, or the error."""
     if built.error:
         return f"sitegen: {built.error}".split("\n")
     names = [os.path.relpath(path, root) for path in built.paths[:3]]
     more = len(built.paths) - len(names)
-    what = ", ".join(names) + (f" and {more:,} more" if more else "")
-    return [f"{what or 'Up to date'}: built in {built.seconds:.2f} s"]
+    changes = ", ".join(names) + (f" and {more:,} more" if more else "")
+    return [f"{changes or 'Up to date'}: built in {built.seconds:.2f} s"]

@@ -59,7 +59,9 @@ def _metric_lines(comparison: VariantComparison) -> Iterator[str]:
 def _usage_lines(comparison: VariantComparison) -> Iterator[str]:
     """Who answered and graded, and what that took; nothing if no file states any of it."""
     specs = [
-        spec for spec in USAGE_METRICS if any(getattr(each, spec.name) is not None for each in comparison.variants)
+        spec
+        for spec in USAGE_METRICS
+        if any(getattr(variant, spec.name) is not None for variant in comparison.variants)
     ]
     if not specs and not any(variant.models or variant.judges for variant in comparison.variants):
         return

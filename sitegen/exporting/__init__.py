@@ -1,1 +1,1 @@
-"""All of history as tables, in files that other programs open: CSV, JSON, Parquet, SQLite."""
+"""Exports all of history as tables for other programs: CSV, JSON, Parquet or SQLite."""

@@ -1,6 +1,6 @@
-"""Tables into files. A file is whole or not there: it is written beside its place, and moved there.
+"""Writes tables to files. Each file is written under a temporary name and then moved, so it is never incomplete.
 
-Only Parquet goes through pandas: its JSON rounds numbers to 15 digits, and its SQL declares no keys.
+Only Parquet goes through pandas, whose JSON rounds numbers to 15 digits and whose SQL declares no keys.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ PLACES: Final[dict[Format, str]] = {
     "parquet": "export",
     "sqlite": "export.sqlite",
 }
-"""Where each goes if nothing else is said: a folder with a file a table, or one file."""
+"""The default place of each format: a folder with a file for each table, or one file."""
 
 AT_ONCE: Final = 10_000
-"""Rows that are held at a time, of one table."""
+"""Rows of a table that are held in memory at a time."""
 
 _SQL_TYPES: Final = {"text": "TEXT", "integer": "INTEGER", "real": "REAL", "boolean": "INTEGER"}
 
 
 def check_format(format: Format) -> None:
-    """Raise ConfigurationError if a format needs what is not installed: before the work, not after it."""
+    """Raise ConfigurationError if a format needs a package that is not installed, before any work is done."""
     from importlib.util import find_spec
 
     if format == "parquet" and find_spec("pyarrow") is None:
@@ -49,13 +49,13 @@ def check_format(format: Format) -> None:
         )
 
 
-def write_tables(format: Format, place: Path, found: Iterable[Batch]) -> tuple[Path, ...]:
-    """Write every table; the files that came of it. What stands at the place under the same names is replaced."""
-    return _WRITERS[format](place, found)
+def write_tables(format: Format, place: Path, batches: Iterable[Batch]) -> tuple[Path, ...]:
+    """Write every table and return the files. Existing files of the same names are replaced."""
+    return _WRITERS[format](place, batches)
 
 
 def _write_csv(folder: Path, batches: Iterable[Batch]) -> tuple[Path, ...]:
-    """One file a table, with a line of names; undefined is empty, and true is true."""
+    """One file for each table, with a header. Undefined cells are empty; booleans are ``true`` and ``false``."""
     files = {table.name: folder / f"{table.name}.csv" for table in TABLES}
     with ExitStack() as stack:
         writers = {}
@@ -70,16 +70,16 @@ def _write_csv(folder: Path, batches: Iterable[Batch]) -> tuple[Path, ...]:
 
 
 def _write_json(file: Path, batches: Iterable[Batch]) -> tuple[Path, ...]:
-    """One object: name of a table -> its rows as objects.
+    """One object of table name -> rows as objects.
 
-    The rows of a table come in between those of others, and stand together: until then in a file of their own.
+    Batches of different tables alternate, so the rows of each table are collected in a temporary file of its own.
     """
     with _whole_file(file) as temporary, ExitStack() as stack:
         parts = {table.name: stack.enter_context(TemporaryFile(dir=file.parent)) for table in TABLES}
         names = {table.name: _column_names(table) for table in TABLES}
         for name, rows in batches:
-            for some in _row_chunks(rows):
-                listed = to_json_bytes([dict(zip(names[name], row, strict=True)) for row in some], indent=None)
+            for chunk in _row_chunks(rows):
+                listed = to_json_bytes([dict(zip(names[name], row, strict=True)) for row in chunk], indent=None)
                 parts[name].write(b"," * bool(parts[name].tell()) + listed.strip()[1:-1])
         with open(temporary, "wb") as whole:
             whole.write(b'{"schema":"%s","tables":' % SCHEMA.encode())
@@ -93,7 +93,7 @@ def _write_json(file: Path, batches: Iterable[Batch]) -> tuple[Path, ...]:
 
 
 def _write_parquet(folder: Path, batches: Iterable[Batch]) -> tuple[Path, ...]:
-    """One file a table."""
+    """One file for each table."""
     from sitegen.frames import ParquetFile
 
     files = {table.name: folder / f"{table.name}.parquet" for table in TABLES}
@@ -104,14 +104,16 @@ def _write_parquet(folder: Path, batches: Iterable[Batch]) -> tuple[Path, ...]:
             columns = [(column.name, column.type) for column in table.columns]
             writers[table.name] = stack.enter_context(closing(ParquetFile(columns, temporary)))
         for name, rows in batches:
-            for some in _row_chunks(rows):
-                writers[name].add(some)
+            for chunk in _row_chunks(rows):
+                writers[name].add(chunk)
     return tuple(files.values())
 
 
 def _write_sqlite(file: Path, batches: Iterable[Batch]) -> tuple[Path, ...]:
     """One database with keys, foreign keys and declared types."""
-    inserts = {table.name: f"INSERT INTO {table.name} VALUES ({_insert_marks(table)})" for table in TABLES}
+    inserts = {
+        table.name: f"INSERT INTO {table.name} VALUES ({', '.join('?' * len(table.columns))})" for table in TABLES
+    }
     with _whole_file(file) as temporary, closing(sqlite3.connect(temporary)) as database:
         database.execute("PRAGMA journal_mode = OFF")
         database.execute("PRAGMA foreign_keys = ON")
@@ -140,24 +142,20 @@ def _column_declaration(column: ExportColumn) -> str:
     return f"{column.name} {_SQL_TYPES[column.type]}{needed}{checked}"
 
 
-def _insert_marks(table: Table) -> str:
-    return ", ".join("?" for _ in table.columns)
-
-
 def _column_names(table: Table) -> tuple[str, ...]:
     return tuple(column.name for column in table.columns)
 
 
 def _row_chunks(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    """The rows, a few thousand at a time."""
-    every = iter(rows)
-    while some := list(islice(every, AT_ONCE)):
-        yield some
+    """The rows in lists of at most ``AT_ONCE``."""
+    remaining = iter(rows)
+    while chunk := list(islice(remaining, AT_ONCE)):
+        yield chunk
 
 
 @contextmanager
 def _whole_file(file: Path) -> Iterator[Path]:
-    """A name for a file while it is not whole; moved to its place at the end, or removed if there is no good one."""
+    """A temporary name for a file that is moved to its place at the end, or removed after an error."""
     file.parent.mkdir(parents=True, exist_ok=True)
     temporary = file.with_name(f".{file.name}.{os.getpid()}")
     try:

@@ -1,4 +1,4 @@
-"""The rows of an export, series by series, so that only one is held at a time."""
+"""Makes the rows of an export series by series, so that only one series is in memory at a time."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from sitegen.pages import links
 from sitegen.text.plain import encodable
 
 Batch: TypeAlias = tuple[str, Iterable[Row]]
-"""Name of a table, and some of its rows."""
+"""(name of a table, rows of it)."""
 
 _EditKey: TypeAlias = tuple[str, str]
 _EditNumbers: TypeAlias = Mapping[_EditKey, int]
 
 
 class Exported(NamedTuple):
-    """What is exported."""
+    """The input of an export."""
 
     head: str
     """Id of the newest commit."""
@@ -33,7 +33,7 @@ class Exported(NamedTuple):
 
 
 def batches(exported: Exported) -> Iterator[Batch]:
-    """Every row of every table, rows after those that they refer to."""
+    """All rows of all tables; a row comes after the rows that it refers to."""
     edits = sorted(
         (edit for file in exported.instructions for edit in file.edits),
         key=lambda edit: (edit.commit.position, edit.path, edit.status),
@@ -118,7 +118,7 @@ def _point_row(eval_id: str, index: int, point: Point) -> Row:
 
 
 def _score_rows(series: Series, index: int, point: Point) -> Iterator[Row]:
-    """Every metric of the kind; the interval is the headline's."""
+    """One row for each metric of the kind. Only the headline has an interval."""
     deltas = {delta.name: delta for delta in point.delta.metrics} if point.delta else {}
     for spec in series.specs:
         delta = deltas.get(spec.name)
@@ -138,7 +138,7 @@ def _score_rows(series: Series, index: int, point: Point) -> Iterator[Row]:
 
 
 def _cell_rows(series: Series) -> Iterator[Row]:
-    """A row a run: from its first point to its last."""
+    """One row for each run of a cell, with its first and last point."""
     last = len(series.points) - 1
     for number, cell in enumerate(series.cells.cells):
         ends = [*(run.start - 1 for run in cell.runs[1:]), last]
@@ -165,5 +165,5 @@ def _counts_in_columns(counts: Counts) -> tuple[int, ...]:
 
 
 def _encodable_row(row: Iterable[Cell]) -> Row:
-    """With bytes of names that are no text spelled out."""
+    """The row with bytes that are not UTF-8 spelled out in its texts."""
     return tuple(encodable(cell) if isinstance(cell, str) else cell for cell in row)

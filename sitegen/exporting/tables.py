@@ -1,4 +1,4 @@
-"""The tables of an export: names, columns and how they refer to each other. Form ``sitegen/export/1``.
+"""The tables of an export (``sitegen/export/1``): names, columns, keys and references.
 
 No name is a keyword of SQL, so that none needs quotes.
 """
@@ -22,7 +22,7 @@ class ExportColumn(NamedTuple):
     name: str
     type: ColumnType = "text"
     optional: bool = False
-    """May be undefined."""
+    """Whether cells may be undefined."""
 
 
 class Reference(NamedTuple):
@@ -34,7 +34,7 @@ class Reference(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table. Its rows are tuples in the order of its columns."""
+    """A table, whose rows are tuples in the order of its columns."""
 
     name: str
     columns: tuple[ExportColumn, ...]
@@ -42,61 +42,50 @@ class Table(NamedTuple):
     references: tuple[Reference, ...] = ()
 
 
-_COUNTS: Final = tuple(ExportColumn(name, "integer") for name in ("tp", "fp", "fn", "tn", *ERROR_TYPES))
+def _columns(*names: str, type: ColumnType = "text", optional: bool = False) -> tuple[ExportColumn, ...]:
+    return tuple(ExportColumn(name, type, optional) for name in names)
+
+
+_COUNTS: Final = _columns("tp", "fp", "fn", "tn", *ERROR_TYPES, type="integer")
 _COMMIT: Final = (
-    ExportColumn("commit_id"),
-    ExportColumn("position", "integer"),
-    ExportColumn("committed_at"),
-    ExportColumn("author"),
-    ExportColumn("subject"),
+    *_columns("commit_id"),
+    *_columns("position", type="integer"),
+    *_columns("committed_at", "author", "subject"),
 )
 _EVAL: Final = Reference(("eval_id",), "evals", ("eval_id",))
-_AT: Final = (ExportColumn("eval_id"), ExportColumn("point", "integer"))
+_AT: Final = (*_columns("eval_id"), *_columns("point", type="integer"))
 _POINT: Final = Reference(("eval_id", "point"), "points", ("eval_id", "point"))
 
 TABLES: Final = (
-    Table("about", (ExportColumn("name"), ExportColumn("value")), ("name",)),
+    Table("about", _columns("name", "value"), ("name",)),
     Table(
         "instructions",
         (
-            ExportColumn("edit", "integer"),
-            ExportColumn("path"),
-            ExportColumn("status"),
-            ExportColumn("old_path", optional=True),
-            ExportColumn("old_blob", optional=True),
-            ExportColumn("new_blob", optional=True),
+            *_columns("edit", type="integer"),
+            *_columns("path", "status"),
+            *_columns("old_path", "old_blob", "new_blob", optional=True),
             *_COMMIT,
         ),
         ("edit",),
     ),
     Table(
         "evals",
-        (
-            ExportColumn("eval_id"),
-            ExportColumn("name"),
-            ExportColumn("kind"),
-            ExportColumn("description"),
-            ExportColumn("headline"),
-            ExportColumn("deleted", "boolean"),
-        ),
+        (*_columns("eval_id", "name", "kind", "description", "headline"), *_columns("deleted", type="boolean")),
         ("eval_id",),
     ),
     Table(
         name="points",
         columns=(
             *_AT,
-            ExportColumn("iteration", "integer"),
-            ExportColumn("label"),
+            *_columns("iteration", type="integer"),
+            *_columns("label"),
             *_COMMIT,
-            ExportColumn("recorded_at", optional=True),
-            ExportColumn("cause"),
-            ExportColumn("status"),
-            ExportColumn("stale", "boolean"),
+            *_columns("recorded_at", optional=True),
+            *_columns("cause", "status"),
+            *_columns("stale", type="boolean"),
             *_COUNTS,
-            ExportColumn("report"),
-            ExportColumn("models", optional=True),
-            ExportColumn("parameters", optional=True),
-            ExportColumn("judges", optional=True),
+            *_columns("report"),
+            *_columns("models", "parameters", "judges", optional=True),
         ),
         key=("eval_id", "point"),
         references=(_EVAL,),
@@ -105,39 +94,30 @@ TABLES: Final = (
         name="scores",
         columns=(
             *_AT,
-            ExportColumn("metric"),
-            ExportColumn("score_then", "real", optional=True),
-            ExportColumn("score_now", "real", optional=True),
-            ExportColumn("change", "real", optional=True),
-            ExportColumn("by_outputs", "real", optional=True),
-            ExportColumn("by_ground_truth", "real", optional=True),
-            ExportColumn("by_rules", "real", optional=True),
-            ExportColumn("interval_low", "real", optional=True),
-            ExportColumn("interval_high", "real", optional=True),
+            *_columns("metric"),
+            *_columns("score_then", "score_now", "change", type="real", optional=True),
+            *_columns("by_outputs", "by_ground_truth", "by_rules", type="real", optional=True),
+            *_columns("interval_low", "interval_high", type="real", optional=True),
         ),
         key=("eval_id", "point", "metric"),
         references=(_POINT,),
     ),
     Table(
         name="fields",
-        columns=(*_AT, ExportColumn("attribute"), *_COUNTS),
+        columns=(*_AT, *_columns("attribute"), *_COUNTS),
         key=("eval_id", "point", "attribute"),
         references=(_POINT,),
     ),
     Table(
         name="cells",
         columns=(
-            ExportColumn("eval_id"),
-            ExportColumn("cell", "integer"),
-            ExportColumn("document"),
-            ExportColumn("path"),
-            ExportColumn("attribute"),
-            ExportColumn("extra", "boolean"),
-            ExportColumn("from_point", "integer"),
-            ExportColumn("to_point", "integer"),
-            ExportColumn("state"),
-            ExportColumn("expected", optional=True),
-            ExportColumn("actual", optional=True),
+            *_columns("eval_id"),
+            *_columns("cell", type="integer"),
+            *_columns("document", "path", "attribute"),
+            *_columns("extra", type="boolean"),
+            *_columns("from_point", "to_point", type="integer"),
+            *_columns("state"),
+            *_columns("expected", "actual", optional=True),
         ),
         key=("eval_id", "cell", "from_point"),
         references=(
@@ -147,9 +127,9 @@ TABLES: Final = (
     ),
     Table(
         name="point_edits",
-        columns=(*_AT, ExportColumn("edit", "integer")),
+        columns=(*_AT, *_columns("edit", type="integer")),
         key=("eval_id", "point", "edit"),
         references=(_POINT, Reference(("edit",), "instructions", ("edit",))),
     ),
 )
-"""Every table after those that it refers to."""
+"""A table comes after the tables that it refers to."""

@@ -1,4 +1,4 @@
-"""Many calls, at most so many at once."""
+"""Calls a model for many jobs concurrently."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sitegen.llm.responses_file import Slot
 
 
 class Job(NamedTuple):
-    """A call to make."""
+    """A prompt to send, and the response that it is for."""
 
     slot: Slot
     prompt: Prompt
@@ -25,14 +25,14 @@ Done = Callable[[Job, ModelReply | CallError], None]
 
 
 def call_all(jobs: Iterable[Job], settings: CallSettings, done: Done, log: Log) -> None:
-    """Ask for every job, ``settings.concurrency`` at once, and hand over each result as it comes.
+    """Call the model for every job, ``settings.concurrency`` at a time, and pass each result to *done* on arrival.
 
-    A call that fails is a result. Raises SitegenError if no call can succeed: what is under way is given up then.
+    A failed call is a result. If no call can succeed, raises SitegenError and abandons the calls under way.
     """
     asking = partial(asyncio.run, _call_all(jobs, Client(settings, log), settings.concurrency, done))
     if not _is_looping():
         asking()
-    else:  # in a notebook, which runs a loop of its own in this thread
+    else:  # a notebook already runs an event loop in this thread
         with ThreadPoolExecutor(1) as thread:
             thread.submit(asking).result()
 

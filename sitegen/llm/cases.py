@@ -1,4 +1,4 @@
-"""The test cases of an eval of kind ``responses``, as a prompt needs them."""
+"""Reads the test cases of an eval of kind ``responses`` for filling in prompts."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class PromptCase(NamedTuple):
     expected: str | None
     category: str
     metadata: tuple[tuple[str, str], ...]
-    """(``a.b``, text): members of members by their dotted names."""
+    """(name, text); nested members have dotted names, ``a.b``."""
 
     def values(self) -> dict[str, str]:
-        """What placeholders of a prompt stand for; not the expected text, which a prompt must not give away."""
-        named = {f"metadata.{name}": value for name, value in self.metadata}
-        return {**named, "id": self.id, "input": self.input, "category": self.category}
+        """Values of the placeholders of a prompt, without the expected text, which a prompt must not reveal."""
+        metadata = {f"metadata.{name}": value for name, value in self.metadata}
+        return {**metadata, "id": self.id, "input": self.input, "category": self.category}
 
 
 def read_prompt_cases(file: Path) -> tuple[PromptCase, ...]:
@@ -34,7 +34,7 @@ def read_prompt_cases(file: Path) -> tuple[PromptCase, ...]:
     Raises NothingToReportError if there is no such file, ConfigurationError if a case cannot be asked.
     """
     try:
-        root = json.loads(read_file(file, LARGEST_FILE).decode("utf-8-sig"))
+        cases_value = json.loads(read_file(file, LARGEST_FILE).decode("utf-8-sig"))
     except FileNotFoundError:
         raise NothingToReportError(
             "The eval has no test cases.", where=str(file), fix="Write a list of {id, input, expected, category}."
@@ -47,13 +47,13 @@ def read_prompt_cases(file: Path) -> tuple[PromptCase, ...]:
         raise ConfigurationError(
             f"The test cases are no JSON: {error}.", where=str(file), fix="Write valid JSON."
         ) from None
-    if isinstance(root, dict):
-        root = root.get("test_cases", root.get("cases"))
-    if not isinstance(root, list):
+    if isinstance(cases_value, dict):
+        cases_value = cases_value.get("test_cases", cases_value.get("cases"))
+    if not isinstance(cases_value, list):
         raise ConfigurationError("The test cases are no list.", where=str(file), fix="Write a list of objects.")
-    if are_anonymous(root):
-        root = [{**each, "id": str(number)} for number, each in enumerate(root, 1)]
-    cases = tuple(_prompt_case(each, number, file) for number, each in enumerate(root, 1))
+    if are_anonymous(cases_value):
+        cases_value = [{**value, "id": str(number)} for number, value in enumerate(cases_value, 1)]
+    cases = tuple(_prompt_case(value, number, file) for number, value in enumerate(cases_value, 1))
     _refuse_twins(cases, file)
     return cases
 
@@ -87,8 +87,8 @@ def _case_text(value: Any) -> str:
 
 
 def _refuse_twins(cases: tuple[PromptCase, ...], file: Path) -> None:
-    seen: set[str] = set()
+    ids: set[str] = set()
     for case in cases:
-        if case.id in seen:
+        if case.id in ids:
             raise ConfigurationError(f"Two test cases have the id {case.id!r}.", where=str(file), fix="Rename one.")
-        seen.add(case.id)
+        ids.add(case.id)

@@ -1,4 +1,4 @@
-"""One model behind the Messages API, asked by the official client."""
+"""Calls a model through the Messages API with the official client."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 KEY: Final = "ANTHROPIC_API_KEY"
 MOST_AT_ONCE: Final = 100
-"""Calls under way; more would only be refused by the API, and asked again."""
+"""Concurrent calls; the API would reject more, and they would be repeated."""
 
 _LONGEST_ERROR: Final = 300
 _HOPELESS: Final = (401, 403, 404)
-"""No key, no right, no such model: every other call would end the same way."""
+"""Statuses for a wrong key, a missing right or an unknown model, which every other call would get too."""
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 
 Log = Callable[[str], None]
@@ -33,41 +33,41 @@ Log = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallSettings(Llm):
-    """The table ``[llm]``, and where the API is, which no file may say: the user's key goes there."""
+    """The table ``[llm]`` and the address of the API, which no file may set because the user's key goes there."""
 
     base_url: str | None = None
-    """None: what the client itself takes from the environment, else its own."""
+    """None for the client's default, which the environment can change."""
 
     @property
     def parameters(self) -> dict[str, int | float]:
-        """Of every call, as responses record them."""
-        found = {"max_tokens": self.max_tokens, "temperature": self.temperature}
-        return {name: value for name, value in found.items() if value is not None}
+        """The parameters of every call that responses record."""
+        parameters = {"max_tokens": self.max_tokens, "temperature": self.temperature}
+        return {name: value for name, value in parameters.items() if value is not None}
 
 
 class ModelReply(NamedTuple):
-    """What a model said."""
+    """A model's answer."""
 
     text: str
     model: str
-    """Its name as the API gives it: an alias resolved."""
+    """The name that the API returns, with an alias resolved."""
     usage: Usage = Usage()
-    """Tokens as the API counts them, the seconds of the last try, and the cost if the settings state prices."""
+    """Tokens as counted by the API, seconds of the last attempt, and the cost if the settings have a price."""
 
-    def took(self) -> dict[str, int | float]:
-        """What is known of it, as responses hold it."""
+    def stated_usage(self) -> dict[str, int | float]:
+        """The defined numbers of the usage, as responses record them."""
         return {name: value for name, value in self.usage._asdict().items() if value is not None}
 
 
 class CallError(Exception):
-    """A call that gave no answer, in one line. The next one may."""
+    """A call without an answer, described in one line. Other calls may succeed."""
 
 
 class Client:
-    """Use as an asynchronous context manager."""
+    """The API client, an asynchronous context manager."""
 
     def __init__(self, settings: CallSettings, log: Log) -> None:
-        """Raises ConfigurationError if the settings make no sense, the package or the key is missing."""
+        """Raises ConfigurationError if a setting is invalid, or if the package or the key is missing."""
         check_call_settings(settings)
         try:
             import anthropic
@@ -95,7 +95,7 @@ class Client:
         await self._client.close()
 
     async def ask(self, label: str, prompt: Prompt) -> ModelReply:
-        """One answer. 408, 409, 429, 5xx, time-outs and lost connections are tried again by the client first.
+        """Ask for one answer. The client itself repeats calls after 408, 409, 429, 5xx, time-outs and lost connections.
 
         Raises CallError, or ConfigurationError if no call can succeed.
         """
@@ -120,14 +120,12 @@ class Client:
         }
         if prompt.system:
             request["system"] = prompt.system
-        if (
-            self._settings.temperature is not None
-        ):  # newer clients have no argument for it, since newer models refuse it
+        if self._settings.temperature is not None:  # newer clients lack the argument, as newer models refuse it
             request["extra_body"] = {"temperature": self._settings.temperature}
         return request
 
     def _answer(self, message: Any, seconds: float) -> ModelReply:
-        """The text of a message. The client checks nothing of what an API sends: neither types nor keys."""
+        """The text of a message. The client validates neither types nor keys of what the API sends."""
         content = getattr(message, "content", None)
         if not isinstance(content, list):
             raise CallError("the answer of the API is no message")
@@ -142,7 +140,7 @@ class Client:
         names = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
         tokens = stated({name: getattr(counted, name, None) for name in names}).usage
         price = self._settings.prices.get(model) or self._settings.prices.get(self._settings.model)
-        cached = any(getattr(counted, name, None) for name in names[2:])  # at prices of their own
+        cached = any(getattr(counted, name, None) for name in names[2:])  # cached tokens have other prices
         cost = None
         if price and not cached and tokens.tokens_in is not None and tokens.tokens_out is not None:
             cost = (tokens.tokens_in * price.input + tokens.tokens_out * price.output) / 1_000_000
@@ -171,7 +169,7 @@ class Client:
 
 
 def check_call_settings(settings: CallSettings) -> None:
-    """Refuse what no API takes, and what would send the key in the clear. Raises ConfigurationError."""
+    """Raise ConfigurationError for settings that no API accepts, or that would send the key unencrypted."""
     least = {"max_tokens": 1, "concurrency": 1, "max_retries": 0, "timeout": 0.001}
     for name, bound in least.items():
         if not getattr(settings, name) >= bound:
@@ -190,7 +188,7 @@ def check_call_settings(settings: CallSettings) -> None:
 
 
 def _error_message(body: object) -> str:
-    """The API's own words for an error, where it sent any."""
+    """The API's own message for an error, if it sent any."""
     inner = body.get("error") if isinstance(body, dict) else None
     if not isinstance(inner, dict):
         return ""

@@ -1,4 +1,4 @@
-"""Grades from 1 to 5 by a model, recorded beside the responses."""
+"""Lets a model grade responses from 1 to 5, and records the grades in the file of the responses."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _GRADES: Final = frozenset("12345")
 _LONGEST_ANSWER: Final = 200
 _OF_JUDGE: Final = ("judge", "judge_prompt", "judge_usage", "judge_answer", "judge_error")
 _DATED: Final = re.compile(r"-\d{8}$")
-"""What the API adds to an alias."""
+"""The date that the API appends to an alias."""
 
 
 def grade(answer: str) -> int | None:
-    """The grade that an answer is: one digit from 1 to 5 and nothing else, else None (rule 31)."""
+    """The grade in a judge's answer, which must be a single digit from 1 to 5; otherwise None (rule 31)."""
     text = answer.strip()
     return int(text) if text in _GRADES else None
 
@@ -32,20 +32,20 @@ def grade(answer: str) -> int | None:
 def responses_to_grade(
     cases: Sequence[PromptCase], file: ResponsesFile, *, again: bool, limit: int | None
 ) -> tuple[PendingResponse, ...]:
-    """The responses that have no grade; with *again* all. At most *limit*."""
-    found = []
+    """At most *limit* responses without a grade, or with *again* of all responses."""
+    pending = []
     for case in cases:
         for slot in file.slots(case.id):
             row = file.rows.get(slot)
             if row is not None and is_answered(row) and (again or not _is_graded(row.get("quality"))):
-                found.append(PendingResponse(case, slot))
-    return tuple(found[:limit])
+                pending.append(PendingResponse(case, slot))
+    return tuple(pending[:limit])
 
 
 def given_by_the_judge(todo: Sequence[PendingResponse], file: ResponsesFile, model: str) -> int:
-    """How many of the responses to grade did the judge give itself, by their recorded model, an alias resolved."""
-    models = [str(file.rows[each.slot].get("model") or "") for each in todo]
-    return sum(_DATED.sub("", each) == _DATED.sub("", model) for each in models)
+    """How many of the responses were written by the judge's own model, with dates of aliases ignored."""
+    models = [str(file.rows[pending.slot].get("model") or "") for pending in todo]
+    return sum(_DATED.sub("", author) == _DATED.sub("", model) for author in models)
 
 
 def grade_responses(
@@ -57,10 +57,10 @@ def grade_responses(
     step: Callable[[], None],
     log: Log,
 ) -> CallOutcome:
-    """Ask for a grade of each response and write the file.
+    """Ask for a grade of each response, and write the file.
 
-    An answer that is no grade is kept as ``judge_answer`` and counted; a failed call is kept as ``judge_error``. The
-    next command asks for both again. Raises SitegenError if no call can succeed.
+    An answer without a grade is recorded as ``judge_answer``, a failed call as ``judge_error``; the next command
+    repeats both. Raises SitegenError if no call can succeed.
     """
     jobs = [Job(slot, template.fill(_judge_placeholders(case, file.rows[slot]["output"]))) for case, slot in todo]
     failures: list[tuple[str, str]] = []
@@ -68,21 +68,21 @@ def grade_responses(
 
     def done(job: Job, result: ModelReply | CallError) -> None:
         nonlocal malformed
-        kept = {key: value for key, value in file.rows[job.slot].items() if key not in ("quality", *_OF_JUDGE)}
+        graded = {key: value for key, value in file.rows[job.slot].items() if key not in ("quality", *_OF_JUDGE)}
         if isinstance(result, CallError):
-            kept["judge_error"] = str(result)
+            graded["judge_error"] = str(result)
             failures.append((str(job.slot), str(result)))
         else:
-            kept["judge"] = result.model or settings.model
-            kept["judge_prompt"] = template.digest
-            kept["judge_usage"] = result.took()
+            graded["judge"] = result.model or settings.model
+            graded["judge_prompt"] = template.digest
+            graded["judge_usage"] = result.stated_usage()
             quality = grade(result.text)
             if quality is None:
                 malformed += 1
-                kept["judge_answer"] = cut(result.text, _LONGEST_ANSWER)
+                graded["judge_answer"] = cut(result.text, _LONGEST_ANSWER)
             else:
-                kept["quality"] = quality
-        file.put(job.slot, kept)
+                graded["quality"] = quality
+        file.put(job.slot, graded)
         step()
 
     with file:

@@ -1,4 +1,4 @@
-"""Prompt files: Markdown with placeholders, which are replaced literally and once."""
+"""Reads prompt files: Markdown with placeholders, each of which is replaced literally and once."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ Reply with one digit from 1 to 5 and nothing else.
 {output}
 </answer>
 """
-"""How grades are asked for, unless an eval's settings name a ``judge_prompt``."""
+"""The judge's prompt, unless an eval's settings name a ``judge_prompt``."""
 
 
 class Prompt(NamedTuple):
-    """What one call says."""
+    """The texts of a call."""
 
     system: str
-    """Empty: none."""
+    """Empty for a call without a system prompt."""
     message: str
 
 
@@ -54,17 +54,17 @@ class PromptTemplate(NamedTuple):
     system: str
     message: str
     digest: str
-    """Of the file, 12 hexadecimal digits: recorded with each response."""
+    """12 hexadecimal digits of the file's hash, recorded with each response."""
 
     @property
     def placeholders(self) -> frozenset[str]:
-        """Whatever looks like one, without braces; only names that a case has are replaced."""
+        """Everything that looks like a placeholder, without braces; only names that a case has are replaced."""
         return frozenset(_PLACEHOLDER.findall(self.system + "\n" + self.message))
 
     def fill(self, values: Mapping[str, str]) -> Prompt:
-        """Replace what *values* names; everything else in braces is text. Raises ConfigurationError.
+        """Replace the placeholders that *values* names; anything else in braces is text.
 
-        Metadata that a case does not have is an error rather than nothing: the answer would be to another question.
+        Raises ConfigurationError for metadata that the case lacks, because the model would answer another question.
         """
         missing = sorted(name for name in self.placeholders - set(values) if name.startswith("metadata."))
         if missing:
@@ -82,18 +82,18 @@ class PromptTemplate(NamedTuple):
 def parse_template(text: str) -> PromptTemplate:
     """A template from the text of a prompt file.
 
-    What follows a line ``<!-- system -->`` is the system prompt, what follows ``<!-- user -->`` the message; what
-    stands before the first of them is the other. Without such lines a text with ``{input}`` is the message; one
-    without is the system prompt, and the input is the message.
+    The line ``<!-- system -->`` starts the system prompt, and ``<!-- user -->`` the message; text before the first of
+    these lines belongs to the other part. Without such lines, a text with ``{input}`` is the message, and any other
+    text is the system prompt with the input as message.
     """
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     before, *parts = _PARTS.split(text)
     if parts:
-        said = {"system": "", "user": ""}
-        said["system" if parts[0] == "user" else "user"] = before
+        texts = {"system": "", "user": ""}
+        texts["system" if parts[0] == "user" else "user"] = before
         for name, body in zip(parts[::2], parts[1::2], strict=True):
-            said[name] += body
-        return PromptTemplate(said["system"], said["user"].strip() or "{input}", digest)
+            texts[name] += body
+        return PromptTemplate(texts["system"], texts["user"].strip() or "{input}", digest)
     return PromptTemplate("", text, digest) if "{input}" in text else PromptTemplate(text, "{input}", digest)
 
 

@@ -1,4 +1,4 @@
-"""A prompt's responses to the test cases of an eval."""
+"""Asks a model for the responses of a prompt to the test cases of an eval."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from sitegen.llm.responses_file import ResponsesFile, Row, Slot
 
 
 class CallOutcome(NamedTuple):
-    """What became of the calls of one file."""
+    """The results of the calls for one file."""
 
     calls: int
     failures: tuple[tuple[str, str], ...]
-    """(case, why) of each call that gave no answer, in the order in which they ended."""
+    """(case, reason) of each call without an answer, in the order of completion."""
     malformed: int = 0
-    """Answers of a judge that are no grade."""
+    """Answers of a judge without a grade."""
 
 
 class PendingResponse(NamedTuple):
@@ -32,20 +32,20 @@ class PendingResponse(NamedTuple):
 def responses_to_ask_for(
     cases: Sequence[PromptCase], file: ResponsesFile, *, again: bool, limit: int | None
 ) -> tuple[PendingResponse, ...]:
-    """The responses that are not there, or whose call failed; with *again* all of them. At most *limit*."""
-    every = (PendingResponse(case, slot) for case in cases for slot in file.slots(case.id))
-    return tuple(todo for todo in every if again or not is_answered(file.rows.get(todo.slot)))[:limit]
+    """At most *limit* responses that are missing or whose call failed, or with *again* of all responses."""
+    pending = (PendingResponse(case, slot) for case in cases for slot in file.slots(case.id))
+    return tuple(todo for todo in pending if again or not is_answered(file.rows.get(todo.slot)))[:limit]
 
 
 def is_answered(row: Row | None) -> bool:
-    """Whether a row holds a response: an empty one is one."""
+    """Whether a row holds a response, which may be empty."""
     return row is not None and isinstance(row.get("output"), str) and not row.get("error")
 
 
 def of_another_prompt(template: PromptTemplate, cases: Sequence[PromptCase], file: ResponsesFile) -> int:
-    """How many responses are there already that another prompt gave."""
-    known = {case.id for case in cases}
-    rows = [row for slot, row in file.rows.items() if slot.case_id in known and is_answered(row)]
+    """How many of the recorded responses were made with another prompt."""
+    case_ids = {case.id for case in cases}
+    rows = [row for slot, row in file.rows.items() if slot.case_id in case_ids and is_answered(row)]
     return sum(row.get("prompt", template.digest) != template.digest for row in rows)
 
 
@@ -58,9 +58,9 @@ def ask_for_responses(
     step: Callable[[], None],
     log: Log,
 ) -> CallOutcome:
-    """Ask for each of the responses and write the file. Raises SitegenError if no call can succeed.
+    """Ask for each of the responses, and write the file. Raises SitegenError if no call can succeed.
 
-    A new response takes the place of the old one with all that was said of it: its quality, its embedding.
+    A new response replaces the old row as a whole, because its grade and embedding belong to the old text.
     """
     jobs = [Job(slot, template.fill(case.values())) for case, slot in todo]
     failures: list[tuple[str, str]] = []
@@ -72,7 +72,7 @@ def ask_for_responses(
             failures.append((str(job.slot), str(result)))
         else:
             model = result.model or settings.model
-            row |= {"output": result.text, "model": model, "parameters": settings.parameters, **result.took()}
+            row |= {"output": result.text, "model": model, "parameters": settings.parameters, **result.stated_usage()}
         file.put(job.slot, row)
         step()
 

@@ -1,7 +1,7 @@
-"""The file that holds the responses of one variant: read, added to so that nothing is lost, replaced as a whole.
+"""The file with the responses of a variant, written so that an interruption loses nothing.
 
-While a command runs, each row goes into ``<name>.partial`` beside the file at once. When the command ends, the file is
-replaced by one with all rows, ordered by case. After an interruption the next command starts from both.
+While a command runs, each row is appended to ``<name>.partial`` beside the file at once. When the command ends, a file
+with all rows, ordered by case, replaces the old one. After an interruption, the next command reads both.
 """
 
 from __future__ import annotations
@@ -17,15 +17,14 @@ from sitegen.errors import ConfigurationError
 from sitegen.project_files import NotOpenedError, append_inside, read_inside, write_inside
 
 LARGEST: Final = 1_000_000_000
-"""Bytes of a file of responses."""
+"""Bytes of the largest file that is read."""
 
 Row: TypeAlias = dict[str, Any]
-"""One response: ``case_id``, ``output`` or ``error``, ``model``, ``prompt``, what it took, ``quality``; other keys are
-kept."""
+"""A response: ``case_id``, ``output`` or ``error``, ``model``, ``prompt``, usage, ``quality``, and any other keys."""
 
 
 class Slot(NamedTuple):
-    """Which response: a file may hold several of one case."""
+    """The place of a response in a file, which may hold several responses for a case."""
 
     case_id: str
     number: int = 0
@@ -35,7 +34,7 @@ class Slot(NamedTuple):
 
 
 class ResponsesFile:
-    """Rows by case and number. Use as a context manager: ``put`` rows inside, then ``finish``."""
+    """Rows by slot, and a context manager in which rows are ``put`` and then ``finish`` is called."""
 
     def __init__(self, path: Path, rows: dict[Slot, Row], order: Sequence[str]) -> None:
         self.path = path
@@ -46,22 +45,22 @@ class ResponsesFile:
 
     @classmethod
     def read(cls, path: Path, order: Sequence[str]) -> ResponsesFile:
-        """The rows of the file, and of what an interrupted command left beside it. Raises ConfigurationError.
+        """Read the file and the partial file of an interrupted command. Raises ConfigurationError.
 
-        The file will be written in the *order* of these cases; those of cases that are no more come last.
+        The file will be written in the *order* of these case ids; other cases come last.
         """
         return cls(path, {**_rows_by_slot(_read_rows(path)), **_read_journal(partial_of(path))}, order)
 
     def slots(self, case_id: str) -> tuple[Slot, ...]:
-        """The responses of a case; of one that has none, the first that it could have."""
-        found: list[Slot] = []
-        while (slot := Slot(case_id, len(found))) in self.rows:
-            found.append(slot)
-        return tuple(found) or (Slot(case_id),)
+        """The slots of a case that are filled, or its first slot if there are none."""
+        slots: list[Slot] = []
+        while (slot := Slot(case_id, len(slots))) in self.rows:
+            slots.append(slot)
+        return tuple(slots) or (Slot(case_id),)
 
     def __enter__(self) -> ResponsesFile:
         if self._partial.exists():
-            self._replace()  # the last line may be torn: never write behind it
+            self._replace()  # its last line may be incomplete, so nothing may be appended to it
         return self
 
     def __exit__(
@@ -72,7 +71,7 @@ class ResponsesFile:
             self._journal = None
 
     def put(self, slot: Slot, row: Row) -> None:
-        """Keep a row, in the place of an earlier one. It survives whatever happens to this process."""
+        """Set the row of a slot and append it to the partial file, so that it survives the end of this process."""
         if self._journal is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._journal = append_inside(self._partial.parent, self._partial.name)
@@ -81,20 +80,20 @@ class ResponsesFile:
         self._journal.flush()
 
     def finish(self) -> None:
-        """Replace the file, if a row was put."""
+        """Replace the file if a row was put."""
         if self._journal is not None:
             self._replace()
 
     def _replace(self) -> None:
-        places = {case: place for place, case in enumerate(self._order)}
-        slots = sorted(self.rows, key=lambda slot: places.get(slot.case_id, len(places)))
+        positions = {case: place for place, case in enumerate(self._order)}
+        slots = sorted(self.rows, key=lambda slot: positions.get(slot.case_id, len(positions)))
         rows = [self.rows[slot] for slot in slots]
         write_inside(self.path.parent, self.path.name, _responses_bytes(rows, lines=self.path.suffix == ".jsonl"))
         self._partial.unlink(missing_ok=True)
 
 
 def partial_of(path: Path) -> Path:
-    """Where rows are kept until a file is whole."""
+    """The file that holds rows until the command ends."""
     return path.with_name(f"{path.name}.partial")
 
 
@@ -109,13 +108,13 @@ def _json_line(value: Row | list[int | Row]) -> bytes:
 
 
 def _rows_by_slot(rows: Iterable[Row]) -> dict[Slot, Row]:
-    seen: Counter[str] = Counter()
-    found = {}
+    counts: Counter[str] = Counter()
+    by_slot = {}
     for row in rows:
         case = row["case_id"]
-        found[Slot(case, seen[case])] = row
-        seen[case] += 1
-    return found
+        by_slot[Slot(case, counts[case])] = row
+        counts[case] += 1
+    return by_slot
 
 
 def _read_rows(path: Path) -> list[Row]:
@@ -139,27 +138,27 @@ def _read_rows(path: Path) -> list[Row]:
         root = root.get("responses")
     if not isinstance(root, list):
         raise _unreadable_responses(str(path), "a list of objects is wanted")
-    return [_checked_row(each, f"{path}, response {number}") for number, each in enumerate(root, 1)]
+    return [_checked_row(response, f"{path}, response {number}") for number, response in enumerate(root, 1)]
 
 
 def _read_journal(path: Path) -> dict[Slot, Row]:
-    """What was kept; whatever follows the last line feed was never finished."""
+    """The rows of a partial file; text after the last line feed is an incomplete row."""
     try:
         lines = read_inside(path.parent, path.name, LARGEST).split(b"\n")[:-1]
     except FileNotFoundError:
         return {}
     except NotOpenedError as error:
         raise _unreadable_responses(str(path), str(error.strerror)) from None
-    found = {}
+    by_slot = {}
     for line_number, line in enumerate(lines, 1):
         where = f"{path}:{line_number}"
         match _parsed_json(line.decode("utf-8", "replace"), where):
             case [int(number), row]:
-                kept = _checked_row(row, where)
-                found[Slot(kept["case_id"], number)] = kept
+                response = _checked_row(row, where)
+                by_slot[Slot(response["case_id"], number)] = response
             case _:
                 raise _unreadable_responses(where, "a number and a response are wanted")
-    return found
+    return by_slot
 
 
 def _parsed_json(text: str, where: str) -> Any:

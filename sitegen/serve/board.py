@@ -1,4 +1,4 @@
-"""What the server shows, and who waits for it to change."""
+"""The state of a watched site, shared by the rebuilding loop and the server."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sitegen.serve.layers import Layers
 
 
 class Board:
-    """The last good site and, if the build after it failed, why. All of it in one event loop."""
+    """The last successful site and the error of a failed build after it. Used within one event loop."""
 
     def __init__(self, layers: Layers | None = None, error: str = "") -> None:
         self.layers = layers or Layers()
@@ -18,22 +18,22 @@ class Board:
         self._changed = asyncio.Event()
 
     def show(self, layers: Layers) -> None:
-        """A build ended well."""
+        """Show the result of a successful build."""
         self.layers, self.error = layers, ""
         self._tell()
 
     def fail(self, error: str) -> None:
-        """A build failed; the site stays."""
+        """Show why a build failed, beside the last successful site."""
         self.error = error
         self._tell()
 
     def close(self) -> None:
-        """Let everybody who waits go."""
+        """End every iteration over ``errors``."""
         self._open = False
         self._tell()
 
     async def errors(self) -> AsyncIterator[str]:
-        """What is wrong now, and again after each build until the end; empty if nothing is."""
+        """The present error, and the error after each further build; empty after a successful one."""
         while self._open:
             changed = self._changed
             yield self.error

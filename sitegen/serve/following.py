@@ -1,4 +1,4 @@
-"""What a watched site is made from: where that lies on disk, and whether a change there can matter."""
+"""Watches the files that a site is built from, and filters out changes that cannot matter."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from sitegen.project_files import read_inside
 from sitegen.scoring.case_files import kind_of_case_file
 
 GIT_FILES: Final = ("HEAD", "packed-refs", "config", "shallow", "refs", "reftable", "info/exclude")
-"""In a repository: what decides which commit is built, and which files count."""
+"""Files of a repository that decide which commit is built and which files are ignored."""
 
 FOUND_AT_TOP: Final = (*PROMPTFOO_CONFIGURATIONS, *PROMPTFOO_RESULTS, INSPECT_LOGS)
-"""What makes an eval at the root of a project once it comes."""
+"""Files at the root of a project that create an eval when they appear."""
 
 
 class Followed(NamedTuple):
-    """Files and folders whose changes matter; they need not be there yet."""
+    """Files and folders whose changes matter, including those that do not exist yet."""
 
     project: frozenset[Path]
-    """In the work tree, and the templates."""
+    """Paths in the work tree, and the templates."""
     git: frozenset[Path]
     passed_over: frozenset[Path]
-    """Folders in which only what ``git`` names matters."""
+    """Folders in which only the paths of ``git`` matter."""
     trees: tuple[Path, ...]
-    """Folders to look at with all that is below them."""
+    """Folders that are watched recursively."""
     inodes: tuple[int, ...]
-    """Of the trees: one that was made anew is to be looked at anew."""
+    """Of the trees, because a folder that was created again must be watched again."""
     folders: tuple[Path, ...]
-    """Folders to look at alone: they hold files that are followed, or will hold what is not there yet."""
+    """Folders that are watched without their subfolders, for files in them and for trees that may appear."""
 
     def concerns(self, path: Path) -> bool:
         """Whether a change of this path can change the site."""
@@ -48,28 +48,28 @@ class Followed(NamedTuple):
         return _is_below_any(path, self.project)
 
 
-def followed(found: RepositoryPlace, templates: Path, cache: Path) -> Followed:
-    """What the site of a project is made from, as far as its configuration can be understood now."""
-    named = _configured_places(found.root) if found.root else ()
-    project = frozenset((templates, *named))
-    git = frozenset(folder / name for folder in (found.git_dir, found.common_dir) for name in GIT_FILES)
-    every = project | git
-    trees = {path: inode for path in sorted(every) if (inode := _inode_of_folder(path)) is not None}
+def followed(place: RepositoryPlace, templates: Path, cache: Path) -> Followed:
+    """The paths that the site of a project is built from, as far as its configuration can be read."""
+    configured = _configured_places(place.root) if place.root else ()
+    project = frozenset((templates, *configured))
+    git = frozenset(folder / name for folder in (place.git_dir, place.common_dir) for name in GIT_FILES)
+    paths = project | git
+    trees = {path: inode for path in sorted(paths) if (inode := _inode_of_folder(path)) is not None}
     return Followed(
         project=project,
         git=git,
-        passed_over=frozenset((found.git_dir, found.common_dir, cache)),
+        passed_over=frozenset((place.git_dir, place.common_dir, cache)),
         trees=tuple(trees),
         inodes=tuple(trees.values()),
-        folders=tuple(sorted({_nearest_folder(path) for path in every if path not in trees})),
+        folders=tuple(sorted({_nearest_folder(path) for path in paths if path not in trees})),
     )
 
 
 def _configured_places(root: Path) -> list[Path]:
-    """What is read of a work tree by its configuration and its manifest."""
+    """The paths of a work tree that a build reads under the present configuration and manifest."""
     try:
         site = configuring.read_site(root)
-    except ConfigurationError:  # said by the build; the file itself is followed, so that it can be mended
+    except ConfigurationError:  # the build reports it; the file is followed, so that a correction is noticed
         site = SiteConfig()
     path = f"{site.evals_dir}/manifest.yaml"
     try:
@@ -79,30 +79,30 @@ def _configured_places(root: Path) -> list[Path]:
     stated, _ = configuring.read_manifest_leniently(content, path, site.evals_dir)
     searched = configuring.work_tree_files(root, kind_of_case_file)
     site, manifest = configuring.with_found_evals(site, stated or Manifest(), searched)
-    read = Layout(site, manifest, Watched()).pathspecs or ("",)
-    return [root / name for name in (*SITE_FILES, *FOUND_AT_TOP, OWN_TEMPLATES, ".gitignore", *read)]
+    pathspecs = Layout(site, manifest, Watched()).pathspecs or ("",)
+    return [root / name for name in (*SITE_FILES, *FOUND_AT_TOP, OWN_TEMPLATES, ".gitignore", *pathspecs)]
 
 
-def _is_below_any(path: Path, wanted: frozenset[Path]) -> bool:
-    """Whether a path is one of these, lies in one, or leads to one."""
-    return any(path.is_relative_to(one) or one.is_relative_to(path) for one in wanted)
+def _is_below_any(path: Path, roots: frozenset[Path]) -> bool:
+    """Whether a path is one of the roots, or lies below or above one."""
+    return any(path.is_relative_to(root) or root.is_relative_to(path) for root in roots)
 
 
 def _inode_of_folder(path: Path) -> int | None:
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_ino if stat.S_ISDIR(found.st_mode) else None
+    return status.st_ino if stat.S_ISDIR(status.st_mode) else None
 
 
 def _nearest_folder(path: Path) -> Path:
-    """The nearest folder above a path that is there."""
+    """The nearest existing folder above a path."""
     return next(parent for parent in path.parents if parent.is_dir())
 
 
 class ChangeWatcher:
-    """Looks at the disk, and tells the paths of each burst of changes that matter."""
+    """Watches the disk, and reports the paths of each burst of changes that matter."""
 
     def __init__(self, tell: Callable[[list[Path]], None]) -> None:
         self._tell = tell
@@ -110,9 +110,9 @@ class ChangeWatcher:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def follow(self, followed: Followed) -> bool:
-        """Look at these from now on. False if that is so already, and nothing can have been missed.
+        """Start to watch these paths. Returns False if they are watched already, so that no change was missed.
 
-        Raises OSError if the system does not let so many folders be looked at.
+        Raises OSError if the system does not allow so many watched folders.
         """
         if followed == self._followed:
             return False
@@ -122,14 +122,14 @@ class ChangeWatcher:
             asyncio.create_task(self._look(followed, followed.trees, recursive=True)),
             asyncio.create_task(self._look(followed, followed.folders, recursive=False)),
         ]
-        await asyncio.sleep(0)  # both run as far as their first wait: from here on they see everything
-        failed = [task.exception() for task in self._tasks if task.done()]  # of each, or asyncio complains later
+        await asyncio.sleep(0)  # lets both tasks start watching
+        failed = [task.exception() for task in self._tasks if task.done()]  # read all, or asyncio warns later
         if first := next(filter(None, failed), None):
             raise first
         return True
 
     async def stop(self) -> None:
-        """Look no more."""
+        """Stop watching."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -138,10 +138,10 @@ class ChangeWatcher:
     async def _look(self, followed: Followed, folders: Sequence[Path], *, recursive: bool) -> None:
         from watchfiles import Change, DefaultFilter, awatch
 
-        passed_over = DefaultFilter(ignore_dirs=[name for name in DefaultFilter.ignore_dirs if name != ".git"])
+        default_filter = DefaultFilter(ignore_dirs=[name for name in DefaultFilter.ignore_dirs if name != ".git"])
 
         def matters(change: Change, path: str) -> bool:
-            return passed_over(change, path) and followed.concerns(Path(path))
+            return default_filter(change, path) and followed.concerns(Path(path))
 
         async for burst in awatch(*folders, watch_filter=matters, recursive=recursive, ignore_permission_denied=True):
             self._tell(sorted({Path(path) for _, path in burst}))

@@ -1,8 +1,8 @@
-"""The watched site in two layers: the commit's, and over it what the uncommitted state makes otherwise.
+"""Builds the watched site in two layers: the site of the commit, and above it the files that uncommitted work changes.
 
-The lower layer is an ordinary site, brought up to date by an ordinary build. The upper one is that build's next step as
-if the uncommitted state were one more commit; it is computed anew each time, from the same state of the memo, and
-forgotten. So an edit costs what one more commit costs, and the two layers together are, byte for byte, what
+The lower layer is an ordinary site, kept up to date by an ordinary build. The upper layer is the next step of that
+build, as if the uncommitted state were one more commit. It is computed again each time from the same state of the memo,
+which then forgets it. So an edit costs as much as one more commit, and the two layers together are byte for byte what
 ``sitegen build --worktree`` writes.
 """
 
@@ -19,27 +19,27 @@ from sitegen.stages.cached_kinds import SCORECARDS
 from sitegen.stages.site_files import Overlay, Site
 
 FOLDER = "watch"
-"""Below the folder of the memo: both layers, and a memo of their own, which no other build then moves."""
+"""Folder below that of the memo, for both layers and a memo of their own that no other build changes."""
 
 
 class Layers(NamedTuple):
-    """A watched site."""
+    """The folders of a watched site."""
 
     folders: tuple[Path, ...] = ()
-    """The first that has a file is asked for it."""
+    """Upper layer first; the first folder that has a file serves it."""
     gone: frozenset[str] = frozenset()
-    """Paths of the lower layer that the site does not have."""
+    """Paths of the lower layer that the site no longer has."""
     site: Site | None = None
-    """What the site holds; None before the first build that ended well."""
+    """None before the first successful build."""
 
 
 def build_layers(options: Options, progress: Progress | None = None) -> Layers:
-    """Bring both layers up to date. ``options`` names the project; folders are chosen here. Raises as ``build``.
+    """Bring both layers of the project in *options* up to date, in folders below its cache. Raises like ``build``.
 
-    ``progress`` is told of the lower one, which alone may take long.
+    *progress* follows the lower layer, the only one that can take long.
     """
-    found = open_project(options, "")
-    folder = found.cache / FOLDER
+    opened = open_project(options, "")
+    folder = opened.cache / FOLDER
     lower = options._replace(out=folder / "committed", cache=folder, worktree=False)
     upper = lower._replace(out=folder / "uncommitted", worktree=True)
     build(lower, progress)

@@ -1,7 +1,7 @@
-"""The local server: the files of the watched site, for browsers on this machine alone.
+"""The local server of the watched site, for browsers on this machine alone.
 
-Starlette finds the files and keeps inside their folders, uvicorn speaks HTTP. Ours are the two layers of folders, the
-headers, and what a page needs to follow the site, which is added when it is served and never on disk.
+Starlette finds the files and stays inside their folders, and uvicorn speaks HTTP. This module adds the two layers of
+folders, the headers, and the script with which a page follows the site, which is never written to disk.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from sitegen.serve.board import Board
 ADDRESS: Final = "127.0.0.1"
 PORT: Final = 8000
 HOSTS: Final = (ADDRESS, "localhost", "[::1]")
-"""By which a browser may ask. A name of somebody else's that was made to point here is none of them."""
+"""Host names that a browser may use. Any other name that resolves to this machine is refused."""
 
 HEADERS: Final = {
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    "Cross-Origin-Resource-Policy": "same-origin",  # no page of another site can take a file in, as a script say
+    "Cross-Origin-Resource-Policy": "same-origin",  # keeps other sites from embedding a file, for example as a script
 }
-"""Of every answer."""
+"""Headers of every response."""
 
 _POLICY: Final = b"default-src 'none'; "
 _OWN: Final = (
@@ -55,7 +55,7 @@ _NOT_YET: Final = b"""<!doctype html>
 
 
 def application(board: Board) -> Starlette:
-    """The ASGI application that shows what is on the board."""
+    """The ASGI application that serves the site on the board."""
     sources = find_templates() / "serve"
 
     async def own(request: Request) -> Response:
@@ -79,7 +79,7 @@ def application(board: Board) -> Starlette:
 
 
 class Server(uvicorn.Server):
-    """uvicorn, which ends on Ctrl-C without waiting for those who wait for the next build."""
+    """uvicorn, stopping on Ctrl-C without waiting for clients that wait for the next build."""
 
     def __init__(self, board: Board) -> None:
         self._board = board
@@ -96,13 +96,13 @@ class Server(uvicorn.Server):
         super().__init__(config)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Let everybody go, then end."""
+        """End the event streams, then the server."""
         self._board.close()
         await super().shutdown(sockets)
 
 
 def listen(port: int | None) -> socket.socket:
-    """A socket of this machine alone, at this port, or at any that is free if it is taken."""
+    """A socket on the loopback address at this port, or at a free port if it is taken."""
     try:
         return _bound_socket(PORT if port is None else port)
     except OSError:
@@ -110,32 +110,32 @@ def listen(port: int | None) -> socket.socket:
 
 
 def _bound_socket(port: int) -> socket.socket:
-    found = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        found.bind((ADDRESS, port))
-        found.listen()  # whoever asks before the server is there waits for it
+        bound.bind((ADDRESS, port))
+        bound.listen()  # requests before the server has started will wait
     except OSError:
-        found.close()
+        bound.close()
         raise
-    return found
+    return bound
 
 
 async def _events(board: Board) -> AsyncIterator[str]:
-    """Server-sent events: now and after each build what is wrong, as a JSON string."""
+    """Server-sent events with the error as a JSON string, one at once and one after each build."""
     async for error in board.errors():
         yield f"data: {json.dumps(error)}\n\n"
 
 
 class LayeredFiles(StaticFiles):
-    """The files of the site, asked of one layer after the other."""
+    """The files of the site, looked up in one layer after the other."""
 
     def __init__(self, board: Board) -> None:
         super().__init__(html=True)
         self._board = board
 
     async def get_response(self, path: str, scope: Scope) -> Response:
-        """The file; if it is a page, with what it needs to follow the site."""
+        """The file, with the following script added if it is a page."""
         self.all_directories = [*self._board.layers.folders]
         try:
             response = await super().get_response(path, scope)
@@ -148,20 +148,20 @@ class LayeredFiles(StaticFiles):
         return response
 
     def lookup_path(self, path: str) -> tuple[str, os.stat_result | None]:
-        """Where a file is; nowhere, if the site has it no more, or if it is not a page's: the folders' own marker."""
+        """The place of a file; nowhere for files that the site no longer has, and for hidden files of the folders."""
         if path in self._board.layers.gone or any(name.startswith(".") for name in Path(path).parts):
             return "", None
         return super().lookup_path(path)
 
     def _looks(self) -> Iterator[bytes]:
-        """What decides how all pages look: style sheet and scripts as they are."""
+        """Modification times of the style sheet and the scripts, which decide how every page looks."""
         for name in ("app.css", "app.js", "theme.js"):
-            _, found = self.lookup_path(f"assets/{name}")
-            yield b"%d " % (found.st_mtime_ns if found else 0)
+            _, status = self.lookup_path(f"assets/{name}")
+            yield b"%d " % (status.st_mtime_ns if status else 0)
 
 
 def _page_response(content: bytes, status: int, looks: bytes) -> Response:
-    """A page that may ask the server, and does. Its ETag changes when it would look otherwise, and only then."""
+    """A page with the following script and the right to use it. Its ETag changes only if the page looks different."""
     tag = hashlib.sha256(looks + content).hexdigest()[:16]
     html = content.replace(_POLICY, _POLICY + b"connect-src 'self'; ", 1)
     html = html.replace(b"</head>", _OWN % tag.encode(), 1)
@@ -169,13 +169,13 @@ def _page_response(content: bytes, status: int, looks: bytes) -> Response:
 
 
 class LocalHeaders:
-    """Adds ``HEADERS`` to every answer, whoever gives it."""
+    """Middleware that adds ``HEADERS`` to every response."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer with them."""
+        """Handle a request."""
 
         async def send_with(message: Message) -> None:
             if message["type"] == "http.response.start":

@@ -1,4 +1,4 @@
-"""Watching: build, serve, and build again after every change that matters, until Ctrl-C."""
+"""Builds the watched site again after every change that matters."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from sitegen.serve.layers import Layers, build_layers
 
 
 class WatchedBuild(NamedTuple):
-    """What came of a build."""
+    """The result of a build."""
 
     layers: Layers | None
-    """None if it failed."""
+    """None for a failed build."""
     error: str
-    """Why; empty if it did not."""
+    """Why it failed; empty for a successful build."""
     seconds: float
     paths: tuple[Path, ...] = ()
-    """What had changed."""
+    """The changed paths that caused it."""
 
 
 def build_attempt(options: Options, paths: Sequence[Path] = (), progress: Progress | None = None) -> WatchedBuild:
-    """Build, whatever comes of it: the watch goes on."""
+    """Build, and turn every failure into a result, so that watching goes on."""
     started = perf_counter()
     layers, error = None, ""
     try:
@@ -45,23 +45,20 @@ def build_attempt(options: Options, paths: Sequence[Path] = (), progress: Progre
 
 
 async def rebuild_on_change(options: Options, board: Board, tell: Callable[[WatchedBuild], None]) -> None:
-    """Put every further build on the board, until this is cancelled. A build that has begun is always finished.
-
-    ``tell`` hears of each of them.
-    """
+    """Put further builds on the board and pass them to *tell*, until cancelled. A started build is always finished."""
     changed = asyncio.Event()
     paths: set[Path] = set()
 
-    def note(burst: list[Path]) -> None:
+    def add_paths(burst: list[Path]) -> None:
         paths.update(burst)
         changed.set()
 
-    follower = ChangeWatcher(note)
+    follower = ChangeWatcher(add_paths)
     try:
         while True:
-            found = open_project(options, "")
-            if await follower.follow(followed(found.place, find_templates(), found.cache)):
-                changed.set()  # nobody looked until now
+            project = open_project(options, "")
+            if await follower.follow(followed(project.place, find_templates(), project.cache)):
+                changed.set()  # changes may have been missed until now
             await changed.wait()
             changed.clear()
             burst = sorted(paths)

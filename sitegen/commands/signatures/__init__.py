@@ -1,1 +1,1 @@
-"""What each command takes, and what ``--help`` says of it. The work is imported when a command is called."""
+"""The parameters of each command with their help texts. The work itself is imported when a command is called."""

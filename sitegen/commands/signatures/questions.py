@@ -1,4 +1,4 @@
-"""Asking about the history of a project."""
+"""Commands that answer questions about the history of a project."""
 
 from __future__ import annotations
 
@@ -73,11 +73,11 @@ def compare(
     from sitegen.commands.compare import ComparisonOutput, compare_files
     from sitegen.commands.compare import compare as command
 
-    written = ComparisonOutput(out, plot_format, json_)
+    output = ComparisonOutput(out=out, plot_format=plot_format, as_json=json_)
     if test_cases:
-        compare_files(repo, sides or [], test_cases, config=config, written=written)
+        compare_files(repo, sides or [], test_cases, config=config, output=output)
     else:
-        command(repo, sides or [], eval_id=eval_id, cache=cache, config=config, written=written)
+        command(repo, sides or [], eval_id=eval_id, cache=cache, config=config, output=output)
 
 
 def check(
@@ -95,7 +95,7 @@ def check(
         bool | None,
         typer.Option("--annotations/--no-annotations", help="Workflow commands for GitHub. Default: in a workflow."),
     ] = None,
-    shown: Annotated[
+    report: Annotated[
         Path | None,
         typer.Option(
             "--from",
@@ -114,8 +114,8 @@ def check(
     from sitegen.commands.check import check as command
     from sitegen.project import Options
 
-    if shown:
-        print_report_of(shown, markdown)
+    if report:
+        print_report_of(report, markdown)
         return
 
     options = Options(repo=repo, rev=rev, cache=cache, worktree=worktree)

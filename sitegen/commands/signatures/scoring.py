@@ -1,4 +1,4 @@
-"""Scoring what lies in the work tree, and calling models."""
+"""Commands that score outputs of the work tree or call models."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ def verify_one(
     from sitegen.commands.verify import verify_one as command
     from sitegen.commands.verify import verify_request
 
-    wanted = verify_request(repo, eval_id, rest or [], methods or [], (("range", range_), ("run_id", run_id)))
+    request = verify_request(repo, eval_id, rest or [], methods or [], (("range", range_), ("run_id", run_id)))
     command(
-        wanted._replace(
+        request._replace(
             config=config,
-            written_to=output,
+            results_file=output,
             save=save,
             output_dir=output_dir,
             open_report=open_report,

@@ -1,4 +1,4 @@
-"""Building the site, and what else is written of a project."""
+"""Commands that build the site or write other files of a project."""
 
 from __future__ import annotations
 
