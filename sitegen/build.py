@@ -1,4 +1,4 @@
-"""The spine: git history in, a static site out. Every line of ``publish`` is a stage; read them in this order."""
+"""Builds a site: git history in, static files out. ``publish`` calls the stages in the order in which to read them."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from sitegen.render.output_folder import Claim, claimed, refuse_project
 from sitegen.stages.site_files import Ledger, Site
 
 FEW: Final = 150
-"""New outputs, edits and commits up to which too few pages are written for garbage to matter."""
+"""New outputs, edits and commits up to which too few pages are written for garbage collection to matter."""
 
 
 class Progress(NamedTuple):
-    """How a build tells what it does; called from the building process alone."""
+    """Callbacks by which a build reports its progress, called from the building process alone."""
 
     stage: Callable[[str, int], None] = lambda name, steps: None
-    """A stage begins, with so many steps."""
+    """A stage begins that has so many steps."""
     step: Callable[[int], None] = lambda steps: None
-    """So many more of its steps are done."""
+    """So many more steps of the stage are done."""
 
 
 def template_digest() -> str:
-    """Changes when any template or asset does, or sitegen."""
+    """A digest of all templates and assets and of the version of sitegen."""
     return Renderer((find_templates(),), SiteInfo("", __version__)).digest()
 
 
@@ -37,15 +37,15 @@ def build(options: Options, progress: Progress | None = None) -> Site:
     """Bring the site of a project up to date.
 
     Raises a SitegenError if there is no repository, commit or eval, if the configuration is wrong, or if the output
-    folder is not ours. Whatever else is wrong is on the problems page, and stops nothing; so is a part of the site that
-    sitegen itself failed to make (``Site.failed``).
+    folder is not ours. Anything else that is wrong is listed on the problems page and stops nothing, also a part of the
+    site that sitegen itself failed to make (``Site.failed``).
     """
     project = open_project(options, template_digest())
     refuse_project(project.asked_out, project.out, project.place)
     with claimed(project.out, force=options.force) as claim:
         try:
             return _bring_up_to_date(project, claim, progress)
-        except MemoDamagedError:  # and was put aside
+        except MemoDamagedError:  # the damaged memo was moved aside, so that a new one is begun
             return _bring_up_to_date(project, claim, progress)
 
 
@@ -54,23 +54,23 @@ def _bring_up_to_date(project: Project, claim: Claim, progress: Progress | None)
         ledger = Ledger(project, claim, memo)
         if project.head and ledger.head == project.head and not project.options.worktree:
             return ledger.unchanged()
-        gc.set_threshold(1_000_000)  # next to nothing of a build is cyclic, and the memo alone holds many objects
+        gc.set_threshold(1_000_000)  # almost nothing of a build is cyclic, and scanning its many objects takes time
         site = _publish_all_or_nothing(project, memo, ledger, progress)
         if site.failed and ledger.head:
-            # Pages of earlier builds speak of what failed now: without it, all are made again.
+            # Pages of earlier builds link to the part that failed now, so all pages are made again.
             site = _publish_all_or_nothing(project, memo, Ledger(project, claim, memo), progress)
         return site
 
 
 def _publish_all_or_nothing(project: Project, memo: Memo, ledger: Ledger, progress: Progress | None) -> Site:
-    """What a build that is killed here leaves behind is trusted by no other."""
+    """Build in one transaction. If the build is killed, the next one does not trust the output folder."""
     memo.mark_dirty(project.site)
     with memo.transaction():
         return publish(project, memo, ledger, progress or Progress())
 
 
 def publish(project: Project, memo: Memo, ledger: Ledger, progress: Progress) -> Site:
-    """Walk, score, analyse, render: each stage a function of what the stages before it found."""
+    """Run the stages, each of which is a function of the results of earlier stages."""
     from sitegen.stages.commits import write_commits
     from sitegen.stages.engine import pool_for
     from sitegen.stages.evals import write_evals
@@ -81,10 +81,12 @@ def publish(project: Project, memo: Memo, ledger: Ledger, progress: Progress) ->
     progress.stage("Reading history", 0)
     timeline = read_timeline(project, memo, trusted_head=ledger.head, foreign=ledger.foreign)
     if timeline.new_work > FEW:
-        gc.set_threshold(50_000, 50, 100)  # the contexts of some templates are cyclic, and each holds a whole page
+        gc.set_threshold(50_000, 50, 100)  # contexts of some templates are cyclic, and hold whole pages
 
     with pool_for(timeline.new_work, timeline.jobs, timeline.dask) as pool:
-        progress.stage("Scoring and writing reports", sum(len(one.history.snapshots) for one in timeline.update.evals))
+        progress.stage(
+            "Scoring and writing reports", sum(len(changed.history.snapshots) for changed in timeline.update.evals)
+        )
         evals = write_evals(timeline, memo, ledger, pool, progress.step)
 
         progress.stage("Writing instruction edits", sum(len(file.edits) for file in timeline.update.instructions))

@@ -1,4 +1,4 @@
-"""Waiting for what another process holds, and saying after a moment for whom."""
+"""Waits for locks of other processes, and warns after a moment which process is waited for."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import IO, Any, Final
 from sitegen.errors import Notice
 
 PATIENCE: Final = 2.0
-"""Seconds of waiting before it is said."""
+"""Seconds of waiting before the warning."""
 _PAUSE: Final = 0.05
 
 
-def wait_for_lock(handle: IO[Any], file: Path, what: str) -> None:
-    """Lock an open file against other processes; after ``PATIENCE`` say who has it, and go on waiting."""
+def wait_for_lock(handle: IO[Any], file: Path, resource: str) -> None:
+    """Lock an open file against other processes. After ``PATIENCE`` warn which process has it, and go on waiting."""
     until = time.monotonic() + PATIENCE
     while True:
         try:
@@ -28,17 +28,17 @@ def wait_for_lock(handle: IO[Any], file: Path, what: str) -> None:
             time.sleep(_PAUSE)
         else:
             return
-    say_waiting(what, file)
+    say_waiting(resource, file)
     fcntl.lockf(handle, fcntl.LOCK_EX)
 
 
-def say_waiting(what: str, *files: Path) -> None:
-    """Say that another process has a lock on one of these files."""
-    warnings.warn(f"{what} is in use by {holder(*files)}; waiting for it: {files[0]}", Notice, stacklevel=1)
+def say_waiting(resource: str, *files: Path) -> None:
+    """Warn that another process has a lock on one of these files."""
+    warnings.warn(f"{resource} is in use by {holder(*files)}; waiting for it: {files[0]}", Notice, stacklevel=1)
 
 
 def holder(*files: Path) -> str:
-    """The process that has a lock on one of these files, in words: by its id where the system tells it."""
+    """A description of the process that has a lock on one of these files, with its id if the system tells it."""
     inodes = set()
     for file in files:
         try:

@@ -1,4 +1,4 @@
-"""What a build is asked for, where it goes, and the digest of everything besides history that decides its bytes."""
+"""The options of a build, the project that they name, and the digest of all that decides its site besides history."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from sitegen.project_files import (
 from sitegen.text.embedding import installed
 
 OWN_TEMPLATES: Final = "site_templates"
-"""A project's folder of templates that go before ours."""
+"""Folder of a project with templates that replace ours."""
 
 
 class Options(NamedTuple):
-    """What the command line says of a build."""
+    """The options of a build on the command line."""
 
     repo: Path = Path()
     out: Path | None = None
@@ -41,36 +41,36 @@ class Options(NamedTuple):
     base_url: str | None = None
     """Address of the published site where the configuration has none."""
     own_templates: bool = True
-    """Take templates from the project's folder of them."""
+    """Whether to use the templates of the project."""
     verify: bool = False
-    """Compare every file of the output folder, also where nothing seems to have touched it."""
+    """Whether to compare every file of the output folder, even if no folder changed."""
     dask: str | None = None
     """Address of a dask scheduler; no configuration of a project may name one."""
 
 
 class Project(NamedTuple):
-    """A project before anything of it was read."""
+    """A project and its paths, before any content was read."""
 
     options: Options
     place: RepositoryPlace
     head: str | None
     """Id of the commit that is built; None if there is no such revision."""
     revision: str
-    """As it was asked for: ``HEAD``, a branch, a tag, an id."""
+    """The revision as the user named it: ``HEAD``, a branch, a tag, an id."""
     out: Path
     cache: Path
     templates: str
     """Digest of the templates."""
     fingerprint: str
-    """Changes when anything but history does that decides the bytes of the site."""
+    """Digest of everything except history that decides the bytes of the site."""
     pin: str | None = None
     """Id of the commit whose ground truth and rules all history is scored by; None: each by its own."""
     own_templates: Path | None = None
-    """The project's folder of templates, as it lies in the work tree: history has no say in what is run."""
+    """The project's folder of templates in the work tree. Templates of history are never used."""
 
     @property
     def asked_out(self) -> Path:
-        """The output folder as it was named, with no link followed."""
+        """The output folder as the user named it, without following links."""
         return Path(os.path.abspath(self.options.out or self.place.top / "public"))
 
     @property
@@ -80,10 +80,10 @@ class Project(NamedTuple):
 
 
 def open_project(options: Options, templates: str) -> Project:
-    """Find the project. One short git process, no heavy import: this is all that an unchanged project costs.
+    """Find the project with one short git process and no heavy import, because every build pays for this.
 
     ``templates`` is the digest of the templates. Raises RepositoryError if there is no repository, ConfigurationError
-    if there is no revision as the one to pin to.
+    if the revision to pin to does not exist.
     """
     place, head = find_repository(options.repo, options.rev or "HEAD")
     revision = options.rev or _configured_revision(place.top)
@@ -111,7 +111,7 @@ def open_project(options: Options, templates: str) -> Project:
 
 
 def own_templates(root: Path | None) -> Path | None:
-    """The folder of templates in a work tree; None if there is none, or if it is a link."""
+    """The folder of templates in a work tree; None if it is missing or a link."""
     return root / OWN_TEMPLATES if root and is_folder_inside(root, OWN_TEMPLATES) else None
 
 
@@ -121,7 +121,7 @@ def _digest_folder(folder: Path) -> str:
 
 
 def _digest(root: Path, names: Iterable[str]) -> str:
-    """The digest of what stands in these files of the project now; why one cannot be read is a content of its own."""
+    """The digest of the contents of these files, or of the reason why one cannot be read."""
     state = hashlib.sha256()
     for name in names:
         try:
@@ -148,11 +148,11 @@ def _configured_revision(root: Path) -> str:
     try:
         content = read_inside(root, "sitegen.toml", LARGEST_CONFIGURATION)
     except OSError:
-        return "HEAD"  # there is none, or what is wrong is said properly when the file is read for good
+        return "HEAD"  # the file is missing, or its error is reported when all of it is read
     import tomllib
 
     try:
         rev = tomllib.loads(content.decode("utf-8-sig")).get("rev", "HEAD")
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError):
-        return "HEAD"  # said properly when the file is read for good
+        return "HEAD"  # reported when all of the file is read
     return rev if isinstance(rev, str) else "HEAD"

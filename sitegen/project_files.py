@@ -1,8 +1,8 @@
-"""Files of a project, opened so that whoever wrote the project cannot choose what is read or written instead.
+"""Opens files of a project so that its author cannot redirect a read or a write to another file.
 
-A work tree may hold links that lead anywhere, pipes that never answer, devices that never end and files of any size.
-Below the root of a project no link is followed, only regular files are opened, and no more is read than a limit allows.
-Every error is an ``OSError`` whose ``strerror`` says in words what is wrong.
+A work tree may hold links to anywhere, pipes that never answer, endless devices and files of any size. Below the root
+of a project no link is followed, only regular files are opened, and no more is read than a limit allows. Every error is
+an ``OSError`` whose ``strerror`` says what is wrong.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LARGEST_CONFIGURATION: Final = 1_000_000
 """Bytes of ``sitegen.toml``, of ``pyproject.toml``, and of the files of git that are read without git."""
 
 LARGEST_FILE: Final = 20_000_000
-"""Bytes of any other file, where the configuration does not say otherwise."""
+"""Bytes of any other file, unless the configuration sets another limit."""
 
 LARGEST_ARGUMENT: Final = 200_000_000
 """Bytes of a file that the user names: a log, records, a configuration."""
@@ -30,20 +30,20 @@ _LINK: Final = "it is a symbolic link, or lies behind one, which is not followed
 
 
 class NotOpenedError(OSError):
-    """A link, a device, a pipe, a path that leads out of the project, or a file over the limit."""
+    """The path is a link, a device or a pipe, leads out of the project, or names a file over the limit."""
 
 
 def read_inside(root: Path, name: str, limit: int) -> bytes:
-    """The bytes of a regular file below *root*, by its path from there, if they are not more than *limit*.
+    """Read a regular file below *root* of at most *limit* bytes. ``name``: its path from there.
 
-    Raises FileNotFoundError if there is none, NotOpenedError if it is not one that may be opened, or OSError.
+    Raises FileNotFoundError if it is missing, NotOpenedError if it may not be opened, or another OSError.
     """
     with open_inside(root, name) as stream:
         return _bounded(stream, limit, name)
 
 
 def open_inside(root: Path, name: str) -> IO[bytes]:
-    """A regular file below *root*, to read it as a stream. Raises as ``read_inside`` does."""
+    """Open a regular file below *root* for reading. Raises as ``read_inside`` does."""
     *folders, last = _parts(name)
     with _folder(root, folders) as folder:
         try:
@@ -54,20 +54,20 @@ def open_inside(root: Path, name: str) -> IO[bytes]:
 
 
 def read_file(path: Path, limit: int) -> bytes:
-    """The same of a file that the user or git names, which may be a link. Raises as ``read_inside`` does."""
+    """Read a file that the user or git named, which may be a link. Raises as ``read_inside`` does."""
     with open_file(path) as stream:
         return _bounded(stream, limit, str(path))
 
 
 def open_file(path: Path) -> IO[bytes]:
-    """The same as a stream."""
+    """Open a file that the user or git named, which may be a link, for reading. Raises as ``read_inside`` does."""
     if not _can_be_named(str(path)):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
     return _regular(os.open(path, _READ), str(path))
 
 
 def is_folder_inside(root: Path, name: str) -> bool:
-    """Whether there is a folder of this name below *root*, and no link on the way."""
+    """Whether there is a folder at this path below *root*, with no link on the way."""
     try:
         with _folder(root, _parts(name, least=0)):
             return True
@@ -76,21 +76,21 @@ def is_folder_inside(root: Path, name: str) -> bool:
 
 
 def files_below(folder: Path) -> tuple[str, ...]:
-    """Paths of all regular files below a folder, sorted. Links are not followed; below one there is nothing."""
-    found = []
+    """Paths of all regular files below a folder, sorted. Links are not followed, and a linked folder has none."""
+    paths = []
     for parent, _, names in os.walk(folder) if not folder.is_symlink() else ():
         for name in names:
             path = os.path.join(parent, name)
             with suppress(OSError):
                 if stat.S_ISREG(os.lstat(path).st_mode):
-                    found.append(Path(path).relative_to(folder).as_posix())
-    return tuple(sorted(found))
+                    paths.append(Path(path).relative_to(folder).as_posix())
+    return tuple(sorted(paths))
 
 
 def write_inside(root: Path, name: str, content: bytes, *, replace: bool = True) -> None:
-    """Write a file below *root* as a whole, with the folders above it. No link is followed or written through.
+    """Write a whole file below *root*, and make the folders above it. No link is followed or written through.
 
-    Raises FileExistsError if there is one that is not to be replaced, NotOpenedError if a link is on the way, OSError.
+    Raises FileExistsError if the file exists and ``replace`` is false, NotOpenedError if a link is on the way, OSError.
     """
     *folders, last = _parts(name)
     with _folder(root, folders, make=True) as folder:
@@ -98,7 +98,7 @@ def write_inside(root: Path, name: str, content: bytes, *, replace: bool = True)
         if replace:
             with suppress(FileNotFoundError):
                 os.unlink(temporary, dir_fd=folder)
-        # Exclusive: what stands there is not opened, so no link is followed, and a moved file replaces a link itself.
+        # Exclusive creation opens nothing that exists, so it follows no link; the move then replaces a link itself.
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         with open(os.open(temporary, flags, 0o666, dir_fd=folder), "wb") as stream:
             stream.write(content)
@@ -107,7 +107,7 @@ def write_inside(root: Path, name: str, content: bytes, *, replace: bool = True)
 
 
 def append_inside(root: Path, name: str) -> IO[bytes]:
-    """A file below *root*, new or to be added to, as a stream. Raises NotOpenedError for a link or a pipe."""
+    """Open a file below *root* for appending; it need not exist. Raises NotOpenedError for a link or a pipe."""
     *folders, last = _parts(name)
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     with _folder(root, folders) as folder:
@@ -119,7 +119,7 @@ def append_inside(root: Path, name: str) -> IO[bytes]:
 
 
 def _parts(name: str, least: int = 1) -> list[str]:
-    """The folders and the file that a path names, from the root on."""
+    """The folders and the file name of a path."""
     parts = [part for part in name.split("/") if part not in ("", ".")]
     if name.startswith("/") or ".." in parts:
         raise NotOpenedError(errno.EPERM, "it leads out of the project", name)
@@ -129,7 +129,7 @@ def _parts(name: str, least: int = 1) -> list[str]:
 
 
 def _can_be_named(name: str) -> bool:
-    """Whether a file can have this name at all."""
+    """Whether the system allows this file name."""
     try:
         return b"\0" not in os.fsencode(name)
     except UnicodeEncodeError:
@@ -138,7 +138,7 @@ def _can_be_named(name: str) -> bool:
 
 @contextmanager
 def _folder(root: Path, names: list[str], *, make: bool = False) -> Iterator[int]:
-    """A folder below *root*, as a descriptor: from there nothing can be exchanged for a link any more."""
+    """Open a folder below *root* as a descriptor, which nobody can replace by a link afterwards."""
     folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         for name in names:
@@ -156,28 +156,28 @@ def _folder(root: Path, names: list[str], *, make: bool = False) -> Iterator[int
         os.close(folder)
 
 
-def _in_words(error: OSError, shown: str, name: str, folder: int) -> OSError:
-    """What is wrong, if it is a link that the system did not want to follow: systems name that in different ways."""
+def _in_words(error: OSError, path: str, name: str, folder: int) -> OSError:
+    """The error with a text that names links and special files, for which systems have different error numbers."""
     with suppress(OSError):
         if stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
-            return NotOpenedError(errno.ELOOP, _LINK, shown)
+            return NotOpenedError(errno.ELOOP, _LINK, path)
     if error.errno in (errno.ENXIO, errno.EOPNOTSUPP):  # a socket, or a device without a driver
-        return NotOpenedError(errno.EINVAL, "it is no regular file", shown)
-    return type(error)(error.errno, error.strerror, shown)
+        return NotOpenedError(errno.EINVAL, "it is no regular file", path)
+    return type(error)(error.errno, error.strerror, path)
 
 
-def _regular(descriptor: int, shown: str, mode: str = "rb") -> IO[bytes]:
+def _regular(descriptor: int, path: str, mode: str = "rb") -> IO[bytes]:
     kind = os.fstat(descriptor).st_mode
     if stat.S_ISREG(kind):
         return open(descriptor, mode)
     os.close(descriptor)
     if stat.S_ISDIR(kind):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), shown)
-    raise NotOpenedError(errno.EINVAL, "it is no regular file", shown)
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    raise NotOpenedError(errno.EINVAL, "it is no regular file", path)
 
 
-def _bounded(stream: IO[bytes], limit: int, shown: str) -> bytes:
+def _bounded(stream: IO[bytes], limit: int, path: str) -> bytes:
     content = stream.read(limit + 1) if os.fstat(stream.fileno()).st_size <= limit else None
     if content is None or len(content) > limit:
-        raise NotOpenedError(errno.EFBIG, f"it is larger than {limit:,} bytes", shown)
+        raise NotOpenedError(errno.EFBIG, f"it is larger than {limit:,} bytes", path)
     return content

@@ -1,4 +1,4 @@
-"""Keeping what was verified: the next iteration of an eval with its results, and ``aggregate.json``."""
+"""Saves a verified output: as the next iteration of its eval with its results, and in ``aggregate.json``."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from sitegen.verifying.project import WorktreeProject
 from sitegen.verifying.verify import Verified, verify_iterations
 
 LARGEST_COPIED: Final = 1_000_000_000
-"""Bytes of an output."""
+"""Most bytes of an output that is copied."""
 
 
 def save(project: WorktreeProject, verified: Verified, document: Document) -> tuple[Path, Document]:
-    """Keep an output with its results as the next iteration, and bring ``aggregate.json`` up to date.
+    """Save an output with its results as the next iteration, and update ``aggregate.json``.
 
     An output that already lies in an iteration's folder stays there, and its results are written beside it. Returns
     the file of the results, and the document as it was written there. Of a kind whose output is a log of all runs,
     only the results are kept, as ``results/run-<timestamp>.json``.
 
-    Raises ConfigurationError if the eval's outputs are runs that a glob names, because nothing says what the next is
-    called, or stand in one file with its expected values, every version of which is an iteration.
+    Raises ConfigurationError if the eval's outputs are runs that a glob names, because the name of the next one is
+    unknown, or share a file with the expected values, every version of which is an iteration.
     """
     place = verified.place
     if place.entry.in_cases:
@@ -84,8 +84,8 @@ def save_into(folder: Path, verified: Verified, document: Document) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        what = f"The folder cannot be made: {error.strerror}."
-        raise SitegenError(what, where=str(folder), fix="Name another folder.") from None
+        message = f"The folder cannot be made: {error.strerror}."
+        raise SitegenError(message, where=str(folder), fix="Name another folder.") from None
     for output in verified.outputs:
         if output.parent.resolve() != folder.resolve():
             write_inside(folder, _saved_name(verified, output), read_file(output, LARGEST_COPIED))
@@ -94,7 +94,7 @@ def save_into(folder: Path, verified: Verified, document: Document) -> Path:
 
 
 def _saved_name(verified: Verified, output: Path) -> str:
-    """What an output is called in an iteration's folder: its own name if that is one of the kind's."""
+    """The name of an output in the folder of an iteration: its own name if the kind has files of that name."""
     names = verified.place.files.outputs
     if len(verified.outputs) > 1 or output.name in names:
         return output.name
@@ -102,29 +102,29 @@ def _saved_name(verified: Verified, output: Path) -> str:
 
 
 def _update_aggregate(project: WorktreeProject, verified: Verified, metadata: Metadata) -> None:
-    """Write the line of the iteration that is saved, and one for each other that has none yet.
+    """Write the line of the saved iteration, and lines of other iterations that have none yet.
 
-    Lines that are there stay as they are, and so does whatever else the file holds. Those of iterations that nobody
-    saved are scored now, by today's ground truth and rules, with the time that their own results record.
+    Existing lines and everything else in the file stay as they are. Iterations without a line are scored now, by the
+    present ground truth and rules, with the time that their own results record.
     """
     place, name = verified.place, f"{RESULTS}/aggregate.json"
     try:
         body: dict[str, Any] = json.loads(read_inside(place.folder, name, LARGEST_FILE))
-        known = [line for line in body["iterations"] if line.get("iteration") != metadata.iteration]
+        earlier = [line for line in body["iterations"] if line.get("iteration") != metadata.iteration]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        body, known = {"eval_id": encodable(place.entry.id)}, []
-    there = [metadata.iteration, *(line.get("iteration") for line in known)]
-    others = [
+        body, earlier = {"eval_id": encodable(place.entry.id)}, []
+    there = [metadata.iteration, *(line.get("iteration") for line in earlier)]
+    added = [
         _aggregate_line(iteration, iteration.iteration, _recorded_time(iteration))
         for iteration in verify_iterations(project, place, without=there)
     ]
-    lines = [*known, *others, _aggregate_line(verified, metadata.iteration, metadata.timestamp)]
-    body["iterations"] = sorted(lines, key=lambda each: each.get("iteration") or 0)
+    lines = [*earlier, *added, _aggregate_line(verified, metadata.iteration, metadata.timestamp)]
+    body["iterations"] = sorted(lines, key=lambda line: line.get("iteration") or 0)
     write_inside(place.folder, name, f"{json.dumps(body, indent=2)}\n".encode())
 
 
 class AggregateDocument(TypedDict):
-    """Every saved iteration of an eval in one line."""
+    """The document ``aggregate.json``: one line for each saved iteration of an eval."""
 
     eval_id: str
     iterations: list[AggregateLine]
@@ -140,7 +140,7 @@ class AggregateLine(TypedDict):
 
 
 def _aggregate_line(verified: Verified, iteration: int | None, timestamp: str | None) -> dict[str, Any]:
-    """The numbers of one iteration as ``aggregate.json`` has them."""
+    """The line of one iteration in ``aggregate.json``."""
     card = verified.result.scorecard
     errors = {name: getattr(card.counts, name) for name in ERROR_TYPES}
     named_ratios = ratios(card.counts)
@@ -159,7 +159,7 @@ def _aggregate_line(verified: Verified, iteration: int | None, timestamp: str | 
 
 
 def _recorded_time(verified: Verified) -> str | None:
-    """When an iteration's own results say that it was made."""
+    """The time that the iteration's own results record."""
     folder = verified.outputs[0].parent.relative_to(verified.place.folder)
     try:
         recorded = read_recorded(read_inside(verified.place.folder, f"{folder.as_posix()}/{RECORDED}", LARGEST_FILE))

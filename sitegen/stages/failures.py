@@ -1,7 +1,7 @@
-"""When sitegen itself fails at a part of the site: the part becomes a problem, and the rest is made.
+"""Turns a failure of sitegen itself at a part of the site into a problem, so that the rest is built.
 
-The one place that catches what nobody expected. A page in the part's place says what happened, so that no link to it
-leads nowhere; nothing of a failure is remembered, so that the next build tries again (``sitegen.build.build``).
+Only this module catches unexpected exceptions. A page in the place of the part explains the failure, so that no link
+is broken. Nothing of a failed part is cached, so that the next build tries again (``sitegen.build.build``).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sitegen.render.environment import Renderer
 from sitegen.render.writer import Writer
 
 ENDS_THE_BUILD: Final = (SitegenError, MemoryError, OSError)
-"""The configuration, the machine or its disk is at fault, so that every other part would fail too."""
+"""Errors of the configuration, the machine or its disk, at which every other part would fail as well."""
 
 FIX: Final = (
     "Please report this, with the traceback that the build printed. The next build tries again: another version of "
@@ -34,7 +34,7 @@ R = TypeVar("R")
 
 
 class AtSnapshotError(Exception):
-    """Names the snapshot that was worked on when the exception behind it was raised."""
+    """Wraps an exception with the snapshot during whose work it was raised."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         super().__init__(f"at {snapshot.label} of commit {snapshot.commit.sha}")
@@ -43,7 +43,7 @@ class AtSnapshotError(Exception):
 
 @contextmanager
 def working_on(snapshot: Snapshot) -> Iterator[None]:
-    """Make a failure name the snapshot at which it happened."""
+    """Wrap unexpected exceptions in an AtSnapshotError."""
     try:
         yield
     except (*ENDS_THE_BUILD, AtSnapshotError):
@@ -60,23 +60,22 @@ def attempt(
     commit: str | None = None,
     eval_id: str | None = None,
 ) -> R | Problem:
-    """What *make* returns; or, if it fails, the problem, once the traceback was printed.
+    """Return what *make* returns; if it fails, print the traceback and return a problem.
 
     Args:
         part: what is made, as the end of a sentence: ``the pages of this eval``.
-        make: makes it. What it raises of ``ENDS_THE_BUILD`` is raised.
-        path: of the file in the project that the part is about.
-        commit: its id, if the part is about one.
-        eval_id: of the eval that the part is about.
+        make: makes it. Exceptions of ``ENDS_THE_BUILD`` pass through.
+        path: path of the file in the project that the part is about.
+        commit: id of the commit that the part is about.
+        eval_id: id of the eval that the part is about.
 
     """
     try:
         return make()
     except MissingObjectsError as error:
-        what = f"sitegen could not make {part}. {error.what}"
         return Problem(
             severity="error",
-            message=what,
+            message=f"sitegen could not make {part}. {error.what}",
             fix=error.fix or FIX,
             path=error.path or path,
             line=None,
@@ -96,7 +95,7 @@ def write_in_its_place(writer: Writer, renderer: Renderer, owner: str, path: str
 
 
 def _problem(part: str, error: Exception, problem: Problem) -> Problem:
-    """``problem``: where the part belongs."""
+    """The problem with its text. ``problem``: has the place of the part."""
     if isinstance(error, AtSnapshotError) and isinstance(error.__cause__, Exception):
         snapshot, error = error.snapshot, error.__cause__
         path = snapshot.outputs[0].path if snapshot.outputs else None
@@ -105,10 +104,10 @@ def _problem(part: str, error: Exception, problem: Problem) -> Problem:
 
 
 def _place(error: Exception) -> str:
-    """The function of sitegen that raised it or called what did.
+    """The innermost function of sitegen in the traceback.
 
-    Nothing else that an exception knows is the same in every build: messages hold addresses and values that may be
-    hidden, and how deep a recursion went depends on who began it.
+    Nothing else of an exception is the same in every build: messages can hold addresses and hidden values, and the
+    depth of a recursion depends on its caller.
     """
     if isinstance(error, RecursionError):
         return ""

@@ -1,7 +1,7 @@
-"""Files that the configuration names, or that make an eval by convention, and that are not there at the built revision.
+"""Finds files that the configuration names, or that an eval has by convention, and that the built revision lacks.
 
-What lies there under another name is looked at only where something is missing, so that a project in which everything
-is found pays for the names in the folders of its evals and of their results, and no more.
+Files with similar names are looked for only where a file is missing. A complete project costs no more than listing the
+folders of its evals and of their results.
 """
 
 from __future__ import annotations
@@ -32,43 +32,41 @@ _IGNORED: Final = "If it is on disk and git add leaves it out, git check-ignore 
 
 @dataclass(frozen=True, slots=True)
 class MissingFiles:
-    """The look at one revision."""
+    """Looks for missing files at one revision."""
 
     layout: Layout
     config: SiteConfig
     manifest: Manifest
     folders: Folders
-    """Of the revision."""
+    """The folders of the revision."""
     summaries: Mapping[str, EvalSummary]
-    """By id, of all evals that ever were."""
+    """Of all evals that ever existed, by id."""
     set_aside: frozenset[str]
-    """Ids of evals of which nothing is said: their files count for another, or sitegen failed at them."""
+    """Ids of evals to pass over: their files count for another eval, or sitegen failed at them."""
 
     def problems(self) -> Iterator[Problem]:
-        """Of the project, then of the evals of the manifest, then of the others."""
+        """The problems of the project, then of the evals of the manifest, then of all other evals."""
         yield from self._configuration()
-        others = (eval_id for eval_id in sorted(self.summaries) if eval_id not in {e.id for e in self.manifest.evals})
-        for eval_id in (*(entry.id for entry in self.manifest.evals), *others):
+        stated = [entry.id for entry in self.manifest.evals]
+        for eval_id in (*stated, *sorted(self.summaries.keys() - set(stated))):
             yield from self._eval(self.layout.entry(eval_id))
         yield from self._strangers()
 
     def _configuration(self) -> Iterator[Problem]:
-        """Configuration files under a name that nobody reads."""
+        """Configuration files under a misspelt name, and mappings that do not exist."""
         for path in (self.layout.manifest_path, "sitegen.toml"):
             folder, _, name = path.rpartition("/")
             names = self.folders.names(folder)
             if name in names:
                 continue
             stem = splitext(name)[0]
-            for other in names:
-                if not names[other] and misspelt(splitext(other.lstrip("."))[0], (stem,)) and _is_settings(other):
-                    yield Problem(
-                        "warning", f"{other!r} is not read.", f"Call it {name!r}.", path=_below(folder, other)
-                    )
+            for near in names:
+                if not names[near] and misspelt(splitext(near.lstrip("."))[0], (stem,)) and _is_settings(near):
+                    yield Problem("warning", f"{near!r} is not read.", f"Call it {name!r}.", path=_below(folder, near))
         own = [path for path in self.config.mapping if path not in MAPPINGS]
         if own and not any(self._is_mapping(path) for path in own):
-            what = f"`mapping` of the site's configuration names no file that is there: {', '.join(own)}."
-            yield Problem("warning", what, f"Commit the mapping, or correct the path. {_IGNORED}")
+            message = f"`mapping` of the site's configuration names no file that is there: {', '.join(own)}."
+            yield Problem("warning", message, f"Commit the mapping, or correct the path. {_IGNORED}")
 
     def _is_mapping(self, path: str) -> bool:
         if "{dir}" not in path:
@@ -87,15 +85,13 @@ class MissingFiles:
         kind = summary.info.kind
         folder = self._folder(entry.id)
         rules = EntryRules.of(entry)
-        for what, path, effect in (
-            ("mapping", rules.mapping, "it is scored without one"),
-            ("schema", rules.schema, "it is scored without one"),
-        ):
+        for role, path in (("mapping", rules.mapping), ("schema", rules.schema)):
             if path and traits_of(kind).is_structured and not self._is_file(path.replace("{dir}", folder)):
                 yield self._problem(
                     entry.id,
                     "warning",
-                    f"The manifest names the {what} {path!r} for {entry.id!r}, which is not there; {effect}.",
+                    f"The manifest names the {role} {path!r} for {entry.id!r}, which is not there; "
+                    "it is scored without one.",
                     f"Commit it, or correct the path, which starts at the top of the repository. {_IGNORED}",
                 )
         if is_path(entry.outputs):
@@ -108,7 +104,7 @@ class MissingFiles:
                 )
             return
         if not is_glob(entry.outputs):
-            yield from self._outputs(entry, kind, folder, known={headline.label for headline in summary.headlines})
+            yield from self._outputs(entry, kind, folder, scored={headline.label for headline in summary.headlines})
         elif not summary.headlines:
             yield self._problem(
                 entry.id,
@@ -121,20 +117,20 @@ class MissingFiles:
         folder = self._folder(entry.id)
         names = _near_truths(self.folders.names(folder))
         if entry.ground_truth:
-            what = f"The ground truth {entry.ground_truth!r} that the manifest names for {entry.id!r} is not there."
+            message = f"The ground truth {entry.ground_truth!r} that the manifest names for {entry.id!r} is not there."
         elif summary is None:
-            what = f"The eval {entry.id!r} of the manifest never had a ground truth."
+            message = f"The eval {entry.id!r} of the manifest never had a ground truth."
         else:
-            what = f"The eval {entry.id!r} of the manifest has no ground truth any more."
+            message = f"The eval {entry.id!r} of the manifest has no ground truth any more."
         if names:
             fix = (
                 f"There is {_listed(names)}: name it as ground_truth, or give it a known name ({_truth_names(entry)})."
             )
         else:
             fix = f"Commit one to {folder}/, or correct its entry in the manifest."
-        return self._problem(entry.id, "warning", what, fix)
+        return self._problem(entry.id, "warning", message, fix)
 
-    def _outputs(self, entry: EvalConfig, kind: Kind, folder: str, known: set[str]) -> Iterator[Problem]:
+    def _outputs(self, entry: EvalConfig, kind: Kind, folder: str, scored: set[str]) -> Iterator[Problem]:
         """Evals without any output, and iterations without one."""
         files = files_of(kind)
         here, results = self.folders.names(folder), self.folders.names(f"{folder}/{RESULTS}")
@@ -143,33 +139,34 @@ class MissingFiles:
             return
         overwritten = entry.outputs == "auto" and any(self._is_file(f"{folder}/{name}") for name in files.overwritten)
         overwritten = overwritten or bool(self._variants(folder, files.variants))
-        without = [name for name in iterations if name not in known and not self._has_output(folder, name, kind)]
+        without = [name for name in iterations if name not in scored and not self._has_output(folder, name, kind)]
         if not overwritten and len(without) == len(iterations):
             near = [name for name in _data(here) if name not in _NO_OUTPUT and name not in _near_truths(here)]
             near += [f"{RESULTS}/{name}" for name in _data(results) if name not in _NO_OUTPUT]
             for iteration in without[-1:]:
                 inside = _data(self.folders.names(f"{folder}/{RESULTS}/{iteration}"))
                 near += [f"{RESULTS}/{iteration}/{name}" for name in inside if name not in _NO_OUTPUT]
-            wanted = f"{folder}/{RESULTS}/iteration-001/{files.outputs[0]} or {folder}/{files.overwritten[0]}"
-            fix = f"Commit {wanted}. {_IGNORED}"
+            expected = f"{folder}/{RESULTS}/iteration-001/{files.outputs[0]} or {folder}/{files.overwritten[0]}"
+            fix = f"Commit {expected}. {_IGNORED}"
             if near:
-                fix = f"There is {_listed(near)}: if that is the output, call it {wanted}, or name it as outputs."
+                fix = f"There is {_listed(near)}: if that is the output, call it {expected}, or name it as outputs."
             yield Problem(
                 "warning", f"The eval {entry.id!r} has ground truth and no output.", fix, path=folder, eval_id=entry.id
             )
         elif without:
-            one = len(without) == 1
+            single = len(without) == 1
             newest = max(iterations, key=lambda name: iteration_number(name) or 0)
             yield Problem(
                 "warning" if newest in without else "note",
-                f"{_listed(without)} {'has' if one else 'have'} no output, and {'is' if one else 'are'} passed over.",
-                f"Commit {files.outputs[0]} there, or remove {'the folder' if one else 'the folders'}. {_IGNORED}",
+                f"{_listed(without)} {'has' if single else 'have'} no output, "
+                f"and {'is' if single else 'are'} passed over.",
+                f"Commit {files.outputs[0]} there, or remove {'the folder' if single else 'the folders'}. {_IGNORED}",
                 path=f"{folder}/{RESULTS}/{without[0]}",
                 eval_id=entry.id,
             )
 
     def _has_output(self, folder: str, iteration: str, kind: Kind) -> bool:
-        """Whether there is anything that counts, a record of a run that gave no output among it."""
+        """Whether an iteration has an output, or a record of a run without one."""
         path, files = f"{folder}/{RESULTS}/{iteration}", files_of(kind)
         names = self.folders.names(path)
         tree = FolderTree.of(_below(path, name) for name in names if not names[name])
@@ -185,7 +182,7 @@ class MissingFiles:
         return False
 
     def _strangers(self) -> Iterator[Problem]:
-        """Folders that look like an eval and have no ground truth under a known name."""
+        """Folders that look like an eval but have no ground truth under a standard name."""
         top = self.layout.manifest_path.rpartition("/")[0]
         ids = {*self.summaries, *(entry.id for entry in self.manifest.evals)}
         owned = {folder for eval_id in ids for folder in self.layout.folders(eval_id) if not self._is_gone(eval_id)}
@@ -197,16 +194,16 @@ class MissingFiles:
             near = _near_truths(names)
             has_outputs = name not in self.summaries and self._looks_like_outputs(folder, names)
             if near:
-                what = f"{folder}/ is no eval: {_listed(near)} is not the name of a ground truth."
+                message = f"{folder}/ is no eval: {_listed(near)} is not the name of a ground truth."
                 fix = f"Call it one of {', '.join(GROUND_TRUTHS)}, or name it as ground_truth in the manifest."
             elif has_outputs:
-                what = f"{folder}/ has outputs and no ground truth, and is no eval."
+                message = f"{folder}/ has outputs and no ground truth, and is no eval."
                 fix = f"Commit {folder}/{GROUND_TRUTHS[0]}, or name one as ground_truth in the manifest. {_IGNORED}"
                 if any(name in names for name in files_of("judged").outputs):
                     fix = "If they are judged already, write an entry with `kind: judged` into the manifest."
             else:
                 continue
-            yield Problem("warning", what, fix, path=folder, eval_id=name if name in self.summaries else None)
+            yield Problem("warning", message, fix, path=folder, eval_id=name if name in self.summaries else None)
 
     def _is_gone(self, eval_id: str) -> bool:
         return eval_id in self.summaries and self.summaries[eval_id].deleted
@@ -218,7 +215,7 @@ class MissingFiles:
         return any(iteration_number(name) is not None for name in results)
 
     def _folder(self, eval_id: str) -> str:
-        """The most likely folder of the eval that exists."""
+        """The first of the eval's folders that exists, or else the first."""
         folders = self.layout.folders(eval_id)
         return next((folder for folder in folders if self.folders.names(folder)), folders[0])
 
@@ -226,12 +223,12 @@ class MissingFiles:
         folder, _, name = normal(path).rpartition("/")
         return self.folders.names(folder).get(name) is False
 
-    def _problem(self, eval_id: str, severity: Severity, what: str, fix: str) -> Problem:
-        return Problem(severity, what, fix, path=self.layout.manifest_path, eval_id=eval_id)
+    def _problem(self, eval_id: str, severity: Severity, message: str, fix: str) -> Problem:
+        return Problem(severity, message, fix, path=self.layout.manifest_path, eval_id=eval_id)
 
 
 def _near_truths(names: Mapping[str, bool]) -> list[str]:
-    """Files that are probably ground truth, under a name that sitegen does not look for."""
+    """Files that are probably ground truth under a misspelt name."""
     return [
         name
         for name, is_folder in names.items()
@@ -252,8 +249,8 @@ def _truth_names(entry: EvalConfig) -> str:
 
 
 def _listed(names: list[str]) -> str:
-    shown = ", ".join(names[:_SHOWN])
-    return f"{shown} and {len(names) - _SHOWN} more" if len(names) > _SHOWN else shown
+    listed = ", ".join(names[:_SHOWN])
+    return f"{listed} and {len(names) - _SHOWN} more" if len(names) > _SHOWN else listed
 
 
 def _below(folder: str, name: str) -> str:

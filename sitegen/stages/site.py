@@ -1,4 +1,4 @@
-"""Last stage: the pages and files that are there once."""
+"""Last stage: writes the pages and files that a site has once, and shortens old reports if the site is too large."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ OWNER: Final = "site"
 
 
 class _RenderedFiles(NamedTuple):
-    """The files that are there once."""
+    """The files that a site has once."""
 
     files: tuple[RawFile, ...]
     failures: tuple[Problem, ...]
-    """The parts that could not be made."""
+    """One for each part that could not be made."""
 
 
 def write_site(
@@ -45,7 +45,7 @@ def write_site(
     ledger: Ledger,
     pool: Pool,
 ) -> Site:
-    """Write what belongs to the site as a whole, and say what it holds. ``pool``: for old reports to make room."""
+    """Write the pages of the site as a whole. ``pool``: for shortening old reports."""
     failures = (*evals.failures, *instructions.failures, *commits.failures)
     problems = (*failures, *_of_history(timeline), *unmatched(timeline, evals), *evals.problems)
     entries = write_search_log(timeline, evals, memo, ledger)
@@ -55,7 +55,7 @@ def write_site(
     fitted = fit(timeline, evals, memo, ledger, pool, OWNER, sum(len(file.content) for file in once.files))
     failures += (*once.failures, *fitted.failures)
     if more := (*once.failures, *fitted.failures, *fitted.problems):
-        problems += more  # the pages that list problems, or count them, are not what they were
+        problems += more  # the pages that list or count problems change
         once = _render_once(renderer, pages, problems)
     writer = ledger.writer(OWNER)
     for file in once.files:
@@ -80,7 +80,7 @@ def write_site(
 
 
 def _render_once(renderer: Renderer, site_pages: SitePages, problems: tuple[Problem, ...]) -> _RenderedFiles:
-    """Every page, or one in its place that says why there is none; the other files all or not at all."""
+    """Render every page, or in its place one that explains the failure; and all other files, or none of them."""
     files, failures = list(renderer.assets()), []
     for path, make in site_pages.pages(problems):
         content = attempt(f"the page {path}", partial(_rendered, renderer, make))
@@ -88,11 +88,11 @@ def _render_once(renderer: Renderer, site_pages: SitePages, problems: tuple[Prob
             failures.append(content)
             content = renderer.render(failed_page(path, content))
         files.append(RawFile(path, content))
-    others = attempt("the files for machines and for search", lambda: tuple(site_pages.other_files(len(problems))))
-    if isinstance(others, Problem):
-        failures.append(others)
+    other_files = attempt("the files for machines and for search", lambda: tuple(site_pages.other_files(len(problems))))
+    if isinstance(other_files, Problem):
+        failures.append(other_files)
     else:
-        files += others
+        files += other_files
     return _RenderedFiles(files=tuple(files), failures=tuple(failures))
 
 
@@ -101,7 +101,7 @@ def _rendered(renderer: Renderer, make: Callable[[], Page]) -> bytes:
 
 
 def _of_history(timeline: Timeline) -> tuple[Problem, ...]:
-    """Problems of the walk. Of a manifest they are past: the one that is built by was read, or there were no site."""
+    """Problems of history. Those of earlier manifests are past, because the manifest of the built revision is valid."""
     manifest = f"{timeline.config.evals_dir}/manifest.yaml"
     return tuple(
         problem._replace(past=problem.path == manifest and problem.commit != timeline.head.sha)

@@ -1,4 +1,4 @@
-"""The pages and files that are there once in a site, and what each of them is made from."""
+"""Lists the pages and files that a site has once, with what each of them is made from."""
 
 from __future__ import annotations
 
@@ -34,25 +34,25 @@ from sitegen.stages.instructions import WrittenInstructions, counts_of_edits
 from sitegen.stages.timeline import Timeline
 
 LATEST_EDITS: Final = 6
-"""Commits on the overview that edited instructions."""
+"""Commits with edits of instructions that the overview lists."""
 
 PageMaker: TypeAlias = tuple[str, Callable[[], Page]]
-"""The address of a page, and what makes it."""
+"""The address of a page, and the function that makes it."""
 
 
 class SitePages(NamedTuple):
-    """Everything that the pages and files are made from, but for the problems, of which rendering can add some."""
+    """Everything that the pages and files are made from, except the problems, to which rendering can add some."""
 
     timeline: Timeline
     evals: Evals
     instructions: WrittenInstructions
     commits: Commits
     search_entries: int
-    """Of the search log."""
+    """Number of entries of the search log."""
     latest: tuple[EditEffects, ...]
     """The newest commits with edits of instructions, newest first."""
     without_evals: InstructionOverview | None
-    """What stands in the place of the evals in a project that has none."""
+    """What the overview shows in the place of evals in a project without any."""
 
     @classmethod
     def of(
@@ -64,7 +64,7 @@ class SitePages(NamedTuple):
         memo: Memo,
         search_entries: int,
     ) -> Self:
-        """As the stages before left it."""
+        """Collect the results of earlier stages."""
         latest = tuple(islice(_edits_by_commit(timeline, instructions), LATEST_EDITS))
         without_evals = None
         if not evals.summaries:
@@ -129,7 +129,7 @@ class SitePages(NamedTuple):
         )
 
     def other_files(self, problems: int) -> Iterator[RawFile]:
-        """For machines the data's index and schemas, the summary, the feed and the badges; and for search."""
+        """The files for machines (index and schemas of the data, summary, feed, badges), and those for search."""
         timeline, summaries = self.timeline, self.evals.summaries
         head, site = timeline.head, timeline.context.site
         yield index_file(
@@ -156,7 +156,7 @@ class SitePages(NamedTuple):
 def _explained_metrics(
     timeline: Timeline, evals: tuple[EvalInfo, ...]
 ) -> tuple[tuple[str, tuple[MetricSpec, ...]], ...]:
-    """The metrics of every kind of ours, then those of installed packages that evals of this site have."""
+    """(kind, metrics) of every built-in kind, then of kinds and metrics of installed packages that this site has."""
     installed = sorted({info.kind for info in evals} - {ours.kind for ours in SCORERS})
     kinds = ((kind.kind, kind.metrics) for kind in (*SCORERS, *map(scorer, installed)) if kind.metrics)
     own = ((info.kind, own_specs(timeline.manifest.entry(info.id).settings)) for info in evals)
@@ -164,7 +164,7 @@ def _explained_metrics(
 
 
 def _moved_edits(timeline: Timeline) -> dict[tuple[str, str], str]:
-    """Path and commit of the edits of files that were moved since -> the file's last path."""
+    """(path, commit id) of the edits of files that were moved later -> last path of the file."""
     return {
         (edit.path, edit.commit.sha): file.path
         for file in timeline.instructions
@@ -174,7 +174,7 @@ def _moved_edits(timeline: Timeline) -> dict[tuple[str, str], str]:
 
 
 def _edits_by_commit(timeline: Timeline, instructions: WrittenInstructions) -> Iterator[EditEffects]:
-    """The commits with edits, newest first; as many as are asked for, for a long history has thousands."""
+    """The commits with edits, newest first; lazily, for a long history has thousands."""
     newest_first = merge(*map(_newest_first, timeline.instructions), key=_position, reverse=True)
     for position, same_commit in groupby(newest_first, key=_position):
         edits = tuple(sorted(same_commit, key=_edited_path))

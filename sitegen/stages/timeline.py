@@ -1,4 +1,4 @@
-"""First stage: the configuration, and the history folded up to the commit that is built."""
+"""First stage: reads the configuration and folds history up to the commit that is built."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ DASK: Final = "SITEGEN_DASK"
 
 
 class Timeline(NamedTuple):
-    """What is known after the walk."""
+    """The configuration and the history of the built commit, for all later stages."""
 
     project: Project
     config: SiteConfig
@@ -70,19 +70,19 @@ class Timeline(NamedTuple):
     def dask(self) -> str | None:
         """Address of a dask scheduler, from the command line or the environment, never from the project.
 
-        The scheduler is handed pickled work and answers in kind, so whoever names it decides what this machine runs.
+        The scheduler receives and returns pickled values, so whoever names it decides what this machine runs.
         """
         return self.project.options.dask or os.environ.get(DASK) or None
 
     @property
     def new_work(self) -> int:
-        """Snapshots, edits and commits that the previous build did not have: about a page each."""
+        """Number of snapshots, edits and commits that the previous build did not have: about a page for each."""
         update = self.update
-        snapshots = sum(len(one.history.snapshots) - one.first_new for one in update.evals)
+        snapshots = sum(len(changed.history.snapshots) - changed.first_new for changed in update.evals)
         return snapshots + sum(len(record.edits) for record in update.records) + len(update.records)
 
     def info(self, history: EvalHistory) -> EvalInfo:
-        """What the manifest says of an eval for readers."""
+        """The description of an eval for pages."""
         eval_id = history.id
         entry = self.manifest.entry(eval_id)
         return EvalInfo(
@@ -101,7 +101,7 @@ class Timeline(NamedTuple):
         return self.context._replace(redact=_hidden_fields(self.config, self.manifest.entry(eval_id)))
 
     def drivers(self, eval_id: str) -> tuple[InstructionHistory, ...]:
-        """The instruction files that drive an eval: those that its globs name by any path they ever had."""
+        """The instruction files that drive an eval: those of which any path, also a former one, matches its globs."""
         globs = self.manifest.entry(eval_id).instructions
         if not globs:
             return self.instructions
@@ -111,10 +111,11 @@ class Timeline(NamedTuple):
 
 @share_processes()
 def read_timeline(project: Project, memo: Memo, *, trusted_head: str | None, foreign: tuple[str, ...] = ()) -> Timeline:
-    """Bring the memo's fold to the commit that is built.
+    """Advance the memo's fold to the commit that is built.
 
-    ``trusted_head`` is the commit that the output folder shows. If the fold stands elsewhere, what it calls new is not
-    what is new to the folder, so it starts from the root. ``foreign``: what no page may replace in that folder.
+    ``trusted_head`` is the commit that the output folder shows. If the fold stands at another commit, its new commits
+    are not those that the folder lacks, so history is read from its root. ``foreign``: files of the folder that no page
+    may replace.
     """
     pin = digest(project.pin or "")
     if trusted_head is None or BUILT_HEAD.get(memo, inputs=[pin]) != trusted_head:
@@ -129,7 +130,7 @@ def read_timeline(project: Project, memo: Memo, *, trusted_head: str | None, for
 
 
 _HINTS: Final = 3
-"""What is probably misspelt, said where there is nothing to report."""
+"""Probable mistakes of the configuration that an error lists where there is nothing to report."""
 
 
 @share_processes()
@@ -143,7 +144,7 @@ def fold(project: Project, parts: PartStore) -> Timeline:
     manifest, remarks = read_manifest(files, config, parts, worktree=project.options.worktree)
     answers = AnswersAt(files, parts)
     searched = SearchedFiles(names=files.names, read=files.read, kind_of_cases=kind_of_case_file, answers=answers)
-    if project.options.worktree and root is not None:  # what is not committed yet goes first
+    if project.options.worktree and root is not None:  # uncommitted files take precedence
         on_disk = work_tree_files(root, kind_of_case_file)
         config, manifest = with_found_evals(config, manifest, on_disk)
         evaluation = project_evaluation(on_disk) or project_evaluation(searched)
@@ -153,8 +154,8 @@ def fold(project: Project, parts: PartStore) -> Timeline:
     answers.keep()
     repository = Repository(project.place, max_blob_bytes=config.limits.max_blob_bytes)
     for entry in manifest.evals or (EvalConfig(id=""),):
-        redaction(_hidden_fields(config, entry))  # what is no field path is said before any work
-    # What runs state is read where they are folded: a package that is installed later reads more of them.
+        redaction(_hidden_fields(config, entry))  # reports an invalid field path before any work
+    # The fold reads what runs state about themselves, so it depends on which packages are installed to read them.
     installed = installed_for(entry.outputs for entry in manifest.evals)
     structure = digest(repr((config, manifest)), installed, repr(installed_versions(manifest.evals)))
     allow_shallow = project.options.allow_shallow
@@ -194,10 +195,10 @@ def fold(project: Project, parts: PartStore) -> Timeline:
 
 
 def _unread(evaluation: EvaluationConfig | Finding | None) -> Iterator[Problem]:
-    """What is wrong with the configuration of evaluations that was found: none of it counts then."""
+    """The problem of a configuration of evaluations that is invalid, none of which counts."""
     if isinstance(evaluation, Finding):
-        what = f"{evaluation.message} Nothing of the file counts."
-        yield Problem("warning", what, evaluation.fix, path=EVALUATION_FILE, line=evaluation.line)
+        message = f"{evaluation.message} Nothing of the file counts."
+        yield Problem("warning", message, evaluation.fix, path=EVALUATION_FILE, line=evaluation.line)
 
 
 def _hidden_fields(config: SiteConfig, entry: EvalConfig) -> tuple[str, ...]:
@@ -211,13 +212,13 @@ def driving_edits(timeline: Timeline, eval_id: str) -> tuple[Edit, ...]:
 
 
 def _instructions(parts: PartStore, update: Update) -> tuple[InstructionHistory, ...]:
-    """All files, by path: those that the update touched as it has them, the others as they were kept."""
+    """All instruction files by path: touched ones from the update, the others from the memo."""
     touched = {file.path: file for file in update.instructions}
     if update.complete:
         return tuple(touched[path] for path in sorted(touched))
     former = {edit.path for file in update.instructions for edit in file.edits}
-    kept = (file for file in FoldStore(parts).instructions() if file.path not in former)
-    return tuple(sorted((*touched.values(), *kept), key=lambda file: file.path))
+    untouched = (file for file in FoldStore(parts).instructions() if file.path not in former)
+    return tuple(sorted((*touched.values(), *untouched), key=lambda file: file.path))
 
 
 def _worker_context(
@@ -253,9 +254,9 @@ def _worker_context(
 
 
 def _address(key: str, stated: str | None) -> str | None:
-    """The address without a trailing slash. Raises ConfigurationError if it is none that a page may link to.
+    """The address without a trailing slash. Raises ConfigurationError if no page may link to it.
 
-    This is asked at each build and not where the configuration is read, because what was read may come from the memo.
+    Checked at each build and not where the configuration is read, because the configuration may come from the memo.
     """
     if not stated:
         return None

@@ -1,4 +1,4 @@
-"""What the configuration names and nothing fits: every such problem is found here, once all evals are known."""
+"""Finds everything that the configuration names and that does not exist, once all evals are scored."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from sitegen.stages.timeline import Timeline
 from sitegen.text.keys import nearest
 
 _MOST_ENTRIES: Final = 20
-"""Entries of one mapping that are reported one by one."""
+"""Unused entries of one mapping that are reported individually."""
 
 
 @share_processes()
 def unmatched(timeline: Timeline, evals: Evals) -> tuple[Problem, ...]:
-    """Those of the built revision, of the project first: a function of its files and of what is known of its evals."""
+    """The problems of the built revision: of the project first, then of its evals."""
     summaries = {summary.info.id: summary for summary in evals.summaries}
     layout = Layout(timeline.config, timeline.manifest, Watched())
-    robbed = _robbed(timeline, layout, summaries)
+    shadowed = _shadowed(timeline, layout, summaries)
     failed = {problem.eval_id for problem in evals.failures if problem.eval_id is not None}
     folders: Folders = FilesAt(timeline.project.place, timeline.head.sha)
     if timeline.project.options.worktree and timeline.project.place.root is not None:
@@ -43,15 +43,15 @@ def unmatched(timeline: Timeline, evals: Evals) -> tuple[Problem, ...]:
         manifest=timeline.manifest,
         folders=folders,
         summaries=summaries,
-        set_aside=frozenset({*robbed, *failed}),
+        set_aside=frozenset({*shadowed, *failed}),
     )
     of_files = tuple(missing.problems())
     of_instructions = tuple(_instructions(timeline, layout, folders))
     return (
         *_remarks(timeline, layout),
         *of_instructions,
-        *_metrics(timeline, layout, summaries),
-        *_aliases(robbed, layout),
+        *_unknown_metrics(timeline, layout, summaries),
+        *_aliases(shadowed, layout),
         *(problem for _, problem in unmatched_redactions(timeline, evals)),
         *unmatched_mutes(timeline.config.regressions.mute, evals.summaries),
         *of_files,
@@ -60,7 +60,7 @@ def unmatched(timeline: Timeline, evals: Evals) -> tuple[Problem, ...]:
 
 
 def unmatched_redactions(timeline: Timeline, evals: Evals) -> Iterator[tuple[str, Problem]]:
-    """Globs under ``redact`` that hide no field that was ever judged and no value that a finding quotes."""
+    """(glob, problem) for globs under ``redact`` that match no field that was ever judged or that a finding quotes."""
     names: dict[str | None, set[str]] = {eval_id: set(attributes) for eval_id, attributes in evals.attributes}
     for problem in evals.problems:
         if problem.field:
@@ -69,16 +69,16 @@ def unmatched_redactions(timeline: Timeline, evals: Evals) -> Iterator[tuple[str
     fix = "Correct the glob, or remove it: values that it should hide may be on the site. --public refuses such a site."
     for glob in timeline.config.redact:
         if not fits_any(glob, everywhere):
-            what = (
+            message = (
                 f"No field of any eval ever had a path that {glob!r} names, under `redact` in the site's configuration."
             )
-            yield glob, Problem("warning", what, fix)
+            yield glob, Problem("warning", message, fix)
     layout = Layout(timeline.config, timeline.manifest, Watched())
     for entry in timeline.manifest.evals:
         for glob in entry.redact:
             if not fits_any(glob, names.get(entry.id, ())):
-                what = f"No field of {entry.id!r} ever had a path that {glob!r} names, under `redact` in its entry."
-                yield glob, Problem("warning", what, fix, path=layout.manifest_path, eval_id=entry.id)
+                message = f"No field of {entry.id!r} ever had a path that {glob!r} names, under `redact` in its entry."
+                yield glob, Problem("warning", message, fix, path=layout.manifest_path, eval_id=entry.id)
 
 
 def _remarks(timeline: Timeline, layout: Layout) -> Iterator[Problem]:
@@ -87,11 +87,11 @@ def _remarks(timeline: Timeline, layout: Layout) -> Iterator[Problem]:
 
 
 def _instructions(timeline: Timeline, layout: Layout, folders: Folders) -> Iterator[Problem]:
-    """Globs that no instruction file ever had a path for; the built-in ones are offers, not statements."""
+    """Globs that no instruction file ever matched. The default globs may match nothing."""
     for glob in timeline.config.instructions:
         if glob not in INSTRUCTIONS and not _names_instructions(timeline, glob):
-            what = f"No file ever had a path that {glob!r} names, of `instructions` in the site's configuration."
-            yield Problem("warning", what, "Correct the glob, or remove it.")
+            message = f"No file ever had a path that {glob!r} names, of `instructions` in the site's configuration."
+            yield Problem("warning", message, "Correct the glob, or remove it.")
     for entry in timeline.manifest.evals:
         for glob in entry.instructions:
             if not _names_instructions(timeline, glob):
@@ -113,8 +113,8 @@ def _names_instructions(timeline: Timeline, glob: str) -> bool:
     return any(pattern.fullmatch(edit.path) for file in timeline.instructions for edit in file.edits)
 
 
-def _metrics(timeline: Timeline, layout: Layout, summaries: Mapping[str, EvalSummary]) -> Iterator[Problem]:
-    """Thresholds and limits of the gate that no metric or eval has: nothing is held against them."""
+def _unknown_metrics(timeline: Timeline, layout: Layout, summaries: Mapping[str, EvalSummary]) -> Iterator[Problem]:
+    """Thresholds and limits of the gate for unknown metrics or evals, with which nothing is ever compared."""
     for entry in timeline.manifest.evals:
         summary = summaries.get(entry.id)
         metrics = list(summary.metrics) if summary else []
@@ -128,32 +128,31 @@ def _metrics(timeline: Timeline, layout: Layout, summaries: Mapping[str, EvalSum
                     eval_id=entry.id,
                 )
     gate = timeline.config.gate
-    metrics = [spec.name for spec in all_specs([spec for each in SCORERS for spec in each.metrics])]
+    metrics = [spec.name for spec in all_specs([spec for built_in in SCORERS for spec in built_in.metrics])]
     metrics += [name for summary in summaries.values() for name in summary.metrics]
     limits = [("eval", name, list(summaries)) for name in gate.evals]
     limits += [("metric", name, metrics) for name in gate.metrics]
-    limits += [("metric", name, metrics) for one in gate.evals.values() for name in one.metrics]
-    for what, name, known in limits:
-        if name not in known:
-            yield Problem(
-                "warning", f"[gate] has limits for {name!r}, and no {what} has that name.", _offer(name, known)
-            )
+    limits += [("metric", name, metrics) for limits_of_eval in gate.evals.values() for name in limits_of_eval.metrics]
+    for noun, name, names in limits:
+        if name not in names:
+            message = f"[gate] has limits for {name!r}, and no {noun} has that name."
+            yield Problem("warning", message, _offer(name, names))
 
 
 def _unused_entries(evals: Evals, layout: Layout, summaries: Mapping[str, EvalSummary]) -> Iterator[Problem]:
-    """Entries of mappings and settings that fit no field; of a shared mapping those that no eval has a use for."""
+    """Entries of mappings and settings that fit no field; of a shared mapping those that no eval uses."""
     uses = [(eval_id, use) for eval_id, use in evals.mapping_uses if not summaries[eval_id].deleted]
     by_file: dict[str, dict[str, tuple[UnusedEntry, ...] | None]] = {}
     for eval_id, use in uses:
         if use.path is not None:
             by_file.setdefault(use.path, {})[eval_id] = use.of_file
-    for path, found in sorted(by_file.items()):
-        first, *others = found.values()
-        if first is None or None in others:
+    for path, unused_by in sorted(by_file.items()):
+        first, *rest = unused_by.values()
+        if first is None or None in rest:
             continue
-        left = [{(entry.key, entry.text) for entry in other} for other in others if other is not None]
-        unused = [entry for entry in first if all((entry.key, entry.text) in each for each in left)]
-        yield from _unused(unused, path, next(iter(found)) if len(found) == 1 else None)
+        unused_elsewhere = [{(entry.key, entry.text) for entry in entries or ()} for entries in rest]
+        unused = [entry for entry in first if all((entry.key, entry.text) in entries for entries in unused_elsewhere)]
+        yield from _unused(unused, path, next(iter(unused_by)) if len(unused_by) == 1 else None)
     for eval_id, use in uses:
         yield from _unused(use.of_settings, layout.manifest_path, eval_id)
 
@@ -168,31 +167,31 @@ def _unused(entries: Sequence[UnusedEntry], path: str, eval_id: str | None) -> I
             eval_id=eval_id,
         )
     if len(entries) > _MOST_ENTRIES:
-        what = (
+        message = (
             f"{len(entries) - _MOST_ENTRIES:,} more entries fit no field of the ground truth or of the newest output."
         )
-        yield Problem("note", what, "Correct or remove those that are listed first.", path=path, eval_id=eval_id)
+        yield Problem("note", message, "Correct or remove those that are listed first.", path=path, eval_id=eval_id)
 
 
-def _offer(name: str, known: Collection[str]) -> str:
-    near = nearest(name, known)
-    return f"Did you mean {near!r}?" if near else f"Known: {', '.join(sorted(set(known)))}."
+def _offer(name: str, names: Collection[str]) -> str:
+    near = nearest(name, names)
+    return f"Did you mean {near!r}?" if near else f"Known: {', '.join(sorted(set(names)))}."
 
 
-def _robbed(timeline: Timeline, layout: Layout, summaries: Mapping[str, EvalSummary]) -> dict[str, str]:
-    """Entries whose folder is an alias of another one, which has all files then: id -> id of the other."""
-    robbed = {}
+def _shadowed(timeline: Timeline, layout: Layout, summaries: Mapping[str, EvalSummary]) -> dict[str, str]:
+    """Evals whose folder is an alias of another eval, which then owns all its files: id -> id of the owner."""
+    shadowed = {}
     for entry in timeline.manifest.evals:
-        others = (other for other in timeline.manifest.evals if other.id != entry.id and other.aliases)
+        aliased = (alias.id for alias in timeline.manifest.evals if alias.id != entry.id and alias.aliases)
         folder = layout.folders(entry.id)[0]
-        owner = next((other.id for other in others if folder in layout.folders(other.id)), None)
+        owner = next((alias_id for alias_id in aliased if folder in layout.folders(alias_id)), None)
         if owner and entry.id not in summaries and not layout.share_folder(entry.id, owner):
-            robbed[entry.id] = owner
-    return robbed
+            shadowed[entry.id] = owner
+    return shadowed
 
 
-def _aliases(robbed: Mapping[str, str], layout: Layout) -> Iterator[Problem]:
-    for eval_id, owner in robbed.items():
+def _aliases(shadowed: Mapping[str, str], layout: Layout) -> Iterator[Problem]:
+    for eval_id, owner in shadowed.items():
         yield Problem(
             "error",
             f"An alias of {owner!r} is the folder of the eval {eval_id!r}, whose files all count for {owner!r}.",

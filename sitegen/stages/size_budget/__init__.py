@@ -1,1 +1,1 @@
-"""Which pages are written in full, so that a site stays within its size."""
+"""Decides which reports are written in full, so that a site stays within its size limit."""

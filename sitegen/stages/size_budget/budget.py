@@ -1,9 +1,8 @@
-"""Keep a site within its budget of bytes: the oldest full reports make room, and no number is lost.
+"""Keeps a site within its size limit: short pages replace the oldest full reports, and no number is lost.
 
-Full are the newest reports, over all evals, that fit beside everything else, so that only their sizes decide: an older
-report need not be rendered. What is full is a function of the site alone, never of what an earlier build left or of
-what was guessed. So that most builds need not add up every file, a bound is kept: what all files had when they were
-last added up, and whatever was recorded since.
+The newest reports over all evals that fit beside everything else stay full. This depends on their sizes alone, so
+older reports need not be rendered; it never depends on what an earlier build left or on estimates. Most builds need
+not add up every file, because an upper bound is stored: the last sum of all files, and every file recorded since.
 """
 
 from __future__ import annotations
@@ -25,33 +24,33 @@ from sitegen.stages.size_budget.thinning import SHORT
 from sitegen.stages.timeline import Timeline
 
 STEPS: Final = 8
-"""Binary digits to which the number of short reports is rounded up: most commits then need as many as those before."""
+"""Binary digits to which the number of short reports is rounded up, so that few commits change it."""
 _MEGA: Final = 1_000_000
 
 
 class Fitted(NamedTuple):
-    """What came of it."""
+    """The result of fitting a site into its limit."""
 
     problems: tuple[Problem, ...] = ()
     thinned: int = 0
-    """Reports that make room."""
+    """Number of shortened reports."""
     failures: tuple[Problem, ...] = ()
-    """The evals whose reports could not be made again."""
+    """One for each eval whose reports could not be made again."""
 
 
 class Division(NamedTuple):
-    """Which reports make room."""
+    """Which reports are shortened."""
 
     thinned: dict[str, int]
-    """Of each eval, how many of its reports, oldest first."""
+    """How many of the oldest reports of each eval, by its id."""
     certain: bool = True
-    """The sizes of rendered reports decide it; else some have to be rendered that are not, and measured."""
+    """Whether sizes of rendered reports decide it; otherwise some reports have to be rendered and measured."""
 
 
 def fit(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, pool: Pool, owner: str, once: int) -> Fitted:
-    """Put short pages in the place of as many of the oldest reports as the budget asks for, and of no others.
+    """Replace as many of the oldest reports by short pages as the limit requires, and no others.
 
-    ``owner``: of the few files that are there once and not written yet; ``once``: what they will have.
+    ``owner``: the owner of the files that a site has once, which are not written yet; ``once``: their bytes.
     """
     limits = timeline.config.limits
     if _surely_fits(timeline, ledger, once):
@@ -73,10 +72,10 @@ def fit(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, pool: Pool
 
 
 def divide(evals: Mapping[str, ReportSizes], room: int) -> Division:
-    """Let the newest reports be full that have room together, in bytes, and the others make room.
+    """Let the newest reports that fit into *room* bytes be full, and shorten the others.
 
-    By commit, then by eval, then by point. Where the next older report was never rendered, as many more are taken for
-    full as the mean of those that were would let fit.
+    Reports are ordered by commit, then by eval, then by point. If the next older report was never rendered, the mean
+    size of the full ones estimates how many more will fit.
     """
     order = [
         (position, eval_id, size)
@@ -97,20 +96,20 @@ def divide(evals: Mapping[str, ReportSizes], room: int) -> Division:
             break
         full += 1
     thinned = max(0, len(order) - full)
-    found = dict.fromkeys(evals, 0)
+    counts = dict.fromkeys(evals, 0)
     for _, eval_id, _ in order[: _stepped(thinned, len(order)) if certain else thinned]:
-        found[eval_id] += 1
-    return Division(found, certain)
+        counts[eval_id] += 1
+    return Division(counts, certain)
 
 
 def _stepped(count: int, most: int) -> int:
-    """Rounded up to ``STEPS`` binary digits; not hysteresis, which would depend on what there was before."""
+    """The count rounded up to ``STEPS`` binary digits. Hysteresis would depend on earlier builds."""
     step = 1 << max(0, count.bit_length() - STEPS)
     return min(most, -(-count // step) * step)
 
 
 def _surely_fits(timeline: Timeline, ledger: Ledger, once: int) -> bool:
-    """Whether the bound tells that every report has room, and all stand in full."""
+    """Whether all reports are full and the upper bound is within the limit."""
     complete = timeline.update.complete
     earlier = 0 if complete else ledger.bound
     if earlier is None or any(row.full for row in ledger.recorded()):
@@ -120,7 +119,7 @@ def _surely_fits(timeline: Timeline, ledger: Ledger, once: int) -> bool:
 
 
 def _changes(evals: Mapping[str, ReportSizes], thinned: Mapping[str, int]) -> dict[str, int]:
-    """Of the evals whose reports do not stand as they are to: how many of their oldest points make room."""
+    """How many of the oldest points are to be short, for each eval whose reports are not as they should be."""
     return {
         eval_id: reports.first + count if count else 0
         for eval_id, reports in sorted(evals.items())
@@ -132,7 +131,7 @@ def _too_large(limits: BuildLimits, sizes: Sizes, once: int, thinned: int) -> Pr
     evals, sections = sizes.reports(), sizes.sections()
     size = once + sum(section.size for section in sections.values())
     mean, largest = _mean_and_largest(evals)
-    standing = sum(sum(one.standing) for one in evals.values())
+    standing = sum(sum(reports.standing) for reports in evals.values())
     reports = sections[REPORTS]
     shares = [(section.size, name, section.files) for name, section in sections.items() if name != REPORTS]
     in_full = sum(map(sum, _sizes_in_full(evals, mean)))
@@ -144,15 +143,16 @@ def _too_large(limits: BuildLimits, sizes: Sizes, once: int, thinned: int) -> Pr
         f"In full the site would have about {_mega(sum(share for share, _, _ in shares))}, more than the "
         f"{_mega(limits.site_bytes)} of site_bytes: {listed}."
     )
-    count = sum(len(one.sizes) for one in evals.values())
+    count = sum(len(sizes_of_eval.sizes) for sizes_of_eval in evals.values())
     shortened = f"the {thinned:,} oldest of {count:,} full reports became short pages without losing a number"
     if size > limits.site_bytes:
         outcome = f"Though {shortened}, it has {_mega(size)}."
         fix = "Publish fewer evals"
     else:
         outcome = f"So {shortened}, and it has {_mega(size)}."
-        kept = _kept(limits.site_bytes - once - sizes.besides(), _sizes_in_full(evals, largest))
-        fix = f"If that is fine, reports_kept = {kept} under [limits] says so: the newest of each eval stay full"
+        room = limits.site_bytes - once - sizes.besides()
+        advised = _reports_that_fit(room, _sizes_in_full(evals, largest))
+        fix = f"If that is fine, reports_kept = {advised} under [limits] says so: the newest of each eval stay full"
     return Problem(
         severity="warning",
         message=f"{cause} {outcome}",
@@ -162,11 +162,11 @@ def _too_large(limits: BuildLimits, sizes: Sizes, once: int, thinned: int) -> Pr
 
 
 def _mean_and_largest(evals: Mapping[str, ReportSizes]) -> tuple[int, int]:
-    """Of the sizes of the reports that are full, or else of the newest one, which was rendered to see that it is not.
+    """Mean and largest size of the full reports; without any, the size of the newest one, which was always rendered.
 
-    Of those that make room it is no matter of the site which of them were ever rendered.
+    Short ones do not count: which of them were ever rendered depends on earlier builds.
     """
-    columns = (zip(one.sizes, one.short, strict=True) for _, one in sorted(evals.items()))
+    columns = (zip(reports.sizes, reports.short, strict=True) for _, reports in sorted(evals.items()))
     full = [size for size, short in chain.from_iterable(columns) if size and not short]
     if not full:
         *_, newest = sorted(evals.items(), key=lambda item: (item[1].positions[-1], item[0]))
@@ -175,21 +175,21 @@ def _mean_and_largest(evals: Mapping[str, ReportSizes]) -> tuple[int, int]:
 
 
 def _sizes_in_full(evals: Mapping[str, ReportSizes], otherwise: int) -> list[list[int]]:
-    """Of each eval the sizes of its reports, oldest first; those that make room are taken for ``otherwise`` large."""
+    """The sizes of the reports of each eval, oldest first; short ones count as ``otherwise`` bytes."""
     return [
-        [otherwise if short or size is None else size for size, short in zip(one.sizes, one.short, strict=True)]
-        for one in evals.values()
+        [otherwise if short or size is None else size for size, short in zip(reports.sizes, reports.short, strict=True)]
+        for reports in evals.values()
     ]
 
 
-def _kept(room: int, evals: Iterable[list[int]]) -> int:
-    """How many full reports of each eval there is room for, in bytes, the newest ones."""
+def _reports_that_fit(room: int, evals: Iterable[list[int]]) -> int:
+    """How many of the newest full reports of each eval fit into *room* bytes."""
     newest_first = [*zip_longest(*(reversed(sizes) for sizes in evals))]
     room -= SHORT * sum(size is not None for sizes in newest_first for size in sizes)
-    for kept, sizes in enumerate(newest_first):
+    for count, sizes in enumerate(newest_first):
         room -= sum(max(0, size - SHORT) for size in sizes if size is not None)
         if room < 0:
-            return kept
+            return count
     return len(newest_first)
 
 

@@ -1,7 +1,6 @@
-"""Put short pages in the place of reports that stand in full: from the numbers of their points alone.
+"""Replaces full reports that exist already by short pages, which need the numbers of their points alone.
 
-Nothing else of an eval changes by it, so nothing else of it is read. Such a page takes a tenth of a millisecond: to
-give it to another process costs as much.
+Nothing else of the eval changes or is read. A page takes a tenth of a millisecond, so other processes would not help.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ from sitegen.stages.timeline import Timeline
 from sitegen.stages.worker_context import WorkerContext
 
 AT_ONCE: Final = 50
-"""Scorecards that are held together."""
+"""Scorecards that are held at a time."""
 
 
 def shorten(timeline: Timeline, memo: Memo, ledger: Ledger, history: EvalHistory, thinned: int) -> bool:
-    """Make so many of the oldest reports of an eval short. False, and nothing done, if a short one has room again."""
+    """Shorten so many of the oldest reports of an eval. False, with nothing done, if a short one must become full."""
     info, context = timeline.info(history), timeline.context_for(history.id)
     rows = {row.path: row for row in ledger.standing_files(owner(info.id))}
     short = {path for path, row in rows.items() if row.full}
@@ -36,8 +35,8 @@ def shorten(timeline: Timeline, memo: Memo, ledger: Ledger, history: EvalHistory
         return False
     first = first_full(len(history.snapshots), context.reports_kept)
     snapshots = [at for at in history.snapshots[first:thinned] if links.report(info.id, at.slug) not in short]
-    every = (card for _, card in _scored(context, memo, history, history.snapshots))
-    specs = series_specs(scorer(history.kind), (at.settings for at in history.snapshots), every)
+    cards = (card for _, card in _scored(context, memo, history, history.snapshots))
+    specs = series_specs(scorer(history.kind), (at.settings for at in history.snapshots), cards)
     writer, renderer = context.writer(), context.renderer()
     for at, card in _scored(context, memo, history, snapshots):
         page = thinned_page(info, specs, at, card)
@@ -51,9 +50,9 @@ def shorten(timeline: Timeline, memo: Memo, ledger: Ledger, history: EvalHistory
 def _scored(
     context: WorkerContext, memo: Memo, history: EvalHistory, snapshots: Sequence[Snapshot]
 ) -> Iterator[tuple[Snapshot, Scorecard]]:
-    """Each with its scorecard, a few of them in memory; scored again where the memo has lost one."""
+    """(snapshot, scorecard), of which few are held at a time; a scorecard that the memo lacks is computed."""
     for start in range(0, len(snapshots), AT_ONCE):
-        some = snapshots[start : start + AT_ONCE]
+        batch = snapshots[start : start + AT_ONCE]
         cards = EvalScorecards(context, history, memo)
-        cards.fill(some)
-        yield from ((at, cards[at]) for at in some)
+        cards.fill(batch)
+        yield from ((at, cards[at]) for at in batch)

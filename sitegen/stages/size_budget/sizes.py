@@ -1,6 +1,6 @@
-"""What the files of a site have in bytes, summed up by owner: of one more commit only its own files are looked at.
+"""Sums up the bytes of a site by owner, so that one more commit adds up no more than its own files.
 
-The sums are kept as long as the site needs them: from the build that looked at every file, until all reports have room.
+The memo stores the sums from the build that first looked at every file until all reports fit again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ REPORTS: Final = "reports"
 
 
 class SizeGroup(NamedTuple):
-    """Files of one sort."""
+    """Files of one section."""
 
     files: int = 0
     size: int = 0
@@ -33,22 +33,22 @@ class SizeGroup(NamedTuple):
 
 
 class ReportSizes(NamedTuple):
-    """The reports of an eval that are full, or would be if there were room; a column each, oldest first."""
+    """The reports of an eval that are full or would be if they fitted, in columns, oldest first."""
 
     first: int = 0
     """Index of the oldest in the series."""
     positions: tuple[int, ...] = ()
-    """Of their commits."""
+    """Positions of their commits."""
     sizes: tuple[int | None, ...] = ()
-    """Bytes in full, with the data beside each; None where nobody rendered the full report so far."""
+    """Bytes of the full report with its data file; None if it was never rendered."""
     standing: tuple[int, ...] = ()
-    """Bytes of what stands in the output folder now."""
+    """Bytes in the output folder now."""
     short: tuple[bool, ...] = ()
-    """They make room already."""
+    """Whether each is short now."""
 
 
 class OwnerSizes(NamedTuple):
-    """What the files of one owner have."""
+    """The bytes of the files of one owner."""
 
     sections: dict[str, SizeGroup]
     """By name."""
@@ -56,58 +56,59 @@ class OwnerSizes(NamedTuple):
 
 
 class Sizes:
-    """Of every owner but one, whose few files are not written yet."""
+    """The sizes of every owner except one, whose few files are not written yet."""
 
-    def __init__(self, timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, but: str) -> None:
-        self._kept = timeline.config.limits.reports_kept
+    def __init__(self, timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, excluded: str) -> None:
+        self._full_reports = timeline.config.limits.reports_kept
         self._complete = timeline.update.complete
         self._summaries = {stored(owner_of(summary.info.id)): summary for summary in evals.summaries}
         self._memo = memo
         self._site = timeline.project.site
         self._ledger = ledger
-        self._but = but
-        known = () if self._complete else memo.sizes(self._site)
-        self._owners = {name: decode(body, OwnerSizes) for name, body in known}
+        self._excluded = excluded
+        stored_sums = () if self._complete else memo.sizes(self._site)
+        self._owners = {name: decode(body, OwnerSizes) for name, body in stored_sums}
         if self._owners:
             self._go_on()
         else:
             self._begin()
 
     def reports(self) -> dict[str, ReportSizes]:
-        """Of every eval, by id."""
+        """The reports of every eval, by id."""
         return {
-            one.info.id: found.reports
-            for name, one in self._summaries.items()
-            if (found := self._owners.get(name)) and found.reports.sizes
+            summary.info.id: sizes.reports
+            for name, summary in self._summaries.items()
+            if (sizes := self._owners.get(name)) and sizes.reports.sizes
         }
 
     def sections(self) -> dict[str, SizeGroup]:
-        """Of the whole site, by name."""
-        return _summed(chain.from_iterable(one.sections.items() for one in self._owners.values()))
+        """The sections of the whole site, by name."""
+        return _summed(chain.from_iterable(sizes.sections.items() for sizes in self._owners.values()))
 
     def besides(self) -> int:
-        """Bytes of all files but the reports that are full if there is room."""
-        every = sum(section.size for one in self._owners.values() for section in one.sections.values())
-        return every - sum(sum(reports.standing) for reports in self.reports().values())
+        """Bytes of all files except the reports that can be full."""
+        return sum(section.size for section in self.sections().values()) - sum(
+            sum(reports.standing) for reports in self.reports().values()
+        )
 
     def write_again(self, eval_ids: Iterable[str]) -> None:
-        """Some evals were written a second time."""
+        """Add up the files of evals that were written a second time."""
         for eval_id in eval_ids:
             name = owner_of(eval_id)
             self._keep(stored(name), self._of(stored(name), self._ledger.standing_files(name)))
 
     def _begin(self) -> None:
-        """Look at every file."""
+        """Add up all files."""
         rows: dict[str, list[PageRow]] = defaultdict(list)
         for row in chain(self._ledger.recorded(), () if self._complete else self._ledger.earlier_files()):
             rows[stored(row.owner)].append(row)
-        rows.pop(self._but, None)
+        rows.pop(self._excluded, None)
         self._memo.forget_sizes(self._site)
         for name, files in rows.items():
             self._keep(name, self._of(name, files))
 
     def _go_on(self) -> None:
-        """Look at the files that this build recorded."""
+        """Add up the files that this build recorded."""
         for owner in self._ledger.owners():
             name = stored(owner)
             if self._ledger.is_whole(owner):
@@ -116,7 +117,7 @@ class Sizes:
                 self._keep(name, self._grown(name, self._ledger.recorded_of(owner)))
 
     def _grown(self, name: str, rows: Iterable[PageRow]) -> OwnerSizes:
-        """Of an owner without reports that has these files besides, or anew."""
+        """The sizes of an owner without reports that has these new or changed files."""
         before = self._owners.get(name, OwnerSizes({})).sections
         paths = [row.path for row in rows]
         replaced = self._of(name, self._memo.pages_at(self._site, name, paths)).sections
@@ -134,15 +135,15 @@ class Sizes:
         return OwnerSizes(sections, self._reports(summary, by_path) if summary and by_path else ReportSizes())
 
     def _reports(self, summary: EvalSummary, files: dict[str, PageRow]) -> ReportSizes:
-        """Those that are short by ``reports_kept`` have no say."""
-        eval_id, first = summary.info.id, first_full(len(summary.headlines), self._kept)
-        shown = summary.headlines[first:]
-        pages = [files[links.report(eval_id, at.slug)] for at in shown]
-        beside = [files.get(links.report_data(eval_id, at.slug)) for at in shown]
+        """The sizes of the reports that ``reports_kept`` does not shorten."""
+        eval_id, first = summary.info.id, first_full(len(summary.headlines), self._full_reports)
+        points = summary.headlines[first:]
+        pages = [files[links.report(eval_id, at.slug)] for at in points]
+        beside = [files.get(links.report_data(eval_id, at.slug)) for at in points]
         standing = [page.size + (data.size if data else 0) for page, data in zip(pages, beside, strict=True)]
         return ReportSizes(
             first=first,
-            positions=tuple(at.commit_position for at in shown),
+            positions=tuple(at.commit_position for at in points),
             sizes=tuple(
                 size if not page.full else None if page.full == UNMEASURED else page.full
                 for page, size in zip(pages, standing, strict=True)
@@ -156,9 +157,9 @@ class Sizes:
         self._memo.keep_sizes(self._site, name, encode(sizes))
 
 
-def _summed(found: Iterable[tuple[str, SizeGroup]]) -> dict[str, SizeGroup]:
+def _summed(groups: Iterable[tuple[str, SizeGroup]]) -> dict[str, SizeGroup]:
     sums: dict[str, SizeGroup] = {}
-    for name, (files, size) in found:
+    for name, (files, size) in groups:
         before = sums.get(name, SizeGroup())
         sums[name] = SizeGroup(before.files + files, before.size + size)
     return sums

@@ -1,4 +1,4 @@
-"""Which reports of an eval are written in full, and what stands in the place of the others."""
+"""Tells which reports of an eval are full, and writes the short pages in the place of the others."""
 
 from __future__ import annotations
 
@@ -14,55 +14,55 @@ from sitegen.render.writer import Writer, digest
 from sitegen.scoring.kinds import scorer
 
 SHORT: Final = 6_000
-"""Bytes that a short page may have, counted for each: what it has in truth is known only once it is written."""
+"""Bytes that every short page counts for, because its real size is known only after it is written."""
 UNMEASURED: Final = 1
 """Stands for the size of a full report that was never rendered."""
 
 
-def first_full(points: int, kept: int | None) -> int:
-    """Index of the oldest point with a full report; ``kept``: how many have one, None: all."""
-    return 0 if kept is None else max(0, points - kept)
+def first_full(points: int, full: int | None) -> int:
+    """Index of the oldest point with a full report. ``full``: how many have one; None: all."""
+    return 0 if full is None else max(0, points - full)
 
 
 def report_files(eval_id: str, points: Iterable[Headline]) -> frozenset[str]:
-    """The reports of some points of an eval, and the data beside them."""
+    """Paths of the reports of these points and of the data files beside them."""
     return frozenset(address(eval_id, at.slug) for at in points for address in (links.report, links.report_data))
 
 
 class Short(NamedTuple):
-    """The points in the place of whose reports short pages stand."""
+    """The points with a short page in the place of a full report."""
 
     passed: int
-    """So many of the oldest, because of ``limits.reports_kept``."""
+    """How many of the oldest are short because of ``limits.reports_kept``."""
     room: frozenset[int]
-    """Others, so that the site fits into ``limits.site_bytes``."""
+    """Indices of further points that are short so that the site fits into ``limits.site_bytes``."""
 
     @classmethod
-    def of(cls, points: int, kept: int | None, thinned: int) -> Self:
-        """``thinned``: how many of the oldest make room."""
-        passed = first_full(points, kept)
+    def of(cls, points: int, full: int | None, thinned: int) -> Self:
+        """``thinned``: how many of the oldest are short so that the site fits."""
+        passed = first_full(points, full)
         return cls(passed, frozenset(range(passed, thinned)))
 
     @classmethod
-    def standing(cls, keys: Sequence[str], kept: int | None, rows: Sequence[PageRow]) -> Self:
-        """Those that make room already. ``keys``: for each point, of all that a full report shows."""
-        known = {row.key for row in rows if row.full}
-        room = (index for index, key in enumerate(keys) if room_key(key) in known) if known else ()
-        passed = first_full(len(keys), kept)
+    def standing(cls, keys: Sequence[str], full: int | None, rows: Sequence[PageRow]) -> Self:
+        """The points that are short already. ``keys``: for each point the digest of what its full report shows."""
+        short = {row.key for row in rows if row.full}
+        room = (index for index, key in enumerate(keys) if room_key(key) in short) if short else ()
+        passed = first_full(len(keys), full)
         return cls(passed, frozenset(index for index in room if index >= passed))
 
     def __contains__(self, index: object) -> bool:
         return index in self.room or index in range(self.passed)
 
     def key(self, index: int, full: str) -> str:
-        """The digest of what a short page is made from. It is never that of one whose full report nobody measured."""
+        """The digest of what a short page is made from; another one where no full report was measured."""
         return room_key(full) if index in self.room else digest("thinned", full)
 
 
 def write_thinned(
     writer: Writer, renderer: Renderer, owner: str, series: Series, keys: Sequence[str], short: Short
 ) -> None:
-    """Write the pages of the points that are short. ``keys``: for each point, of all that a full report shows."""
+    """Write the pages of short points. ``keys``: for each point the digest of what its full report shows."""
     for index in (*range(short.passed), *sorted(short.room)):
         point, full = series.points[index], keys[index]
         path, key = links.report(series.info.id, point.snapshot.slug), short.key(index, full)
@@ -76,5 +76,5 @@ def write_thinned(
 
 
 def room_key(full: str) -> str:
-    """The digest of a short page that makes room. ``full``: that of the report in its place."""
+    """The digest of a page that is short so that the site fits. ``full``: the digest of the full report."""
     return digest("room", full)
