@@ -45,9 +45,7 @@ def newest_case_file(state: EvalState, entry: EvalConfig) -> Blob | None:
         path = normal(f"{folder}/{entry.outputs}")
         return first_blob((path,), state.files) if is_path(entry.outputs) else None
     if state.newest_run is None:
-        start = len(folder) + 1 if folder else 0
-        names = (runs.name(blob.path[start:]) for blob in state.files.blobs(folder))
-        state.newest_run = max(filter(None, names), key=natural_order, default=None)
+        state.newest_run = max(runs.names(folder, state.files), key=natural_order, default=None)
     files = runs.outputs(folder, state.newest_run, state.files) if state.newest_run else ()
     return files[0] if files else None
 

@@ -45,14 +45,14 @@ class FilesAt:
             return self._names[folder]
         listed = self._object(folder, "tree", LARGEST_BLOB)
         names = self._names[folder] = {}
-        at, tree, id_bytes = 0, listed.content or b"", len(listed.oid) // 2
-        while at < len(tree):  # "mode name", a zero byte, the id in bytes
-            end = tree.index(b"\0", at)
-            mode, _, name = tree[at:end].partition(b" ")
+        position, tree, id_bytes = 0, listed.content or b"", len(listed.oid) // 2
+        while position < len(tree):  # "mode name", a zero byte, the id in bytes
+            end = tree.index(b"\0", position)
+            mode, _, name = tree[position:end].partition(b" ")
             if mode == _FOLDER or mode in _REGULAR:
                 names[os.fsdecode(name)] = mode == _FOLDER
                 self._ids[posixpath.join(folder, os.fsdecode(name))] = tree[end + 1 : end + 1 + id_bytes].hex()
-            at = end + 1 + id_bytes
+            position = end + 1 + id_bytes
         return names
 
     def blob_id(self, path: str) -> str | None:

@@ -11,7 +11,7 @@ part of the path that the wildcards match, with the rest of the segment that hol
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -113,6 +113,11 @@ class RunGlob(NamedTuple):
         if self.is_folder:
             return "/".join(rest.split("/")[: self.depth])
         return rest[: len(rest) - len(self.ending)] or rest
+
+    def names(self, folder: str, files: FolderTree) -> Iterator[str]:
+        """The run of each output among the files of an eval, which lives in *folder*."""
+        start = len(folder) + 1 if folder else 0
+        return (name for blob in files.blobs(folder) if (name := self.name(blob.path[start:])))
 
     def folder_name(self, inside: str) -> str | None:
         """The name of the run whose folder this is, by its path in the eval's folder; None if it is no run's."""

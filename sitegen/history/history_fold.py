@@ -225,8 +225,8 @@ class HistoryFold:
                 added[eval_id] = Counter(change.new for _, change in changes if change.old is None and change.new)
         for new, old in folder_renames(deleted, added).items():
             # Where at least as many files stay as moved, the old eval still exists and the new one is another.
-            left = len(self._eval_state(old).files) - deleted[old].total()
-            if self.layout.share_folder(old, new) or left >= (deleted[old] & added[new]).total():
+            staying = len(self._eval_state(old).files) - deleted[old].total()
+            if self.layout.share_folder(old, new) or staying >= (deleted[old] & added[new]).total():
                 continue
             if not self.complete:
                 # The records of earlier builds name the eval by its old id.

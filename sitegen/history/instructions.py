@@ -52,9 +52,11 @@ class InstructionHistories:
     def fold(self, commit: Commit, changes: Sequence[ChangedPath]) -> tuple[str, ...]:
         """Fold one commit's changes of instruction files. Returns the paths of its edits."""
         renames = file_renames(changes, self._read)
-        left = {change.path for change in renames.values()}
+        former_paths = {change.path for change in renames.values()}
         edits = [
-            _edit_of_change(commit, change, renames.get(change.path)) for change in changes if change.path not in left
+            _edit_of_change(commit, change, renames.get(change.path))
+            for change in changes
+            if change.path not in former_paths
         ]
         for edit in edits:
             names = dict.fromkeys(blob.path for blob in (edit.old, edit.new) if blob is not None)
@@ -64,7 +66,7 @@ class InstructionHistories:
                 file = file.merged(replaced)
             file.add(edit)
             self._touched[edit.path] = file
-        self._touched |= dict.fromkeys(left)
+        self._touched |= dict.fromkeys(former_paths)
         return tuple(sorted(edit.path for edit in edits))
 
     def made_with(self, recorded: Recorded) -> Commit | None:

@@ -72,10 +72,7 @@ def _touched_names(state: EvalState, eval_commit: EvalCommit) -> set[str]:
 def _names_on_file(state: EvalState, eval_commit: EvalCommit) -> set[str]:
     runs = runs_of(eval_commit.entry)
     if runs is not None:
-        folder = state.active or ""
-        start = len(folder) + 1 if folder else 0
-        names = {runs.name(blob.path[start:]) for blob in state.files.blobs(folder)}
-        return {name for name in names if name is not None}
+        return set(runs.names(state.active or "", state.files))
     results = state.files.folder(f"{state.active}/{RESULTS}")
     return {name for name in (*results.folders, *results.files) if iteration_number(name) is not None}
 
@@ -140,7 +137,7 @@ def _new_unit(state: EvalState, eval_commit: EvalCommit, name: str) -> SeriesIte
     """A new iteration, with a slug that is unique in the series on every file system."""
     if runs_of(eval_commit.entry) is not None:
         return _new_run(state.iterations, name)
-    number = _iteration_number(name)
+    number = iteration_number(name) or 0
     slug = f"{number:04d}"
     if slug in state.iterations.slugs:
         path = f"{state.active}/{RESULTS}/{name}"
@@ -165,11 +162,7 @@ def _with_unique_slug(series: SeriesState, number: int, slug: str) -> SeriesIter
 
 
 def _place_in_series(name: str) -> tuple[int, tuple[tuple[int, str], ...], str]:
-    return _iteration_number(name), natural_order(name), name
-
-
-def _iteration_number(name: str) -> int:
-    return iteration_number(name) or 0
+    return iteration_number(name) or 0, natural_order(name), name
 
 
 def fold_overwritten(state: EvalState, eval_commit: EvalCommit) -> None:

@@ -27,11 +27,9 @@ _KINDS: Final = {"120000": "a symbolic link", "160000": "a submodule"}
 
 
 def _commit_lines(repository: RepositoryPlace, arguments: Sequence[str]) -> Iterator[bytes]:
-    """Lines ``commit parent`` for ``diff-tree --stdin``: a merge counts against its first parent."""
-    with Process(repository, ["rev-list", "--parents", *arguments], ()) as listing:
-        for line in listing.stdout:
-            ids = line.split()
-            yield b" ".join(ids[:2]) + b"\n"
+    """The ids of commits, one a line, for ``diff-tree --stdin``."""
+    with Process(repository, ["rev-list", *arguments], ()) as listing:
+        yield from listing.stdout
         listing.finish()
 
 
@@ -56,6 +54,7 @@ def walk(
         "-z",
         "--root",
         "--no-renames",
+        "--diff-merges=first-parent",
         "--no-abbrev",
         "--always",
         "--ignore-submodules=none",

@@ -70,13 +70,13 @@ class _Kinds:
 
     def __init__(self, files: SearchedFiles) -> None:
         self._files = files
-        self._left = _MOST_READ
+        self._remaining = _MOST_READ
 
     def of(self, folder: str, candidate: _Candidate) -> Kind | None:
         """The kind of the candidate's newest file; None if it holds no cases."""
-        if not self._left or splitext(candidate.newest)[1] not in _ENDINGS:
+        if not self._remaining or splitext(candidate.newest)[1] not in _ENDINGS:
             return None
-        self._left -= 1
+        self._remaining -= 1
         path = f"{folder}/{candidate.newest}"
         if candidate.newest in _MAYBE_JUDGED and self._files.answer("scores", path, LARGEST_CASES, _judged_mark):
             return None

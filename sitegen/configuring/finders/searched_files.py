@@ -112,15 +112,15 @@ class Search:
         return tuple((name, join(self.evals_dir, name)) for name in sorted(inside) if inside[name] and name[0] != ".")
 
     def _walk(self) -> Iterator[str]:
-        level, left = [""], _MOST_FOLDERS
+        level, remaining = [""], _MOST_FOLDERS
         for _ in range(_DEEPEST):
             below: list[str] = []
-            for folder in level[:left]:
+            for folder in level[:remaining]:
                 yield folder
                 names = self.files.names(folder)
                 inside = sorted(name for name in names if names[name] and name[0] != "." and name not in _SKIPPED)
                 below += [join(folder, name) for name in inside]
-            left -= len(level[:left])
+            remaining -= len(level[:remaining])
             level = below
 
 
