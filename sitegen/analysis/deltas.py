@@ -13,11 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from math import factorial, fsum
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import Metric
 from sitegen.model.scorecards import DocumentScore, Scorecard
+from sitegen.model.series import Point
 from sitegen.model.timeline import Blob, Snapshot
 from sitegen.model.usage import Exchange, RunUsage, exchanged, regraded
 from sitegen.scoring.usage import TOTALS, USAGE
@@ -25,13 +26,6 @@ from sitegen.text.values import short_digest
 
 MetricsFor = Callable[[Sequence[DocumentScore]], tuple[Metric, ...]]
 """Computes the metrics over a subset of the documents: the ``metrics_for`` of a scorer."""
-
-
-class ScoredPoint(NamedTuple):
-    """A point of a series."""
-
-    snapshot: Snapshot
-    scorecard: Scorecard
 
 
 def overlap(before: Scorecard, after: Scorecard) -> Overlap:
@@ -55,8 +49,8 @@ def overlap_of(earlier: Sequence[str], later: Sequence[str]) -> Overlap:
 
 def delta(
     metrics_for: MetricsFor,
-    before: ScoredPoint,
-    after: ScoredPoint,
+    before: Point,
+    after: Point,
     scorecard_of: Callable[[Snapshot], Scorecard],
 ) -> Delta:
     """The change between two points of every metric that either of them has.

@@ -217,13 +217,9 @@ class Memo:
 
     def pages(self, site: str, owner: str | None = None) -> tuple[PageRow, ...]:
         """The files of a site, or those of one owner, by path."""
-        if owner is None:
-            query = self._db.execute(f"SELECT {_PAGE} FROM pages WHERE site = ? ORDER BY path", (site,))
-        else:
-            query = self._db.execute(
-                f"SELECT {_PAGE} FROM pages WHERE site = ? AND owner = ? ORDER BY path", (site, stored(owner))
-            )
-        return tuple(PageRow(*row) for row in query)
+        condition, values = ("", (site,)) if owner is None else (" AND owner = ?", (site, stored(owner)))
+        rows = self._db.execute(f"SELECT {_PAGE} FROM pages WHERE site = ?{condition} ORDER BY path", values)
+        return tuple(PageRow(*row) for row in rows)
 
     def pages_at(self, site: str, owner: str, paths: Iterable[str]) -> tuple[PageRow, ...]:
         """The files of an owner at these paths."""

@@ -9,7 +9,7 @@ from itertools import chain, pairwise
 from typing import Final, NamedTuple
 
 from sitegen.analysis.cells import flips_between
-from sitegen.analysis.deltas import MetricsFor, ScoredPoint, delta, under_rules_of
+from sitegen.analysis.deltas import MetricsFor, delta, under_rules_of
 from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.model.cells import CellMap, Flips
@@ -145,43 +145,30 @@ def points(
     snapshots = inputs.snapshots
     if not snapshots:
         return ()
-    sides = [ScoredPoint(snapshot, scorecard_of(snapshot)) for snapshot in snapshots]
-    columns = zip(
-        snapshots,
-        [side.scorecard for side in sides],
-        inputs.edits.since_previous,
-        [scorecard_of(under_rules_of(snapshot, snapshots[-1])) for snapshot in snapshots],
-        (*stored, *_derived(inputs, sides, len(stored), scorecard_of, cells)),
-        inputs.edits.stale,
-        strict=True,
-    )
+    scored = [
+        Point(snapshot=snapshot, scorecard=scorecard_of(snapshot), edits=edits, stale=stale)
+        for snapshot, edits, stale in zip(snapshots, inputs.edits.since_previous, inputs.edits.stale, strict=True)
+    ]
+    under_newest_rules = [scorecard_of(under_rules_of(snapshot, snapshots[-1])) for snapshot in snapshots]
+    derived = (*stored, *_derived(inputs, scored, len(stored), scorecard_of, cells))
     return tuple(
-        Point(
-            snapshot=snapshot,
-            scorecard=scorecard,
-            edits=edits,
-            now=now,
-            delta=derived.delta,
-            flips=derived.flips,
-            stale=stale,
-            interval=derived.interval,
-        )
-        for snapshot, scorecard, edits, now, derived, stale in columns
+        point._replace(now=now, delta=values.delta, flips=values.flips, interval=values.interval)
+        for point, now, values in zip(scored, under_newest_rules, derived, strict=True)
     )
 
 
 def _derived(
     inputs: SeriesInputs,
-    sides: Sequence[ScoredPoint],
+    scored: Sequence[Point],
     first: int,
     scorecard_of: Callable[[Snapshot], Scorecard],
     cells: CellMap,
 ) -> Iterator[Derived]:
     """The derived values of the points from index *first* on."""
-    intervals = (interval_of(side.scorecard, inputs.kind) for side in sides[first:])
+    intervals = (interval_of(point.scorecard, inputs.kind) for point in scored[first:])
     if not first:
         yield Derived(None, None, next(intervals))
     start = max(0, first - 1)
-    flips = flips_between(cells, list(pairwise(range(start, len(sides)))))
-    for (before, after), flipped, interval in zip(pairwise(sides[start:]), flips, intervals, strict=True):
+    flips = flips_between(cells, list(pairwise(range(start, len(scored)))))
+    for (before, after), flipped, interval in zip(pairwise(scored[start:]), flips, intervals, strict=True):
         yield Derived(delta(inputs.metrics_for, before, after, scorecard_of), flipped, interval)

@@ -36,7 +36,7 @@ class AlignmentRow(NamedTuple):
     expected: int | None
     actual: int | None
     similarity: float | None
-    by: PairedBy | None
+    paired_by: PairedBy | None
     label: str
     """The name of the items, from the expected side if there is one."""
 

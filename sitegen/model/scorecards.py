@@ -77,7 +77,7 @@ class ItemPair(NamedTuple):
     """Its index in the output."""
     similarity: float
     """The similarity of their keys, 0..1, however they were paired."""
-    by: PairedBy
+    paired_by: PairedBy
 
 
 class ListAlignment(NamedTuple):

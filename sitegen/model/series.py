@@ -79,7 +79,7 @@ class Point(NamedTuple):
 
     snapshot: Snapshot
     scorecard: Scorecard
-    edits: tuple[Edit, ...]
+    edits: tuple[Edit, ...] = ()
     """Edits of instruction files that drive the eval, after the previous point's commit and up to this one's."""
     now: Scorecard | None = None
     """The same output under the ground truth and the rules of the newest point; None if it was not computed."""

@@ -10,13 +10,14 @@ from typing import NamedTuple, TypeAlias
 
 from sitegen.analysis.comparison.change import Origin, ResultChange, change_of
 from sitegen.analysis.comparison.variants import variant_comparison, variant_of, variants_of
-from sitegen.analysis.deltas import ScoredPoint, delta, mixtures
+from sitegen.analysis.deltas import delta, mixtures
 from sitegen.comparison_files.document import ComparisonDocument
 from sitegen.config import EvalConfig, Manifest
 from sitegen.configuring import significance_level
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.model.kinds import traits_of
 from sitegen.model.scorecards import Result
+from sitegen.model.series import Point
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.project import Options
 from sitegen.questions.study import Study, open_study
@@ -176,6 +177,6 @@ def _origin(study: Study, history: EvalHistory, before: Snapshot, after: Snapsho
     if traits_of(history.kind).is_recorded:
         return None
     cards = study.scorecards(history, (before, after, *mixtures(before, after)))
-    sides = ScoredPoint(before, cards[before]), ScoredPoint(after, cards[after])
+    sides = Point(before, cards[before]), Point(after, cards[after])
     parts = delta(cards.scorer.metrics_for, *sides, cards.__getitem__).headline.parts
     return parts and Origin(*parts)

@@ -148,7 +148,7 @@ class GatedPair:
         results = study.results(history, (first, last)) if self._roles else ()
         cards = study.scorecards(history, (first, last, *mixtures(first, last)))
         both = in_order_of(self._specs, cards[first]), in_order_of(self._specs, cards[last])
-        sides = deltas.ScoredPoint(first, both[0]), deltas.ScoredPoint(last, both[1])
+        sides = Point(first, both[0]), Point(last, both[1])
         compared = compare_results(*results) if results else None
         return _ScoredPair(
             cards=both,

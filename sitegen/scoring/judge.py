@@ -234,11 +234,11 @@ def _expected_values_of(expected: Branch) -> int:
 def _alignment_panel(alignment: ListAlignment, labels: dict[int, str], extra_labels: dict[int, str]) -> AlignmentPanel:
     rows = [AlignmentRow(*pair, labels[pair.expected]) for pair in alignment.pairs]
     rows += [
-        AlignmentRow(expected=expected, actual=None, similarity=None, by=None, label=labels[expected])
+        AlignmentRow(expected=expected, actual=None, similarity=None, paired_by=None, label=labels[expected])
         for expected in alignment.unmatched_expected
     ]
     rows += [
-        AlignmentRow(expected=None, actual=actual, similarity=None, by=None, label=extra_labels[actual])
+        AlignmentRow(expected=None, actual=actual, similarity=None, paired_by=None, label=extra_labels[actual])
         for actual in alignment.unmatched_actual
     ]
     title = f"{alignment.document}: {alignment.path}" if alignment.document else alignment.path

@@ -75,7 +75,7 @@ def align(
         right = sorted({*range(len(actual))} - {pair.actual for pair in item_pairs})
         agreeing = agreeing_pairs(left, right, expected_values, equal_fields)
         item_pairs += [
-            ItemPair(i, j, similarity=round(similarity(expected_keys[i], actual_keys[j]), 9), by="agreement")
+            ItemPair(i, j, similarity=round(similarity(expected_keys[i], actual_keys[j]), 9), paired_by="agreement")
             for i, j in agreeing or ()
         ]
     return Alignment(pairs=sorted(item_pairs), algorithm=algorithm, too_many=agreeing is None, beyond=beyond)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, groupby
 
 from sitegen.analysis.cells import flips, flips_between
-from sitegen.analysis.deltas import ScoredPoint, delta, mixtures
+from sitegen.analysis.deltas import delta, mixtures
 from sitegen.analysis.noise.changes import output_verdict
 from sitegen.analysis.series import SeriesInputs
 from sitegen.model.cells import Flips
@@ -33,8 +33,7 @@ def effects_of_commits(
     for before, after in _spans(snapshots, first_new):
         earlier, later = series.points[before], series.points[after]
         if after - before > 1:  # the delta of the last point is against the one before it, of the same commit
-            sides = ScoredPoint(earlier.snapshot, earlier.scorecard), ScoredPoint(later.snapshot, later.scorecard)
-            change = delta(inputs.metrics_for, *sides, card)
+            change = delta(inputs.metrics_for, earlier, later, card)
             later = later._replace(delta=change, flips=flips(series.cells, before, after))
         effect = commit_effect(series.info, series.specs, earlier, later)
         if effect is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sitegen.analysis.cells import CellTracker, flipped_cells, tallied
-from sitegen.analysis.deltas import ScoredPoint, delta
+from sitegen.analysis.deltas import delta
 from sitegen.analysis.noise.repeats import RepeatsSoFar, repeats_of_runs
 from sitegen.analysis.series import SeriesInputs, problems_of_point
 from sitegen.model.metrics import MetricSpec
@@ -51,7 +51,7 @@ class ReportWriter:
 
     def page(self, index: int, result: Result, tracker: CellTracker) -> Page:
         """The report of a point, after ``tracker`` followed it and its mixtures with the point before were scored."""
-        at, before = self._side(index), self._side(index - 1) if index else None
+        at, before = self._point(index), self._point(index - 1) if index else None
         specs = specs_with_usage(self._specs, [side.scorecard for side in (before, at) if side])
         runs = list(self._cards.results(runs_of(at.snapshot)))
         self._learn(index)
@@ -67,7 +67,7 @@ class ReportWriter:
             self._info,
             specs,
             point,
-            Point(before.snapshot, before.scorecard, self._inputs.edits.since_previous[index - 1]) if before else None,
+            before,
             result,
             EarlierPoints(
                 snapshots=self._inputs.snapshots,
@@ -83,16 +83,14 @@ class ReportWriter:
             self._inputs.edits.made_with[index],
         )
 
-    def _side(self, index: int) -> ScoredPoint:
-        return ScoredPoint(self._inputs.snapshots[index], self._cards[self._inputs.snapshots[index]])
+    def _point(self, index: int) -> Point:
+        snapshot = self._inputs.snapshots[index]
+        return Point(snapshot, self._cards[snapshot], self._inputs.edits.since_previous[index])
 
     def _learn(self, index: int) -> None:
         """Measure the noise of repeated outputs up to a point."""
         for here in range(self._repeats.points, index + 1):
-            at = self._side(here)
-            runs = runs_of(at.snapshot)
+            point = self._point(here)
+            runs = runs_of(point.snapshot)
             self._cards.fill(runs)
-            self._repeats.add(
-                Point(at.snapshot, at.scorecard, self._inputs.edits.since_previous[here]),
-                [self._cards[run] for run in runs],
-            )
+            self._repeats.add(point, [self._cards[run] for run in runs])

@@ -21,22 +21,20 @@ LEAST: Final = 400
 _Row: TypeAlias = tuple[float, ...]
 
 
-def bootstrap_ratio(units: Sequence[Share], level: float = LEVEL) -> tuple[float, float] | None:
+def bootstrap_ratio(units: Sequence[Share]) -> tuple[float, float] | None:
     """The interval of a ratio of sums over units; None for fewer than two."""
-    return _resampled_interval(units, _ratio, level)
+    return _resampled_interval(units, _ratio)
 
 
-def bootstrap_ratio_change(units: Sequence[Paired], level: float = LEVEL) -> tuple[float, float] | None:
+def bootstrap_ratio_change(units: Sequence[Paired]) -> tuple[float, float] | None:
     """The interval of the change of a ratio, with both sides of a unit drawn together; None for fewer than two."""
-    return _resampled_interval([(*pair.before, *pair.after) for pair in units], _ratio_change, level)
+    return _resampled_interval([(*pair.before, *pair.after) for pair in units], _ratio_change)
 
 
-def _resampled_interval(
-    rows: Sequence[_Row], statistic: Callable[[_Row], float | None], level: float
-) -> tuple[float, float] | None:
+def _resampled_interval(rows: Sequence[_Row], statistic: Callable[[_Row], float | None]) -> tuple[float, float] | None:
     """Resample the rows with replacement, and cut off both tails of the statistics of their sums.
 
-    The interval is a little wider than the level says, because percentiles of few units are too narrow (Hesterberg,
+    The interval is a little wider than ``LEVEL`` says, because percentiles of few units are too narrow (Hesterberg,
     *The American Statistician* 69, 2015, "expanded percentile interval"): by sqrt(n / (n - 1)), and as t is wider than
     z. Resamples with an undefined statistic are left out. The order of the rows does not matter.
     """
@@ -56,7 +54,7 @@ def _resampled_interval(
     if not statistics:
         return None
     statistics.sort()
-    tail = erfc(sqrt(number / (number - 1)) * student(level, number - 1) / sqrt(2)) / 2
+    tail = erfc(sqrt(number / (number - 1)) * student(LEVEL, number - 1) / sqrt(2)) / 2
     cut = int(tail * len(statistics))
     return statistics[cut], statistics[-1 - cut]
 

@@ -91,15 +91,15 @@ def mean_of(values: Sequence[float]) -> Spread | None:
     return ratio(Counter((value, 1.0) for value in values))
 
 
-def wilson(share: float, size: float, level: float = LEVEL) -> tuple[float, float]:
-    """Wilson's score interval of a share 0..1 of *size* > 0 trials (Wilson 1927); it always contains the share."""
-    z = normal(level)
+def wilson(share: float, size: float) -> tuple[float, float]:
+    """Wilson's score interval, at ``LEVEL``, of a share 0..1 of *size* > 0 trials (Wilson 1927)."""
+    z = normal(LEVEL)
     centre = (share + z * z / (2 * size)) / (1 + z * z / size)
     half = z / (1 + z * z / size) * sqrt(share * (1 - share) / size + z * z / (4 * size * size))
     return max(0.0, min(share, centre - half)), min(1.0, max(share, centre + half))
 
 
-def effective_wilson(spread: Spread, most: float | None = None, level: float = LEVEL) -> tuple[float, float]:
+def effective_wilson(spread: Spread, most: float | None = None) -> tuple[float, float]:
     """Wilson's interval of a share 0..1, for the number of independent trials that would vary as much as the units.
 
     This is the effective number of trials of Korn and Graubard (*Survey Methodology* 24, 1998), reduced because few
@@ -111,7 +111,7 @@ def effective_wilson(spread: Spread, most: float | None = None, level: float = L
     if spread.error > ROUNDING:
         effective = spread.value * (1 - spread.value) / spread.error**2
         size = min(size, effective) if most else effective
-    return wilson(spread.value, size * (normal(level) / student(level, spread.freedom)) ** 2, level)
+    return wilson(spread.value, size * (normal(LEVEL) / student(LEVEL, spread.freedom)) ** 2)
 
 
 def around_mean(numbers: Sequence[tuple[float, float, float]]) -> tuple[float, float] | None:
@@ -128,7 +128,7 @@ def around_mean(numbers: Sequence[tuple[float, float, float]]) -> tuple[float, f
     return mean - below, mean + above
 
 
-def around(spread: Spread, level: float = LEVEL) -> tuple[float, float]:
-    """The symmetric interval of Student's t, for a change or for a mean without bounds."""
-    half = student(level, spread.freedom) * spread.error
+def around(spread: Spread) -> tuple[float, float]:
+    """The symmetric interval of Student's t at ``LEVEL``, for a change or for a mean without bounds."""
+    half = student(LEVEL, spread.freedom) * spread.error
     return spread.value - half, spread.value + half

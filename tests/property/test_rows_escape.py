@@ -98,7 +98,7 @@ def test_rows_of_an_alignment_show_labels_as_text_and_add_no_element(found: list
 def test_every_row_of_an_alignment_is_counted_for_what_it_lacks(found: list[AlignmentRow]) -> None:
     missing = sum(row.actual is None for row in found)
     extra = sum(row.expected is None for row in found)
-    agreed = sum(row.by == "agreement" for row in found)
+    agreed = sum(row.paired_by == "agreement" for row in found)
     words = [f"{sum(None not in row[:2] for row in found)} paired" + f" ({agreed} by agreement)" * bool(agreed)]
     words += [f"{missing} missing"] * bool(missing) + [f"{extra} extra"] * bool(extra)
     assert report_rows.paired(found) == ", ".join(words)

@@ -266,7 +266,7 @@ def paired(rows: Sequence[AlignmentRow]) -> str:
     missing = sum(row.actual is None for row in rows)
     extra = sum(row.expected is None for row in rows)
     pairs = sum(row.actual is not None and row.expected is not None for row in rows)
-    agreed = sum(row.by == "agreement" for row in rows)
+    agreed = sum(row.paired_by == "agreement" for row in rows)
     by_agreement = f" ({agreed} by agreement)" if agreed else ""
     missed = f", {missing} missing" if missing else ""
     return f"{pairs} paired{by_agreement}{missed}{f', {extra} extra' if extra else ''}"
@@ -283,7 +283,7 @@ def _alignment_row(row: AlignmentRow) -> str:
     return (
         f'<tr><td class="wrap">{_item_label(row.label)}{pill}</td><td class="num">{_item_index(row.expected)}</td>'
         f'<td class="num">{_item_index(row.actual)}</td><td class="num">{_ratio_cell(row.similarity)}</td>'
-        f"<td>{row.by or _NIL}</td></tr>\n"
+        f"<td>{row.paired_by or _NIL}</td></tr>\n"
     )
 
 
