@@ -1,4 +1,4 @@
-"""The results of kind ``judged`` as a document that other programs read (``sitegen/judged-results/1``)."""
+"""Writes the results of kind ``judged`` for other programs (``sitegen/judged-results/1``)."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ class JudgedPart:
 
 
 def judged_part(result: Result) -> JudgedPart:
-    """Of one result."""
+    """Make the part of one result."""
     card = result.scorecard
-    details: Any = {each["id"]: tuple(each["judges"]) for each in json_value(result.data)}
+    judges: Any = {case["id"]: tuple(case["judges"]) for case in json_value(result.data)}
     return JudgedPart(
         metrics=dict(card.metrics),
         totals=field_row(card.counts),
         by_attribute={field.attribute: field_row(field.counts) for field in card.fields},
-        cases=tuple(_case(document, details.get(document.id, ())) for document in card.documents),
+        cases=tuple(_case_row(document, judges.get(document.id, ())) for document in card.documents),
         agreement_with_people=agreement_row(result.agreement),
     )
 
 
-def _case(document: DocumentScore, judges: tuple[dict[str, Any], ...]) -> CaseRow:
+def _case_row(document: DocumentScore, judges: tuple[dict[str, Any], ...]) -> CaseRow:
     counts = document.counts
     score = next(metric.value for metric in document.metrics if metric.name == "score")
     return CaseRow(id=document.id, score=score, tp=counts.tp, fp=counts.fp, fn=counts.fn, tn=counts.tn, judges=judges)

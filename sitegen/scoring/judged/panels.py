@@ -1,4 +1,4 @@
-"""What a report shows of a judge's results: bounded, for the whole is in the data file."""
+"""Shows the answers and the opinions of judges on a report. Long ones are cut; the data file has them in full."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from sitegen.model.panels import NotePanel, Panel, PanelColumn, TablePanel
 from sitegen.model.scorecards import Kappa
 from sitegen.model.values import Value
 from sitegen.scoring.judged.case import JudgedCase, Opinion
+from sitegen.text.plain import cut
 from sitegen.text.values import json_value
 
 ROWS: Final = 200
-"""Rows of a table; of more cases, those with the lowest scores."""
+"""Rows of a table. If there are more cases, those with the lowest scores are listed."""
 
 _CELL: Final = 500
 _JSON: Final = 2_000
 
 _TOGETHER: Final = "together"
-"""Stands for the name of a judge where several are summed up."""
+"""The name of the judge in the row that sums up several judges."""
 
-_SAID: Final = (
+_OPINIONS: Final = (
     PanelColumn("Case"),
     PanelColumn("Judge"),
     PanelColumn("Score", "number"),
@@ -45,7 +46,8 @@ _ANSWERS: Final = (
     PanelColumn("Cost", "number"),
     PanelColumn("Seconds", "number"),
 )
-_REPEATED: Final = ("score", "hits", "misses", "reasoning", "details")
+_MERGED: Final = ("score", "hits", "misses", "reasoning", "details")
+"""The fields of opinions that are merged if they do not contradict each other."""
 _EMPTY: Final = (None, (), "")
 
 _PAIRS: Final = (
@@ -59,26 +61,25 @@ _PAIRS: Final = (
 
 
 def panels(cases: Sequence[JudgedCase]) -> tuple[Panel, ...]:
-    """What each case was and took, what its judges said, together and each, and which items a judge took for which."""
-    worst = sorted(cases, key=lambda case: -1.0 if case.score is None else case.score)
-    shown = worst if len(cases) > ROWS else cases
+    """Make the tables of answers, of opinions, and of the items that judges aligned, as far as they have rows."""
+    if len(cases) > ROWS:
+        cases = sorted(cases, key=lambda case: -1.0 if case.score is None else case.score)
+    opinion_rows = [_opinion_row(case, opinion) for case in cases for opinion in _listed_opinions(case)]
     tables = (
-        _without_empty_columns(_table("Answers", _ANSWERS, (_answer_row(case) for case in shown))),
-        _table("What the judges said", _SAID, (_row(case, each) for case in shown for each in _said(case))),
-        _table("Alignment", _PAIRS, (row for case in shown for row in _pair_rows(case))),
+        _without_empty_columns(_table("Answers", _ANSWERS, list(map(_answer_row, cases)))),
+        _table("What the judges said", _OPINIONS, opinion_rows),
+        _table("Alignment", _PAIRS, [row for case in cases for row in _pair_rows(case)]),
     )
     return tuple(table for table in tables if table.rows)
 
 
-def _table(title: str, columns: tuple[PanelColumn, ...], rows: Iterator[tuple[str, ...]]) -> TablePanel:
-    every = list(rows)
-    left_out = max(0, len(every) - ROWS)
-    note = f"{left_out:,} more in the data file" if left_out else ""
-    return TablePanel(title=title, note=note, columns=columns, rows=tuple(every[:ROWS]))
+def _table(title: str, columns: tuple[PanelColumn, ...], rows: Sequence[tuple[str, ...]]) -> TablePanel:
+    note = f"{len(rows) - ROWS:,} more in the data file" if len(rows) > ROWS else ""
+    return TablePanel(title=title, note=note, columns=columns, rows=tuple(rows[:ROWS]))
 
 
 def _without_empty_columns(table: TablePanel) -> TablePanel:
-    """Only what the tool says of some case; nothing at all if it says no more than which cases there are."""
+    """The table without columns that are empty in all rows, and without rows if only the names of cases are left."""
     filled = [place for place in range(len(table.columns)) if any(row[place] for row in table.rows)]
     if filled == [0]:
         return table._replace(rows=())
@@ -91,12 +92,12 @@ def _answer_row(case: JudgedCase) -> tuple[str, ...]:
     return (
         case.id,
         {True: "yes", False: "no", None: ""}[case.passed],
-        _cut(case.variant),
-        _cut(case.input),
-        _cut(case.expected),
-        _cut(case.output),
-        _cut(case.error),
-        _cut(case.model),
+        cut(case.variant, _CELL),
+        cut(case.input, _CELL),
+        cut(case.expected, _CELL),
+        cut(case.output, _CELL),
+        cut(case.error, _CELL),
+        cut(case.model, _CELL),
         "" if usage.tokens_in is None else f"{usage.tokens_in:,}",
         "" if usage.tokens_out is None else f"{usage.tokens_out:,}",
         "" if usage.cost is None else f"{usage.cost:.6f}",
@@ -104,26 +105,28 @@ def _answer_row(case: JudgedCase) -> tuple[str, ...]:
     )
 
 
-def _said(case: JudgedCase) -> Iterator[Opinion]:
-    """The opinions on a case; that of a single judge, which the case mostly repeats, only once."""
-    whole = case.opinion._replace(score=case.score)
-    if len(case.judges) == 1 and (one := _merged(whole, case.judges[0])):
-        yield one
+def _listed_opinions(case: JudgedCase) -> Iterator[Opinion]:
+    """The opinions on a case. That of a single judge, which the case usually repeats, is listed once."""
+    overall = case.opinion._replace(score=case.score)
+    if len(case.judges) == 1 and (merged := _merged(overall, case.judges[0])):
+        yield merged
     else:
-        yield whole._replace(name=_TOGETHER) if case.judges else whole
+        yield overall._replace(name=_TOGETHER) if case.judges else overall
         yield from case.judges
 
 
-def _merged(whole: Opinion, judge: Opinion) -> Opinion | None:
-    """Two opinions as one; None if they contradict each other."""
-    pairs = [(getattr(whole, name), getattr(judge, name)) for name in _REPEATED]
-    if any(one != other for one, other in pairs if one not in _EMPTY and other not in _EMPTY):
-        return None
-    filled = {name: one if one not in _EMPTY else other for name, (one, other) in zip(_REPEATED, pairs, strict=True)}
-    return judge._replace(**filled)
+def _merged(overall: Opinion, judge: Opinion) -> Opinion | None:
+    """Two opinions as a single one. None if they contradict each other."""
+    fields = {}
+    for name in _MERGED:
+        values = [value for value in (getattr(overall, name), getattr(judge, name)) if value not in _EMPTY]
+        if len(values) == 2 and values[0] != values[1]:
+            return None
+        fields[name] = values[0] if values else getattr(judge, name)
+    return judge._replace(**fields)
 
 
-def _row(case: JudgedCase, opinion: Opinion) -> tuple[str, ...]:
+def _opinion_row(case: JudgedCase, opinion: Opinion) -> tuple[str, ...]:
     details = opinion.details
     written = "" if details is None else json.dumps(json_value(details), default=float, ensure_ascii=False)
     return (
@@ -132,8 +135,8 @@ def _row(case: JudgedCase, opinion: Opinion) -> tuple[str, ...]:
         _score(opinion.score),
         _listed(opinion.hits),
         _listed(opinion.misses),
-        _cut(opinion.reasoning),
-        _cut(written, _JSON),
+        cut(opinion.reasoning, _CELL),
+        cut(written, _JSON),
     )
 
 
@@ -143,32 +146,32 @@ def _pair_rows(case: JudgedCase) -> Iterator[tuple[str, ...]]:
         alignment = details.get("alignment")
         for name, pairs in alignment.items() if isinstance(alignment, dict) else (("", alignment),):
             for pair in pairs if isinstance(pairs, list) else ():
-                if (row := _pair(pair)) is not None:
-                    yield (case.id, opinion.name, name, *row)
-        for key, before in (("unmatched_expected", 0), ("unmatched_parsed", 1), ("unmatched_actual", 1)):
+                if (pair_row := _pair_cells(pair)) is not None:
+                    yield (case.id, opinion.name, name, *pair_row)
+        for key, column in (("unmatched_expected", 0), ("unmatched_parsed", 1), ("unmatched_actual", 1)):
             unmatched = details.get(key)
             for index in unmatched if isinstance(unmatched, list) else ():
-                found = ["—", "—", "—"]
-                found[before] = _number(index)
-                yield (case.id, opinion.name, "", *found)
+                row = ["—", "—", "—"]
+                row[column] = _number_cell(index)
+                yield (case.id, opinion.name, "", *row)
 
 
-def _pair(pair: Value) -> tuple[str, str, str] | None:
-    """A pair as a judge may write it: ``[0, 1, 0.9]``, or an object with the two indices."""
+def _pair_cells(pair: Value) -> tuple[str, str, str] | None:
+    """A pair in the forms of judges: ``[0, 1, 0.9]``, or an object with two indices."""
     if isinstance(pair, list) and len(pair) >= 2:
-        return _number(pair[0]), _number(pair[1]), _number(pair[2] if len(pair) > 2 else None)
+        return _number_cell(pair[0]), _number_cell(pair[1]), _number_cell(pair[2] if len(pair) > 2 else None)
     if not isinstance(pair, dict):
         return None
-    expected = _first(pair, "expectedIdx", "expected_idx", "expected_index", "expected")
-    actual = _first(pair, "parsedIdx", "parsed_idx", "actual_index", "actual", "parsed")
-    return _number(expected), _number(actual), _number(pair.get("similarity"))
+    expected = _first_present(pair, "expectedIdx", "expected_idx", "expected_index", "expected")
+    actual = _first_present(pair, "parsedIdx", "parsed_idx", "actual_index", "actual", "parsed")
+    return _number_cell(expected), _number_cell(actual), _number_cell(pair.get("similarity"))
 
 
-def _first(pair: dict[str, Value], *keys: str) -> Value:
+def _first_present(pair: dict[str, Value], *keys: str) -> Value:
     return next((pair[key] for key in keys if key in pair), None)
 
 
-def _number(value: Value) -> str:
+def _number_cell(value: Value) -> str:
     return str(value)[:20] if isinstance(value, int | Decimal) else "—"
 
 
@@ -177,17 +180,13 @@ def _score(score: float | None) -> str:
 
 
 def _listed(texts: tuple[str, ...]) -> str:
-    return _cut("; ".join(texts)) if texts else ""
+    return cut("; ".join(texts), _CELL) if texts else ""
 
 
-def _cut(text: str, longest: int = _CELL) -> str:
-    return text if len(text) <= longest else f"{text[:longest]} … ({len(text) - longest:,} more characters)"
-
-
-def agreement_note(agreement: Kappa, things: str) -> NotePanel:
-    """Cohen's kappa with its interval, and the counts behind it. *things*: what both judged, in the plural."""
+def agreement_note(agreement: Kappa, documents: str) -> NotePanel:
+    """State Cohen's kappa with its interval and counts. *documents*: the plural noun of what both graded."""
     return NotePanel(
         "note",
-        f"The judge and people graded {agreement.agreed:,} of {agreement.judged:,} {things} alike: Cohen's kappa "
+        f"The judge and people graded {agreement.agreed:,} of {agreement.judged:,} {documents} alike: Cohen's kappa "
         f"{agreement.value:.3f}, 95 % interval {agreement.low:.3f} to {agreement.high:.3f}.",
     )
