@@ -1,8 +1,8 @@
 """Removes the values that a site must not show from a result, before anything else reads it. Numbers do not change.
 
 A glob hides more rather than less: the paths that it matches as a whole or at their end, and everything below them.
-Texts whose paths are not known are removed altogether: the labels of list items, and the panels of all kinds except
-``fields``.
+Texts whose paths are not known are removed altogether: the labels of list items, the answers of judged cases, and the
+panels of all kinds except ``fields``.
 """
 
 from __future__ import annotations
@@ -44,6 +44,8 @@ class Redaction:
     def applied(self, result: Result, *, kind: str) -> Result:
         """The result without hidden values."""
         judgements = tuple(map(self._judgement, result.judgements))
+        if kind == "judged":  # every attribute of a case has the same whole answers, with the values of all of them
+            judgements = tuple(map(_without_values, judgements))
         if kind == "highlights":
             judgements = tuple(_numbered_names(result.judgements, judgements))
         card = self._without_hidden_numbers(result.scorecard) if result.scorecard.specs else result.scorecard
@@ -71,8 +73,7 @@ class Redaction:
         if judgement.named_path:
             judgement = judgement._replace(named_path="")
         if self.hides(judgement.path if self._indexed else judgement.attribute):
-            expected, actual = (None if side is None else REDACTED for side in (judgement.expected, judgement.actual))
-            return judgement._replace(expected=expected, actual=actual)
+            return _without_values(judgement)
         if not isinstance(judgement.expected, dict | list) and not isinstance(judgement.actual, dict | list):
             return judgement
         steps = parse_path(judgement.path)
@@ -110,6 +111,11 @@ class Redaction:
 
     def _below(self, value: Value, steps: tuple[Step, ...]) -> Value:
         return REDACTED if self._hides(steps) else self._cleaned(value, steps)
+
+
+def _without_values(judgement: Judgement) -> Judgement:
+    expected, actual = (None if side is None else REDACTED for side in (judgement.expected, judgement.actual))
+    return judgement._replace(expected=expected, actual=actual)
 
 
 def fits_any(glob: str, names: Iterable[str]) -> bool:

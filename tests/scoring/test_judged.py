@@ -15,10 +15,12 @@ from hypothesis import strategies as st
 from sitegen.model.panels import NotePanel, TablePanel
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result
+from sitegen.model.values import REDACTED
 from sitegen.scoring.documents import results_document as written
 from sitegen.scoring.judged.document import judged_part
 from sitegen.scoring.judged.panels import ROWS
 from sitegen.scoring.kinds import scorer
+from sitegen.scoring.redaction import redaction
 from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats.counts import total
@@ -71,6 +73,30 @@ def test_a_line_that_cannot_be_read_is_reported_with_its_number_and_the_rest_is_
         Finding("error", f"Line 3 cannot be read: {why}", JUDGE, 3),
         Finding("error", "Line 4 is no object", JUDGE, 4),
     )
+
+
+TABLE = b"id,target,answer,ok\na,yes,no,0\nb,yes,Yes!,1\nc,yes,,0\nd,,no,0\n"
+COLUMNS = '{"columns": {"id": "id", "expected": "target", "output": "answer", "passed": "ok"}}'
+
+
+def judged_table() -> Result:
+    return scorer("judged").score(ScoringInputs((File("results.csv", TABLE),), None, None, None, COLUMNS))
+
+
+def test_a_judgement_holds_the_expected_and_the_actual_answer_where_the_file_has_them() -> None:
+    assert [(row.document, row.outcome, row.expected, row.actual) for row in judged_table().judgements] == [
+        ("a", "wrong_value", "yes", "no"),
+        ("b", "correct", "yes", "Yes!"),
+        ("c", "wrong_value", "yes", "something else"),
+        ("d", "wrong_value", "a value", "no"),
+    ]
+
+
+def test_a_redaction_hides_every_answer_because_it_may_hold_the_values_of_any_attribute() -> None:
+    hiding = redaction(("tone",))
+    assert hiding
+    sides = [(row.expected, row.actual) for row in hiding.applied(judged_table(), kind="judged").judgements]
+    assert sides == [(REDACTED, REDACTED)] * 4
 
 
 def test_what_is_odd_is_said_with_its_line() -> None:

@@ -36,7 +36,7 @@ counts._QUOTIENTS["jaccard"] = jaccard.parts  # made from the table when it was 
 
 from sitegen import frames
 from sitegen.model.metrics import Counts, Nouns
-from sitegen.pages import exports
+from sitegen.pages.data import exports
 from sitegen.pages.report.numbers import _notes
 from sitegen.pages.report.report_rows import fields, number_heads
 from sitegen.scoring.documents import results_document

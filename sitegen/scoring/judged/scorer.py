@@ -1,4 +1,4 @@
-"""The scorer of kind ``judged``."""
+"""The scorer of kind ``judged``: sums up the opinions of judges in results that another tool wrote."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sitegen.scoring.judged.case import JudgedCase, Opinion
 from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.judged.panels import agreement_note, panels
 from sitegen.scoring.judged.tables.settings import read_settings
-from sitegen.scoring.scorer import File, ScoringInputs, bounded_findings
+from sitegen.scoring.scorer import ScoringInputs, bounded_findings, content_of
 from sitegen.scoring.usage import lacking, run_usage, with_usage
 from sitegen.stats import counts as stats
 from sitegen.stats.agreement import cohens_kappa
@@ -41,17 +41,19 @@ METRICS: Final = (
 
 
 _NOTE: Final = 200
+_ANSWER: Final = 500
+"""Characters of the note of a judgement, and of the answers in it."""
 
 
 class JudgedScorer:
-    """Sums up what a judge said: the mean of its scores, and its counts over cases.
+    """Sums up judged cases: the mean of their scores, and the counts of their judges.
 
     A document is a case, a field is an attribute that a judge counted. A false negative is an omission, a false
-    positive a hallucination; one of each and nothing else is a wrong value.
+    positive a hallucination. A single one of each is a wrong value.
     """
 
     kind = "judged"
-    version = 11
+    version = 12
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",
@@ -63,45 +65,49 @@ class JudgedScorer:
     )
 
     def score(self, inputs: ScoringInputs) -> Result:
-        """Score one output. Never raises on bad input: what is wrong becomes a status and findings."""
+        """Score one output. Never raises on bad input: whatever is wrong becomes a status and findings."""
         cases: dict[str, JudgedCase] = {}
         findings = [*read_settings(inputs.settings).findings]
         if not inputs.outputs:
-            findings.append(_unreadable("the output is missing"))
+            missing = UnreadableError("the output is missing", "Let the judge write it again.")
+            findings.append(missing.finding("The output"))
         for file in inputs.outputs:
             try:
-                read = read_results(file.path, _content(file), inputs.settings)
+                content = content_of(file, "the output is missing", "Make the output again.")
+                results = read_results(file.path, content, inputs.settings)
             except UnreadableError as error:
-                findings.append(_unreadable(error.what, error.line, error.fix))
+                findings.append(error.finding("The output"))
                 continue
-            cases |= {case.id: case for case in read.cases}
-            findings += read.findings
-        return _result(tuple(cases.values()), findings)
+            cases |= {case.id: case for case in results.cases}
+            findings += results.findings
+        return _judged_result(tuple(cases.values()), findings)
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
-        """The mean score of these cases, the rest from their counts."""
-        own = [dict(document.metrics) for document in documents]
-        score, pass_rate = (stats.mean(metrics.get(name) for metrics in own)[0] for name in ("score", "pass_rate"))
+        """Compute the means over these cases, and the other metrics from their counts."""
+        by_case = [dict(document.metrics) for document in documents]
+        score, pass_rate = (stats.mean(metrics.get(name) for metrics in by_case)[0] for name in ("score", "pass_rate"))
         counts = stats.total([Counts(), *(document.counts for document in documents)])
-        return _metrics(score, counts, pass_rate)
+        return _judged_metrics(score, counts, pass_rate)
 
 
-def _result(cases: tuple[JudgedCase, ...], findings: list[Finding]) -> Result:
-    shared = _shared(cases)
+def _judged_result(cases: tuple[JudgedCase, ...], findings: list[Finding]) -> Result:
+    shared = _shared_attributes(cases)
     documents: list[DocumentScore] = []
     judgements: list[Judgement] = []
     fields: dict[str, list[Counts]] = {}
     for case in cases:
         counts = [Counts()]
         for opinion in case.opinions:
-            for attribute, cells in _named(opinion, shared):
+            for attribute, cells in _counts_by_attribute(opinion, shared):
                 counts.append(cells)
                 if attribute:
                     fields.setdefault(attribute, []).append(cells)
-                    judgements += _judgements(case.id, attribute, cells, opinion.misses)
+                    judgements += _case_judgements(case, attribute, cells, opinion.misses)
         summed = stats.total(counts)
-        own = _metrics(case.score, summed, _share(case.passed))
-        documents.append(DocumentScore(id=case.id, status="scored", counts=summed, metrics=own, rubric=_rubric(case)))
+        metrics = _judged_metrics(case.score, summed, _share(case.passed))
+        documents.append(
+            DocumentScore(id=case.id, status="scored", counts=summed, metrics=metrics, rubric=_rubric_digest(case))
+        )
     pooled = stats.total([Counts(), *(document.counts for document in documents)])
     score_mean, without = stats.mean(case.score for case in cases)
     pass_rate, _ = stats.mean(_share(case.passed) for case in cases)
@@ -109,8 +115,8 @@ def _result(cases: tuple[JudgedCase, ...], findings: list[Finding]) -> Result:
     notes: list[Panel] = []
     if without:
         notes.append(NotePanel("note", f"The mean leaves out {without} of {len(cases)} cases that have no score."))
-    usage = _graded(run_usage(calls), cases)
-    if usage and usage.graded and (mixed := _mixed(cases, usage.graded)):
+    usage = _with_judges(run_usage(calls), cases)
+    if usage and usage.graded and (mixed := _mixed_judges_note(cases, usage.graded)):
         notes.append(mixed)
     agreement = cohens_kappa([case.verdicts for case in cases if case.verdicts is not None])
     if agreement:
@@ -118,7 +124,7 @@ def _result(cases: tuple[JudgedCase, ...], findings: list[Finding]) -> Result:
     scorecard = Scorecard(
         status="scored" if cases else "unreadable",
         counts=pooled,
-        metrics=_metrics(score_mean, pooled, pass_rate),
+        metrics=_judged_metrics(score_mean, pooled, pass_rate),
         documents=tuple(documents),
         fields=tuple(FieldScore(attribute, stats.total(cells)) for attribute, cells in fields.items()),
         findings=bounded_findings([*findings, *lacking(calls)]),
@@ -126,43 +132,52 @@ def _result(cases: tuple[JudgedCase, ...], findings: list[Finding]) -> Result:
         actual_values=pooled.tp + pooled.fp,
     )
     scorecard = with_usage(scorecard, usage)
-    return Result(scorecard, tuple(judgements), panels=(*notes, *panels(cases)), data=_data(cases), agreement=agreement)
+    return Result(
+        scorecard,
+        tuple(judgements),
+        panels=(*notes, *panels(cases)),
+        data=_judges_by_case(cases),
+        agreement=agreement,
+    )
 
 
-def _graded(usage: RunUsage | None, cases: Sequence[JudgedCase]) -> RunUsage | None:
-    """With the models that judged, and the metrics that their opinions are part of, whatever else is in them."""
-    given = [opinion for case in cases for opinion in case.opinions if opinion.grader]
-    if not given:
+def _with_judges(usage: RunUsage | None, cases: Sequence[JudgedCase]) -> RunUsage | None:
+    """The usage with the models that judged, and the metrics that depend on their opinions."""
+    by_model = [opinion for case in cases for opinion in case.opinions if opinion.grader]
+    if not by_model:
         return usage
-    names = {opinion.grader.name for opinion in given if opinion.grader} - {""}
-    if any(opinion.counts for opinion in given):
+    names = {opinion.grader.name for opinion in by_model if opinion.grader} - {""}
+    if any(opinion.counts for opinion in by_model):
         graded = tuple(spec.name for spec in METRICS)
-    else:  # a verdict is the model's too where the tool made it of the score of the whole case
+    else:  # if a model scored the whole case, the tool computed the verdict from its score
         graded = ("score", "pass_rate") if any(case.opinion.grader for case in cases) else ("score",)
     return (usage or RunUsage())._replace(judges=tuple(sorted(names)), graded=graded)
 
 
-def _rubric(case: JudgedCase) -> str:
-    asked = [opinion.grader.rubric for opinion in case.opinions if opinion.grader and opinion.grader.rubric]
-    return short_digest(as_json(list(asked))) if asked else ""
+def _rubric_digest(case: JudgedCase) -> str:
+    rubrics: list[Value] = [
+        opinion.grader.rubric for opinion in case.opinions if opinion.grader and opinion.grader.rubric
+    ]
+    return short_digest(as_json(rubrics)) if rubrics else ""
 
 
-def _mixed(cases: Iterable[JudgedCase], graded: Sequence[str]) -> NotePanel | None:
-    """That a model gave some of what the metrics are made from and rules the rest; None if a model gave all."""
-    given = [opinion for case in cases for opinion in case.judges if opinion.counts or opinion.score is not None]
-    by_model = sum(opinion.grader is not None for opinion in given)
-    if by_model == len(given):
+def _mixed_judges_note(cases: Iterable[JudgedCase], graded: Sequence[str]) -> NotePanel | None:
+    """A note that metrics depend on opinions of a model and on others. None if they are all from a model."""
+    opinions = [opinion for case in cases for opinion in case.judges if opinion.counts or opinion.score is not None]
+    by_model = sum(opinion.grader is not None for opinion in opinions)
+    if by_model == len(opinions):
         return None
     labels = [spec.label for spec in METRICS if spec.name in graded]
     return NotePanel(
         "note",
-        f"A model gave {by_model:,} of these {len(given):,} opinions, rules or people the others. {', '.join(labels)}: "
-        "made from both, so they are compared only with outputs that the same model judged, by the same prompt.",
+        f"A model gave {by_model:,} of these {len(opinions):,} opinions, rules or people the others. "
+        f"{', '.join(labels)}: made from both, so they are compared only with outputs that the same model judged, by "
+        "the same prompt.",
     )
 
 
-def _shared(cases: Sequence[JudgedCase]) -> frozenset[str]:
-    """Attributes that several judges count: each by its own rules, so that their counts do not belong together."""
+def _shared_attributes(cases: Sequence[JudgedCase]) -> frozenset[str]:
+    """Attributes that several judges count. Their counts are kept apart, because each judge has its own rules."""
     judges: dict[str, set[str]] = {}
     for case in cases:
         for opinion in case.opinions:
@@ -171,73 +186,62 @@ def _shared(cases: Sequence[JudgedCase]) -> frozenset[str]:
     return frozenset(attribute for attribute, names in judges.items() if len(names) > 1)
 
 
-def _named(opinion: Opinion, shared: frozenset[str]) -> list[tuple[str, Counts]]:
-    """The counts of a judge, with its name before attributes that others count as well."""
+def _counts_by_attribute(opinion: Opinion, shared: frozenset[str]) -> list[tuple[str, Counts]]:
+    """The counts of a judge. Attributes that other judges count as well are preceded by its name."""
     return [
         (f"{opinion.name}: {attribute}" if attribute in shared and attribute and opinion.name else attribute, counts)
         for attribute, counts in opinion.counts
     ]
 
 
-def _judgements(case: str, attribute: str, counts: Counts, misses: tuple[str, ...]) -> Iterator[Judgement]:
-    """One attribute of one case. The values only the judge knows: how many there are stands for them."""
-    found, name = counts.tp, attribute.rpartition(": ")[2]
-    said = next((miss[len(name) + 1 :].strip() for miss in misses if miss.startswith(f"{name}:")), "")
-
-    def one(outcome: Outcome, expected: str | None, actual: str | None) -> Judgement:
-        return Judgement(
-            document=case,
+def _case_judgements(case: JudgedCase, attribute: str, counts: Counts, misses: tuple[str, ...]) -> Iterator[Judgement]:
+    """The judgements of one attribute of one case, with the answers in the file, else with the number of values."""
+    name = attribute.rpartition(": ")[2]
+    note = next((miss[len(name) + 1 :].strip() for miss in misses if miss.startswith(f"{name}:")), "")
+    expected, actual = cut(case.expected, _ANSWER), cut(case.output, _ANSWER)
+    sides: list[tuple[Outcome, str | None, str | None]] = []
+    if counts.wrong_value:
+        sides.append(("wrong_value", expected or "a value", actual or "something else"))
+    if counts.omission:
+        sides.append(("omission", _number_of_values(counts.omission, counts.tp), None))
+    if counts.hallucination:
+        sides.append(("hallucination", None, _number_of_values(counts.hallucination, counts.tp)))
+    if not counts.fp + counts.fn:
+        values = _number_of_values(counts.tp)
+        sides.append(("correct", expected or values, actual or values) if counts.tp else ("true_negative", None, None))
+    for outcome, expected_side, actual_side in sides:
+        yield Judgement(
+            document=case.id,
             path=attribute,
             attribute=attribute,
             outcome=outcome,
-            expected=expected,
-            actual=actual,
-            note=cut(said, _NOTE),
+            expected=expected_side,
+            actual=actual_side,
+            note=cut(note, _NOTE),
         )
 
-    if counts.wrong_value:
-        yield one("wrong_value", _values(1), "something else")
-    if counts.omission:
-        yield one("omission", _values(counts.omission, found), None)
-    if counts.hallucination:
-        yield one("hallucination", None, _values(counts.hallucination, found))
-    if not counts.fp + counts.fn:
-        yield one("correct" if found else "true_negative", _values(found), _values(found))
 
-
-def _values(number: int, others: int = 0) -> str | None:
-    """So many values, of more where others were right."""
-    if others:
-        return f"{number} of {number + others} values"
-    return None if not number else "a value" if number == 1 else f"{number} values"
+def _number_of_values(count: int, correct: int = 0) -> str:
+    """How many values an error concerns, and of how many if others are correct."""
+    if correct:
+        return f"{count} of {count + correct} values"
+    return "a value" if count == 1 else f"{count} values"
 
 
 def _share(passed: bool | None) -> float | None:
     return None if passed is None else float(passed)
 
 
-def _metrics(score: float | None, counts: Counts, pass_rate: float | None) -> tuple[Metric, ...]:
+def _judged_metrics(score: float | None, counts: Counts, pass_rate: float | None) -> tuple[Metric, ...]:
     values = (score, *(ratio.of(counts) for ratio in stats.RATIOS), pass_rate)
     return tuple(Metric(spec.name, value) for spec, value in zip(METRICS, values, strict=True))
 
 
-def _data(cases: Sequence[JudgedCase]) -> Value:
-    """The details of every judge as they were written, by case."""
-    return [
-        {"id": case.id, "judges": [_judge_data(opinion) for opinion in case.opinions if opinion.details is not None]}
-        for case in cases
-    ]
-
-
-def _judge_data(opinion: Opinion) -> Value:
-    return {"name": opinion.name, "details": opinion.details}
-
-
-def _content(file: File) -> bytes:
-    if file.content is None:
-        raise UnreadableError(file.reason or "the output is missing", "Make the output again.")
-    return file.content
-
-
-def _unreadable(why: str, line: int | None = None, fix: str = "Let the judge write it again.") -> Finding:
-    return Finding(severity="error", message=f"The output cannot be read: {why}", fix=fix, line=line)
+def _judges_by_case(cases: Sequence[JudgedCase]) -> Value:
+    """The details of every judge as they are in the file."""
+    rows: list[Value] = []
+    for case in cases:
+        detailed = [opinion for opinion in case.opinions if opinion.details is not None]
+        judges: list[Value] = [{"name": opinion.name, "details": opinion.details} for opinion in detailed]
+        rows.append({"id": case.id, "judges": judges})
+    return rows
