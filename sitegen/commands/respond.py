@@ -20,10 +20,10 @@ from sitegen.configuring import evaluation_methods, read_site_file
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.history.entry_rules import is_path
 from sitegen.llm import judging, responding
+from sitegen.llm.calling import CallOutcome
 from sitegen.llm.cases import PromptCase, read_prompt_cases
 from sitegen.llm.client import CallSettings
 from sitegen.llm.prompts import JUDGE, PromptTemplate, parse_template, read_prompt
-from sitegen.llm.responding import CallOutcome
 from sitegen.llm.responses_file import ResponsesFile, partial_of
 from sitegen.model.kinds import traits_of
 from sitegen.scoring.responses.document import METHODS, metrics_of

@@ -43,7 +43,9 @@ def one_eval(project: WorktreeProject, verified: Verified, methods: tuple[str, .
     lines += _interval_line(place.kind, card, nouns)
     errors = tuple(zip(nouns.errors, _error_counts(card), strict=True))
     counted = "  ".join(
-        f"{name} {count}{_share(count, sum(_error_counts(card)))}" for name, count in errors if count or is_structured
+        f"{name} {count}{_error_share(count, sum(_error_counts(card)))}"
+        for name, count in errors
+        if count or is_structured
     )
     lines += [f"  {counted}"] if counted else []
     if len(card.documents) > 1 and is_structured:
@@ -69,7 +71,7 @@ def every_eval(project: WorktreeProject, verified: Sequence[Verified], averages:
         card = output.result.scorecard
         lines.append(
             f"{name:{width}}  {_ratio_columns(output)} {sum(_error_counts(card)):7,}"
-            f"  {_outputs(project, output)}{_remarks(output)}"
+            f"  {_outputs(project, output)}{_output_remarks(output)}"
         )
     counted = [output for output in verified if _has_f1(output.result.scorecard)]
     ends = ends_of_mean((output.result.scorecard.metric("f1"), _interval_of_f1(output)) for output in counted)
@@ -230,7 +232,7 @@ def _interval_line(kind: str, card: Scorecard, nouns: Nouns) -> list[str]:
     return [f"  95 % interval of {label}: {_ends(interval.low, interval.high)}, over {interval_basis(interval, nouns)}"]
 
 
-def _share(part: int, whole: int) -> str:
+def _error_share(part: int, whole: int) -> str:
     """A count's share of all errors in brackets; nothing for a count of 0."""
     return f" ({100 * part / whole:.1f} %)" if part else ""
 
@@ -239,7 +241,7 @@ def _three_digits(value: float | None) -> str:
     return "     —" if value is None else f"{value:6.3f}"
 
 
-def _remarks(verified: Verified) -> str:
+def _output_remarks(verified: Verified) -> str:
     """The status of an output that could not be scored, and the headline if it is not F1."""
     card = verified.result.scorecard
     spec = specs_of(scorer(verified.place.kind), (card,))[0]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from sitegen.analysis.comparison.chance import Chance, HeadlineInterval
 from sitegen.analysis.comparison.change import ResultChange
-from sitegen.comparison_files.flips import flip_lines
+from sitegen.analysis.comparison.values import Flipped
 from sitegen.model.metrics import Nouns
 from sitegen.pages.labels import reason
 from sitegen.scoring.usage import UNITS
@@ -16,6 +17,11 @@ from sitegen.text.markdown_cells import NIL, count, name, number, probability, p
 
 _NOUNS: Final = Nouns("judgement", "judgements")
 """Nouns that fit every kind of eval."""
+
+SHOWN: Final = 50
+"""Rows that a report lists; the JSON has all of them."""
+
+WORDS: Final[dict[Flipped, str]] = {"fixed": "fixed", "broken": "broken", "still_wrong": "still wrong"}
 
 
 def change_lines(change: ResultChange) -> Iterator[str]:
@@ -102,3 +108,19 @@ def _significance_row(label: str, test: Significance) -> tuple[str, ...]:
 
 def _outcome_words(outcome: str | None) -> str:
     return NIL if outcome is None else outcome.replace("_", " ")
+
+
+def flip_lines(title: str, heads: Sequence[str], flips: Iterable[tuple[Flipped, tuple[str, ...]]]) -> Iterator[str]:
+    """The counts, then a table of (kind of flip, cells of the row). Cells are escaped already."""
+    rows = list(flips)
+    counts = Counter(change for change, _ in rows)
+    yield f"### {title}"
+    yield ""
+    yield ", ".join(f"{count(counts[kind])} {word}" for kind, word in WORDS.items()) + "."
+    yield ""
+    if rows:
+        yield from table((*heads, "Change"), ((*cells, WORDS[change]) for change, cells in rows[:SHOWN]))
+        yield ""
+    if len(rows) > SHOWN:
+        yield f"{count(len(rows) - SHOWN)} more are in the JSON."
+        yield ""

@@ -7,9 +7,8 @@ from itertools import chain
 from typing import Final
 
 from sitegen.analysis.comparison.values import MetricTest, Tested, VariantComparison, VariantPair
-from sitegen.comparison_files.change_markdown import change_lines
+from sitegen.comparison_files.change_markdown import change_lines, flip_lines
 from sitegen.comparison_files.document import ComparisonDocument
-from sitegen.comparison_files.flips import flip_lines
 from sitegen.scoring.usage import USAGE_METRICS
 from sitegen.stats.significance import ALPHA
 from sitegen.text.markdown_cells import NIL, count, name, number, probability, prose, signed, table

@@ -97,7 +97,9 @@ def plots(document: ComparisonDocument, format_: PlotFormat, thresholds: Mapping
 
 def _draw_variants(part: SubFigure, comparison: VariantComparison, thresholds: Mapping[str, float]) -> None:
     part.suptitle(_plain_text(comparison.eval_id))
-    shares_by_metric = {metric: [_share(variant, metric) for variant in comparison.variants] for metric in METRICS}
+    shares_by_metric = {
+        metric: [_share_of_best(variant, metric) for variant in comparison.variants] for metric in METRICS
+    }
     measured_by_all = [metric for metric, shares in shares_by_metric.items() if None not in shares]
     usage = [{spec.name: getattr(variant, spec.name) for spec in USAGE_METRICS} for variant in comparison.variants]
     part = _beside_usage(part, _stated_usage(usage))
@@ -110,11 +112,11 @@ def _draw_variants(part: SubFigure, comparison: VariantComparison, thresholds: M
 
 def _draw_bars(axes: Axes, comparison: VariantComparison, thresholds: Mapping[str, float]) -> None:
     variants = comparison.variants
-    metrics = [metric for metric in METRICS if any(_share(variant, metric) is not None for variant in variants)]
+    metrics = [metric for metric in METRICS if any(_share_of_best(variant, metric) is not None for variant in variants)]
     width = 0.8 / len(variants)
     lowest = 0.0
     for k, variant in enumerate(variants):
-        shares = [_share(variant, metric) for metric in metrics]
+        shares = [_share_of_best(variant, metric) for metric in metrics]
         _draw_labelled_bars(axes, shares, offset=width * (k + 0.5) - 0.4, width=width, label=variant.name, colour=k)
         lowest = min([lowest, *(share or 0 for share in shares)])
     for index, (_, name, _, best) in enumerate(metrics):
@@ -139,7 +141,7 @@ def _draw_labelled_bars(
 def _draw_radar(axes: Axes, comparison: VariantComparison, metrics: Sequence[_Metric]) -> None:
     angles = [2 * pi * k / len(metrics) for k in range(len(metrics))]
     for k, variant in enumerate(comparison.variants):
-        values = [max(0.0, value or 0) for value in (_share(variant, metric) for metric in metrics)]
+        values = [max(0.0, value or 0) for value in (_share_of_best(variant, metric) for metric in metrics)]
         axes.plot([*angles, angles[0]], [*values, values[0]], color=_colour(k), linewidth=1.8)
         axes.fill(angles, values, color=_colour(k), alpha=0.08)
     axes.set_xticks(angles, [label for _, _, label, _ in metrics])
@@ -193,7 +195,7 @@ def _beside_usage(part: SubFigure, usage: _Usage) -> SubFigure:
     return left
 
 
-def _share(variant: VariantNumbers, metric: _Metric) -> float | None:
+def _share_of_best(variant: VariantNumbers, metric: _Metric) -> float | None:
     """The metric as a share of its best value."""
     value: float | None = getattr(variant, metric[0])
     return None if value is None else value / metric[3]

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from sitegen.config import Manifest, SiteConfig
 from sitegen.errors import NothingToReportError, SitegenError
-from sitegen.history.fold_state import PartStore
+from sitegen.history.fold_state import CopiedParts
 from sitegen.history.repository import Repository
 from sitegen.history.timeline import advance, current_histories
 from sitegen.model.kinds import traits_of
@@ -44,28 +44,9 @@ class TrialResult(NamedTuple):
         return f"{points}; the newest: {self.newest}" if self.newest else points
 
 
-class _TimelineParts:
-    """A part store in memory."""
-
-    def __init__(self) -> None:
-        self._content: dict[tuple[str, str], bytes] = {}
-
-    def get(self, kind: str, key: str) -> bytes | None:
-        return self._content.get((kind, key))
-
-    def put(self, kind: str, key: str, content: bytes) -> None:
-        self._content[kind, key] = content
-
-    def delete(self, kind: str, key: str) -> None:
-        self._content.pop((kind, key), None)
-
-    def keys(self, kind: str) -> tuple[str, ...]:
-        return tuple(key for part_kind, key in self._content if part_kind == kind)
-
-
 def folded_evals(repository: Repository, config: SiteConfig, manifest: Manifest, head: str) -> tuple[EvalHistory, ...]:
     """The histories of all evals under a configuration, by id. A shallow history is folded as far as it goes."""
-    parts: PartStore = _TimelineParts()
+    parts = CopiedParts()
     try:
         advance(
             repository,

@@ -45,13 +45,15 @@ class PartStore(Protocol):
 class CopiedParts:
     """A copy of parts that can be changed without changing the originals."""
 
-    def __init__(self, parts: PartStore) -> None:
+    def __init__(self, parts: PartStore | None = None) -> None:
         self._parts = parts
         self._own: dict[tuple[str, str], bytes | None] = {}
 
     def get(self, kind: str, key: str) -> bytes | None:
         """The content of the copy, else the original."""
-        return self._own[kind, key] if (kind, key) in self._own else self._parts.get(kind, key)
+        if (kind, key) in self._own:
+            return self._own[kind, key]
+        return self._parts.get(kind, key) if self._parts else None
 
     def put(self, kind: str, key: str, content: bytes) -> None:
         """Store a content in the copy."""
@@ -63,7 +65,8 @@ class CopiedParts:
 
     def keys(self, kind: str) -> tuple[str, ...]:
         """All keys of a kind, of the copy and of the originals."""
-        keys = {*self._parts.keys(kind), *(key for own_kind, key in self._own if own_kind == kind)}
+        originals = self._parts.keys(kind) if self._parts else ()
+        keys = {*originals, *(key for own_kind, key in self._own if own_kind == kind)}
         return tuple(sorted(key for key in keys if self._own.get((kind, key), b"") is not None))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from sitegen.errors import SitegenError
 from sitegen.llm.client import CallError, CallSettings, Client, Log, ModelReply
 from sitegen.llm.prompts import Prompt
-from sitegen.llm.responses_file import Slot
+from sitegen.llm.responses_file import ResponsesFile, Row, Slot
 
 
 class Job(NamedTuple):
@@ -21,7 +21,45 @@ class Job(NamedTuple):
     prompt: Prompt
 
 
+class CallOutcome(NamedTuple):
+    """The results of the calls for one file."""
+
+    calls: int
+    failures: tuple[tuple[str, str], ...]
+    """(case, reason) of each call without an answer, in the order of completion."""
+    malformed: int = 0
+    """Answers of a judge without a grade."""
+
+
 Done = Callable[[Job, ModelReply | CallError], None]
+
+
+def call_and_record(
+    jobs: Sequence[Job],
+    file: ResponsesFile,
+    settings: CallSettings,
+    row_of: Callable[[Job, ModelReply | CallError], Row],
+    *,
+    step: Callable[[], None],
+    log: Log,
+) -> CallOutcome:
+    """Call the model for every job, record the row of each result, and write the file.
+
+    Raises SitegenError if no call can succeed.
+    """
+    failures: list[tuple[str, str]] = []
+
+    def done(job: Job, result: ModelReply | CallError) -> None:
+        if isinstance(result, CallError):
+            failures.append((str(job.slot), str(result)))
+        file.put(job.slot, row_of(job, result))
+        step()
+
+    with file:
+        if jobs:
+            call_all(jobs, settings, done, log)
+        file.finish()
+    return CallOutcome(len(jobs), tuple(failures))
 
 
 def call_all(jobs: Iterable[Job], settings: CallSettings, done: Done, log: Log) -> None:

@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from sitegen.llm.calling import Job, call_all
+from sitegen.llm.calling import CallOutcome, Job, call_and_record
 from sitegen.llm.cases import PromptCase
 from sitegen.llm.client import CallError, CallSettings, Log, ModelReply
 from sitegen.llm.prompts import PromptTemplate
-from sitegen.llm.responding import CallOutcome, PendingResponse, is_answered
-from sitegen.llm.responses_file import ResponsesFile
+from sitegen.llm.responding import PendingResponse, is_answered
+from sitegen.llm.responses_file import ResponsesFile, Row
 from sitegen.text.plain import cut
 
 NO_REFERENCE: Final = "(none)"
@@ -63,33 +63,23 @@ def grade_responses(
     repeats both. Raises SitegenError if no call can succeed.
     """
     jobs = [Job(slot, template.fill(_judge_placeholders(case, file.rows[slot]["output"]))) for case, slot in todo]
-    failures: list[tuple[str, str]] = []
     malformed = 0
 
-    def done(job: Job, result: ModelReply | CallError) -> None:
+    def row_of(job: Job, result: ModelReply | CallError) -> Row:
         nonlocal malformed
-        graded = {key: value for key, value in file.rows[job.slot].items() if key not in ("quality", *_OF_JUDGE)}
+        row = {key: value for key, value in file.rows[job.slot].items() if key not in ("quality", *_OF_JUDGE)}
         if isinstance(result, CallError):
-            graded["judge_error"] = str(result)
-            failures.append((str(job.slot), str(result)))
-        else:
-            graded["judge"] = result.model or settings.model
-            graded["judge_prompt"] = template.digest
-            graded["judge_usage"] = result.stated_usage()
-            quality = grade(result.text)
-            if quality is None:
-                malformed += 1
-                graded["judge_answer"] = cut(result.text, _LONGEST_ANSWER)
-            else:
-                graded["quality"] = quality
-        file.put(job.slot, graded)
-        step()
+            return {**row, "judge_error": str(result)}
+        judge = result.model or settings.model
+        row |= {"judge": judge, "judge_prompt": template.digest, "judge_usage": result.stated_usage()}
+        quality = grade(result.text)
+        if quality is None:
+            malformed += 1
+            return {**row, "judge_answer": cut(result.text, _LONGEST_ANSWER)}
+        return {**row, "quality": quality}
 
-    with file:
-        if jobs:
-            call_all(jobs, settings, done, log)
-        file.finish()
-    return CallOutcome(len(jobs), tuple(failures), malformed)
+    outcome = call_and_record(jobs, file, settings, row_of, step=step, log=log)
+    return outcome._replace(malformed=malformed)
 
 
 def _judge_placeholders(case: PromptCase, output: str) -> dict[str, str]:

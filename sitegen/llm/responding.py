@@ -5,21 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from sitegen.llm.calling import Job, call_all
+from sitegen.llm.calling import CallOutcome, Job, call_and_record
 from sitegen.llm.cases import PromptCase
 from sitegen.llm.client import CallError, CallSettings, Log, ModelReply
 from sitegen.llm.prompts import PromptTemplate
 from sitegen.llm.responses_file import ResponsesFile, Row, Slot
-
-
-class CallOutcome(NamedTuple):
-    """The results of the calls for one file."""
-
-    calls: int
-    failures: tuple[tuple[str, str], ...]
-    """(case, reason) of each call without an answer, in the order of completion."""
-    malformed: int = 0
-    """Answers of a judge without a grade."""
 
 
 class PendingResponse(NamedTuple):
@@ -63,21 +53,13 @@ def ask_for_responses(
     A new response replaces the old row as a whole, because its grade and embedding belong to the old text.
     """
     jobs = [Job(slot, template.fill(case.values())) for case, slot in todo]
-    failures: list[tuple[str, str]] = []
 
-    def done(job: Job, result: ModelReply | CallError) -> None:
+    def row_of(job: Job, result: ModelReply | CallError) -> Row:
         row: Row = {"case_id": job.slot.case_id, "prompt": template.digest}
         if isinstance(result, CallError):
-            row["error"] = str(result)
-            failures.append((str(job.slot), str(result)))
-        else:
-            model = result.model or settings.model
-            row |= {"output": result.text, "model": model, "parameters": settings.parameters, **result.stated_usage()}
-        file.put(job.slot, row)
-        step()
+            return {**row, "error": str(result)}
+        model = result.model or settings.model
+        usage = result.stated_usage()
+        return {**row, "output": result.text, "model": model, "parameters": settings.parameters, **usage}
 
-    with file:
-        if jobs:
-            call_all(jobs, settings, done, log)
-        file.finish()
-    return CallOutcome(len(jobs), tuple(failures))
+    return call_and_record(jobs, file, settings, row_of, step=step, log=log)
