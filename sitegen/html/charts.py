@@ -27,11 +27,15 @@ HeatCell: TypeAlias = tuple[int, int, int]
 """(row, first column, columns)."""
 
 
+SPARK_WIDTH: Final = 120
+SPARK_HEIGHT: Final = 28
+SPARK_PAD: Final = 2
+"""The size of sparklines, and the space inside for the width of the line."""
+
+
 class Spark(NamedTuple):
     """A sparkline: one line and the area below it, for a table cell."""
 
-    width: int
-    height: int
     line: str
     area: str
     end: tuple[float, float] | None
@@ -60,22 +64,22 @@ def y(value: float, low: float = 0.0, high: float = 1.0) -> float:
     return round(1000 * (high - value) / (high - low), 1)
 
 
-def spark(values: Sequence[float | None], width: int = 120, height: int = 28, pad: int = 2) -> Spark:
+def spark(values: Sequence[float | None]) -> Spark:
     """A sparkline over its own range; undefined values are gaps."""
     defined = [value for value in values if value is not None]
     if not defined:
-        return Spark(width=width, height=height, line="", area="", end=None)
+        return Spark(line="", area="", end=None)
     low, span = min(defined), (max(defined) - min(defined)) or 1.0
-    columns, tall = _point_columns(len(values), width, pad), height - 2 * pad
+    columns, height = _point_columns(len(values)), SPARK_HEIGHT - 2 * SPARK_PAD
 
     line, area, end = [], [], (0.0, 0.0)
     for run in _defined_stretches(values):
-        places = [(columns[index], tenths(pad + tall * (1 - (value - low) / span))) for index, value in run]
+        places = [(columns[index], tenths(SPARK_PAD + height * (1 - (value - low) / span))) for index, value in run]
         drawn = "L".join([f"{across} {down}" for across, down in places])
         line.append(f"M{drawn}")
-        area.append(f"M{drawn}L{places[-1][0]} {height}L{places[0][0]} {height}Z")
-        end = round(_across(run[-1][0], len(values), width, pad), 1), float(places[-1][1])
-    return Spark(width=width, height=height, line="".join(line), area="".join(area), end=end)
+        area.append(f"M{drawn}L{places[-1][0]} {SPARK_HEIGHT}L{places[0][0]} {SPARK_HEIGHT}Z")
+        end = float(places[-1][0]), float(places[-1][1])
+    return Spark(line="".join(line), area="".join(area), end=end)
 
 
 def tenths(value: float) -> str:
@@ -84,13 +88,10 @@ def tenths(value: float) -> str:
 
 
 @cache
-def _point_columns(points: int, width: int, pad: int) -> tuple[str, ...]:
+def _point_columns(points: int) -> tuple[str, ...]:
     """The x coordinates of so many points. Cached, because most sparklines of a page have equally many."""
-    return tuple(tenths(_across(index, points, width, pad)) for index in range(points))
-
-
-def _across(index: int, points: int, width: int, pad: int) -> float:
-    return pad + (width - 2 * pad) * (index / (points - 1) if points > 1 else 1)
+    width = SPARK_WIDTH - 2 * SPARK_PAD
+    return tuple(tenths(SPARK_PAD + width * (index / (points - 1) if points > 1 else 1)) for index in range(points))
 
 
 def line(values: Sequence[float | None], low: float = 0.0, high: float = 1.0) -> ChartLine:

@@ -30,18 +30,18 @@ def test_a_metric_from_one_to_five_uses_its_own_range():
 
 def test_nothing_defined_draws_nothing():
     assert charts.line([None, None]) == charts.ChartLine("", "")
-    assert charts.spark([None, None]) == charts.Spark(120, 28, "", "", None)
-    assert charts.spark([]) == charts.Spark(120, 28, "", "", None)
+    assert charts.spark([None, None]) == charts.Spark("", "", None)
+    assert charts.spark([]) == charts.Spark("", "", None)
 
 
 def test_a_sparkline_spans_its_own_range():
-    assert charts.spark([0.2, 0.4, 0.3], 100, 20) == charts.Spark(
-        100, 20, "M2 18L50 2L98 10", "M2 18L50 2L98 10L98 20L2 20Z", (98.0, 10.0)
+    assert charts.spark([0.2, 0.4, 0.3]) == charts.Spark(
+        "M2 26L60 2L118 14", "M2 26L60 2L118 14L118 28L2 28Z", (118.0, 14.0)
     )
 
 
 def test_a_sparkline_of_one_value_is_its_end_point():
-    assert charts.spark([0.7], 100, 20).end == (98.0, 18.0)
+    assert charts.spark([0.7]).end == (118.0, 26.0)
 
 
 def test_errors_stand_on_top_of_each_other_without_empty_boxes():

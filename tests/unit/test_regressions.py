@@ -290,7 +290,7 @@ def test_a_muted_step_is_listed_last_with_its_reason() -> None:
 def test_steps_of_several_evals_at_one_iteration_are_named_together() -> None:
     falls = [summary(name, *[0.9] * 6, *[0.5] * 6) for name in ("a", "b")]
     ((one,),) = [group.together for group in view(*falls, summary("c", *[0.9] * 7, *[0.5] * 6)).groups[:1]]
-    assert (one.label, one.names) == ("iteration-007", ("A", "B"))
+    assert (one.at.label, one.names) == ("iteration-007", ("A", "B"))
 
 
 def test_a_table_lists_a_bounded_number_of_steps() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
+from operator import add
 from typing import Final, NamedTuple
 
 from sitegen.model.series import EvalInfo, EvalSummary, Focus, Point, Series, Streak, WeakSection
@@ -122,12 +123,12 @@ def _weak_rows(summaries: Iterable[EvalSummary]) -> tuple[WeakRow, ...]:
     rows: dict[str, WeakRow] = {}
     for summary in summaries:
         for section in summary.focus.sections:
-            row = rows.get(
-                section.name, WeakRow(name=section.name, errors=(0,) * len(section.errors), judged=0, evals=())
-            )
-            errors = tuple(a + b for a, b in zip(row.errors, section.errors, strict=True))
-            rows[section.name] = WeakRow(
-                name=section.name, errors=errors, judged=row.judged + section.judged, evals=(*row.evals, summary.info)
+            none = WeakRow(name=section.name, errors=(0,) * len(section.errors), judged=0, evals=())
+            row = rows.get(section.name, none)
+            rows[section.name] = row._replace(
+                errors=tuple(map(add, row.errors, section.errors)),
+                judged=row.judged + section.judged,
+                evals=(*row.evals, summary.info),
             )
     return tuple(sorted(rows.values(), key=lambda row: (-sum(row.errors), row.name))[:LISTED])
 

@@ -77,7 +77,6 @@ class StepRow(NamedTuple):
 class Together(NamedTuple):
     """One iteration of one commit at which several evals stepped, probably for a common reason."""
 
-    label: str
     at: Headline
     names: tuple[str, ...]
     """Names of the evals."""
@@ -183,12 +182,8 @@ def _steps_together(listed: Iterable[_Listed]) -> tuple[Together, ...]:
     places: dict[tuple[str, str], dict[str, Headline]] = {}
     for step in listed:
         places.setdefault((step.at.label, step.at.sha), {})[step.summary.info.name] = step.at
-    shared = [
-        Together(label, next(iter(names.values())), tuple(names))
-        for (label, _), names in places.items()
-        if len(names) > 1
-    ]
-    shared.sort(key=lambda place: (-len(place.names), -place.at.commit_position, place.label))
+    shared = [Together(next(iter(names.values())), tuple(names)) for names in places.values() if len(names) > 1]
+    shared.sort(key=lambda place: (-len(place.names), -place.at.commit_position, place.at.label))
     return tuple(shared[:PLACES])
 
 

@@ -18,8 +18,6 @@ REACH: Final = 8
 class StepLine(NamedTuple):
     """Paths of the chart of a step."""
 
-    width: int
-    height: int
     values: str
     before: str
     after: str
@@ -30,8 +28,6 @@ class StepLine(NamedTuple):
 class ChampionLine(NamedTuple):
     """Paths of the chart of a champion."""
 
-    width: int
-    height: int
     values: str
     best: str
 
@@ -60,8 +56,6 @@ def step_line(
     end = len(values) - 1 if until is None else until - 0.5
     more = scale.x(mark - 0.5), scale.x(min(end, mark + REACH))
     return StepLine(
-        width=WIDTH,
-        height=HEIGHT,
         values=_step_path(values, scale),
         before=f"M{ends[0]} {scale.y(before)}H{ends[1]}",
         after=f"M{more[0]} {scale.y(after)}H{more[1]}",
@@ -79,7 +73,7 @@ def champion_line(values: Sequence[float | None], best: Sequence[float | None]) 
             level = value
     if level is not None:
         stairs += f"H{scale.x(len(best) - 1)}"
-    return ChampionLine(width=WIDTH, height=HEIGHT, values=_step_path(values, scale), best=stairs)
+    return ChampionLine(values=_step_path(values, scale), best=stairs)
 
 
 def _step_scale(values: Sequence[float | None], *levels: float) -> _Scale:
