@@ -141,7 +141,7 @@ def test_what_the_site_s_configuration_names_and_nothing_fits_is_a_problem(probl
         "[gate.metrics.f2]\nfloor = 1\n[gate.evals.n.metrics.recal]\nfloor = 1\n"
         '[[regressions.mute]]\neval = "n"\ncommit = "abcdef0"\nwhy = "w"\n'
     )
-    assert [(each.severity, each.what) for each in problems({"sitegen.toml": toml})] == [
+    assert [(each.severity, each.message) for each in problems({"sitegen.toml": toml})] == [
         ("warning", "No file ever had a path that 'nope/*.md' names, of `instructions` in the site's configuration."),
         ("warning", "[gate] has limits for 'nn', and no eval has that name."),
         ("warning", "[gate] has limits for 'f2', and no metric has that name."),
@@ -242,12 +242,12 @@ def test_nothing_is_said_of_an_entry_below_a_list_that_is_always_empty(problems:
         "evals/n/results/iteration-001/extracted.json": OUTPUT.replace("}", ', "rooms": [], "walls": [{"b": 1}]}', 1),
         "evals/n/field_mapping.yaml": 'ignore: ["rooms[*].area", "walls[*].area", "walls[*].b", rooms]\n',
     }
-    assert [each.what for each in problems(files)] == [f"'walls[*].area' of `ignore` {NO_FIELD}"]
+    assert [each.message for each in problems(files)] == [f"'walls[*].area' of `ignore` {NO_FIELD}"]
 
 
 def test_nothing_is_said_of_a_mapping_where_an_output_that_it_serves_cannot_be_read(problems: Any) -> None:
     broken = {"evals/n/results/iteration-002/extracted.json": "{", "evals/n/field_mapping.yaml": "ignore: [walls]\n"}
-    assert [each.what for each in problems(broken) if "fits" in each.what] == []
+    assert [each.message for each in problems(broken) if "fits" in each.message] == []
 
 
 NO_OUTPUT = "The eval 'k' has ground truth and no output."
@@ -284,23 +284,23 @@ def test_iterations_without_output_are_a_warning_if_the_newest_is_one(
         "evals/n/results/iteration-004/eval-results.json": "{}",
         f"evals/n/results/iteration-010/{newest}": OUTPUT,
     }
-    (problem,) = (each for each in problems(files) if "passed over" in each.what)
+    (problem,) = (each for each in problems(files) if "passed over" in each.message)
     assert (problem.severity, problem.path) == (severity, "evals/n/results/iteration-002")
-    assert problem.what.startswith("iteration-002, iteration-003")
-    assert problem.what.endswith(" have no output, and are passed over.")
+    assert problem.message.startswith("iteration-002, iteration-003")
+    assert problem.message.endswith(" have no output, and are passed over.")
     assert problem.fix == f"Commit extracted.json there, or remove the folders. {IGNORED}"
 
 
 @pytest.mark.parametrize("name", ["groundtruth.csv", "ground-truth.json", "ground_truth.xlsx", "Ground_Truth.csv"])
 def test_a_ground_truth_under_another_name_is_a_problem(problems: Any, name: str) -> None:
     (problem,) = problems({f"evals/k/{name}": TRUTH, "evals/k/results/iteration-001/extracted.json": OUTPUT})
-    assert problem.what == f"evals/k/ is no eval: {name} is not the name of a ground truth."
+    assert problem.message == f"evals/k/ is no eval: {name} is not the name of a ground truth."
     assert (problem.severity, problem.path) == ("warning", "evals/k")
 
 
 def test_outputs_without_ground_truth_are_a_problem_and_other_folders_are_none(problems: Any) -> None:
     files = {"evals/k/extracted.json": OUTPUT, "evals/tools/run.py": "x", "evals/docs/ground.md": "x"}
-    assert [each.what for each in problems(files)] == ["evals/k/ has outputs and no ground truth, and is no eval."]
+    assert [each.message for each in problems(files)] == ["evals/k/ has outputs and no ground truth, and is no eval."]
 
 
 @pytest.mark.parametrize(
@@ -348,7 +348,7 @@ def test_strict_counts_them(tmp_path: Path) -> None:
 def test_an_output_with_no_field_in_common_with_the_ground_truth_says_what_each_side_has(problems: Any) -> None:
     other = OUTPUT.replace('"total"', '"Total"').replace('"name"', '"who"')
     (problem,) = problems({"evals/n/results/iteration-001/extracted.json": other})
-    assert (problem.severity, problem.what, problem.fix) == (
+    assert (problem.severity, problem.message, problem.fix) == (
         "warning",
         "No field of the output is expected. It has Total, who; the ground truth has total, name",
         "Map the columns to the fields of the output, in csv_to_json or by their names.",
@@ -358,7 +358,7 @@ def test_an_output_with_no_field_in_common_with_the_ground_truth_says_what_each_
 @pytest.mark.parametrize(("delimiter", "name"), [(";", "semicolons"), ("\t", "tabs")])
 def test_ground_truth_with_another_delimiter_is_named_as_such(problems: Any, delimiter: str, name: str) -> None:
     (problem,) = problems({"evals/n/ground_truth.csv": TRUTH.replace(",", delimiter)})
-    assert (problem.severity, problem.what, problem.fix, problem.path, problem.line) == (
+    assert (problem.severity, problem.message, problem.fix, problem.path, problem.line) == (
         "error",
         f"The ground truth cannot be read: its columns are separated by {name}",
         "Save it with commas between columns.",
