@@ -124,6 +124,12 @@ def test_no_page_has_an_inline_style_handler_or_script(demo_site):
     assert {path.name: match.group() for path, match in pages.items() if match} == {}
 
 
+def test_no_id_stands_twice_on_a_page(demo_site):
+    ids = {path: re.findall(r'\sid="([^"]*)"', path.read_text(encoding="utf-8")) for path in demo_site.rglob("*.html")}
+    twice = {path.name: sorted({name for name in names if names.count(name) > 1}) for path, names in ids.items()}
+    assert {name: repeated for name, repeated in twice.items() if repeated} == {}
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 def test_axe_finds_nothing_on_any_kind_of_page(kinds, demo_site, open_context, width):
     page = open_context(bypass_csp=True, viewport={"width": width, "height": 844}, reduced_motion="reduce").new_page()

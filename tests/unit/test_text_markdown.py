@@ -10,6 +10,10 @@ def test_headings_start_below_those_of_the_page_and_get_anchors():
     )
 
 
+def test_headings_of_a_passage_have_no_ids_for_a_page_shows_many_passages():
+    assert passage(["# A b", "", "text"], {0}, {}) == '<h3 class="chg">A b</h3>\n<p>text</p>\n'
+
+
 def test_only_harmless_links_can_be_followed():
     text = (
         "[a](https://example.org/?x=1&y=2) [b](#A-b) [c](mailto:a@example.org) [d](guide.md) [e](javascript:alert(1)) "

@@ -24,8 +24,8 @@ class Blocks(NamedTuple):
     """Addresses that the text defines for links, as markdown-it keeps them; None if there are none."""
 
 
-def parse(text: str) -> Blocks:
-    """The blocks of a text."""
+def parse(text: str, *, anchored: bool = True) -> Blocks:
+    """The blocks of a text. Headings get ids if ``anchored``: passages shown on one page could have the same ones."""
     env: dict[str, Any] = {}
     tokens = parse_blocks(text, env)
     level = 2
@@ -35,7 +35,8 @@ def parse(text: str) -> Blocks:
             level = min(int(token.tag[1]) + 2, level + 1, 6)
             token.meta = {"level": int(token.tag[1])}
             token.tag = tokens[index + 2].tag = f"h{level}"
-            token.attrSet("id", PREFIX + _anchor(tokens[index + 1].content, anchors))
+            if anchored:
+                token.attrSet("id", PREFIX + _anchor(tokens[index + 1].content, anchors))
         elif token.attrs and (style := token.attrs.pop("style", None)):
             token.attrJoin("class", _ALIGN.get(str(style), "al-l"))
     return Blocks(tokens, env.get("references"))

@@ -70,7 +70,7 @@ def passage(lines: Sequence[str], changed: Iterable[int], gone: Gone, starts_fil
     if lead:
         marked = frozenset(index + len(lead) for index in marked)
         gone = {index + len(lead): struck for index, struck in gone.items()}
-    blocks = parse(_prepared(text) if starts_file else visible(text))
+    blocks = parse(_prepared(text) if starts_file else visible(text), anchored=False)
     if lead and lead[0] != "```":
         blocks = blocks._replace(tokens=_without_head(blocks.tokens))
     mark(blocks.tokens, marked)
