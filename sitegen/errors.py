@@ -9,18 +9,18 @@ class SitegenError(Exception):
     exit_code = 2
 
     def __init__(
-        self, what: str, *, where: str | None = None, fix: str | None = None, more: tuple[str, ...] = ()
+        self, message: str, *, where: str | None = None, fix: str | None = None, more: tuple[str, ...] = ()
     ) -> None:
         """``more``: further places after *where*."""
-        super().__init__(what)
-        self.what = what
+        super().__init__(message)
+        self.message = message
         self.where = where
         self.fix = fix
         self._more = more
 
     def __str__(self) -> str:
         """What, where, a line for each place, and what to do; what cannot be seen in a name is spelled out."""
-        lines = [self.what]
+        lines = [self.message]
         if self.where:
             lines += [f"  at: {self.where}", *(f"      {place}" for place in self._more)]
         if self.fix:
@@ -32,7 +32,9 @@ def _printable(text: str) -> str:
     """The text on one line, with line breaks and other characters that have no picture spelled as Python does."""
     if text.isprintable():
         return text
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in text)
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii") for letter in text
+    )
 
 
 class ConfigurationError(SitegenError):

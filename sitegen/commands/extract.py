@@ -37,7 +37,7 @@ def extract(log: Path, out: Path | None, run: str | None) -> None:
         raise SitegenError(f"The log cannot be read: {error.strerror}.", where=str(log), fix=fix) from None
     except UnreadableError as error:
         where = str(log) if error.line is None else f"{log}:{error.line}"
-        raise SitegenError(f"The log cannot be read: {error.what}.", where=where, fix=error.fix) from None
+        raise SitegenError(f"The log cannot be read: {error.message}.", where=where, fix=error.fix) from None
     for finding in done.findings[:SHOWN]:
         where = str(log) if finding.line is None else f"{log}:{finding.line}"
         print_error(SitegenError(f"{finding.text}.", where=where, fix=finding.fix))

@@ -48,7 +48,7 @@ def finding_of(
 
 def unreadable(file: str, error: UnreadableError) -> Finding:
     """The finding for a file, such as ``The manifest``, that cannot be read at all."""
-    return invalid(f"{file} cannot be read: {error.what}.", error.fix, error.line)
+    return invalid(f"{file} cannot be read: {error.message}.", error.fix, error.line)
 
 
 def unknown_key(location: Location, keys: Iterable[str], line: int | None, prefix: str = "") -> Finding:

@@ -36,13 +36,13 @@ class UnreadableError(Exception):
 
     def __init__(self, message: str, fix: str, line: int | None = None) -> None:
         super().__init__(message)
-        self.what = message
+        self.message = message
         self.fix = fix
         self.line = line
 
     def finding(self, subject: str, about: Literal["output", "ground_truth", "settings"] = "output") -> Finding:
         """The error as a finding: "The output cannot be read: it is empty", where *subject* is "The output"."""
-        message = f"{subject} cannot be read: {self.what}"
+        message = f"{subject} cannot be read: {self.message}"
         return Finding(severity="error", message=message, fix=self.fix, line=self.line, about=about)
 
 

@@ -71,7 +71,7 @@ def score_newest(repository: Repository, history: EvalHistory) -> TrialResult:
     try:
         card = _scorecard(repository, history.kind, points[-1])
     except SitegenError as error:
-        return TrialResult(len(points), "", f"{error.what}")
+        return TrialResult(len(points), "", f"{error.message}")
     value = card.metrics[0].value if card.metrics else None
     if card.status != "scored" or value is None:
         errors = (finding.message for finding in card.findings if finding.severity == "error")

@@ -67,7 +67,7 @@ def nothing_compared(report: GateReport) -> str:
 def error_sentence(error: SitegenError) -> str:
     """The reason why there is no report."""
     where = f" At: {error.where}." if error.where else ""
-    return f"The gate cannot compare. {error.what}{where} {error.fix or ''}".rstrip()
+    return f"The gate cannot compare. {error.message}{where} {error.fix or ''}".rstrip()
 
 
 def _metric_predicate(metric: MetricCheck, reason: Reason, nouns: Nouns) -> str:

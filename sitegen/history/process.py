@@ -6,6 +6,7 @@ Those that answer many questions can be shared by all that one thread reads, see
 from __future__ import annotations
 
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -101,6 +102,8 @@ class Process:
         if self._process.poll() is None:
             self._process.kill()
         self._process.wait()
+        if sys.is_finalizing():
+            return  # threads stand still now and hold the streams, which the system closes
         for thread in self._threads:
             thread.join(timeout=5)
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):

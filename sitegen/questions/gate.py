@@ -41,7 +41,7 @@ def check(options: Options, base: str, *, exact: bool = False) -> GateReport:
         except ConfigurationError as error:
             fold(head, CopiedParts(memo))  # an error that both sides have is reported for the head
             raise ConfigurationError(
-                f"At the base, {start[:7]}: {error.what}",
+                f"At the base, {start[:7]}: {error.message}",
                 where=error.where,
                 fix="The head is right: merge it without the gate, this once.",
             ) from None

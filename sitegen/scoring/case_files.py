@@ -244,7 +244,7 @@ def _members_of_lines(content: bytes, findings: list[Finding]) -> Iterator[tuple
         try:
             value, odd = parse_json(line, number)
         except UnreadableError as error:
-            message = f"Line {number} cannot be read: {error.what}"
+            message = f"Line {number} cannot be read: {error.message}"
             findings.append(Finding(severity="error", message=message, fix="Run the cases again.", line=number))
             continue
         findings += odd

@@ -219,7 +219,7 @@ def _read_object(content: bytes, label: str) -> dict[str, Value]:
     try:
         value = read_json(content).value
     except UnreadableError as error:
-        raise ConfigurationError(f"{label} cannot be read: {error.what}.", where=_WHERE, fix=error.fix) from None
+        raise ConfigurationError(f"{label} cannot be read: {error.message}.", where=_WHERE, fix=error.fix) from None
     if not isinstance(value, dict):
         raise ConfigurationError(f"{label} is no object.", where=_WHERE, fix="Write one JSON object.")
     return value

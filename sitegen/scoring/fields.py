@@ -48,7 +48,7 @@ class FieldsScorer:
         try:
             truth = self._truths.compiled(inputs.ground_truth, sources)
         except UnreadableError as error:
-            message = f"The ground truth cannot be read: {error.what}"
+            message = f"The ground truth cannot be read: {error.message}"
             broken = Finding(severity="error", message=message, fix=error.fix, line=error.line, about="ground_truth")
             result = unscored_result(METRICS, (broken, *findings))
             return result._replace(scorecard=result.scorecard._replace(convention=rules.mapping.convention))

@@ -75,7 +75,7 @@ def _read_and_validate(content: bytes | None, settings: str) -> MappingRead:
     try:
         overriding = read_json(settings.encode("utf-8", "replace")).value if settings.strip() else {}
     except UnreadableError as error:
-        findings.append(settings_finding(f"The settings cannot be read: {error.what}", error.fix))
+        findings.append(settings_finding(f"The settings cannot be read: {error.message}", error.fix))
         overriding = {}
     if isinstance(overriding, dict) and overriding.get("ground_truth_format") == "auto":
         # The default of the manifest does not override the format that the mapping states.
@@ -94,7 +94,7 @@ def _load(content: bytes | None, findings: list[Finding]) -> tuple[Any, dict[Loc
     try:
         parsed = read_yaml(content)
     except UnreadableError as error:
-        message = f"The mapping cannot be read: {error.what}"
+        message = f"The mapping cannot be read: {error.message}"
         findings.append(Finding(severity="error", message=message, fix=error.fix, line=error.line, about="mapping"))
         return {}, {}
     findings.extend(finding._replace(about="mapping") for finding in parsed.findings)

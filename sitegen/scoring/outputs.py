@@ -56,7 +56,7 @@ def read_outputs(files: tuple[File, ...], mapping: Mapping, *, expected: int, ke
             else:
                 reader.file(file.path, content, stem)
         except UnreadableError as error:
-            output.refuse(stem, error.what, error.line, error.fix)
+            output.refuse(stem, error.message, error.line, error.fix)
     return output
 
 
@@ -118,7 +118,7 @@ class _OutputReader:
             try:
                 value, findings = parse_json(line, line_number)
             except UnreadableError as error:
-                self._report("error", f"Line {line_number} cannot be read: {error.what}", line_number)
+                self._report("error", f"Line {line_number} cannot be read: {error.message}", line_number)
                 continue
             self._output.findings.extend(findings)
             self._document(value, number, line_number)

@@ -123,7 +123,7 @@ def scored_with_own_metrics(scorer: Scorer, inputs: ScoringInputs) -> Result:
     try:
         metrics = own_metrics(inputs.settings)
     except ConfigurationError as error:
-        findings.append(Finding("error", f"In the settings, {error.what}", error.fix or ""))
+        findings.append(Finding("error", f"In the settings, {error.message}", error.fix or ""))
         return result._replace(scorecard=card._replace(findings=tuple(findings)))
     if not metrics:
         return result

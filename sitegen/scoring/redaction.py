@@ -44,8 +44,10 @@ class Redaction:
     def applied(self, result: Result, *, kind: str) -> Result:
         """The result without hidden values."""
         judgements = tuple(map(self._judgement, result.judgements))
-        if kind == "judged":  # every attribute of a case has the same whole answers, with the values of all of them
-            judgements = tuple(map(_without_values, judgements))
+        if (
+            kind == "judged"
+        ):  # every attribute of a case has the same whole answers, and a judge's reason may quote them
+            judgements = tuple(_without_values(judgement)._replace(note="") for judgement in judgements)
         if kind == "highlights":
             judgements = tuple(_numbered_names(result.judgements, judgements))
         card = self._without_hidden_numbers(result.scorecard) if result.scorecard.specs else result.scorecard

@@ -56,7 +56,9 @@ def read_schema(content: bytes | None) -> SchemaRules:
     try:
         root = read_json(content).value
     except UnreadableError as error:
-        return SchemaRules(findings=(_schema_error(f"The schema cannot be read: {error.what}", error.fix, error.line),))
+        return SchemaRules(
+            findings=(_schema_error(f"The schema cannot be read: {error.message}", error.fix, error.line),)
+        )
     if not isinstance(root, dict):
         return SchemaRules(findings=(_schema_error("The schema is no object", "Write a JSON Schema."),))
     types: list[tuple[Pattern, FieldType]] = []

@@ -25,7 +25,7 @@ def read_keys(settings: str, of_kind: Sequence[str], noun: str = "key") -> tuple
     try:
         stated = parse_json(settings or "{}").value
     except UnreadableError as error:
-        return {}, [settings_finding(f"The settings cannot be read: {error.what}", error.fix)]
+        return {}, [settings_finding(f"The settings cannot be read: {error.message}", error.fix)]
     if not isinstance(stated, dict):
         return {}, [settings_finding("The settings are no object of keys", "Write keys and values.")]
     return stated, [unknown_key(noun, key, of_kind) for key in stated if key not in (*of_kind, *_OF_EVERY_KIND)]

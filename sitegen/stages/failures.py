@@ -75,7 +75,7 @@ def attempt(
     except MissingObjectsError as error:
         return Problem(
             severity="error",
-            message=f"sitegen could not make {part}. {error.what}",
+            message=f"sitegen could not make {part}. {error.message}",
             fix=error.fix or FIX,
             path=error.path or path,
             line=None,

@@ -179,7 +179,7 @@ def fold(project: Project, parts: PartStore) -> Timeline:
         )
         hints += [f"{problem.message} {problem.fix}" for problem in missing.problems()]
         fix = " ".join(hints[:_HINTS]) or error.fix
-        raise NothingToReportError(error.what, where=error.where, fix=fix) from None
+        raise NothingToReportError(error.message, where=error.where, fix=fix) from None
     return Timeline(
         project=project,
         config=config,

@@ -163,7 +163,7 @@ def test_contents_that_a_partial_clone_lacks_are_problems_until_they_are_fetched
     clone, out = clone_of(project, tmp_path / "clone" / "project", "blob:none"), tmp_path / "public"
     objects = sorted(path.name for path in (clone / ".git/objects").rglob("*"))
     assert build_site(clone, out, jobs=1).failed == 3
-    assert problems_text(out).count(MissingObjectsError().what) == 3
+    assert problems_text(out).count(MissingObjectsError().message) == 3
     assert broken_links(out) == []
     assert sorted(path.name for path in (clone / ".git/objects").rglob("*")) == objects  # nothing was fetched
     subprocess.run(["git", "-C", str(clone), "fetch", "-q", "--refetch", "--no-filter"], check=True)

@@ -63,7 +63,7 @@ def test_a_repository_of_another_user_is_refused_in_the_words_of_git(
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     with pytest.raises(RepositoryError) as caught:
         Repository.open(repo.path)
-    assert "dubious ownership" in caught.value.what
+    assert "dubious ownership" in caught.value.message
     assert f"git config --global --add safe.directory {repo.path}" in (caught.value.fix or "")
 
 

@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -55,6 +57,18 @@ def test_a_build_reads_all_objects_from_one_process_for_each_process_that_runs_t
     assert processes_of("cat-file", started) <= 1 + workers + after
     assert processes_of("diff-tree", started) <= walk + workers
     assert content(tmp_path / "alone") == content(tmp_path / "beside")
+
+
+def test_a_program_that_ends_while_a_process_answers_ends_as_usual(repo: GitRepo) -> None:
+    program = (
+        "import sys; from pathlib import Path; from sitegen.history.process import Process\n"
+        "from sitegen.history.repository_place import find_repository\n"
+        "def answers(place):\n"
+        "    with Process(place, ['cat-file', '--batch']) as process: yield process\n"
+        "begun = answers(find_repository(Path(sys.argv[1]))[0]); next(begun)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program, repo.path], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 def test_variables_that_steer_git_elsewhere_reach_none_of_its_processes(

@@ -83,7 +83,7 @@ def shortly(monkeypatch):
 def test_a_template_without_an_end_is_one_error_that_names_it(tmp_path, shortly, text):
     with pytest.raises(ConfigurationError) as caught:
         rendered(tmp_path, text)
-    assert caught.value.what == "A template of the project cannot be rendered: a page took more than 1 seconds"
+    assert caught.value.message == "A template of the project cannot be rendered: a page took more than 1 seconds"
     assert (caught.value.where or "").startswith(f"{tmp_path / NAME}:")
 
 

@@ -207,7 +207,7 @@ def test_scores_that_are_none_are_left_out_and_said_once() -> None:
 def test_a_version_that_is_not_known_is_a_problem_that_names_the_one_that_is(version: int, said: str) -> None:
     with pytest.raises(UnreadableError) as refused:
         read_results("x.json", changed(version=version))
-    assert refused.value.what == f"it has {said} of Inspect's logs, and only version 2 is known"
+    assert refused.value.message == f"it has {said} of Inspect's logs, and only version 2 is known"
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ def test_a_version_that_is_not_known_is_a_problem_that_names_the_one_that_is(ver
 def test_an_archive_that_cannot_be_read_is_refused(body: bytes, what: str) -> None:
     with pytest.raises(UnreadableError) as refused:
         read_results("x.eval", body)
-    assert refused.value.what == what
+    assert refused.value.message == what
 
 
 def test_a_sample_that_is_too_large_counts_by_its_summary(monkeypatch: pytest.MonkeyPatch) -> None:

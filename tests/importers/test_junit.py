@@ -88,4 +88,4 @@ def test_suites_may_stand_in_each_other_and_names_may_repeat() -> None:
 def test_a_file_that_is_no_safe_junit_xml_is_refused(content: bytes, why: str) -> None:
     with pytest.raises(UnreadableError) as refused:
         read_results("x.xml", content)
-    assert refused.value.what == why
+    assert refused.value.message == why

@@ -158,7 +158,7 @@ WRONG = "The payload is wrong:"
 def test_a_bad_payload_is_refused(payload: str, why: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
         opinion("fields", payload.encode())
-    assert caught.value.what.startswith(why)
+    assert caught.value.message.startswith(why)
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_a_bad_payload_is_refused(payload: str, why: str) -> None:
 def test_a_configuration_that_cannot_be_understood_is_refused(subject: Subject, config: object, why: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
         judge({"a": 1, "l": []}, {}, config, subject)
-    assert caught.value.what.startswith(f"{WRONG} {why}")
+    assert caught.value.message.startswith(f"{WRONG} {why}")
 
 
 SCALARS = st.none() | st.integers(0, 3) | st.sampled_from(["a", "b", ""])

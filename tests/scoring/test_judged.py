@@ -99,6 +99,15 @@ def test_a_redaction_hides_every_answer_because_it_may_hold_the_values_of_any_at
     assert sides == [(REDACTED, REDACTED)] * 4
 
 
+def test_a_redaction_removes_the_reasons_of_a_judge_which_may_quote_an_answer() -> None:
+    metrics = {"phone": {"fn": 1}}
+    result = score(lines({"id": "a", "misses": ["phone: it says 555 0100"], "details": {"metrics": metrics}}))
+    assert [judgement.note for judgement in result.judgements] == ["it says 555 0100"]
+    hiding = redaction(("phone",))
+    assert hiding
+    assert [judgement.note for judgement in hiding.applied(result, kind="judged").judgements] == [""]
+
+
 def test_what_is_odd_is_said_with_its_line() -> None:
     result = score(lines({"id": "a", "score": 2}, {"id": "a", "error": "no key"}))
     assert result.scorecard.findings == (

@@ -108,7 +108,7 @@ def test_what_is_not_understood_in_a_named_configuration_is_an_error(project, te
     Path("own.yaml").write_text(text)
     with pytest.raises(ConfigurationError) as caught:
         WorktreeProject.open(project).configured(EVAL, Path("own.yaml"))
-    assert caught.value.what == what
+    assert caught.value.message == what
     assert fix in str(caught.value.fix)
 
 

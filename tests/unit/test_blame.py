@@ -169,7 +169,7 @@ def test_a_field_is_an_attribute_a_path_or_a_pattern(field: str, document: str |
 def test_a_miss_names_what_comes_near(field: str, document: str | None, what: str, fix: str):
     with pytest.raises(ConfigurationError) as caught:
         matching_cells(CELLS, field, document)
-    assert caught.value.what == what
+    assert caught.value.message == what
     assert (caught.value.fix or "").startswith(fix)
 
 

@@ -36,14 +36,14 @@ def manifest(text: str) -> Manifest:
 def refusal(text: str) -> tuple[str, str | None, str | None]:
     with pytest.raises(ConfigurationError) as caught:
         manifest(text)
-    return caught.value.what, caught.value.where, caught.value.fix
+    return caught.value.message, caught.value.where, caught.value.fix
 
 
 def site_refusal(folder: Path, text: str, name: str = "sitegen.toml") -> tuple[str, str | None, str | None]:
     (folder / name).write_text(text)
     with pytest.raises(ConfigurationError) as caught:
         read_site(folder)
-    return caught.value.what, caught.value.where, caught.value.fix
+    return caught.value.message, caught.value.where, caught.value.fix
 
 
 def test_without_any_file_the_defaults_hold(tmp_path: Path) -> None:

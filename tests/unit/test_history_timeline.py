@@ -357,8 +357,8 @@ def test_a_repository_without_an_eval_has_nothing_to_report_and_says_what_was_lo
     sha = repo.commit({"evals/shop/notes.md": "-", output(1): "1", "README.md": "-"})
     with pytest.raises(NothingToReportError) as caught:
         go(repo, MemoryParts(), sha)
-    assert "no folder in evals/ ever had a ground truth (ground_truth.csv, ground_truth.json" in caught.value.what
-    assert "no committed evals/manifest.yaml names another" in caught.value.what
+    assert "no folder in evals/ ever had a ground truth (ground_truth.csv, ground_truth.json" in caught.value.message
+    assert "no committed evals/manifest.yaml names another" in caught.value.message
     assert caught.value.where == str(repo.path)
 
 

@@ -32,6 +32,33 @@ def test_values_with_more_than_three_fields_are_built_by_keyword():
     assert positional == []
 
 
+VAGUE = {
+    *("came", "made", "said", "told", "one", "each", "some", "found", "brought", "taken", "wanted", "known", "given"),
+    *("kept", "shown", "what", "things"),
+}
+WRITTEN_KEYS = {("scoring/results_file.py", "what"), ("scoring/highlights/document.py", "found")}
+"""Keys of files that programs read, whose names cannot change within a major version."""
+
+
+def test_no_function_parameter_or_variable_has_a_name_that_says_nothing():
+    names = {
+        (file.relative_to(PACKAGE).as_posix(), name)
+        for file in sorted(PACKAGE.rglob("*.py"))
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        for name in _named_by(node)
+    }
+    assert len(names) > 1000
+    assert {(file, name) for file, name in names if name.strip("_") in VAGUE} == WRITTEN_KEYS
+
+
+def _named_by(node: ast.AST) -> list[str]:
+    match node:
+        case ast.FunctionDef(name=name) | ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()):
+            return [name]
+        case _:
+            return []
+
+
 def _is_value(node: ast.ClassDef) -> bool:
     return any("NamedTuple" in ast.unparse(base) for base in node.bases) or any(
         "dataclass" in ast.unparse(decorator) for decorator in node.decorator_list

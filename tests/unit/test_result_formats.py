@@ -65,4 +65,4 @@ def test_a_large_file_that_is_no_json_lines_is_given_up_early():
     content = b"[\n" + b'  "x",\n' * 2_000 + b'  "y"\n]\n'
     with pytest.raises(UnreadableError) as error:
         read_results("results.json", content)
-    assert error.value.what == "none of its first 1000 lines is an object"
+    assert error.value.message == "none of its first 1000 lines is an object"

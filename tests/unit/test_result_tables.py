@@ -47,7 +47,7 @@ def scores(results: JudgedResults) -> list[dict[str, float | None]]:
 def refused(path: str, content: bytes | str, **settings: Any) -> tuple[str, str]:
     with pytest.raises(UnreadableError) as error:
         read(path, content, **settings)
-    return error.value.what, error.value.fix
+    return error.value.message, error.value.fix
 
 
 ANSWERS = """case,question,gold,answer,rating,ok,which,ms,price,tokens,note
@@ -334,7 +334,7 @@ def test_pages_of_scores_alone_leave_out_what_takes_counts(tmp_path: Path) -> No
 
     def heads(page: str) -> tuple[list[str], list[str], list[str]]:
         text = (tmp_path / "public/evals/desk" / page).read_text("utf-8")
-        heads = (re.findall(rf"<{tag}[^>]*>(.*?)</{tag}>", text) for tag in ("h2", "dt", "th"))
+        heads = (re.findall(rf"<{tag}[^>]*>(.*?)</{tag}>", text, re.DOTALL) for tag in ("h2", "dt", "th"))
         return tuple([re.sub("<[^>]+>", "", each).strip() for each in found] for found in heads)  # type: ignore[return-value]
 
     cards, numbers, columns = heads("index.html")

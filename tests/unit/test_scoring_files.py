@@ -178,7 +178,7 @@ def test_yaml_is_built_up_to_a_bound_on_what_its_aliases_stand_for() -> None:
     assert read_yaml(f"- &a x\n{grown}".encode()).values[0]
     with pytest.raises(UnreadableError) as caught:
         read_yaml(f"- &a x\n{grown * 2}".encode())  # ten levels: four thousand million values
-    assert (caught.value.what, caught.value.line) == ("it grows beyond 2,000,000 keys and values", 8)
+    assert (caught.value.message, caught.value.line) == ("it grows beyond 2,000,000 keys and values", 8)
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def _read_variant(name: str, file: File, keys: CaseKeys | None, findings: list[F
             reader.document(content)
     except UnreadableError as error:
         findings.append(error.finding(f"The responses of {name[:80]!r}" if name else "The responses"))
-        return VariantResponses(name, (), error.what)
+        return VariantResponses(name, (), error.message)
     return VariantResponses(name=name, responses=tuple(reader.responses), unreadable="", beside=reader.beside)
 
 

@@ -43,7 +43,7 @@ def inline(text: str, references: Any = None) -> str:
     # Most texts are simple, and this way takes a tenth of the time of the parser.
     if _SIMPLE.fullmatch(text):
         return _ENCLOSED.sub(_element, escape(text, quote=False).replace('"', "&quot;"))
-    return _parsed(text, references) if references else _known(text)
+    return _parsed(text, references) if references else _parsed_once(text)
 
 
 def words(text: str, references: Any = None) -> str:
@@ -63,7 +63,7 @@ def _parsed(text: str, references: Any = None) -> str:
 
 
 # Passages of neighbouring edits share most of their text.
-_known = lru_cache(maxsize=4_096)(_parsed)
+_parsed_once = lru_cache(maxsize=4_096)(_parsed)
 
 
 def _children(text: str, env: dict[str, Any]) -> Sequence[Token]:

@@ -47,7 +47,7 @@ def _samples_of(archive: JsonArchive, findings: list[Finding]) -> Iterator[Value
         except TooLargeError:
             too_large.append(name.removeprefix("samples/").removesuffix(".json"))
         except UnreadableError as error:
-            findings.append(Finding("error", f"A sample cannot be read: {error.what}", _FIX, value=name[:200]))
+            findings.append(Finding("error", f"A sample cannot be read: {error.message}", _FIX, value=name[:200]))
     if not too_large:
         return
     message = f"Samples are too large to be read; their summaries count, without outputs: {len(too_large)}"

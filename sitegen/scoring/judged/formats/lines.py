@@ -89,7 +89,7 @@ class _LinesReader:
         try:
             value, findings = parse_json(line, number)
         except UnreadableError as error:
-            self._report("error", f"Line {number} cannot be read: {error.what}")
+            self._report("error", f"Line {number} cannot be read: {error.message}")
             return
         self.findings += findings
         if not isinstance(value, dict):
