@@ -117,6 +117,8 @@ class SeriesInputs(NamedTuple):
     """The snapshots of the eval, and the edits of the instructions that drive it."""
     metrics_for: MetricsFor
     kind: str
+    first_with_output: Sequence[int | None]
+    """For each snapshot, the result of ``first_points_with_output``."""
 
     @property
     def snapshots(self) -> Sequence[Snapshot]:
@@ -146,8 +148,10 @@ def points(
     if not snapshots:
         return ()
     scored = [
-        Point(snapshot=snapshot, scorecard=scorecard_of(snapshot), edits=edits, stale=stale)
-        for snapshot, edits, stale in zip(snapshots, inputs.edits.since_previous, inputs.edits.stale, strict=True)
+        Point(snapshot=snapshot, scorecard=scorecard_of(snapshot), edits=edits, stale=stale, first_with_output=earliest)
+        for snapshot, edits, stale, earliest in zip(
+            snapshots, inputs.edits.since_previous, inputs.edits.stale, inputs.first_with_output, strict=True
+        )
     ]
     under_newest_rules = [scorecard_of(under_rules_of(snapshot, snapshots[-1])) for snapshot in snapshots]
     derived = (*stored, *_derived(inputs, scored, len(stored), scorecard_of, cells))

@@ -91,6 +91,13 @@ class Point(NamedTuple):
     """Whether instructions that drive the eval were edited since the output was made, and it was not made again."""
     interval: Interval | None = None
     """The interval of the headline; None if there is none, or if it was not computed."""
+    first_with_output: int | None = None
+    """Index, in the series, of the first point with the same output (``analysis/copies.py``); None if it is this."""
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether its output is new, and yet byte for byte that of an earlier iteration or version."""
+        return self.first_with_output is not None and "outputs" in self.snapshot.cause
 
 
 class Series(NamedTuple):

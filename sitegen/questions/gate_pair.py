@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from sitegen.analysis import deltas
 from sitegen.analysis.compare import compare_results
+from sitegen.analysis.copies import first_points_with_output
 from sitegen.analysis.deltas import differing_roles, mixtures
 from sitegen.analysis.edits import edited_since, edits_of_points
 from sitegen.analysis.gate import check_metric
@@ -174,8 +175,10 @@ class GatedPair:
         cards = study.scorecards(history, (*snapshots, *chain.from_iterable(runs)))
         repeats = RepeatsSoFar()
         edits = edits_of_points(snapshots, driving_edits(study.timeline, history.id))
-        for snapshot, repeated, since in zip(snapshots, runs, edits, strict=True):
-            repeats.add(Point(snapshot, cards[snapshot], since), [cards[run] for run in repeated])
+        first_with_output = first_points_with_output(snapshots, history.kind)
+        for snapshot, repeated, since, earliest in zip(snapshots, runs, edits, first_with_output, strict=True):
+            point = Point(snapshot, cards[snapshot], since, first_with_output=earliest)
+            repeats.add(point, [cards[run] for run in repeated])
         return repeats.noise()
 
 

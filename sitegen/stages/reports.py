@@ -57,9 +57,10 @@ class ReportWriter:
         self._learn(index)
         flipped = tuple(flipped_cells(tracker.lately(), index - 1, index)) if before else ()
         point = Point(
-            at.snapshot,
-            result.scorecard,
-            self._inputs.edits.beside[index],
+            snapshot=at.snapshot,
+            scorecard=result.scorecard,
+            edits=self._inputs.edits.beside[index],
+            first_with_output=at.first_with_output,
             delta=before and delta(self._inputs.metrics_for, before, at, self._cards.__getitem__),
             flips=tallied(flipped) if before else None,
         )
@@ -85,7 +86,12 @@ class ReportWriter:
 
     def _point(self, index: int) -> Point:
         snapshot = self._inputs.snapshots[index]
-        return Point(snapshot, self._cards[snapshot], self._inputs.edits.since_previous[index])
+        return Point(
+            snapshot=snapshot,
+            scorecard=self._cards[snapshot],
+            edits=self._inputs.edits.since_previous[index],
+            first_with_output=self._inputs.first_with_output[index],
+        )
 
     def _learn(self, index: int) -> None:
         """Measure the noise of repeated outputs up to a point."""

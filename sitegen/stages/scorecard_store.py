@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, islice, pairwise
 
 from sitegen.analysis.cached import CacheStore
+from sitegen.analysis.copies import first_points_with_output
 from sitegen.analysis.deltas import mixtures, under_rules_of
 from sitegen.analysis.edits import edits_of_outputs
 from sitegen.analysis.series import Derived, SeriesInputs, points, scorecard_key
@@ -133,8 +134,13 @@ class EvalScorecards:
 
     def series_inputs(self, edits: Sequence[Edit]) -> SeriesInputs:
         """What the points are computed from. ``edits``: of the instructions that drive the eval, by commit."""
-        output_edits = edits_of_outputs(self._history.snapshots, edits)
-        return SeriesInputs(output_edits, self.scorer.metrics_for, self._history.kind)
+        snapshots, kind = self._history.snapshots, self._history.kind
+        return SeriesInputs(
+            edits=edits_of_outputs(snapshots, edits),
+            metrics_for=self.scorer.metrics_for,
+            kind=kind,
+            first_with_output=first_points_with_output(snapshots, kind),
+        )
 
     def series(self, info: EvalInfo, inputs: SeriesInputs, cells: CellMap, settled: Sequence[Derived] = ()) -> Series:
         """All points of the eval, under their own rules and the newest ones; missing scorecards are computed first.

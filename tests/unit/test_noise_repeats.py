@@ -7,6 +7,7 @@ from math import sqrt
 
 import pytest
 
+from sitegen.analysis.copies import first_points_with_output
 from sitegen.analysis.noise.repeats import (
     Repeats,
     RepeatsSoFar,
@@ -27,7 +28,7 @@ from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats.quantiles import normal
 
-CARD = Scorecard("scored", Counts(), (), (), ())
+CARD = Scorecard("scored", Counts(), (Metric("f1", 0.5),), (), ())
 EDIT = Edit(Commit("e" * 40, 0, "", "", "", ""), "a.md", "modified", None, None)
 
 
@@ -88,8 +89,33 @@ def test_outputs_of_one_commit_are_repeats_if_they_record_one_commit_themselves(
     assert repeated([point("a", made_at="1"), point("b", made_at="2")]) == ()
 
 
-def test_an_output_that_came_out_equal_is_a_repeat_too():
-    assert repeated([point("a"), point("b", output="a")]) == ((0, 1),)
+def with_copies(*points: Point) -> list[Point]:
+    """The points, each with what the first one with its output is."""
+    earliest = first_points_with_output([point.snapshot for point in points], "fields")
+    return [point._replace(first_with_output=index) for point, index in zip(points, earliest, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("points", "groups"),
+    [
+        pytest.param([point("a"), point("b", output="a")], (), id="a copy alone"),
+        pytest.param([point("a"), point("b", output="a"), point("c")], ((0, 2),), id="a copy between two outputs"),
+        pytest.param([point("a"), point("b"), point("c", output="a")], ((0, 1),), id="an old output put back"),
+        pytest.param(
+            [point("a"), point("b", output="a", edits=(EDIT,)), point("c"), point("d")],
+            ((2, 3),),
+            id="a copy after an edit, which no output before it can have been made with",
+        ),
+    ],
+)
+def test_a_copy_of_an_output_is_no_repeat(points: list[Point], groups: tuple[tuple[int, ...], ...]):
+    points = with_copies(*points)
+    assert repeated(points) == groups
+    repeats = RepeatsSoFar()
+    for at in points:
+        repeats.add(at)
+    noise = repeats.noise()
+    assert (noise.outputs if noise else 0) == sum(map(len, groups))
 
 
 def test_an_output_that_cannot_be_read_repeats_nothing_and_is_repeated_by_nothing():

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import reduce
-from itertools import pairwise
 from math import sqrt
 from typing import Final, NamedTuple, Self
 
@@ -42,17 +41,16 @@ def repeated(points: Sequence[Point]) -> tuple[tuple[int, ...], ...]:
     A point repeats the one before it if only the outputs changed, no instruction file that drives the eval was edited
     in between, and the model and the judge of the headline are the same as far as both state them. The points also have
     to come from different commits: which instructions several outputs of one commit were made with is unknown, unless
-    they record the same commit themselves. An output that cannot be read repeats nothing.
+    they record the same commit themselves. An output that cannot be read repeats nothing. A copy is no output of its
+    own: it belongs to no group, and the output after it can repeat the one before it.
     """
     groups: list[list[int]] = []
-    for index, (before, point) in enumerate(pairwise(points), 1):
-        if not _repeats(before, point):
-            continue
-        if groups and groups[-1][-1] == index - 1:
+    for index, point in enumerate(points):
+        if not groups or not _repeats(points[index - 1], point):
+            groups.append([])
+        if not point.is_copy:
             groups[-1].append(index)
-        else:
-            groups.append([index - 1, index])
-    return tuple(map(tuple, groups))
+    return tuple(tuple(group) for group in groups if len(group) > 1)
 
 
 def repeats_among(points: Sequence[Point], cells: CellMap) -> tuple[Repeats, ...]:
@@ -90,7 +88,8 @@ class RepeatsSoFar:
         if self._last is None or not _repeats(self._last, point):
             self._finished = self._finished.plus(self._group)
             self._group = []
-        self._group.append(_headline_value(point.scorecard))
+        if not point.is_copy:
+            self._group.append(_headline_value(point.scorecard))
         self._finished = self._finished.plus([_headline_value(run) for run in runs if run.status == "scored"])
         self._last = point
         self.points += 1
