@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from sitegen.analysis.cells import CellTracker
+from sitegen.analysis.effects import peak
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.analysis.regressions import steps_of
 from sitegen.model.cells import CellMap, Flips
@@ -374,7 +375,8 @@ def view_of(page: Page) -> Any:
 def summary(one: Series) -> EvalSummary:
     """A series in a few numbers."""
     heads = tuple(headline(p) for p in one.points)
-    return EvalSummary(one.info, one.specs[:3], heads, one.history.deleted, steps=steps_of(one))
+    best = peak(one.points, (0,) * len(one.points), one.specs[0], one.info.kind)
+    return EvalSummary(one.info, one.specs[:3], heads, one.history.deleted, steps=steps_of(one), peak=best)
 
 
 def effects(one: Series, at: int) -> tuple[Effect, ...]:

@@ -192,6 +192,8 @@ class EvalSummary(NamedTuple):
     """Names of all metrics, including those that are not stored for every point."""
     usage: RunUsage | None = None
     """The usage of the newest point."""
+    since_best: ChangeVerdict | None = None
+    """The change from the best output to the newest point (``analysis/standing.py``), without its fields."""
 
 
 class Effect(NamedTuple):

@@ -11,6 +11,7 @@ from sitegen.analysis.cached import CacheStore
 from sitegen.analysis.deltas import graded_since, under_rules_of
 from sitegen.analysis.effects import peak
 from sitegen.analysis.series import HEADLINES, headline, problems_of_point, standing_problems
+from sitegen.analysis.standing import since_best
 from sitegen.analysis.suspect_truth import suspect_truth
 from sitegen.model.regressions import Step
 from sitegen.model.series import EvalSummary, Series, Window
@@ -113,6 +114,7 @@ def record_of(
     """
     point = series.points[-1] if series.points else None
     since = graded_since([point.scorecard for point in series.points], series.specs[0].name)
+    best = peak(series.points, made_by, series.specs[0], series.info.kind, since[-1] if since else 0)
     summary = EvalSummary(
         info=series.info,
         specs=series.specs[:HEADLINES],
@@ -124,10 +126,11 @@ def record_of(
         suspects=suspects,
         steps=steps,
         windows=windows,
-        peak=peak(series.points, made_by, series.specs[0], series.info.kind, since[-1] if since else 0),
+        peak=best,
         interval=point and point.interval,
         metrics=tuple(spec.name for spec in series.specs),
         usage=point and point.scorecard.usage,
+        since_best=since_best(series, best),
     )
     problems = [problems_of_point(series.info.id, point.snapshot, point.scorecard) for point in series.points]
     return EvalRecord(

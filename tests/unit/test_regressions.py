@@ -14,7 +14,7 @@ from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.noise import Interval
 from sitegen.model.regressions import EditedFile, MetricStep, Moved, Step
 from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard, Status
-from sitegen.model.series import EvalInfo, EvalSummary, Headline, Point, Series
+from sitegen.model.series import EvalInfo, EvalSummary, Headline, Peak, Point, Series
 from sitegen.model.timeline import Blob, Cause, Edit
 from sitegen.pages.changes import Part
 from sitegen.pages.regressions import step_lines
@@ -225,7 +225,9 @@ def summary(eval_id: str, *values: float, deleted: bool = False) -> EvalSummary:
     points = tuple(point(index, value) for index, value in enumerate(values))
     one = Series(EvalInfo(eval_id, eval_id.title()), sample.history(eval_id, points), sample.SPECS[:3], points)
     heads = tuple(map(sample.headline, points))
-    return EvalSummary(one.info, one.specs, heads, deleted, steps=steps_of(one))
+    best = max(points, key=lambda point: point.scorecard.metrics[0].value or 0.0)
+    top = Peak(points.index(best), best.scorecard.metrics[0].value or 0.0, 0)
+    return EvalSummary(one.info, one.specs, heads, deleted, steps=steps_of(one), peak=top)
 
 
 def test_a_mute_names_a_step_by_eval_commit_metric_and_iteration() -> None:
@@ -301,9 +303,9 @@ def test_a_table_lists_a_bounded_number_of_steps() -> None:
 
 def test_the_one_furthest_behind_its_best_comes_first() -> None:
     shown = view(summary("a", 0.5, 0.6), summary("b", 0.9, 0.4), summary("c", 0.8, 0.7))
-    assert [(row.info.id, row.since, row.distance) for row in shown.champions] == [
-        ("b", 1, -0.5),
-        ("c", 1, pytest.approx(-0.1)),
+    assert [(row.standing.summary.info.id, row.since, row.standing.behind) for row in shown.champions] == [
+        ("b", 1, 0.5),
+        ("c", 1, pytest.approx(0.1)),
         ("a", 0, 0.0),
     ]
 
@@ -311,12 +313,8 @@ def test_the_one_furthest_behind_its_best_comes_first() -> None:
 def test_the_best_and_the_newest_value_stand_with_their_intervals() -> None:
     from sitegen.render.environment import Renderer, find_templates
 
-    one = summary("a", 0.8, 0.7)
-    first, last = (
-        head._replace(interval=Interval(low, 0.9, "fields", 40, "Wilson"))
-        for head, low in zip(one.headlines, (0.612, 0.523), strict=True)
-    )
-    page = regressions_page([one._replace(headlines=(first, last))], (), {})
+    best, newest = (Interval(low, 0.9, "fields", 40, "Wilson") for low in (0.612, 0.523))
+    page = regressions_page([summary("a", 0.8, 0.7)._replace(peak=Peak(0, 0.8, 0, best), interval=newest)], (), {})
     html = Renderer((find_templates(),), sample.SITE).render(page).decode()
     assert html.index("0.612 to 0.900") < html.index("0.523 to 0.900")
 
@@ -366,7 +364,7 @@ def test_a_fall_too_new_to_tell_stands_apart_from_open_regressions() -> None:
 
     page = regressions_page([summary("a", *[0.9] * 6, 0.5)], (), {})
     html = Renderer((find_templates(),), sample.SITE).render(page).decode()
-    assert '<span class="x">and 1 too new to tell; every level that was lost is regained</span>' in html
+    assert '<span class="x">and 1 too new to tell; no level that\nwas lost beyond noise is open</span>' in html
     assert '<h2 id="h-new" class="grow">Too new to tell</h2>' in html
     assert 'too new to tell</span> <span class="nowrap">for 1 iteration</span>' in html
 

@@ -136,6 +136,14 @@ def noise_of(groups: Iterable[Repeats]) -> Noise | None:
     return reduce(_Totals.plus, (group.headlines for group in several), _Totals()).noise(_flip_rates(several))
 
 
+def noise_of_headline(points: Sequence[Point]) -> Noise | None:
+    """The noise of the headline between the repeats of a series, without that of its fields."""
+    so_far = RepeatsSoFar()
+    for point in points:
+        so_far.add(point)
+    return so_far.noise()
+
+
 def _headline_value(card: Scorecard) -> float | None:
     return card.metrics[0].value
 

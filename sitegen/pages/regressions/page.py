@@ -8,9 +8,9 @@ from statistics import median
 from typing import Final, NamedTuple
 
 from sitegen.analysis.regressions import champions, mute_of
+from sitegen.analysis.standing import Standing, nothing_is_worse, standings
 from sitegen.config import Mute
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.noise import Interval
 from sitegen.model.regressions import UNTOLD, Circumstances, MetricStep, Step
 from sitegen.model.series import EvalInfo, EvalSummary, Headline
 from sitegen.model.site import Page
@@ -93,25 +93,15 @@ class StepGroup(NamedTuple):
 
 
 class ChampionRow(NamedTuple):
-    """The best point of an eval so far, and the newest one."""
+    """The best output of an eval, by the newest ground truth and rules, and the newest one."""
 
-    info: EvalInfo
-    spec: MetricSpec
+    standing: Standing
     best: Headline
-    newest: float | None
     since: int
     """Number of points after the best one."""
     values: tuple[float | None, ...]
     line: tuple[float | None, ...]
     """The best value so far, at each of these points."""
-    interval: Interval | None = None
-    """Around the newest value."""
-
-    @property
-    def distance(self) -> float | None:
-        """Newest minus best; None if the newest is undefined."""
-        best = self.best.values[0]
-        return None if self.newest is None or best is None else self.newest - best
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +121,9 @@ class RegressionsView:
     champions: tuple[ChampionRow, ...]
     evals: tuple[tuple[str, str], ...]
     """(id, name) of evals with a step, by which the page can be filtered."""
+    nothing_is_worse: bool
+    behind: tuple[Standing, ...]
+    """Evals whose newest output is behind the best one by more than chance."""
     nav: str = "regressions"
 
 
@@ -147,15 +140,17 @@ def regressions_page(
         for step in summary.steps:
             mute = mute_of(mutes, summary, step)
             groups["muted" if mute else step.status].append(_Listed(summary, step, mute.why if mute else ""))
-    best = [champion for summary in alive if (champion := _champion(summary))]
+    every = standings(alive, mutes)
     view = RegressionsView(
         groups=tuple(_step_group(key, listed, files) for key, listed in groups.items()),
         totals=tuple(map(len, groups.values())),
         iterations=median([listed.step.iterations for listed in groups["fixed"]]) if groups["fixed"] else None,
         series=sum(_defined(summary) for summary in alive),
         quiet=sum(_defined(summary) - len(_evals_with_steps(summary)) for summary in alive),
-        champions=tuple(sorted(best, key=_behind)),
+        champions=tuple(_champion(standing, standing.best) for standing in every if standing.best),
         evals=tuple((summary.info.id, summary.info.name) for summary in alive if summary.steps),
+        nothing_is_worse=nothing_is_worse(every),
+        behind=tuple(standing for standing in every if standing.behind_by_more_than_chance),
     )
     return Page(links.regressions(), "pages/regressions.html", view)
 
@@ -241,31 +236,19 @@ def _change_sentence(circumstances: Circumstances, *, same: bool) -> str:
     return changed[:1].upper() + changed[1:] + "."
 
 
-def _champion(summary: EvalSummary) -> ChampionRow | None:
-    spec = summary.specs[0]
-    column = [headline.values[0] for headline in summary.headlines]
-    best = champions(
-        column, [headline.graded_since for headline in summary.headlines], higher_is_better=spec.higher_is_better
+def _champion(standing: Standing, best: Headline) -> ChampionRow:
+    summary, headlines = standing.summary, standing.summary.headlines
+    column = [headline.values[0] for headline in headlines]
+    line = champions(
+        column, [headline.graded_since for headline in headlines], higher_is_better=standing.spec.higher_is_better
     )
-    if best[-1] is None:
-        return None
     return ChampionRow(
-        info=summary.info,
-        spec=spec,
-        best=summary.headlines[best[-1]],
-        newest=column[-1],
-        since=len(column) - 1 - best[-1],
+        standing=standing,
+        best=best,
+        since=len(column) - 1 - (summary.peak.at if summary.peak else 0),
         values=tuple(column[-RECENT:]),
-        line=tuple(None if index is None else column[index] for index in best[-RECENT:]),
-        interval=summary.headlines[-1].interval,
+        line=tuple(None if index is None else column[index] for index in line[-RECENT:]),
     )
-
-
-def _behind(row: ChampionRow) -> tuple[bool, float, str]:
-    """Sorts undefined values first, then those furthest behind their best."""
-    distance = row.distance
-    span = row.spec.high - row.spec.low
-    return distance is not None, -abs(distance or 0.0) / span, row.info.id
 
 
 def _defined(summary: EvalSummary) -> int:

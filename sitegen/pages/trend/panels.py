@@ -14,8 +14,8 @@ from operator import ne
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sitegen.analysis.noise.changes import change_verdict
-from sitegen.analysis.noise.repeats import FEWEST, Repeats, noise_of, repeated, repeats_among
-from sitegen.model.cells import CellMap, Flips
+from sitegen.analysis.noise.repeats import FEWEST, noise_of, noise_of_headline, repeats_among
+from sitegen.model.cells import Flips
 from sitegen.model.metrics import Counts, MetricSpec
 from sitegen.model.noise import ChangeVerdict, FlipRate, Noise
 from sitegen.model.scorecards import Scorecard
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 HEAT_ROWS: Final = 60
 """Most fields of the heat map: those that were wrong most often."""
 
-_NO_CELLS = CellMap(0, ())
 
 AGAINST: Final = ("cost", "tokens_out", "tokens_in", "latency_median")
 """The headline is drawn against the first of these that two outputs state."""
@@ -176,7 +175,7 @@ def last_changes(series: Series) -> tuple[LastChange, ...]:
     """
     if series.info.recorded or len(series.points) < 2 or series.points[-1].delta is None:
         return ()
-    noise = _headline_noise(series)
+    noise = noise_of_headline(series.points)
     newest = _change_at(series, len(series.points) - 1, noise)
     moved = _last_moved_index(series) if newest.verdict.decision == "same" else None
     return (newest,) if moved is None else (newest, _change_at(series, moved, noise))
@@ -201,13 +200,6 @@ def _change_at(series: Series, at: int, noise: Noise | None) -> LastChange:
         detectable=None if verdict.detectable is None else in_points(verdict.detectable, spec),
         flipped=flipped(flips),
     )
-
-
-def _headline_noise(series: Series) -> Noise | None:
-    """How much the headline varies between outputs made again; flips of cells are not needed here."""
-    headlines = [point.scorecard.metric(series.specs[0].name) for point in series.points]
-    groups = repeated(series.points)
-    return noise_of([Repeats(_NO_CELLS, group, tuple(headlines[index] for index in group)) for group in groups])
 
 
 def _last_moved_index(series: Series) -> int | None:

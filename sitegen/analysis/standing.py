@@ -1,0 +1,165 @@
+"""How each eval stands against what it was: what is worse now, what may be, and which eval needs attention first.
+
+The overview, the page of regressions and the summary all ask these functions, so that they agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from sitegen.analysis.cells import flips
+from sitegen.analysis.noise.changes import change_verdict
+from sitegen.analysis.noise.repeats import noise_of_headline
+from sitegen.analysis.regressions import mute_of
+from sitegen.config import Mute
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.noise import ChangeVerdict, Decision
+from sitegen.model.regressions import Step
+from sitegen.model.series import EvalSummary, Headline, Peak, Series
+
+Trouble: TypeAlias = Literal["unscored", "worse", "too new", "below target", "behind", "none", "no outputs"]
+"""unscored: the newest output has no headline, though there was one before, or its files cannot be read. worse: a
+regression is open, or the newest output is behind the best one by more than chance. too new: the newest values are
+lower, but too few to be told from noise. below target: the headline misses the target of the manifest. behind: the
+best output was better, but by no more than chance explains. none: it is at its best."""
+
+TROUBLES: Final[tuple[Trouble, ...]] = (
+    "unscored",
+    "worse",
+    "too new",
+    "below target",
+    "behind",
+    "none",
+    "no outputs",
+)
+"""From the worst to the least."""
+
+LOST: Final[tuple[Trouble, ...]] = TROUBLES[:3]
+"""What is worse than it was, or seems to be: without any of these, a page may say that nothing is."""
+
+WORSE: Final[tuple[Decision, ...]] = ("worse",)
+"""Verdicts that are more than chance."""
+
+_ROUNDING: Final = 1e-9
+
+
+class Standing(NamedTuple):
+    """An eval against what it was."""
+
+    summary: EvalSummary
+    trouble: Trouble
+    lost: tuple[Step, ...]
+    """Its open regressions that are not muted: those of the headline first, then the largest first."""
+    too_new: tuple[Step, ...]
+    """Its falls that are too new to tell from noise, and not muted."""
+    behind: float | None
+    """By how much the newest headline is worse than the best one, in the metric's own unit; 0 if it is the best. Both
+    are scored by the newest ground truth and rules. None if either is undefined."""
+    behind_by_more_than_chance: bool
+    below_target: bool
+
+    @property
+    def spec(self) -> MetricSpec:
+        """Of the headline."""
+        return self.summary.specs[0]
+
+    @property
+    def newest(self) -> Headline:
+        """The newest point, of an eval that has any."""
+        return self.summary.headlines[-1]
+
+    @property
+    def best(self) -> Headline | None:
+        """The best output; None if none has a headline."""
+        return self.summary.headlines[self.summary.peak.at] if self.summary.peak else None
+
+    @property
+    def size(self) -> float:
+        """The largest loss, in hundredths of the metric's range."""
+        losses = [abs(step.metrics[0].points) for step in (*self.lost, *self.too_new)]
+        span = self.spec.high - self.spec.low
+        return max((*losses, 100 * (self.behind or 0.0) / span))
+
+
+def standings(summaries: Iterable[EvalSummary], mutes: Sequence[Mute]) -> tuple[Standing, ...]:
+    """Every eval that is not deleted, the one in most trouble first; of several alike the one that lost most."""
+    alive = (standing(summary, mutes) for summary in summaries if not summary.deleted)
+    return tuple(sorted(alive, key=_trouble_rank))
+
+
+def standing(summary: EvalSummary, mutes: Sequence[Mute]) -> Standing:
+    """How one eval stands."""
+    muted = [step for step in summary.steps if mute_of(mutes, summary, step)]
+    steps = [step for step in summary.steps if step not in muted]
+    spec, newest = summary.specs[0], summary.headlines[-1] if summary.headlines else None
+    value = newest.values[0] if newest else None
+    behind = None
+    if summary.peak and value is not None:
+        behind = max(0.0, (summary.peak.value - value) * (1 if spec.higher_is_better else -1))
+        behind = 0.0 if behind < _ROUNDING else behind
+    # Whoever mutes a fall below the best output knows of it.
+    expected = summary.peak is not None and any(step.at > summary.peak.at for step in muted)
+    target = dict(summary.info.thresholds).get(spec.name)
+    result = Standing(
+        summary=summary,
+        trouble="none",
+        lost=tuple(
+            sorted(
+                (step for step in steps if step.status == "open"),
+                key=lambda step: (step.metrics[0].name != spec.name, step.metrics[0].points, -step.at),
+            )
+        ),
+        too_new=tuple(step for step in steps if step.status == "new"),
+        behind=behind,
+        behind_by_more_than_chance=bool(
+            behind and not expected and summary.since_best and summary.since_best.decision in WORSE
+        ),
+        below_target=target is not None and value is not None and not spec.reaches(value, target),
+    )
+    return result._replace(trouble=_trouble(result, newest))
+
+
+def _trouble(one: Standing, newest: Headline | None) -> Trouble:
+    if newest is None:
+        return "no outputs"
+    if newest.status != "scored" or (newest.values[0] is None and one.summary.peak):
+        return "unscored"
+    if one.lost or one.behind_by_more_than_chance:
+        return "worse"
+    if one.too_new:
+        return "too new"
+    if one.below_target:
+        return "below target"
+    return "behind" if one.behind else "none"
+
+
+def _trouble_rank(one: Standing) -> tuple[int, float, str, str]:
+    return TROUBLES.index(one.trouble), -one.size, one.summary.info.name, one.summary.info.id
+
+
+def nothing_is_worse(evals: Iterable[Standing]) -> bool:
+    """Whether a page may say that nothing is worse than it was: no loss that is open, too new, or beyond chance."""
+    return not any(one.trouble in LOST for one in evals)
+
+
+def since_best(series: Series, peak: Peak | None) -> ChangeVerdict | None:
+    """The change from the best output to the newest point, both scored by the newest ground truth and rules.
+
+    None if the newest point is the best one or has no headline, and for recorded numbers, which no test can tell from
+    chance. The fields of the verdict are left out.
+    """
+    newest, spec = len(series.points) - 1, series.specs[0]
+    if peak is None or peak.at == newest or series.info.recorded:
+        return None
+    before, after = ((point.now or point.scorecard) for point in (series.points[peak.at], series.points[newest]))
+    if after.status != "scored":
+        return None
+    return change_verdict(
+        before,
+        after,
+        series.info.kind,
+        flips(series.cells, peak.at, newest),
+        noise=noise_of_headline(series.points),
+        higher_is_better=spec.higher_is_better,
+    )._replace(fields=())
