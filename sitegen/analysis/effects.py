@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import fsum
 from typing import NamedTuple
 
+from sitegen.analysis.best import best_points
 from sitegen.analysis.deltas import exchanges
 from sitegen.analysis.edits import BEFORE_ANY
 from sitegen.analysis.noise.intervals import interval_of
@@ -81,22 +82,16 @@ def windows(points: Sequence[Point], made_by: Sequence[int]) -> tuple[Window, ..
     return tuple(sorted(ordered))
 
 
-def peak(points: Sequence[Point], made_by: Sequence[int], spec: MetricSpec, kind: str, since: int = 0) -> Peak | None:
-    """The best output by the newest ground truth and rules; None if none has a headline.
-
-    *since* is the index of the first point whose headline comes from the same judge as the newest one's.
-    """
-    best: Peak | None = None
-    sign = 1 if spec.higher_is_better else -1
-    for index, (point, edit) in enumerate(zip(points, made_by, strict=True)):
-        counts = index >= since and "outputs" in point.snapshot.cause
-        value = (point.now or point.scorecard).metric(spec.name) if counts else None
-        if value is not None and (best is None or sign * value >= sign * best.value):
-            best = Peak(index, value, edit)
+def peak(points: Sequence[Point], made_by: Sequence[int], spec: MetricSpec, kind: str) -> Peak | None:
+    """The best output of an eval, by ``best_points``; None if none has a headline."""
+    best = best_points(points, spec)[-1] if points else None
     if best is None:
         return None
-    point = points[best.at]
-    return best._replace(interval=interval_of(point.now or point.scorecard, kind, spec.name))
+    card = points[best].now or points[best].scorecard
+    value = card.metric(spec.name)
+    if value is None:
+        return None
+    return Peak(at=best, value=value, edit=made_by[best], interval=interval_of(card, kind, spec.name))
 
 
 def _by_rules(deltas: Iterable[Delta | None]) -> float | None:

@@ -1,6 +1,6 @@
 """Steps of an eval: where its level changed beyond noise, whether a loss was regained, and what changed with it.
 
-Also the best point so far, which a team may want to return to, and the mutes of its configuration.
+Also the mutes of the configuration.
 """
 
 from __future__ import annotations
@@ -237,22 +237,3 @@ def _mutes_step(mute: Mute, summary: EvalSummary, step: Step) -> bool:
         and mute.metric in (None, step.metrics[0].name)
         and mute.iteration in (None, summary.headlines[step.at].label)
     )
-
-
-def champions(
-    values: Sequence[float | None], since: Sequence[int] = (), *, higher_is_better: bool = True
-) -> tuple[int | None, ...]:
-    """For each point the index of the best one so far, itself included; of equals the earliest.
-
-    None before the first value: an undefined value is never the best. ``since``: for each point the index of the first
-    one that it can be compared with, where not all can (``deltas.graded_since``).
-    """
-    best_so_far = []
-    best, best_value = None, 0.0
-    for index, value in enumerate(values):
-        if since and since[index] == index:
-            best = None
-        if value is not None and (best is None or (value > best_value if higher_is_better else value < best_value)):
-            best, best_value = index, value
-        best_so_far.append(best)
-    return tuple(best_so_far)

@@ -156,7 +156,7 @@ class Peak(NamedTuple):
     """The best output of an eval, all of them scored by the newest ground truth and rules."""
 
     at: int
-    """Index of the point in the series; of several equal ones the newest."""
+    """Index of the point in the series; of several equal ones the earliest."""
     value: float
     """The headline."""
     edit: int
@@ -186,6 +186,9 @@ class EvalSummary(NamedTuple):
     """Sorted by edit."""
     peak: Peak | None = None
     """None if no output has a headline."""
+    now: tuple[float | None, ...] = ()
+    """The headline metric of each point by the newest ground truth and rules; empty if these are the values of
+    ``headlines``."""
     interval: Interval | None = None
     """The interval of the headline of the newest point."""
     metrics: tuple[str, ...] = ()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat
 from typing import Final
 
+from sitegen.analysis.best import values_now
 from sitegen.analysis.blame import Blame, by_attribute
 from sitegen.analysis.cached import CacheStore
 from sitegen.analysis.deltas import graded_since, under_rules_of
@@ -113,8 +114,10 @@ def record_of(
     has rules that name fields.
     """
     point = series.points[-1] if series.points else None
+    then = [point.scorecard.metric(series.specs[0].name) for point in series.points]
+    now = values_now(series.points, series.specs[0].name)
     since = graded_since([point.scorecard for point in series.points], series.specs[0].name)
-    best = peak(series.points, made_by, series.specs[0], series.info.kind, since[-1] if since else 0)
+    best = peak(series.points, made_by, series.specs[0], series.info.kind)
     summary = EvalSummary(
         info=series.info,
         specs=series.specs[:HEADLINES],
@@ -127,6 +130,7 @@ def record_of(
         steps=steps,
         windows=windows,
         peak=best,
+        now=() if now == then else tuple(now),
         interval=point and point.interval,
         metrics=tuple(spec.name for spec in series.specs),
         usage=point and point.scorecard.usage,

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from sitegen.analysis.best import best_so_far
 from sitegen.analysis.deltas import exchanges, graded_since
-from sitegen.analysis.regressions import champions
 from sitegen.gate_report.document import gate_json
 from sitegen.model.scorecards import Scorecard
 from sitegen.project import Options
@@ -80,7 +80,7 @@ def test_what_is_best_is_asked_anew_where_another_judge_begins_and_silence_in_be
     cards = [card(7), card(4), card(5, ""), card(3, "j-2"), card(4, "j-2")]
     since = graded_since(cards, "score")
     assert since == [0, 0, 0, 3, 3]
-    assert champions([each.metric("score") for each in cards], since) == (0, 0, 0, 3, 4)
+    assert best_so_far([each.metric("score") for each in cards], since) == (0, 0, 0, 3, 4)
     assert graded_since(cards, "cost") == [0] * 5
 
 

@@ -9,7 +9,7 @@ from sitegen.model.cells import Cell, CellMap, Run
 from sitegen.model.series import Series
 from sitegen.model.site import SiteInfo
 from sitegen.pages.compare import compare_data as data
-from sitegen.pages.compare.compare_data import best_before, compare_data
+from sitegen.pages.compare.compare_data import compare_data
 from sitegen.pages.compare.page import (
     ROWS,
     ByField,
@@ -30,7 +30,8 @@ def series(*cells: Cell, number: int = 3, headlines: tuple[float | None, ...] = 
         point._replace(
             scorecard=point.scorecard._replace(
                 metrics=(point.scorecard.metrics[0]._replace(value=value), *point.scorecard.metrics[1:])
-            )
+            ),
+            now=None,
         )
         for point, value in zip(sample.points(number), (*headlines, *[0.4] * number), strict=False)
     ]
@@ -133,22 +134,6 @@ def test_the_script_is_told_what_becomes_of_a_cell_from_any_state_to_any_other()
             for after, fate in zip(data.STATES, row, strict=True):
                 runs = Run(0, before, "", ""), Run(0, after, "", "")
                 assert (None if fate is None else data.FATES[fate]) == fate_of(*runs, bool(held))
-
-
-@pytest.mark.parametrize(
-    ("headlines", "best"),
-    [
-        ((0.7, 0.5, 0.6), 0),
-        ((0.5, 0.7, 0.6), 1),
-        ((0.7, 0.7, 0.9), 0),
-        ((None, 0.2, 0.3), 1),
-        ((None, None, 0.3), None),
-    ],
-)
-def test_it_is_held_against_the_best_one_before_it_too(headlines: tuple[float | None, ...], best: int | None):
-    one = series(STILL, headlines=headlines)
-    assert best_before(one) == best
-    assert [pair.before.label for pair in view(one).pairs] == ["iteration-002"] + ["iteration-001"] * (best == 0)
 
 
 def test_points_without_a_common_document_are_not_tested_for_chance():

@@ -134,11 +134,10 @@ def test_every_headline_has_an_interval_around_it():
 
 
 def test_the_best_so_far_is_known_at_every_point():
-    view = sample.view_of(trend_page(sample.series()))
-    values = [point.values[0] for point in view.points]
-    for index, best in enumerate(view.champions):
-        known = [value for value in values[: index + 1] if value is not None]
-        assert best == values.index(max(known))
+    one = sample.series()
+    values = [(point.now or point.scorecard).metric("f1") for point in one.points]
+    for index, best in enumerate(sample.view_of(trend_page(one)).best_so_far):
+        assert best == max(value for value in values[: index + 1] if value is not None)
 
 
 def _last(*deltas: float, flips: Flips) -> tuple[LastChange, ...]:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.analysis.regressions import champions, mute_of, steps_of, unmatched_mutes
+from sitegen.analysis.effects import peak
+from sitegen.analysis.regressions import mute_of, steps_of, unmatched_mutes
 from sitegen.config import Mute
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import Counts, Metric, MetricSpec
@@ -215,19 +216,12 @@ def test_where_the_change_came_from_is_told_if_it_came_from_more_than_one_place(
     assert parted(-0.4, 0.0, 0.0).parts == ()
 
 
-def test_the_champion_is_the_earliest_of_the_best_so_far() -> None:
-    assert champions([None, 0.5, 0.4, None, 0.7, 0.7, 0.6]) == (None, 1, 1, 1, 4, 4, 4)
-    assert champions([3.0, 2.0, 5.0], higher_is_better=False) == (0, 1, 1)
-    assert champions([]) == ()
-
-
 def summary(eval_id: str, *values: float, deleted: bool = False) -> EvalSummary:
     points = tuple(point(index, value) for index, value in enumerate(values))
     one = Series(EvalInfo(eval_id, eval_id.title()), sample.history(eval_id, points), sample.SPECS[:3], points)
     heads = tuple(map(sample.headline, points))
-    best = max(points, key=lambda point: point.scorecard.metrics[0].value or 0.0)
-    top = Peak(points.index(best), best.scorecard.metrics[0].value or 0.0, 0)
-    return EvalSummary(one.info, one.specs, heads, deleted, steps=steps_of(one), peak=top)
+    best = peak(points, [0] * len(points), one.specs[0], "fields")
+    return EvalSummary(one.info, one.specs, heads, deleted, steps=steps_of(one), peak=best)
 
 
 def test_a_mute_names_a_step_by_eval_commit_metric_and_iteration() -> None:

@@ -1,5 +1,5 @@
 from sitegen.analysis.edits import edits_of_outputs
-from sitegen.analysis.effects import EffectIndex, EvalPeak, mean_change, peak, windows
+from sitegen.analysis.effects import EffectIndex, EvalPeak, mean_change, windows
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import Counts, Metric, MetricSpec
@@ -97,19 +97,6 @@ def test_what_truth_and_rules_made_of_a_change_is_summed_up_to_its_last_point():
 
 def card(value: float | None) -> Scorecard:
     return Scorecard("scored", Counts(), (Metric("f1", value),), (), ())
-
-
-def test_the_peak_is_the_newest_of_the_best_outputs_by_the_rules_of_now():
-    points = [
-        Point(snapshot(1, 2), card(0.9), (), now=card(0.5)),
-        Point(snapshot(2, 3), card(0.1), (), now=card(0.75)),
-        Point(snapshot(3, 4), card(0.1), (), now=card(0.75)),
-        Point(snapshot(3, 5, "mapping"), card(0.75), ()),
-        Point(snapshot(4, 6), card(None), ()),
-    ]
-    assert peak(points, [1, 1, 4, 4, 4], F1, "fields") == Peak(2, 0.75, 4)
-    assert peak(points, [1, 1, 4, 4, 4], F1._replace(higher_is_better=False), "fields") == Peak(0, 0.5, 1)
-    assert peak(points[4:], [4], F1, "fields") is None
 
 
 def headline(value: float | None) -> Headline:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from sitegen.analysis.best import best_so_far
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import EvalInfo, Headline
@@ -194,6 +195,8 @@ def _move_row(move: EvalMove) -> MoveRow:
     if move.effect:
         moves = tuple(metric._replace(change=change) for metric, change in zip(moves, move.effect.changes, strict=True))
     several = len(move.points) > 1
+    values = [point.values[0] for point in move.points]
+    best = best_so_far(values, higher_is_better=moves[0].higher_is_better)[-1] if several else None
     return MoveRow(
         row=EffectRow(
             eval_id=move.info.id,
@@ -207,15 +210,6 @@ def _move_row(move: EvalMove) -> MoveRow:
         why=", ".join(CAUSES[cause] for cause in move.causes),
         points=move.points[:MOST_POINTS] if several else (),
         total=len(move.points),
-        best=_best(move.points, moves[0].higher_is_better) if several else None,
+        best=None if best is None else move.points[best],
         effect=move.effect,
-    )
-
-
-def _best(points: Sequence[Headline], higher_is_better: bool) -> Headline | None:
-    sign = 1 if higher_is_better else -1
-    return max(
-        (point for point in points if point.values[0] is not None),
-        key=lambda point: sign * (point.values[0] or 0.0),
-        default=None,
     )

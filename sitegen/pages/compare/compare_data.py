@@ -11,10 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
+from sitegen.analysis.best import best_before_newest
 from sitegen.analysis.cells import fate_of, held_documents
-from sitegen.analysis.deltas import graded_since
 from sitegen.analysis.noise.changes import flipping_together, independent_flips
-from sitegen.analysis.regressions import champions
 from sitegen.html.values import written
 from sitegen.model.cells import Cell, CellMap, Fate, Run, State
 from sitegen.model.commits import WORKTREE
@@ -60,18 +59,6 @@ def compare_data(series: Series) -> dict[str, Any] | None:
     return None
 
 
-def best_before(series: Series, first: int = 0) -> int | None:
-    """Index of the earlier point with the best headline by the judge of the newest one; None if there is none.
-
-    ``first`` is the index of the first point that is considered.
-    """
-    spec = series.specs[0]
-    cards = [point.scorecard for point in series.points[first:]]
-    values = [*(card.metric(spec.name) for card in cards[:-1]), None]
-    best = champions(values, graded_since(cards, spec.name), higher_is_better=spec.higher_is_better)[-1]
-    return None if best is None else first + best
-
-
 def _series_block(series: Series, first: int) -> dict[str, Any]:
     """The data from point ``first`` on. Indices of points count from there; a run that began earlier starts at 0."""
     cells = CellMap(series.cells.points, tuple(_ever_wrong(series.cells.cells, first)))
@@ -82,7 +69,7 @@ def _series_block(series: Series, first: int) -> dict[str, Any]:
     lists = {name: index for index, name in enumerate(dict.fromkeys(map(flipping_together, fields)))}
     most = independent_flips(tuple(Counter(cell.attribute for cell in cells.cells).items()))
     last = len(series.points) - 1
-    best = best_before(series, first)
+    best = best_before_newest(series.points[first:], series.specs[0])
     texts = _Texts()
     rows = [
         [
@@ -108,7 +95,7 @@ def _series_block(series: Series, first: int) -> dict[str, Any]:
     ]
     return {
         "points": points[first:],
-        "best": (last - 1 if best is None else best) - first,
+        "best": last - first - 1 if best is None else best,
         "metrics": [
             [spec.label, int(spec.higher_is_better), *([spec.unit] if spec.unit else [])] for spec in series.specs
         ],

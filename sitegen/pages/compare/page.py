@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
+from sitegen.analysis.best import best_before_newest
 from sitegen.analysis.compare import compare_points
 from sitegen.analysis.deltas import exchanges as between
 from sitegen.analysis.noise.changes import independent_flips
@@ -22,7 +23,7 @@ from sitegen.model.site import Page
 from sitegen.model.timeline import Snapshot
 from sitegen.model.usage import regraded
 from sitegen.pages import labels, links
-from sitegen.pages.compare.compare_data import FATES, best_before, compare_data
+from sitegen.pages.compare.compare_data import FATES, compare_data
 from sitegen.stats.counts import errors_by_type
 from sitegen.stats.significance import LEVELS, mcnemar
 
@@ -139,7 +140,7 @@ class CompareView(NamedTuple):
 def compare_page(series: Series) -> Page:
     """The page of an eval with two points or more."""
     last = len(series.points) - 1
-    best = best_before(series)
+    best = best_before_newest(series.points, series.specs[0])
     pairs = [_point_pair(series, last - 1, "The newest point and the one before it")]
     if best is not None and best != last - 1:
         pairs.append(_point_pair(series, best, "The newest point and the best one before it"))

@@ -13,7 +13,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from markupsafe import escape
 
-from sitegen.analysis.regressions import champions
+from sitegen.analysis.best import best_of_summary, values_of_summary
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.regressions import UNTOLD, Step
@@ -95,15 +95,12 @@ def _eval_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
         stepped.add(step.at)
     yield from _regained_entries(summary)
     spec = summary.specs[0]
-    values = [headline.values[0] for headline in summary.headlines]
-    since = [headline.graded_since for headline in summary.headlines]
-    best = champions(values, since, higher_is_better=spec.higher_is_better)
+    values, best = values_of_summary(summary), best_of_summary(summary)
     for index in range(1, len(values)):
-        earlier, value = best[index - 1], values[index]
-        if best[index] == index != since[index] and earlier is not None and value is not None and index not in stepped:
-            yield FeedEntry(
-                kind="best", summary=summary, at=summary.headlines[index], values=(values[earlier], value), spec=spec
-            )
+        at, earlier, value = summary.headlines[index], best[index - 1], values[index]
+        is_new = best[index] == index != at.graded_since and index not in stepped
+        if is_new and earlier is not None and value is not None:
+            yield FeedEntry(kind="best", summary=summary, at=at, values=(values[earlier], value), spec=spec)
 
 
 def _regained_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
@@ -151,7 +148,9 @@ def _sentences(entry: FeedEntry) -> Iterator[str]:
     at = entry.at
     yield f"{at.label}, commit {at.sha[:7]}."
     if entry.step is None:
-        best = f"The best value so far{' by this judge' if at.graded_since else ''}."
+        judge = " by this judge" if at.graded_since else ""
+        rules = " by today's truth and rules" if entry.values[1] != at.values[0] else ""
+        best = f"The best value so far{judge}{rules}."
         yield best if entry.kind == "best" else "The level of before is regained."
         return
     yield f"{line(entry.step.commit.subject, 200)}."

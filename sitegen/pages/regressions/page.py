@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final, NamedTuple
 
-from sitegen.analysis.regressions import champions, mute_of
+from sitegen.analysis.best import best_of_summary, values_of_summary
+from sitegen.analysis.regressions import mute_of
 from sitegen.analysis.standing import Standing, nothing_is_worse, standings
 from sitegen.config import Mute
 from sitegen.model.metrics import MetricSpec
@@ -237,17 +238,14 @@ def _change_sentence(circumstances: Circumstances, *, same: bool) -> str:
 
 
 def _champion(standing: Standing, best: Headline) -> ChampionRow:
-    summary, headlines = standing.summary, standing.summary.headlines
-    column = [headline.values[0] for headline in headlines]
-    line = champions(
-        column, [headline.graded_since for headline in headlines], higher_is_better=standing.spec.higher_is_better
-    )
+    summary = standing.summary
+    column = values_of_summary(summary)
     return ChampionRow(
         standing=standing,
         best=best,
         since=len(column) - 1 - (summary.peak.at if summary.peak else 0),
-        values=tuple(column[-RECENT:]),
-        line=tuple(None if index is None else column[index] for index in line[-RECENT:]),
+        values=column[-RECENT:],
+        line=tuple(None if index is None else column[index] for index in best_of_summary(summary)[-RECENT:]),
     )
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from sitegen.analysis.best import best_points, values_now
 from sitegen.analysis.deltas import graded_since
 from sitegen.analysis.noise.intervals import interval_of
-from sitegen.analysis.regressions import champions
 from sitegen.model.commits import Commit
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import Counts, MetricSpec
@@ -99,7 +99,7 @@ class MetricNow(NamedTuple):
     best_value: float | None
     interval: Interval | None = None
     best_of: str = ""
-    """``by this judge`` if only such points were compared; else empty."""
+    """``by this judge`` if only such points were compared, and by what else the value is not that of the report."""
 
 
 class MetricTarget(NamedTuple):
@@ -153,8 +153,8 @@ class TrendView(NamedTuple):
     last: tuple[LastChange, ...] = ()
     """The newest change, and if it moved nothing, the newest one that did."""
     clocks: Clocks = ONE_CLOCK
-    champions: tuple[int | None, ...] = ()
-    """For each point the index of the best one so far, by the headline."""
+    best_so_far: tuple[float | None, ...] = ()
+    """For each point the best headline so far, by the newest ground truth and rules."""
     steps: tuple[Step, ...] = ()
     """Steps of the level, oldest first."""
     suspects: int = 0
@@ -172,7 +172,7 @@ def trend_page(
 
     ``suspects`` is the number of labels that may be wrong; ``columns`` are (column of the ground truth, field path).
     """
-    info, counted, cards = series.info, _is_counted(series), [point.scorecard for point in series.points]
+    info, counted = series.info, _is_counted(series)
     if not counted and not info.recorded:
         series = series._replace(specs=_defined(series))
     specs = series.specs
@@ -209,11 +209,7 @@ def trend_page(
         usage=usage_view(specs, points),
         last=last_changes(series),
         clocks=clocks(series.points, specs[:drawn]),
-        champions=champions(
-            [point.values[0] for point in points],
-            graded_since(cards, specs[0].name),
-            higher_is_better=specs[0].higher_is_better,
-        ),
+        best_so_far=_best_values(series.points, specs[0]),
         steps=tuple(steps),
         suspects=suspects,
         repeats=repeats_view(series),
@@ -300,24 +296,29 @@ def _metrics_now(series: Series, points: tuple[TrendPoint, ...]) -> tuple[Metric
     newest = cards[-1]
     changed = dict(enumerate(points[-1].changes))
     for k, spec in enumerate(series.specs):
-        values = [point.values[k] for point in points]
-        since = graded_since(cards, spec.name)
-        best = champions(values, since, higher_is_better=spec.higher_is_better)[-1]
+        best = best_points(series.points, spec)[-1]
+        best_value = None if best is None else values_now(series.points[best : best + 1], spec.name)[0]
         interval = interval_of(newest, series.info.kind, spec.name) if k < DRAWN else None
-        best_of = "by this judge" if since[-1] else ""
-        best_point = None if best is None else points[best]
+        best_of = "by this judge" if graded_since(cards, spec.name)[-1] else ""
+        if best is not None and best_value != points[best].values[k]:
+            best_of = f"{best_of} by today's truth and rules".strip()
         rows.append(
             MetricNow(
                 spec=spec,
-                value=values[-1],
+                value=points[-1].values[k],
                 change=changed.get(k),
-                best=best_point,
-                best_value=best_point.values[k] if best_point else None,
+                best=None if best is None else points[best],
+                best_value=best_value,
                 interval=interval,
                 best_of=best_of,
             )
         )
     return tuple(rows)
+
+
+def _best_values(points: Sequence[Point], spec: MetricSpec) -> tuple[float | None, ...]:
+    values = values_now(points, spec.name)
+    return tuple(None if best is None else values[best] for best in best_points(points, spec))
 
 
 def _newest_files(newest: Point | None) -> tuple[tuple[str, str], ...]:

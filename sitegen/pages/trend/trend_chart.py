@@ -141,7 +141,7 @@ def trend(view: TrendView) -> TrendChart:
         lines=tuple(line(column, low, high) for column in columns),
         now=tuple(line(column, low, high) for column in now),
         band=band([point.interval and point.interval[:2] for point in points], low, high),
-        champion=staircase([None if best is None else head[best] for best in view.champions], low, high),
+        champion=staircase(view.best_so_far, low, high),
         variants=variants,
         dots=dots(head, low, high),
         stale=dots([value if point.stale else None for point, value in zip(points, head, strict=True)], low, high),

@@ -1,0 +1,106 @@
+"""The best output of an eval: the earliest of equals by the newest rules, and the same one wherever it is named."""
+
+import pytest
+
+from sitegen.analysis.best import best_before_newest, best_so_far, values_now
+from sitegen.analysis.deltas import graded_since
+from sitegen.analysis.effects import EffectIndex, peak
+from sitegen.model.scorecards import Scorecard
+from sitegen.model.series import EvalSummary, Peak, Point, Series
+from sitegen.pages.compare.page import compare_page
+from sitegen.pages.data.feed import feed_file
+from sitegen.pages.regressions.page import regressions_page
+from sitegen.pages.trend.page import trend_page
+from tests import pages_sample as sample
+
+
+def series(*values: float | None, now: tuple[float | None, ...] = ()) -> Series:
+    """An eval with these headlines; ``now``: the same outputs by the newest ground truth and rules."""
+    points = tuple(
+        point._replace(scorecard=card(point.scorecard, value), now=card(point.scorecard, today))
+        for point, value, today in zip(sample.points(len(values)), values, now or values, strict=True)
+    )
+    return Series(sample.WAYBILLS, sample.history("waybills", points), sample.SPECS, points)
+
+
+def card(of: Scorecard, value: float | None) -> Scorecard:
+    return of._replace(metrics=(of.metrics[0]._replace(value=value), *of.metrics[1:]))
+
+
+def summary(one: Series) -> EvalSummary:
+    return EvalSummary(
+        one.info,
+        one.specs[:3],
+        tuple(sample.headline(point)._replace(committed_at="2026-01-02T03:04:05Z") for point in one.points),
+        peak=peak(one.points, range(len(one.points)), one.specs[0], "fields"),
+        now=tuple(values_now(one.points, "f1")),
+    )
+
+
+def test_the_best_so_far_is_the_earliest_of_equals():
+    assert best_so_far([None, 0.5, 0.4, None, 0.7, 0.7, 0.6]) == (None, 1, 1, 1, 4, 4, 4)
+    assert best_so_far([3.0, 2.0, 5.0], higher_is_better=False) == (0, 1, 1)
+    assert best_so_far([]) == ()
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "best"),
+    [
+        ((0.5, 0.8, 0.6, 0.8, 0.8, 0.7), (), 1),
+        ((0.9, 0.8, 0.6, 0.8, 0.8, 0.7), (0.4, 0.8, 0.6, 0.8, 0.8, 0.7), 1),
+        ((0.9, None, 0.6, 0.9, 0.7), (0.4, None, 0.6, 0.7, 0.7), 3),
+    ],
+    ids=["equals", "another truth since", "another truth made equals"],
+)
+def test_every_page_and_file_names_the_same_output(
+    then: tuple[float | None, ...], now: tuple[float | None, ...], best: int
+):
+    one = series(*then, now=now)
+    stored = summary(one)
+    label, slug, value = one.points[best].snapshot.label, one.points[best].snapshot.slug, (now or then)[best]
+    trend = sample.view_of(trend_page(one))
+    assert (trend.metrics[0].best.label, trend.metrics[0].best_value) == (label, value)
+    assert trend.best_so_far[-1] == value
+    (row,) = sample.view_of(regressions_page([stored], (), {})).champions
+    assert (row.best.label, row.line[-1]) == (label, value)
+    assert [pair.before.label for pair in sample.view_of(compare_page(one)).pairs][-1] == label
+    (of_file,) = EffectIndex([stored], {}).peaks("CLAUDE.md")
+    assert (of_file.point.label, of_file.peak.value, of_file.peak.edit) == (label, value, best)
+    feed = feed_file(sample.SITE, one.points[-1].snapshot.commit, [stored]).content.decode()
+    newest_entry = feed.split("<entry>")[1]
+    assert "New best" in newest_entry
+    assert f"/{slug}.html" in newest_entry
+
+
+def test_the_best_by_other_rules_than_those_of_its_time_says_so():
+    moved = sample.view_of(trend_page(series(0.9, 0.8, 0.7, now=(0.95, 0.8, 0.7)))).metrics[0]
+    assert (moved.best_value, moved.best_of) == (0.95, "by today's truth and rules")
+    assert sample.view_of(trend_page(series(0.9, 0.8, 0.7))).metrics[0].best_of == ""
+
+
+@pytest.mark.parametrize(
+    ("values", "best"),
+    [
+        ((0.7, 0.5, 0.6), 0),
+        ((0.5, 0.7, 0.6), 1),
+        ((0.7, 0.7, 0.9), 0),
+        ((None, 0.2, 0.3), 1),
+        ((None, None, 0.3), None),
+        ((0.3,), None),
+    ],
+)
+def test_the_newest_output_has_a_best_one_before_it(values: tuple[float | None, ...], best: int | None):
+    assert best_before_newest(series(*values).points, sample.SPECS[0]) == best
+
+
+def test_the_peak_is_attributed_to_the_edit_that_made_it_and_lower_may_be_better():
+    points: tuple[Point, ...] = series(0.9, 0.1, 0.1, None, now=(0.5, 0.75, 0.75, None)).points
+    assert graded_since([point.scorecard for point in points], "f1") == [0] * 4
+    found = peak(points, [1, 4, 4, 5], sample.SPECS[0], "fields")
+    assert found
+    assert found._replace(interval=None) == Peak(1, 0.75, 4)
+    lowest = peak(points, [1, 4, 4, 5], sample.SPECS[0]._replace(higher_is_better=False), "fields")
+    assert lowest
+    assert lowest._replace(interval=None) == Peak(0, 0.5, 1)
+    assert peak(points[3:], [5], sample.SPECS[0], "fields") is None
+    assert peak((), [], sample.SPECS[0], "fields") is None
