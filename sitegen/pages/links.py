@@ -60,6 +60,7 @@ regressions = _fixed("regressions.html")  # steps: where a level changed beyond 
 methods = _fixed("methods.html")  # how every number is computed
 problems = _fixed("problems.html")  # what could not be seen or scored
 instructions = _fixed("instructions/index.html")  # all instruction files
+commits = _fixed("commits/index.html")  # the newest commits
 index_data = _fixed("data/index.json")  # the entry to the data files
 summary = _fixed("summary.md")  # the state of everything in one text
 feed = _fixed("feed.xml")  # what moved, as Atom
@@ -104,6 +105,11 @@ def edit(path: str, sha: str) -> str:
 def commit(sha: str) -> str:
     """One commit."""
     return f"commits/{short_sha(sha)}.html"
+
+
+def older_commits(number: int) -> str:
+    """A full page of the list of commits; 1 holds the oldest, and stays where it is."""
+    return f"commits/page-{number}.html"
 
 
 def schema(file_name: str) -> str:

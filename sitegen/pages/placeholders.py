@@ -57,7 +57,7 @@ class ThinnedView(NamedTuple):
     metrics: tuple[tuple[MetricSpec, float | None], ...]
     errors: tuple[tuple[str, int], ...]
     """(name in the terms of the eval's kind, number) of each type."""
-    nav: str = "overview"
+    nav: str = "evals"
 
 
 def thinned_page(info: EvalInfo, specs: tuple[MetricSpec, ...], at: Snapshot, card: Scorecard) -> Page:

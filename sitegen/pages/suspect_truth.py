@@ -33,7 +33,7 @@ class SuspectTruthView(NamedTuple):
     rows: tuple[SuspectRow, ...]
     corrections: int
     """Rows with a corrected line."""
-    nav: str = "overview"
+    nav: str = "evals"
 
 
 def suspect_truth_page(series: Series, suspects: tuple[SuspectTruth, ...]) -> Page:

@@ -21,6 +21,7 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import EvalSummary
 from sitegen.model.suspect_truth import Correction
 from sitegen.pages.commit.effects import CommitEffect
+from sitegen.pages.commits import ListedCommit
 from sitegen.pages.data.search import SearchEntry
 from sitegen.scoring.mapping import KeptMapping
 from sitegen.scoring.mapping_use import MappingUse
@@ -91,6 +92,15 @@ class SearchTail(NamedTuple):
     """The entries of the last shard, if it is not full."""
 
 
+class CommitListTail(NamedTuple):
+    """The end of the list of commits, to which the next build appends."""
+
+    older: int
+    """Number of commits before these."""
+    rows: tuple[ListedCommit, ...]
+    """The commits of the newest page, and of the full page before it, oldest first."""
+
+
 # Configuration. A build in which none of it is new imports neither pydantic nor yaml.
 
 SITE_CONFIG: Final = CachedKind(name="site configuration", type=SiteConfig, until="inputs")
@@ -137,6 +147,7 @@ NEWEST_COMMIT: Final = CachedKind(name="newest commit", type=str, until="walk")
 """Id of the newest commit that has a page, to which the page of the next one links."""
 
 SEARCH_TAIL: Final = CachedKind(name="search tail", type=SearchTail, until="walk")
+COMMIT_LIST_TAIL: Final = CachedKind(name="commit list tail", type=CommitListTail, until="walk")
 BUILT_HEAD: Final = CachedKind(name="built head", type=str, until="inputs")
 """The commit at which the fold stood when a site was built from it, by the pin, which decides the eval records."""
 
@@ -161,6 +172,7 @@ KINDS: Final[tuple[CachedKind[Any], ...]] = (
     COUNTED_EDITS,
     NEWEST_COMMIT,
     SEARCH_TAIL,
+    COMMIT_LIST_TAIL,
     BUILT_HEAD,
     COMMIT_EFFECTS,
     CLEAN_FILES,

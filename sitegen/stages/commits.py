@@ -20,10 +20,12 @@ from sitegen.pages import links
 from sitegen.pages.commit import touched
 from sitegen.pages.commit.page import CommitView, EvalMove, commit_page
 from sitegen.pages.commit.touched import Touched
+from sitegen.pages.commits import ListedCommit, listed_commit
 from sitegen.pages.instruction.file_history import apart_since, thickens
 from sitegen.render.environment import Renderer
 from sitegen.render.writer import WrittenFiles, digest
 from sitegen.stages.cached_kinds import COMMIT_EFFECTS, NEWEST_COMMIT
+from sitegen.stages.commit_list import CommitList
 from sitegen.stages.engine import Pool
 from sitegen.stages.evals import Evals
 from sitegen.stages.failures import attempt, write_in_its_place
@@ -76,22 +78,27 @@ class CommitsDone(NamedTuple):
     files: WrittenFiles
     uncommitted: CommitView | None
     """What the page of the uncommitted state shows, if it is one of them."""
+    rows: tuple[ListedCommit, ...]
+    """One for each commit, for the list of commits."""
     failures: tuple[Problem, ...] = ()
     """One for each commit whose page could not be made."""
 
 
 def write_commits(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, pool: Pool) -> Commits:
-    """Write the pages of the new commits; older ones never change."""
+    """Write the pages of the new commits, which never change afterwards, and the list of all commits."""
     update = timeline.update
     newest = NEWEST_COMMIT.get(memo)
     uncommitted: CommitView | None = None
     failures: list[Problem] = []
     standing = {row.path: row for row in ledger.standing_files(OWNER)} if update.complete else {}
     tasks = _commit_tasks(timeline, _page_inputs(timeline, evals, memo, newest), standing)
+    commit_list = CommitList(timeline, memo, ledger)
     for _, done in pool.map(write_commit_pages, tasks):
         ledger.record(OWNER, done.files, whole=update.complete)
+        commit_list.add(done.rows)
         uncommitted = done.uncommitted or uncommitted
         failures += done.failures
+    commit_list.finish()
     if update.records:
         newest = NEWEST_COMMIT.keep(memo, "", update.records[-1].commit.sha)
     memo.forget(COMMIT_EFFECTS.name)
@@ -189,28 +196,33 @@ def write_commit_pages(task: CommitsTask) -> CommitsDone:
     """Write the pages that are out of date, and always that of the uncommitted state, whose view is returned."""
     writer, renderer = task.context.writer(task.pages), task.context.renderer()
     uncommitted: CommitView | None = None
+    rows: list[ListedCommit] = []
     failures: list[Problem] = []
     for inputs in task.commits:
-        sha = inputs.record.commit.sha
-        key = digest(encode((task.context.templates, inputs)))
-        if sha != WORKTREE and writer.is_fresh(OWNER, links.commit(sha), key):
+        commit = inputs.record.commit
+        path, key = links.commit(commit.sha), digest(encode((task.context.templates, inputs)))
+        fresh = commit.sha != WORKTREE and writer.is_fresh(OWNER, path, key)
+        made = attempt("the page of this commit", partial(_made, renderer, inputs, fresh=fresh), commit=commit.sha)
+        if isinstance(made, Problem):
+            failures.append(made)
+            rows.append(listed_commit(commit, None))
+            write_in_its_place(writer, renderer, OWNER, path, made)
             continue
-        rendered = attempt("the page of this commit", partial(_rendered_commit, renderer, inputs), commit=sha)
-        if isinstance(rendered, Problem):
-            failures.append(rendered)
-            write_in_its_place(writer, renderer, OWNER, links.commit(sha), rendered)
-            continue
-        view, content = rendered
-        uncommitted = view if sha == WORKTREE else uncommitted
-        writer.write(OWNER, links.commit(sha), content, key)
+        view, content = made
+        rows.append(listed_commit(commit, view))
+        uncommitted = view if commit.sha == WORKTREE else uncommitted
+        if content is not None:
+            writer.write(OWNER, path, content, key)
     return CommitsDone(
         files=writer.files,
         uncommitted=uncommitted,
+        rows=tuple(rows),
         failures=tuple(failures),
     )
 
 
-def _rendered_commit(renderer: Renderer, inputs: CommitPageInputs) -> tuple[CommitView, bytes]:
+def _made(renderer: Renderer, inputs: CommitPageInputs, *, fresh: bool) -> tuple[CommitView, bytes | None]:
+    """What the page of a commit shows, and its bytes unless they stand in the folder already."""
     page = commit_page(*inputs)
     assert isinstance(page.view, CommitView)
-    return page.view, renderer.render(page)
+    return page.view, None if fresh else renderer.render(page)

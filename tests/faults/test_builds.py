@@ -111,6 +111,7 @@ def test_one_more_commit_writes_its_own_pages_and_the_few_that_list_them(small, 
     changed = {path for path in after if before.get(path) != after[path]}
     assert changed == {
         f"commits/{sha[:12]}.html",
+        "commits/index.html",
         "badges/names.json",
         "badges/names.svg",
         "data/evals/names.csv",

@@ -45,6 +45,7 @@ ADDRESSES = {
     "instruction": r"instructions/[^/]+/index\.html",
     "edit": r"instructions/[^/]+/[0-9a-f]{12}\.html",
     "commit": r"commits/[0-9a-f]{12}\.html",
+    "commits": r"commits/(?:index|page-\d+)\.html",
     "regressions": r"regressions\.html",
     "methods": r"methods\.html",
     "problems": r"problems\.html",

@@ -142,7 +142,7 @@ def commit_page(
     rows = sorted(map(_move_row, moves), key=_by_size)
     edits = {item.change.path: item for item in changed if item.role == "instruction"}
     view = CommitView(
-        nav="",
+        nav="commits",
         commit=record.commit,
         earlier=earlier,
         subject=line(record.commit.subject, 300) or "(no subject)",

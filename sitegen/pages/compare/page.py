@@ -134,7 +134,7 @@ class CompareView(NamedTuple):
     points: int
     choosable: int
     """Points that ``data`` holds."""
-    nav: str = "overview"
+    nav: str = "evals"
 
 
 def compare_page(series: Series) -> Page:

@@ -127,7 +127,7 @@ class FieldView(NamedTuple):
     flips: int
     causes: tuple[tuple[str, int], ...]
     """(cause in words, number of flips), most flips first."""
-    nav: str = "overview"
+    nav: str = "evals"
 
     @property
     def scored_again(self) -> bool:

@@ -79,7 +79,7 @@ class ReportView(NamedTuple):
     """On the metrics that have a threshold."""
     recorded: RecordedView | None
     """What the run recorded about itself, if that can be compared."""
-    nav: str = "overview"
+    nav: str = "evals"
 
     @property
     def counted(self) -> bool:

@@ -162,7 +162,7 @@ class TrendView(NamedTuple):
     repeats: RepeatsView | None = None
     columns: tuple[tuple[str, str], ...] = ()
     """(column of the ground truth, field path), by the newest point's mapping."""
-    nav: str = "overview"
+    nav: str = "evals"
 
 
 def trend_page(

@@ -57,7 +57,7 @@ class VariantsView(NamedTuple):
     metrics: tuple[MetricRow, ...]
     """Metrics that any variant has."""
     pairs: tuple[PairView, ...]
-    nav: str = "overview"
+    nav: str = "evals"
 
     @property
     def by_rank(self) -> list[int]:

@@ -1,0 +1,128 @@
+"""The list of all commits that changed an eval, an instruction file or an output: newest first, in pages by age."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from sitegen.model.commits import Commit
+from sitegen.model.site import Page
+from sitegen.pages import links
+from sitegen.pages.commit.page import CommitView
+from sitegen.text.plain import line
+
+COMMITS: Final = 100
+"""Commits of a full page. The newest page has fewer only if there are no more; it has fewer than twice as many."""
+
+
+class LargestChange(NamedTuple):
+    """The eval whose headline metric changed most with a commit."""
+
+    name: str
+    change: float | None
+    """None without an iteration before it."""
+    lower_is_better: bool
+    unit: str
+
+
+class ListedCommit(NamedTuple):
+    """One commit. The memo holds those of the newest pages, so it has what the list shows and no more."""
+
+    sha: str
+    short: str
+    subject: str
+    author: str
+    committed_at: str
+    changed: str
+    """What it changed, in a few words: ``3 instruction files, outputs of Orders``."""
+    improved: int = 0
+    worse: int = 0
+    largest: LargestChange | None = None
+    """None if no eval has an iteration of this commit."""
+
+
+class CommitsView(NamedTuple):
+    """What ``pages/commits.html`` shows."""
+
+    rows: tuple[ListedCommit, ...]
+    """Newest first."""
+    first: int
+    """How many commits are older than the oldest row."""
+    newest: bool
+    """It is the page that the navigation leads to."""
+    newer: str | None
+    """Address of the page with the next newer commits."""
+    older: str | None
+    nav: str = "commits"
+
+
+def listed_commit(commit: Commit, view: CommitView | None) -> ListedCommit:
+    """The row of a commit from what its page shows. ``view``: None if that page could not be made."""
+    row = ListedCommit(
+        sha=commit.sha,
+        short=commit.short,
+        subject=line(commit.subject, 160) or "(no subject)",
+        author=line(commit.author, 60),
+        committed_at=commit.committed_at,
+        changed=_changed(view) if view else "",
+    )
+    if view is None or not view.moves:
+        return row
+    largest = view.moves[0].row
+    return row._replace(
+        improved=view.improved,
+        worse=view.worse,
+        largest=LargestChange(
+            name=largest.name,
+            change=largest.moves[0].change,
+            lower_is_better=not largest.spec.higher_is_better,
+            unit=largest.spec.unit,
+        ),
+    )
+
+
+def commits_pages(rows: Sequence[ListedCommit], first: int) -> tuple[Page, ...]:
+    """The pages of the newest commits, oldest page first.
+
+    Args:
+        rows: the newest commits, oldest first. The first one begins a page.
+        first: how many commits are older than these.
+
+    """
+    pages = []
+    while len(rows) >= 2 * COMMITS:
+        full, rows = rows[:COMMITS], rows[COMMITS:]
+        number = first // COMMITS + 1
+        newer = links.older_commits(number + 1) if len(rows) >= 2 * COMMITS else links.commits()
+        pages.append(_page(links.older_commits(number), full, first, newer))
+        first += COMMITS
+    return (*pages, _page(links.commits(), rows, first, None))
+
+
+def _page(path: str, rows: Sequence[ListedCommit], first: int, newer: str | None) -> Page:
+    view = CommitsView(
+        rows=tuple(reversed(rows)),
+        first=first,
+        newest=newer is None,
+        newer=newer,
+        older=links.older_commits(first // COMMITS) if first else None,
+    )
+    return Page(path, "pages/commits.html", view)
+
+
+def _changed(view: CommitView) -> str:
+    files = len(view.instructions)
+    parts = [
+        "instructions" if files == 1 else f"{files:,} instruction files" if files else "",
+        _of_evals("outputs", [change.name for change in view.outputs]),
+        _of_evals("ground truth", [change.name for change in view.ground_truths]),
+        "rules" if view.rules else "",
+    ]
+    return ", ".join(filter(None, parts)) or "other files"
+
+
+def _of_evals(what: str, names: Sequence[str]) -> str:
+    evals = dict.fromkeys(filter(None, names))
+    if len(evals) > 1:
+        return f"{what} of {len(evals):,} evals"
+    return f"{what} of {next(iter(evals))}" if evals else what if names else ""

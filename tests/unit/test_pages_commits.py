@@ -1,0 +1,98 @@
+"""The list of commits: what a row says, and pages of which one more commit changes the newest alone."""
+
+from pathlib import Path
+
+from sitegen.model.site import Page
+from sitegen.pages import links
+from sitegen.pages.commit.page import CommitView, commit_page
+from sitegen.pages.commits import COMMITS, CommitsView, LargestChange, ListedCommit, commits_pages, listed_commit
+from sitegen.render.environment import Renderer, find_templates
+from tests import pages_sample_diffs as sample
+from tests.gitrepo import GitRepo
+from tests.sites import build_site, content, differences
+
+
+def rows(count: int) -> list[ListedCommit]:
+    return [
+        ListedCommit(f"{number:040x}", f"{number:07x}", f"Subject {number}", "Wren", "2026-02-05", "rules")
+        for number in range(count)
+    ]
+
+
+def pages(count: int) -> dict[str, Page]:
+    return {page.path: page for page in commits_pages(rows(count), 0)}
+
+
+def view(page: Page) -> CommitsView:
+    assert isinstance(page.view, CommitsView)
+    return page.view
+
+
+def test_a_row_says_what_a_commit_changed_and_how_evals_changed_with_it():
+    of_commit = commit_page(sample.RECORD, sample.MOVES, sample.TOUCHED, sample.FILES, sample.NAMES).view
+    assert isinstance(of_commit, CommitView)
+    commit = sample.RECORD.commit
+    assert listed_commit(commit, of_commit) == ListedCommit(
+        sha=commit.sha,
+        short=commit.short,
+        subject=of_commit.subject,
+        author=commit.author,
+        committed_at=commit.committed_at,
+        changed="instructions, outputs of 2 evals, ground truth of Herbs, rules",
+        improved=of_commit.improved,
+        worse=of_commit.worse,
+        largest=LargestChange("Vegetables", of_commit.moves[0].row.moves[0].change, lower_is_better=False, unit=""),
+    )
+    assert (of_commit.improved, of_commit.worse) == (0, 2)
+
+
+def test_a_commit_whose_page_failed_is_listed_all_the_same():
+    row = listed_commit(sample.RECORD.commit, None)
+    assert (row.sha, row.changed, row.largest) == (sample.RECORD.commit.sha, "", None)
+
+
+def test_the_newest_page_is_never_short_and_a_full_page_holds_the_same_commits_for_good():
+    assert [(path, len(view(page).rows)) for path, page in pages(5 * COMMITS // 2).items()] == [
+        ("commits/page-1.html", COMMITS),
+        ("commits/index.html", 3 * COMMITS // 2),
+    ]
+    before, after = pages(4 * COMMITS - 2), pages(4 * COMMITS - 1)
+    assert {path for path in after if before[path] != after[path]} == {links.commits()}
+    assert [row.subject for row in view(after["commits/page-1.html"]).rows][:: COMMITS - 1] == [
+        f"Subject {COMMITS - 1}",
+        "Subject 0",
+    ]
+
+
+def test_pages_link_to_the_next_newer_and_the_next_older_commits():
+    neighbours = {path: (view(page).newer, view(page).older) for path, page in pages(4 * COMMITS).items()}
+    assert neighbours == {
+        "commits/page-1.html": ("commits/page-2.html", None),
+        "commits/page-2.html": ("commits/page-3.html", "commits/page-1.html"),
+        "commits/page-3.html": ("commits/index.html", "commits/page-2.html"),
+        "commits/index.html": (None, "commits/page-3.html"),
+    }
+
+
+def test_the_page_escapes_what_commits_say():
+    row = rows(1)[0]._replace(subject="Say <b>", author="<i>", largest=LargestChange("<u>", 0.5, False, ""))
+    (page,) = commits_pages([row], 0)
+    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    assert all(f"&lt;{tag}&gt;" in html and f"<{tag}>" not in html for tag in "biu")
+
+
+def test_a_list_that_grew_by_one_commit_after_the_other_is_that_of_one_build(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr("sitegen.pages.commits.COMMITS", 2)
+    repo = GitRepo(tmp_path / "project")
+    for number in range(9):
+        repo.commit({"CLAUDE.md": f"# Rules\n\n{number}\n"}, message=f"Edit {number}")
+        if number in (3, 6, 8):
+            build_site(repo.path, tmp_path / "grown", jobs=1)
+    build_site(repo.path, tmp_path / "cold", jobs=1)
+    assert sorted(path for path in content(tmp_path / "cold") if path.startswith(("commits/i", "commits/p"))) == [
+        "commits/index.html",
+        "commits/page-1.html",
+        "commits/page-2.html",
+        "commits/page-3.html",
+    ]
+    assert differences(tmp_path / "grown", tmp_path / "cold") == []
