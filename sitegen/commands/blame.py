@@ -14,7 +14,7 @@ from sitegen.commands.printing import print_document, print_line
 from sitegen.errors import ConfigurationError
 from sitegen.model.cells import Cell, CellMap, Fate, State
 from sitegen.model.series import Point, Series
-from sitegen.pages.labels import FATES, ROLES
+from sitegen.pages.labels import FATES, ROLES, bad_runs
 from sitegen.project import Options
 from sitegen.questions.study import read_series
 from sitegen.text.plain import line
@@ -87,6 +87,8 @@ def repeat_lines(series: Series, cells: Sequence[Cell]) -> Iterator[str]:
         share = 100 * (rate.rate or 0)
         differ = f"{rate.flips:,} of {rate.pairs:,} pairs differ ({share:.1f} %)"
         yield f"{line(rate.attribute, 120)}: {differ}, of {outputs}"
+    if noise.bad_runs:
+        yield bad_runs(noise.bad_runs)
 
 
 def _cell_summary(series: Series, blame: CellBlame) -> str:

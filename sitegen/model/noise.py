@@ -62,6 +62,8 @@ class Noise(NamedTuple):
     pooled: FlipRate
     fields: tuple[FlipRate, ...]
     """The field that flips most often first."""
+    bad_runs: tuple[str, ...] = ()
+    """Names of outputs so far off their repeats that they are left out of the deviation, the limit and the rates."""
 
 
 Decision: TypeAlias = Literal["better", "worse", "inconclusive", "same"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from sitegen.analysis.deltas import Role
@@ -93,6 +93,15 @@ def interval_basis(interval: Interval, nouns: Nouns) -> str:
         "runs": ("run", "runs"),
     }[interval.unit]
     return f"{interval.n:,} {singular if interval.n == 1 else plural}"
+
+
+def bad_runs(names: Sequence[str]) -> str:
+    """The sentence on outputs that are left out of the noise of repeats; empty if there are none."""
+    if not names:
+        return ""
+    listed = ", ".join(line(name, 40) for name in names[:5])
+    more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+    return f"Left out as bad runs, far off the outputs made alike: {listed}{more}."
 
 
 def reason(why: Why, nouns: Nouns) -> str:

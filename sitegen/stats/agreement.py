@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
+from itertools import chain
 from math import fsum, sqrt
-from typing import NamedTuple, Self
+from statistics import median
+from typing import Final, NamedTuple
 
 from sitegen.model.scorecards import Kappa
 from sitegen.stats.intervals import LEVEL
-from sitegen.stats.quantiles import normal
+from sitegen.stats.outliers import FAR
+from sitegen.stats.quantiles import normal, student
 from sitegen.stats.significance import mean
+
+FAR_LEVEL: Final = 0.9995
+"""Of two thousand repeats whose scatter is known and normal, one lies beyond."""
 
 
 def differing_pairs(outcomes: Iterable[Hashable]) -> tuple[int, int]:
@@ -24,37 +30,80 @@ def differing_pairs(outcomes: Iterable[Hashable]) -> tuple[int, int]:
     return pairs - sum(number * (number - 1) // 2 for number in numbers), pairs
 
 
-class Repeatability(NamedTuple):
-    """The distances of values from the mean of their group, pooled over groups of repeats.
+class RepeatedValues(NamedTuple):
+    """The values of one group of repeats, at least two."""
 
-    The cost of adding a group does not grow with the groups before it, and their order does not matter.
+    values: tuple[float, ...]
+    distances: tuple[float, ...]
+    """How far each value but one is off the median of the group; the nearest one is left out. See ``repeated_values``.
     """
+    squares: float
+    """Sum of the squared distances from the mean."""
+    least: float
+    """A value is not a bad run unless it is off by more than this."""
 
-    squares: tuple[float, ...] = ()
-    """Floats whose exact sum is the sum of the squared distances."""
-    freedom: int = 0
+
+class Repeatability(NamedTuple):
+    """How far repeats scatter, without bad runs."""
+
+    deviation: float | None
+    """The repeatability standard deviation of ISO 5725-2; None if no group has two values."""
+    freedom: int
     """Number of values, minus one for each group."""
-
-    def plus(self, group: Sequence[float]) -> Self:
-        """Add a group; one of fewer than two values is ignored."""
-        if len(group) < 2:
-            return self
-        centre = mean(group)
-        squares = _exact_sum([*self.squares, *((value - centre) ** 2 for value in group)])
-        return self._replace(squares=squares, freedom=self.freedom + len(group) - 1)
-
-    @property
-    def deviation(self) -> float | None:
-        """The repeatability standard deviation of ISO 5725-2; None if no group had two values."""
-        return sqrt(fsum(self.squares) / self.freedom) if self.freedom else None
+    bad: tuple[tuple[int, ...], ...]
+    """For each group the places of its bad runs."""
 
 
-def _exact_sum(values: Sequence[float]) -> tuple[float, ...]:
-    """A few floats with the same exact sum: the rounded sum, then the rounding error of each, until it is 0."""
-    parts: list[float] = []
-    while rest := fsum((*values, *(-part for part in parts))):
-        parts.append(rest)
-    return tuple(parts)
+def repeated_values(values: Sequence[float], least: float = 0.0) -> RepeatedValues:
+    """A group of two or more repeats.
+
+    The distances are multiplied by the root of n / (n - 1), because the median of few values lies near each of them.
+    """
+    middle, count = median(values), len(values)
+    distances = sorted(abs(value - middle) for value in values)[1:]
+    inflation = sqrt(count / (count - 1))
+    return RepeatedValues(
+        values=tuple(values),
+        distances=tuple([inflation * distance for distance in distances]),
+        squares=_squares(values),
+        least=least,
+    )
+
+
+def repeatability(groups: Sequence[RepeatedValues]) -> Repeatability:
+    """The scatter within groups of repeats, pooled. Bad runs leave it, because one of them would hide every change.
+
+    The scale is 1.4826 times the median distance from the median of the own group, which a bad run hardly moves. A
+    value is a bad run if it is off by more than ``FAR_LEVEL`` of Student's t allows with as many distances, and at
+    least by ``FAR`` scales. Both values of a pair are equally far off: nothing says which one is bad, and both leave.
+    """
+    distances = sorted(chain.from_iterable([group.distances for group in groups]))
+    if not distances:
+        return Repeatability(deviation=None, freedom=0, bad=tuple(() for _ in groups))
+    scale = 1.4826 * distances[(len(distances) - 1) // 2]
+    cut = max(FAR, student(FAR_LEVEL, len(distances))) * scale
+    bad = tuple([_far_off(group, max(cut, group.least)) for group in groups])
+    squares, freedom = [], 0
+    for group, places in zip(groups, bad, strict=True):
+        values = [value for place, value in enumerate(group.values) if place not in places] if places else group.values
+        if len(values) > 1:
+            squares.append(_squares(values) if places else group.squares)
+            freedom += len(values) - 1
+    deviation = sqrt(fsum(squares) / freedom) if freedom else None
+    return Repeatability(deviation=deviation, freedom=freedom, bad=bad)
+
+
+def _far_off(group: RepeatedValues, cut: float) -> tuple[int, ...]:
+    if group.distances[-1] <= cut:
+        return ()
+    middle, count = median(group.values), len(group.values)
+    inflation = sqrt(count / (count - 1))
+    return tuple([place for place, value in enumerate(group.values) if inflation * abs(value - middle) > cut])
+
+
+def _squares(values: Sequence[float]) -> float:
+    centre = mean(values)
+    return fsum((value - centre) ** 2 for value in values)
 
 
 def cohens_kappa(pairs: Sequence[tuple[Hashable, Hashable]]) -> Kappa | None:

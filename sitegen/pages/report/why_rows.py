@@ -15,7 +15,7 @@ from sitegen.model.noise import ChangeVerdict, Decision, FlipRate, Interval, Noi
 from sitegen.pages import change_text
 from sitegen.pages.change_text import points
 from sitegen.pages.changes import DisplayedChange, in_points
-from sitegen.pages.labels import interval_basis
+from sitegen.pages.labels import bad_runs, interval_basis
 from sitegen.pages.report import FateRow, FixedCell
 from sitegen.pages.report.runs import RateRow, RunsView
 from sitegen.pages.report.why import Why
@@ -168,7 +168,7 @@ def runs(view: RunsView, spec: MetricSpec) -> Markup:
         words += f". Standard deviation: {in_points(view.deviation, spec):.1f} points"
     if view.pooled and view.pooled.rate is not None:
         words += f". Of {view.pooled.pairs:,} pairs of values {100 * view.pooled.rate:.1f}\u202f% differ in outcome"
-    return Markup(f"{words}.")
+    return Markup(f"{words}. {text(bad_runs(view.bad_runs))}".rstrip())
 
 
 def rates(rows: Iterable[RateRow]) -> Markup:
@@ -233,7 +233,8 @@ def _reason(verdict: ChangeVerdict, spec: MetricSpec, noise: Noise | None) -> st
             return "There is too little here to tell a change from chance."
         case "within the noise of repeats":
             limit = f": by up to {_change_size(noise.limit, spec)} points" if noise and noise.limit is not None else ""
-            return f"Outputs made again under the same instructions differ by as much{limit}."
+            left_out = f" {bad_runs(noise.bad_runs)}" if noise and noise.bad_runs else ""
+            return f"Outputs made again under the same instructions differ by as much{limit}.{left_out}"
         case "interval holds zero":
             return f"Its 95\u202f% interval, {_interval_ends(verdict, spec)} points, holds zero: it may be chance."
         case "flips may be chance":

@@ -21,7 +21,7 @@ from sitegen.model.noise import ChangeVerdict, FlipRate, Noise
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point, Series
 from sitegen.pages.changes import DisplayedChange, Flipped, changes, flipped, in_points
-from sitegen.pages.labels import CAUSES, interval_basis
+from sitegen.pages.labels import CAUSES, bad_runs, interval_basis
 from sitegen.pages.recorded import agrees_with_now
 from sitegen.pages.report.discrepancies import field_file
 from sitegen.pages.report.runs import FIELDS, RateRow
@@ -219,6 +219,8 @@ class RepeatsView(NamedTuple):
     rows: tuple[RateRow, ...]
     """Fields in which they differ, the one that flips most often first."""
     more: int
+    left_out: str
+    """The sentence on bad runs; empty if there are none."""
 
 
 def repeats_view(series: Series) -> RepeatsView | None:
@@ -230,7 +232,13 @@ def repeats_view(series: Series) -> RepeatsView | None:
         return None
     rates = [rate for rate in noise.fields if rate.flips]
     rows = tuple(RateRow(rate, field_file(series.info.id, rate.attribute)) for rate in rates[:FIELDS])
-    return RepeatsView(outputs=noise.outputs, pooled=noise.pooled, rows=rows, more=len(rates) - len(rows))
+    return RepeatsView(
+        outputs=noise.outputs,
+        pooled=noise.pooled,
+        rows=rows,
+        more=len(rates) - len(rows),
+        left_out=bad_runs(noise.bad_runs),
+    )
 
 
 class OutputUsage(NamedTuple):
