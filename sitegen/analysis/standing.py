@@ -13,9 +13,11 @@ from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.noise.repeats import noise_of_headline
 from sitegen.analysis.regressions import mute_of
 from sitegen.config import Mute
+from sitegen.model.cells import Flips
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, Decision
 from sitegen.model.regressions import Step
+from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import EvalSummary, Headline, Peak, Series
 
 Trouble: TypeAlias = Literal["unscored", "worse", "too new", "below target", "behind", "none", "no outputs"]
@@ -84,11 +86,11 @@ class Standing(NamedTuple):
 
 def standings(summaries: Iterable[EvalSummary], mutes: Sequence[Mute]) -> tuple[Standing, ...]:
     """Every eval that is not deleted, the one in most trouble first; of several alike the one that lost most."""
-    alive = (standing(summary, mutes) for summary in summaries if not summary.deleted)
+    alive = (standing_of(summary, mutes) for summary in summaries if not summary.deleted)
     return tuple(sorted(alive, key=_trouble_rank))
 
 
-def standing(summary: EvalSummary, mutes: Sequence[Mute]) -> Standing:
+def standing_of(summary: EvalSummary, mutes: Sequence[Mute]) -> Standing:
     """How one eval stands."""
     muted = [step for step in summary.steps if mute_of(mutes, summary, step)]
     steps = [step for step in summary.steps if step not in muted]
@@ -120,27 +122,27 @@ def standing(summary: EvalSummary, mutes: Sequence[Mute]) -> Standing:
     return result._replace(trouble=_trouble(result, newest))
 
 
-def _trouble(one: Standing, newest: Headline | None) -> Trouble:
+def _trouble(standing: Standing, newest: Headline | None) -> Trouble:
     if newest is None:
         return "no outputs"
-    if newest.status != "scored" or (newest.values[0] is None and one.summary.peak):
+    if newest.status != "scored" or (newest.values[0] is None and standing.summary.peak):
         return "unscored"
-    if one.lost or one.behind_by_more_than_chance:
+    if standing.lost or standing.behind_by_more_than_chance:
         return "worse"
-    if one.too_new:
+    if standing.too_new:
         return "too new"
-    if one.below_target:
+    if standing.below_target:
         return "below target"
-    return "behind" if one.behind else "none"
+    return "behind" if standing.behind else "none"
 
 
-def _trouble_rank(one: Standing) -> tuple[int, float, str, str]:
-    return TROUBLES.index(one.trouble), -one.size, one.summary.info.name, one.summary.info.id
+def _trouble_rank(standing: Standing) -> tuple[int, float, str, str]:
+    return TROUBLES.index(standing.trouble), -standing.size, standing.summary.info.name, standing.summary.info.id
 
 
 def nothing_is_worse(evals: Iterable[Standing]) -> bool:
     """Whether a page may say that nothing is worse than it was: no loss that is open, too new, or beyond chance."""
-    return not any(one.trouble in LOST for one in evals)
+    return not any(standing.trouble in LOST for standing in evals)
 
 
 def since_best(series: Series, peak: Peak | None) -> ChangeVerdict | None:
@@ -149,17 +151,31 @@ def since_best(series: Series, peak: Peak | None) -> ChangeVerdict | None:
     None if the newest point is the best one or has no headline, and for recorded numbers, which no test can tell from
     chance. The fields of the verdict are left out.
     """
-    newest, spec = len(series.points) - 1, series.specs[0]
-    if peak is None or peak.at == newest or series.info.recorded:
+    newest = len(series.points) - 1
+    if peak is None or peak.at == newest or series.points[newest].scorecard.status != "scored":
         return None
-    before, after = ((point.now or point.scorecard) for point in (series.points[peak.at], series.points[newest]))
-    if after.status != "scored":
+    cards = [point.now or point.scorecard for point in (series.points[peak.at], series.points[newest])]
+    return _verdict(series, cards[0], cards[1], flips(series.cells, peak.at, newest))
+
+
+def last_change(series: Series) -> ChangeVerdict | None:
+    """The change from the last point but one to the newest, as reports judge it, without fields; None as above."""
+    if len(series.points) < 2:
+        return None
+    before, newest = series.points[-2:]
+    if newest.flips is None or "outputs" not in newest.snapshot.cause:
+        return None
+    return _verdict(series, before.scorecard, newest.scorecard, newest.flips)
+
+
+def _verdict(series: Series, before: Scorecard, after: Scorecard, flipped: Flips) -> ChangeVerdict | None:
+    if series.info.recorded:
         return None
     return change_verdict(
         before,
         after,
         series.info.kind,
-        flips(series.cells, peak.at, newest),
+        flipped,
         noise=noise_of_headline(series.points),
-        higher_is_better=spec.higher_is_better,
+        higher_is_better=series.specs[0].higher_is_better,
     )._replace(fields=())

@@ -197,6 +197,8 @@ class EvalSummary(NamedTuple):
     """The usage of the newest point."""
     since_best: ChangeVerdict | None = None
     """The change from the best output to the newest point (``analysis/standing.py``), without its fields."""
+    last_change: ChangeVerdict | None = None
+    """The change that the newest output made, without its fields."""
 
 
 class Effect(NamedTuple):

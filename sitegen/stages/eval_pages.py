@@ -12,7 +12,7 @@ from sitegen.analysis.cached import CacheStore
 from sitegen.analysis.deltas import graded_since, under_rules_of
 from sitegen.analysis.effects import peak
 from sitegen.analysis.series import HEADLINES, headline, problems_of_point, standing_problems
-from sitegen.analysis.standing import since_best
+from sitegen.analysis.standing import last_change, since_best
 from sitegen.analysis.suspect_truth import suspect_truth
 from sitegen.model.regressions import Step
 from sitegen.model.series import EvalSummary, Series, Window
@@ -135,6 +135,7 @@ def record_of(
         metrics=tuple(spec.name for spec in series.specs),
         usage=point and point.scorecard.usage,
         since_best=since_best(series, best),
+        last_change=last_change(series),
     )
     problems = [problems_of_point(series.info.id, point.snapshot, point.scorecard) for point in series.points]
     return EvalRecord(

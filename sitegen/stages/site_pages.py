@@ -114,7 +114,9 @@ class SitePages(NamedTuple):
         infos = tuple(summary.info for summary in summaries)
 
         def overview() -> Page:
-            return overview_page(summaries, head, revision, counts, self.latest, newest, worktree, self.without_evals)
+            return overview_page(
+                summaries, head, revision, counts, self.latest, newest, worktree, self.without_evals, mutes
+            )
 
         return (
             (links.overview(), overview),

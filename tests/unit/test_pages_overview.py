@@ -72,7 +72,7 @@ def test_targets_are_met_below_or_not_set():
     view = _view(
         _summary("a", 0.5, least=0.5), _summary("b", 0.4, least=0.5), _summary("c", 0.1), _summary("d", None, least=0.5)
     )
-    assert [row.met for row in view.rows] == [True, False, None, None]
+    assert [row.met for row in view.rows] == [False, True, None, None]
     assert (view.met, view.targets, view.below) == (1, 2, ("B",))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sitegen.analysis.standing import Trouble, nothing_is_worse, since_best, standing, standings
+from sitegen.analysis.standing import Trouble, nothing_is_worse, since_best, standing_of, standings
 from sitegen.config import Mute
 from sitegen.model.noise import ChangeVerdict, Decision
 from sitegen.model.regressions import StepStatus
@@ -46,7 +46,7 @@ CASES: list[tuple[EvalSummary, Trouble]] = [
 
 @pytest.mark.parametrize(("one", "trouble"), CASES, ids=lambda case: getattr(case, "info", [""])[0])
 def test_each_eval_has_one_trouble(one: EvalSummary, trouble: Trouble) -> None:
-    found = standing(one, ())
+    found = standing_of(one, ())
     assert (found.trouble, nothing_is_worse([found])) == (trouble, trouble not in ("unscored", "worse", "too new"))
 
 
@@ -77,13 +77,13 @@ def test_the_eval_in_most_trouble_comes_first_and_deleted_ones_are_left_out() ->
 def test_a_mute_below_the_best_output_also_mutes_the_distance_to_it() -> None:
     one = stepped("a", "open")._replace(since_best=verdict("worse"))
     mute = Mute(eval="a", commit=one.steps[0].commit.sha, why="harder documents")
-    assert [standing(one, mutes).trouble for mutes in ((), (mute,))] == ["worse", "behind"]
+    assert [standing_of(one, mutes).trouble for mutes in ((), (mute,))] == ["worse", "behind"]
 
 
 def test_of_an_amount_where_less_is_better_more_is_behind() -> None:
     one = summary("slow", 2.0, 5.0, peak=Peak(0, 2.0, 0))
     one = one._replace(specs=(one.specs[0]._replace(higher_is_better=False), *one.specs[1:]))
-    assert standing(one, ()).behind == 3.0
+    assert standing_of(one, ()).behind == 3.0
 
 
 def test_the_newest_output_is_judged_against_the_best_one_by_documents_and_cells() -> None:

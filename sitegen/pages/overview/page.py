@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sitegen.analysis.noise.intervals import ends_of_mean
+from sitegen.analysis.standing import LOST, standings
+from sitegen.config import Mute
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import Overlap
 from sitegen.model.metrics import MetricSpec
@@ -16,6 +18,7 @@ from sitegen.model.timeline import Edit
 from sitegen.pages import links
 from sitegen.pages.commit.page import CommitView
 from sitegen.pages.overview.focus import FocusView, focus_view
+from sitegen.pages.overview.news import Phrase, Sentence, loss, news
 from sitegen.stats.counts import mean
 from sitegen.text.patch import PatchCounts
 
@@ -27,6 +30,9 @@ SPARK: Final = 60
 
 FILES: Final = 6
 """Edited files that are listed of one commit."""
+
+LOSSES: Final = 6
+"""Evals whose loss is listed below the first sentence."""
 
 
 class SiteCounts(NamedTuple):
@@ -66,6 +72,17 @@ class EditEffects(NamedTuple):
     edits: tuple[FileEdit, ...]
     """By path; at least one."""
     effects: tuple[Effect, ...]
+
+
+class LossCounts(NamedTuple):
+    """How much is worse than it was, or seems to be."""
+
+    regressions: int
+    """Open ones that are not muted."""
+    too_new: int
+    """Falls that are too new to tell from noise."""
+    behind: int
+    """Evals behind their best by more than chance."""
 
 
 class EvalRow(NamedTuple):
@@ -151,6 +168,13 @@ class OverviewView(NamedTuple):
     """The 95 % interval of the mean; None if one of the evals has none."""
     status: bool
     """Whether any eval has something in the column of its status, such as a target."""
+    news: tuple[Sentence, ...]
+    """What got worse, what got better, and what to do next; empty if there are no evals."""
+    losses: tuple[tuple[Phrase, ...], ...]
+    """What evals lost beside the one that the first sentence is about, each as a sentence."""
+    more_losses: int
+    """Evals that lost something and are not listed."""
+    lost: LossCounts
     worktree: Worktree | None = None
     """None if the newest point is a commit."""
     instructions: InstructionOverview | None = None
@@ -172,12 +196,17 @@ def overview_page(
     newest: str | None = None,
     worktree: Worktree | None = None,
     instructions: InstructionOverview | None = None,
+    mutes: Sequence[Mute] = (),
 ) -> Page:
-    """The overview. Deleted evals are listed but, like recorded numbers, left out of the means.
+    """The overview, with the evals in most trouble first.
+
+    Deleted evals are listed last and, like recorded numbers, left out of the means.
 
     ``latest`` is newest first; ``newest`` is the id of the newest commit that has a page.
     """
-    rows = tuple(map(_eval_row, summaries))
+    evals = standings(summaries, mutes)
+    deleted = [summary for summary in summaries if summary.deleted]
+    rows = tuple(map(_eval_row, (*(standing.summary for standing in evals), *deleted)))
     living = [summary for summary in summaries if not summary.deleted]
     alive = [row for row in rows if not row.deleted and not row.info.recorded]
     now, left_out = mean(row.values[0] for row in alive)
@@ -186,6 +215,8 @@ def overview_page(
     before, _ = mean(_before(row) for row in compared)
     targeted = [row for row in rows if row.met is not None and not row.deleted]
     edits = tuple(map(_latest_edit_row, latest))
+    focus = focus_view(summaries)
+    others = [standing for standing in evals if standing.trouble in LOST][1:]
     view = OverviewView(
         head=head,
         newest=newest,
@@ -205,11 +236,19 @@ def overview_page(
         longest=max((sum(row.errors) for row in rows), default=1) or 1,
         edits=edits,
         largest=max((abs(change) for row in edits for _, change in row.largest if change), default=1.0),
-        focus=focus_view(summaries),
+        focus=focus,
         suspects=tuple((summary.info, len(summary.suspects)) for summary in living if summary.suspects),
         stale=tuple(summary.info for summary in living if summary.stale),
         mean_ends=ends_of_mean((row.values[0], row.interval) for row in alive),
         status=any(row.least is not None or row.deleted or _unscored(row.newest) for row in rows),
+        news=news(evals, focus),
+        losses=tuple(tuple(loss(standing)) for standing in others[:LOSSES]),
+        more_losses=len(others[LOSSES:]),
+        lost=LossCounts(
+            regressions=sum(len(standing.lost) for standing in evals),
+            too_new=sum(len(standing.too_new) for standing in evals),
+            behind=sum(standing.behind_by_more_than_chance for standing in evals),
+        ),
         worktree=worktree,
         instructions=instructions,
     )

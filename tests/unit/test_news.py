@@ -1,0 +1,248 @@
+"""The three sentences on the state of all evals, which open the overview and the summary: a table of cases."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sitegen.analysis.standing import standings
+from sitegen.config import Mute
+from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.series import EvalSummary, Focus, Peak, WeakSection
+from sitegen.pages.overview.focus import focus_view
+from sitegen.pages.overview.news import Sentence, news
+from sitegen.pages.overview.page import SiteCounts, overview_page
+from sitegen.render.environment import Renderer, find_templates
+from sitegen.render.summary import summary_file
+from tests import pages_sample as sample
+from tests.unit.test_for_machines import commit, step, summary
+from tests.unit.test_standing import verdict
+
+ERRORS = Focus((WeakSection("lines", (2, 0, 0, 0), 10), WeakSection("(top level)", (0, 0, 1, 0), 5)))
+SECONDS = MetricSpec("seconds", "Seconds", "", high=100.0, higher_is_better=False, recorded=True, unit="s")
+
+
+def case(name: str, *values: float | None, by_rules: float = 0.0, wrong: bool = True, **more: Any) -> EvalSummary:
+    """An eval with these headlines, its best output and the change of the newest one."""
+    defined = [value for value in values if value is not None]
+    result = summary(name, *values, **more)
+    if defined:
+        result = result._replace(peak=Peak(values.index(max(defined)), max(defined), 0))
+    if len(defined) > 1 and values[-1] is not None:
+        change = defined[-1] - defined[-2]
+        parts = DeltaParts(change - by_rules, 0.0, by_rules)
+        result = result._replace(delta=Delta(Overlap("comparable", 1), (MetricDelta("f1", change, parts),)))
+    return result._replace(focus=ERRORS) if wrong else result
+
+
+def recorded(*values: float) -> EvalSummary:
+    one = summary("speed", *values)
+    change = values[-1] - values[-2]
+    return one._replace(
+        info=one.info._replace(kind="recorded"),
+        specs=(SECONDS,),
+        peak=Peak(values.index(min(values)), min(values), 0),
+        delta=Delta(Overlap("comparable", 1), (MetricDelta("seconds", change, None),)),
+    )
+
+
+WORK = "Work on Eval a: 2 of its 3 errors are in lines."
+FALL = (step(1, 0.9, 0.5, "open"),)
+NOBODY = step(1, 0.9, 0.5, "open")
+NOBODY = NOBODY._replace(circumstances=NOBODY.circumstances._replace(edits=()))
+
+CASES: dict[str, tuple[tuple[EvalSummary, ...], tuple[str, ...]]] = {
+    "no eval": ((), ()),
+    "only deleted evals": ((case("gone", 0.9, 0.1, deleted=True, steps=FALL),), ()),
+    "no output": (
+        (summary("a"),),
+        ("Nothing can be told yet: no eval has an output.", "Commit the first output of Eval a."),
+    ),
+    "one eval with one output": (
+        (case("a", 0.5),),
+        (
+            "Nothing can be worse yet: no eval has a second output.",
+            "Eval a has its first output, iteration-001, with F1 0.500.",
+            WORK,
+        ),
+    ),
+    "first outputs, one of them undefined": (
+        (case("a", None, wrong=False), case("b", 0.5, wrong=False)),
+        (
+            "Nothing can be worse yet: no eval has a second output.",
+            "Eval b has its first output, iteration-001, with F1 0.500, and 1 more eval has its.",
+            "Nothing: no newest output has an error.",
+        ),
+    ),
+    "no change": (
+        (case("a", 0.5, 0.5),),
+        (
+            "Nothing by more than noise.",
+            "No newest output gained anything. The eval is at its best.",
+            WORK,
+        ),
+    ),
+    "a fall that may be chance": (
+        (case("a", 0.9, 0.7, since_best=verdict("inconclusive")), summary("empty")),
+        (
+            "Nothing by more than noise; Eval a is 0.200 behind its best F1, iteration-001, which may be chance.",
+            "No newest output gained anything.",
+            WORK,
+        ),
+    ),
+    "a fall beyond chance in two outputs": (
+        (case("a", 0.9, 0.7, since_best=verdict("worse")),),
+        (
+            "Eval a is 0.200 behind its best F1, iteration-001, by more than chance.",
+            "No newest output gained anything.",
+            "Compare the newest output of Eval a with its best, iteration-001, and undo what broke it.",
+        ),
+    ),
+    "an open regression after an edit, and two more evals that lost": (
+        (
+            case("a", 0.9, 0.5, steps=FALL),
+            case("b", 0.9, 0.8, since_best=verdict("worse")),
+            case("c", 0.9, 0.6, steps=(step(1, 0.9, 0.6, "new"),)),
+        ),
+        (
+            "Eval a: F1 fell from 0.900 to 0.500 at iteration-002 and was not regained. Also worse, or seemingly so: "
+            "2 evals.",
+            "No newest output gained anything.",
+            "Look at the edit of CLAUDE.md before iteration-002 of Eval a.",
+        ),
+    ),
+    "an open regression without an edit": (
+        (case("a", 0.9, 0.5, steps=(NOBODY,)),),
+        (
+            "Eval a: F1 fell from 0.900 to 0.500 at iteration-002 and was not regained.",
+            "No newest output gained anything.",
+            "Look at iteration-002 of Eval a: new output, and no edit of instructions beside it.",
+        ),
+    ),
+    "too new to tell": (
+        (case("a", 0.9, 0.5, steps=(step(1, 0.9, 0.5, "new"),)),),
+        (
+            "Eval a: F1 fell from 0.900 to 0.500 at iteration-002, too new to tell from noise.",
+            "No newest output gained anything.",
+            "Make another output of Eval a or two: they tell whether the fall is noise.",
+        ),
+    ),
+    "an output without a number": (
+        (case("a", 0.9, None), case("b", 0.5, 0.6)),
+        (
+            "Eval a: its newest output, iteration-002, has no F1.",
+            "Eval b: F1 rose by 0.100 to 0.600 with iteration-002, which may be chance. 1 of 2 evals is at its best.",
+            "Repair the newest output of Eval a; the problems page says what is wrong with it.",
+        ),
+    ),
+    "gains, the surest first": (
+        (case("a", 0.5, 0.6, last_change=verdict("better")), case("b", 0.1, 0.9)),
+        (
+            "Nothing by more than noise.",
+            "Eval a: F1 rose by 0.100 to 0.600 with iteration-002, and 1 more eval gained too. "
+            "All 2 evals are at their best.",
+            "Work on lines: 4 of 6 errors are there, 2 of them in Eval a.",
+        ),
+    ),
+    "a gain by the rules is none of the output": (
+        (case("a", 0.5, 0.6, by_rules=0.1),),
+        (
+            "Nothing by more than noise.",
+            "No newest output gained anything. The eval is at its best.",
+            WORK,
+        ),
+    ),
+    "a lasting gain of the past": (
+        (case("a", 0.5, 0.7, 0.7, steps=(step(1, 0.5, 0.7, "better"),)),),
+        (
+            "Nothing by more than noise.",
+            "No newest output gained anything; the last lasting gain is that of Eval a: F1 went from 0.500 to 0.700 at "
+            "iteration-002. The eval is at its best.",
+            WORK,
+        ),
+    ),
+    "a target that is missed": (
+        (case("a", 0.5, 0.5, target=0.8),),
+        (
+            "Nothing by more than noise.",
+            "No newest output gained anything. The eval is at its best.",
+            "Bring Eval a from 0.500 to its target of 0.800: 2 of its 3 errors are in lines.",
+        ),
+    ),
+    "outputs older than their instructions": (
+        (case("a", 0.5, 0.5, stale=True),),
+        (
+            "Nothing by more than noise.",
+            "No newest output gained anything. The eval is at its best.",
+            "Make new outputs of Eval a: instructions were edited since the newest.",
+        ),
+    ),
+    "recorded numbers, less is better": (
+        (recorded(2.0, 5.0),),
+        (
+            "Nothing by more than noise; Eval speed is 3.00 s behind its best Seconds, iteration-001, which may be "
+            "chance.",
+            "No newest output gained anything.",
+            "Nothing follows from these numbers: runs recorded them without what was wrong.",
+        ),
+    ),
+    "recorded numbers that became better": (
+        (recorded(5.0, 2.0),),
+        (
+            "Nothing by more than noise.",
+            "Eval speed: Seconds fell by 3.00 s to 2.00 s with iteration-002, which may be chance. "
+            "The eval is at its best.",
+            "Nothing follows from these numbers: runs recorded them without what was wrong.",
+        ),
+    ),
+}
+
+
+def sentences(*summaries: EvalSummary, mutes: tuple[Mute, ...] = ()) -> tuple[Sentence, ...]:
+    return news(standings(summaries, mutes), focus_view(summaries))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_sentences_are_right_in_odd_cases(name: str) -> None:
+    summaries, expected = CASES[name]
+    assert tuple(sentence.text for sentence in sentences(*summaries)) == expected
+
+
+def test_only_where_nothing_is_worse_has_the_first_sentence_a_tick() -> None:
+    ticks = {name: bool(found) and found[0].good for name, (evals, _) in CASES.items() for found in [sentences(*evals)]}
+    lost = {name for name in CASES if "regression" in name or "beyond chance" in name or "too new" in name}
+    nothing_scored = {"no eval", "only deleted evals", "no output"}
+    assert {name for name, tick in ticks.items() if not tick} == {*lost, *nothing_scored, "an output without a number"}
+
+
+def test_a_muted_regression_is_no_news() -> None:
+    mute = Mute(eval="a", commit=FALL[0].commit.sha, why="harder documents")
+    first, *_ = sentences(case("a", 0.9, 0.5, steps=FALL), mutes=(mute,))
+    assert first.text.startswith("Nothing by more than noise; Eval a is 0.400 behind")
+
+
+def test_every_sentence_about_an_eval_is_one_click_from_its_evidence() -> None:
+    evals = (case("a", 0.9, 0.5, steps=FALL), case("b", 0.1, 0.9))
+    links = [[phrase.href for phrase in sentence.phrases if phrase.href] for sentence in sentences(*evals)]
+    assert links == [
+        ["evals/a/index.html", "evals/a/0002.html"],
+        ["evals/b/index.html", "evals/b/0002.html", "regressions.html#h-best"],
+        ["commits/eeeeeeeeeeee.html", "evals/a/0002.html", "evals/a/index.html"],
+    ]
+
+
+def test_the_overview_and_the_summary_begin_with_the_same_sentences_and_quote_what_is_not_ours() -> None:
+    hostile = case("a", 0.9, 0.5, steps=FALL)
+    hostile = hostile._replace(info=hostile.info._replace(name=sample.SCRIPT))
+    page = overview_page((hostile,), sample.commit(3), "main", SiteCounts(3, 1, 0, 0, 0), ())
+    html = Renderer((find_templates(),), sample.SITE).render(page).decode()
+    text = summary_file(sample.SITE, commit(3), (hostile,), (), ()).content.decode()
+    assert sample.SCRIPT not in html + text
+    assert html.index("What got worse") < html.index('id="h-ev"')
+    assert (
+        "- **What got worse**: [`a`](evals/a/index.html): F1 fell from 0.900 to 0.500 at "
+        "[`iteration-002`](evals/a/0002.html) and was not regained."
+    ) in text
+    assert text.index("What to do next") < text.index("## Evals")
