@@ -1,1 +1,1 @@
-"""The only package that knows Jinja and SVG: view models in, bytes on disk out."""
+"""The only package that knows Jinja: turns pages into bytes and writes them to disk."""

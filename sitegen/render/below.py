@@ -1,7 +1,7 @@
-"""Files below the output folder, reached without following any link: reading, making room for them, deleting.
+"""Reads, creates and deletes files below the output folder without following any link.
 
-Whatever stands there may have been put there by anybody. A file is opened only if it is one, in folders that are ones.
-Parents are few and files many, so each parent is looked at once.
+Anybody may have put anything there, so a file is opened only if it is a regular file in real folders. Parents are few
+and files many, so each parent is checked once.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def read_regular(target: str, *, size: int | None = None, at_most: int | None = 
 
 
 def is_below(path: str) -> bool:
-    """Whether a relative path leads to a place below where it starts, and into no folder of git's own."""
+    """Whether a relative path stays below its starting folder and outside every folder of git."""
     return "\0" not in path and not any(part in {"", ".", ".."} or part.lower() == ".git" for part in path.split("/"))
 
 
@@ -54,7 +54,7 @@ def make_folder(folder: str) -> None:
 
 
 class Parents:
-    """The folders below an output folder that were looked at, and are folders."""
+    """The folders below an output folder that were checked and are real folders."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder

@@ -42,7 +42,7 @@ class TemplateBoundError(Exception):
 
 @contextmanager
 def bounded(seconds: float = SECONDS) -> Iterator[None]:
-    """Have what is done inside raise TemplateBoundError or MemoryError if it takes too much of either."""
+    """Makes the code inside raise TemplateBoundError or MemoryError when it takes too much time or memory."""
     time = _timer if current_thread() is main_thread() else _watched
     with _memory(), time(seconds):
         yield
@@ -68,7 +68,7 @@ def _timer(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def _watched(seconds: float) -> Iterator[None]:
-    """The same in a thread, where no signal arrives: a clock on the wall, which Python looks at between operations."""
+    """The same in a thread, which receives no signal: a wall clock that Python checks between operations."""
     thread = ctypes.c_ulong(get_ident())
 
     def stop() -> None:
@@ -97,7 +97,7 @@ def _took_too_long(seconds: float) -> TemplateBoundError:
 
 @contextmanager
 def _memory() -> Iterator[None]:
-    """Linux alone says how much address space there is and holds a process to a limit of it."""
+    """Limits the address space. Only Linux reports its size and enforces a limit."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     except OSError:

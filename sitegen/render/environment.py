@@ -1,4 +1,4 @@
-"""Templates and assets: the only place that knows Jinja."""
+"""Sets up Jinja, loads templates and assets, and renders pages."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ def find_templates() -> Path:
 
 
 def template_folders(own: Path | None) -> tuple[Path, ...]:
-    """The project's, if it has one, then ours; of sitegen's own repository they are the same."""
+    """The project's folder, if it has one, then ours. In sitegen's own repository they are the same."""
     ours = find_templates()
     return (ours,) if own is None or own.resolve() == ours.resolve() else (own, ours)
 
 
 class Frame(NamedTuple):
-    """What surrounds a page, from the templates of the same names in ``frame/``."""
+    """The parts around a page, made from the templates of the same names in ``frame/``."""
 
     head: Markup
     header: Markup
@@ -157,9 +157,9 @@ class Renderer:
 
 
 def bytecode_folder() -> Path | None:
-    """Where compiled templates are kept: with the user's own things, for they are code that is run as it lies there.
+    """The folder for compiled templates. It is the user's own, because its content is run without further checks.
 
-    Never in the project, which may be anybody's. None if the user has no home.
+    It is never in the project, which anybody may have written. None if the user has no home.
     """
     try:
         cache = os.environ.get("XDG_CACHE_HOME")
@@ -169,7 +169,7 @@ def bytecode_folder() -> Path | None:
 
 
 def _template_cache_usable(folder: Path) -> bool:
-    """Whether the folder is there, or could be made: without it templates are compiled each time."""
+    """Whether the folder exists or could be made; without it templates are compiled each time."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:

@@ -1,11 +1,11 @@
-"""The output folder: claiming it, telling what a build wrote there from everything else, and deleting only the former.
+"""The output folder: claims it, tells what a build wrote there from everything else, and deletes only the former.
 
 Two files of ours stand in it. The marker says that the folder is a site, and carries the lock. The list names every
-file that a build put there, with the digest of its content; a line is appended before its file is, so that also a build
-that was killed has left no file that nobody knows.
+file that a build put there, with a digest of its content. A line is appended before its file is written, so that even a
+build that was killed leaves no file that nobody knows.
 
-The list lies where anybody may have written it. So it is believed only of a file that has the very content of its line,
-and not at all if git tracks it. What the memo says of the folder goes before it.
+Anybody may have written the list. So it is believed only for a file with exactly the content of its line, and not at
+all if git tracks it. The memo's record of the folder takes precedence.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _SHOWN: Final = 5
 
 
 class Claim(NamedTuple):
-    """An output folder that this process holds."""
+    """An output folder that this process has locked."""
 
     folder: Path
     force: bool = False
@@ -93,7 +93,7 @@ def _is_repository(folder: Path) -> bool:
 
 @contextmanager
 def claimed(folder: Path, *, force: bool) -> Iterator[Claim]:
-    """Make the output folder ours and hold it against a second build until the end.
+    """Claims the output folder and holds it against a second build until the end.
 
     Raises OutputFolderError if the folder holds files and no marker of ours, unless ``force``. A second build of the
     same folder waits for the first.
@@ -141,7 +141,7 @@ def _files_below(folder: Path) -> Iterator[str]:
 
 
 def counted(paths: tuple[str, ...]) -> str:
-    """How many files or folders, and the first of them."""
+    """The number of files or folders, and the first of them."""
     count = "1 file" if len(paths) == 1 else f"{len(paths):,} files"
     return f"{count}: {', '.join(paths[:_SHOWN])}{', ...' if len(paths) > _SHOWN else ''}"
 
@@ -214,7 +214,7 @@ def content_digest(content: bytes) -> str:
 
 
 def list_file(folder: str, path: str, content: bytes) -> None:
-    """Add a file to the list, before it is put into its place."""
+    """Adds a file to the list, before the file is moved into its place."""
     # The line end goes first: what a full disk cut off then spoils no line but its own.
     line = f"\n{content_digest(content)} {path}".encode("utf-8", "surrogateescape")
     descriptor = os.open(f"{folder}/{LIST}", os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o644)

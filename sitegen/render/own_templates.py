@@ -1,7 +1,7 @@
-"""Templates of a project's own, found before ours.
+"""Templates of a project, which are looked for before ours.
 
-Whoever builds a project trusts what its pages say, but a template is not run as other code is: it works in Jinja's
-sandbox, reaches no module beyond the functions that templates are given, reads no file outside its folder, and has
+Whoever builds a project trusts what its pages say, but its templates are not run as other code is: they work in Jinja's
+sandbox, reach no module beyond the functions that templates are given, read no file outside their folder, and have
 bounded time and memory for a page (``bounds``).
 """
 
@@ -40,7 +40,7 @@ def walk(folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 def own_files(folders: Sequence[Path]) -> dict[str, Path]:
-    """Name -> file; of several folders the first that has it. Links are passed over."""
+    """Name -> file. Where several folders have a file, the first one counts. Links are ignored."""
     files: dict[str, Path] = {}
     for folder in reversed(folders):
         files |= {name: folder / name for name in files_below(folder) if Path(name).suffix in KINDS}
@@ -72,7 +72,7 @@ def own_loader(own: Mapping[str, Path], ours: Path) -> jinja2.BaseLoader:
 
 
 def sandbox() -> type[jinja2.Environment]:
-    """Jinja's sandbox, closed around the modules that our templates are given."""
+    """Jinja's sandbox, restricted to the modules that our templates are given."""
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     class Sandbox(ImmutableSandboxedEnvironment):
@@ -89,7 +89,7 @@ def sandbox() -> type[jinja2.Environment]:
             return super().call_binop(context, operator, left, right)
 
         def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-            """A module shows what it defines itself; what it imported would lead anywhere."""
+            """A module gives access to what it defines itself; what it imported could lead anywhere."""
             if isinstance(value, ModuleType):
                 return False
             if isinstance(obj, ModuleType):
@@ -116,7 +116,7 @@ def bound_joins(compiled: MutableMapping[str, Any]) -> None:
 
 
 def own_template_error(error: Exception, own: Mapping[str, Path]) -> SitegenError | None:
-    """An error that a project's template raised, with its file and line; None if none of them took part in it."""
+    """The error that a project's template raised, with its file and line; None if no project template took part."""
     from jinja2 import TemplateSyntaxError
 
     files = {str(path) for path in own.values()}

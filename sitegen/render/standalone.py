@@ -1,4 +1,4 @@
-"""A page without the site around it: with its styles inside, without scripts, and without links to pages not there."""
+"""Writes one page without the site around it: styles inside, no scripts, and no links to pages that are not there."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Writing the site: whole files only, changed files only, nothing foreign touched.
+"""Writes the site: only whole files, only changed files, and nothing that a build did not write.
 
-A file is written under a temporary name beside its place and moved there, so that a reader, or a process that dies at
-any moment, never leaves half a page. Before that it is added to the list of the output folder.
+A file is written under a temporary name beside its place and moved there, so that neither a reader nor a process that
+dies ever leaves half a page. Before that, the file is added to the list of the output folder.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Text: its form for comparing, similarity, patches and the rows of a diff, sections, secrets, Markdown."""
+"""Text: normalising for comparison, similarity, patches and diff rows, sections, secrets, Markdown."""

@@ -1,4 +1,4 @@
-"""Web addresses: what of them a page may link to and publish."""
+"""Web addresses: which of them, and which parts of them, a page may link to and publish."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _URL_FORM: Final = re.compile(r"(https?|ssh|git|git\+ssh)://(?:[^/]*@)?([^/:@]+)
 
 
 def is_web_address(text: str) -> bool:
-    """Whether a text is scheme (http or https), host, and perhaps port and path, and nothing besides.
+    """Whether a text is only an address of scheme (http or https), host, and optionally port and path.
 
-    A user name, a query and a fragment can hold a password or a token, and whatever a page links to is published.
+    A user name, a query or a fragment can hold a password or a token, and whatever a page links to is published.
     """
     return _ADDRESS.fullmatch(text) is not None
 

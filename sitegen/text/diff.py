@@ -1,4 +1,4 @@
-"""A patch as the rows that a page draws: lines side by side, changed words marked, everything bounded."""
+"""Turns a patch into the rows that a page draws: lines side by side, changed words marked, all sizes bounded."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class DiffRow(NamedTuple):
 
 
 class Diff(NamedTuple):
-    """What of a patch is drawn."""
+    """The part of a patch that a page draws."""
 
     rows: tuple[DiffRow, ...]
     passages: tuple[str, ...]
@@ -134,10 +134,10 @@ class AlignedLines(NamedTuple):
 
 
 def pair(removed: Sequence[str], added: Sequence[str]) -> tuple[AlignedLines, ...]:
-    """Every removed and every added line once, both in their order.
+    """Pairs the removed and the added lines of a change. Each line occurs once, and both sides keep their order.
 
-    Lines that are alike stand on one row, so that the sum of similarities is largest; between them, what is left over
-    of both sides shares rows from the top.
+    Lines that are alike share a row, chosen so that the sum of similarities is largest. Between such rows, the
+    remaining lines of both sides share rows from the top.
     """
     rows: list[AlignedLines] = []
     at_removed = at_added = 0

@@ -34,7 +34,7 @@ def installed() -> str:
 
 
 def embedder() -> Callable[[Sequence[str]], Vectors] | None:
-    """What makes vectors of texts; None if the extra is not installed."""
+    """The function that turns texts into vectors; None if the extra is not installed."""
     return embed if installed() else None
 
 

@@ -1,4 +1,4 @@
-"""JSON as it is written: for data files, results and exports."""
+"""How JSON is written in data files, results and exports."""
 
 from __future__ import annotations
 

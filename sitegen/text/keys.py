@@ -1,4 +1,4 @@
-"""Keys that people write into files: the place of one as messages show it, and the known key that was meant."""
+"""Keys that people write into files: the path of a key as messages show it, and the known key that was meant."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MIDDLE: Final = 6
 
 
 def key_path(location: Iterable[str | int]) -> str:
-    """Keys and indices, outermost first, as one path: ``regressions.mute[0].commit``."""
+    """Joins keys and indices, outermost first, into one path: ``regressions.mute[0].commit``."""
     path = ""
     for part in location:
         path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else part
@@ -24,18 +24,18 @@ def key_path(location: Iterable[str | int]) -> str:
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
-    """The known name to offer for one that is not known; None if none is like it."""
+    """The known name to suggest for an unknown one; None if no known name is similar."""
     by_spelling = {_bare(candidate): candidate for candidate in names}
     matches = get_close_matches(_bare(name), by_spelling, 1, _CLOSE)
     return by_spelling[matches[0]] if matches else None
 
 
 def misspelt(name: str, names: Iterable[str]) -> str | None:
-    """The known name that a name is a slip of, where it may as well be one of its own; None if it is not that near.
+    """The known name that an unknown one probably misspells; None if it may well be a name of its own.
 
-    Upper case, hyphens and underscores do not count. One letter may be wrong, missing, added or swapped with the next,
-    two in words of seven letters and more; in a word of at most four letters two may be swapped, and no more: ``names``
-    is no slip of ``name``.
+    Upper case, hyphens and underscores do not count. One letter may be wrong, missing, added or swapped with the next;
+    in words of seven letters and more, two. In a word of at most four letters only a swap of two letters counts:
+    ``names`` does not misspell ``name``.
     """
     bare = _bare(name)
     for candidate in names:
@@ -49,7 +49,7 @@ def misspelt(name: str, names: Iterable[str]) -> str | None:
 
 
 def _allowed(word: str, target: str) -> int:
-    """How many letters may differ, one of them the known name."""
+    """How many letters may differ from a known name."""
     if len(target) > _SHORT:
         return 2 if len(target) > _MIDDLE else 1
     return 1 if sorted(word) == sorted(target) else 0
@@ -60,7 +60,7 @@ def _bare(name: str) -> str:
 
 
 def _slips(word: str, target: str) -> int:
-    """The optimal string alignment distance: letters that are wrong, missing, added or swapped with the next."""
+    """The optimal string alignment distance: how many letters are wrong, missing, added or swapped with the next."""
     distance = {(row, 0): row for row in range(len(word) + 1)} | {
         (0, column): column for column in range(len(target) + 1)
     }

@@ -1,4 +1,4 @@
-"""The patch of one file, as git writes it, read into hunks and lines; and the versions that patches of a file state."""
+"""Reads the patch of one file into hunks and lines, and tells which version the file states after each patch."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Hunk(NamedTuple):
 
 
 class PatchCounts(NamedTuple):
-    """What is worth keeping of a patch for lists of edits."""
+    """The counts of a patch that lists of edits need."""
 
     added: int = 0
     removed: int = 0
@@ -137,7 +137,7 @@ def _hunks(body: str) -> Iterator[Hunk]:
 
 
 def _visible_but_returns(body: str) -> str:
-    """Hidden characters made visible, but for the carriage return at the end of a line: lines are compared by it."""
+    """Makes hidden characters visible, except the carriage return at the end of a line, by which lines are compared."""
     if "\r" not in body:
         return visible(body)
     return "\r\n".join(map(visible, body.split("\r\n")))
@@ -153,7 +153,7 @@ def _cut(line: str) -> str:
 
 
 def _without_line_endings(hunks: Iterable[Hunk]) -> tuple[tuple[Hunk, ...], int]:
-    """Hunks in which lines that differ only in a carriage return are context; hunks of nothing else are dropped."""
+    """Turns lines that differ only in a carriage return into context, and drops hunks that hold nothing else."""
     changed_hunks, endings = [], 0
     for hunk in hunks:
         lines: list[PatchLine] = []
@@ -177,7 +177,7 @@ def _rough_counts(body: bytes) -> PatchCounts:
 
 
 def _words(body: str) -> int:
-    """Counted on whole lines as they are: those of hunks are cut, and their hidden characters spelled out."""
+    """Counts the words of whole lines: the lines of hunks are cut, and their hidden characters are spelled out."""
     signs = {"+": 1, "-": -1}
     return sum(signs[line[0]] * count_words(line[1:]) for line in body.split("\n") if line[:1] in signs)
 
@@ -216,7 +216,7 @@ VersionSlip: TypeAlias = Literal["text alone", "version alone"]
 
 
 class VersionStep(NamedTuple):
-    """What one edit left behind."""
+    """The version that a file states after one edit."""
 
     version: str | None
     """After the edit; None if the file states none, or if that is unknown."""
@@ -242,7 +242,7 @@ def version_steps(counts: Iterable[PatchCounts | None]) -> tuple[VersionStep, ..
 
 
 def _after(count: PatchCounts, before: str | None) -> str | None:
-    """The version that stands; none once its line was removed."""
+    """The version that holds after a patch; None once its line was removed."""
     return count.version_after or (None if count.version_before else before)
 
 

@@ -1,4 +1,4 @@
-"""Text from git made fit for a page: what cannot be seen is made visible, what has no end gets one."""
+"""Makes text from git fit for a page: hidden characters become visible, and long text is cut."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def visible(text: str) -> str:
 
 
 def cut(text: str, longest: int = LONGEST_LINE) -> str:
-    """The start of a text that is too long, and how much is missing."""
+    """The start of a text that is too long, with the number of characters that are missing."""
     if len(text) <= longest:
         return text
     return f"{text[:longest]} … ({len(text) - longest:,} more characters)"
@@ -38,7 +38,7 @@ def line(text: str, longest: int = LONGEST_LINE) -> str:
 
 
 def encodable(text: str) -> str:
-    """The text as it can be written in UTF-8: bytes of a name that are no text are spelled out."""
+    """The text in a form that UTF-8 can hold: undecodable bytes of a file name are spelled out."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
@@ -48,7 +48,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def spreadsheet_safe(value: str | float | None) -> str:
-    """A value as a cell of CSV: empty if undefined, truth as ``true`` and ``false``, numbers in full.
+    """A value as a cell of a CSV file: empty if undefined, booleans as ``true`` and ``false``, numbers in full.
 
     A text that a spreadsheet would run as a formula gets an apostrophe in front.
     """

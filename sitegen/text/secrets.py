@@ -96,7 +96,7 @@ class Detector:
 
 
 def _lines(tag: re.Match[str]) -> str:
-    """The line ends of a tag, so that lines keep their numbers without it."""
+    """The line breaks inside a tag, so that the lines after it keep their numbers when the tag is removed."""
     return "\n" * tag[0].count("\n")
 
 
@@ -115,7 +115,7 @@ def _start(text: str, head: int, before: re.Pattern[str] | None) -> int | None:
 
 
 def _bare(text: str) -> str:
-    """A text without white space and line ends, which pages and data files write differently."""
+    """A text without white space and line breaks, which pages and data files write differently."""
     return _LINE_END.sub("", text)
 
 
@@ -138,7 +138,7 @@ def _rule(form: Form, head: str) -> _Rule:
 
 
 def _tree(texts: Iterable[str]) -> str:
-    """A pattern that fits the longest of the texts, and asks for each character once."""
+    """A pattern that matches the longest of the given texts and reads each character once."""
     below: dict[str, list[str]] = {}
     ends = False
     for text in texts:

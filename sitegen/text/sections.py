@@ -1,4 +1,4 @@
-"""What a Markdown file states and holds: its size, its version, its headings, and which sections an edit touched."""
+"""What a Markdown file contains: size, stated version and headings, and which sections an edit touched."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WORD = re.compile(r"\w+(?:['’.\-/_]\w+)*")
 
 
 class TextStats(NamedTuple):
-    """The size of a text, as far as it is known. Undefined is None."""
+    """The size of a text, as far as it is known; undefined is None."""
 
     lines: int | None = None
     words: int | None = None
@@ -67,7 +67,7 @@ def split_lines(text: str) -> list[str]:
 
 
 def count_words(line: str) -> int:
-    """Words of a line; marks of Markdown are none."""
+    """Counts the words of a line; Markdown marks do not count."""
     return len(_WORD.findall(line))
 
 
@@ -143,9 +143,9 @@ def outline(content: bytes) -> Outline:
 
 
 def touched(hunks: Iterable[Hunk], old: Outline, new: Outline) -> tuple[str, ...]:
-    """The sections of the lines that a patch removed from the old text or added to the new one, in their order.
+    """The sections whose lines a patch removed from the old text or added to the new one, in their order.
 
-    Blank lines touch nothing, and neither does the line in which a file states its version.
+    Blank lines touch no section, and neither does the line in which a file states its version.
     """
     paths: dict[str, None] = {}
     for hunk in hunks:

@@ -21,7 +21,7 @@ _LONGEST: Final = 10_000
 
 
 class Exact(NamedTuple):
-    """A number, date or boolean: as another it is, or it is not."""
+    """A number, date or boolean. Two of them are either equal or not; there is no similarity in between."""
 
     value: Hashable
 
@@ -135,7 +135,7 @@ class Rouge(NamedTuple):
 
 
 def rouge(expected: str, actual: str) -> Rouge:
-    """Hold a response against the expected text. Without a common token every measure is 0."""
+    """Compares a response with the expected text. Without a common token every measure is 0."""
     target, response = tokens(expected), tokens(actual)
     return Rouge(_overlap(target, response, 1), _overlap(target, response, 2), _subsequence(target, response))
 
@@ -146,7 +146,7 @@ def tokens(text: str) -> list[str]:
 
 
 def _overlap(target: Sequence[str], response: Sequence[str], length: int) -> float:
-    """Common n-grams, each as often as it stands on both sides."""
+    """The number of common n-grams; a repeated one counts as often as it occurs on both sides."""
     target_ngrams, response_ngrams = _ngrams(target, length), _ngrams(response, length)
     return _f_measure((target_ngrams & response_ngrams).total(), target_ngrams.total(), response_ngrams.total())
 

@@ -14,7 +14,7 @@ _DEEPEST: Final = 40
 
 
 def as_text(value: Value) -> str:
-    """Text as it is, numbers as they were written, lists and objects as compact JSON."""
+    """Text unchanged, numbers as they were written, lists and objects as compact JSON."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -29,7 +29,7 @@ def as_text(value: Value) -> str:
 
 
 def json_value(value: Value) -> Any:
-    """The value with what JSON has no word for as the text it was written as."""
+    """The value, with whatever JSON cannot express replaced by the text it was written as."""
     if isinstance(value, Unusable):
         return value.literal
     if isinstance(value, list):
@@ -40,7 +40,7 @@ def json_value(value: Value) -> Any:
 
 
 def told_apart(expected: Value, actual: Value) -> tuple[str, str] | None:
-    """Both with their types where these alone tell them apart: ``12 (number)``, ``"12" (text)``; else None."""
+    """Both values with their types if only the types differ: ``12 (number)``, ``"12" (text)``; else None."""
     same = as_text(expected).strip().casefold() == as_text(actual).strip().casefold()
     kinds = _kind(expected), _kind(actual)
     if not same or kinds[0] == kinds[1]:
@@ -59,7 +59,7 @@ def _kind(value: Value) -> str:
 
 
 def as_json(value: Value) -> str:
-    """Compact JSON, texts in quotation marks: ``"12"`` is not 12."""
+    """Compact JSON with quoted texts, so that ``"12"`` and 12 differ."""
     return _compact(value)
 
 
@@ -119,12 +119,12 @@ def metric_text(value: float, digits: int = 3, unit: str = "") -> str:
 
 
 def is_whole(value: float) -> bool:
-    """Whether a number of things is one, and not so large that its last digits say nothing."""
+    """Whether a count is a whole number that is not too large to be exact."""
     return value == int(value) and abs(value) < _VAST
 
 
 def amount(value: float, unit: str) -> str:
-    """An amount with its unit, as exact as it is worth reading: ``0.0123 USD``, ``12,345``, ``1.24 s``."""
+    """An amount with its unit, with as many digits as are worth reading: ``0.0123 USD``, ``12,345``, ``1.24 s``."""
     if unit in ("tokens", COUNT):
         return f"{value:,.0f}"
     small = 0 < abs(value) < 1  # a fraction of a cent is what most answers cost

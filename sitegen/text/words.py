@@ -157,7 +157,7 @@ def _spans(words: _Sides, stretches: list[_Stretch]) -> tuple[Spans, Spans]:
 
 
 def _append(spans: list[WordSpan], text: str, changed: bool) -> None:
-    """Adds a piece; spaces at the edge of a change stay outside of it, unless spaces are all that changed."""
+    """Adds a piece. Spaces at the edge of a change stay outside it, unless only spaces changed."""
     core = text.strip() if changed else ""
     if not core or core == text:
         _extend(spans, text, changed)

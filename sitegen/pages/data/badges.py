@@ -1,4 +1,4 @@
-"""Badges: an eval's headline as a small picture for a README, and as what shields.io calls an endpoint."""
+"""Badges: the headline metric of an eval as a small picture for a README, and as an endpoint of shields.io."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PAD: Final = 6
 
 
 class BadgeEndpoint(TypedDict):
-    """An eval's headline, as services that draw badges read it."""
+    """An eval's headline metric in the form that badge services read."""
 
     schemaVersion: Literal[1]
     label: str
@@ -40,7 +40,7 @@ class BadgeEndpoint(TypedDict):
 
 
 class Badge(NamedTuple):
-    """What a badge says."""
+    """The text and the colour of a badge."""
 
     label: str
     message: str
@@ -60,7 +60,7 @@ def badge(summary: EvalSummary) -> Badge:
 
 
 def badge_files(summary: EvalSummary) -> Iterator[RawFile]:
-    """The picture and the endpoint."""
+    """The picture and the endpoint of an eval's badge."""
     drawn_badge = badge(summary)
     yield RawFile(links.badge(summary.info.id), svg(drawn_badge).encode())
     endpoint: BadgeEndpoint = {
@@ -73,7 +73,7 @@ def badge_files(summary: EvalSummary) -> Iterator[RawFile]:
 
 
 def svg(drawn_badge: Badge) -> str:
-    """A picture of its own: no font, script or address is fetched."""
+    """A self-contained picture: it fetches no font, script or address."""
     left, right = (_width(text) + 2 * _PAD for text in (drawn_badge.label, drawn_badge.message))
     label, message = escape(drawn_badge.label), escape(drawn_badge.message)
     return f"""<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="{_HEIGHT}" role="img" \
@@ -91,7 +91,7 @@ aria-label="{label}: {message}">
 
 
 def _width(text: str) -> int:
-    """About how wide a text is, in px: whatever font draws it is stretched to that."""
+    """The approximate width of a text, in px; the font in use is stretched to it."""
     return round(
         sum(10 if letter in _WIDE else 4 if letter in _NARROW else 7 if letter.isascii() else 11 for letter in text)
     )

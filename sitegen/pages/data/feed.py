@@ -1,6 +1,6 @@
-"""``feed.xml``: what moved, as Atom (RFC 4287). The newest regressions, recoveries, improvements and new bests.
+"""``feed.xml``: the newest regressions, recoveries, improvements and new bests, as Atom (RFC 4287).
 
-An entry never changes its id, and its date is that of its commit, so that a reader is told of each once. Where the
+An entry never changes its id, and its date is that of its commit, so that a reader sees each entry once. Where the
 address of the published site is not known, links are relative to the feed, which Atom allows.
 """
 
@@ -40,7 +40,7 @@ _TAG: Final = "tag:sitegen,2026-01-01"
 
 
 class FeedEntry(NamedTuple):
-    """One thing that moved."""
+    """One change that the feed reports."""
 
     kind: EntryKind
     summary: EvalSummary
@@ -52,7 +52,7 @@ class FeedEntry(NamedTuple):
 
 
 def feed_file(site: SiteInfo, head: Commit, summaries: Iterable[EvalSummary]) -> RawFile:
-    """The newest entries of all evals that are not deleted; the uncommitted state is no news."""
+    """The newest entries of all evals that were not deleted. Uncommitted state is not reported."""
     entries = (entry for summary in summaries if not summary.deleted for entry in _eval_entries(summary))
     newest = nlargest(ENTRIES, (entry for entry in entries if _DATE.fullmatch(entry.at.committed_at)), key=_age)
     root = f"{site.base_url}/" if site.base_url else ""
@@ -75,7 +75,7 @@ def feed_file(site: SiteInfo, head: Commit, summaries: Iterable[EvalSummary]) ->
 
 
 def _eval_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
-    """Of one eval, in no order. A best that is a step as well is told as the step alone."""
+    """The entries of one eval, in no order. A best output that is a step as well is reported as the step only."""
     stepped = set()
     for step in summary.steps:
         if step.status in UNTOLD or step.commit.sha == WORKTREE:
@@ -104,7 +104,7 @@ def _eval_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
 
 
 def _regained_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
-    """Regressions whose level was regained little by little, without a step up."""
+    """Regressions that were regained gradually, without a step up."""
     undone = {step.undoes for step in summary.steps}
     for step in summary.steps:
         if step.status != "fixed" or step.until is None or step.at in undone:
@@ -123,7 +123,7 @@ def _age(entry: FeedEntry) -> tuple[int, str, str, str]:
 
 
 def _date(head: Commit) -> str:
-    """Of the newest commit; of an uncommitted state without any, of a commit of which no calendar knows, the epoch."""
+    """The date of the newest commit; for uncommitted state alone, and for dates beyond the calendar, the epoch."""
     return head.committed_at if _DATE.fullmatch(head.committed_at) else "1970-01-01T00:00:00Z"
 
 
@@ -168,5 +168,5 @@ def _named_fields(names: Sequence[str]) -> str:
 
 
 def _xml_text(text: str) -> str:
-    """As XML may hold it: one visible line, escaped."""
+    """The text as XML may hold it: one visible line, escaped."""
     return str(escape(_NO_XML.sub("\ufffd", encodable(line(text, 1_000)))))

@@ -1,4 +1,4 @@
-"""The forms of the files below ``data/``: their JSON Schemas are made from these types."""
+"""The forms of the files below ``data/``, from which their JSON Schemas are made."""
 
 from __future__ import annotations
 

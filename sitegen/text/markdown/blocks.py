@@ -1,4 +1,4 @@
-"""A text as blocks: headings with levels below those of the page and ids of their own, no style attributes."""
+"""Parses a text into blocks. Headings get levels below those of the page, and ids; style attributes are removed."""
 
 from __future__ import annotations
 

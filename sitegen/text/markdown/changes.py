@@ -1,4 +1,4 @@
-"""What an edit did to the blocks of a passage: new ones marked, removed lines struck where they stood."""
+"""Shows an edit in the blocks of a passage: new blocks are marked, and removed lines are struck where they stood."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BLOCKS: Final = CODE | {"paragraph_open", "list_item_open", "heading_open", "tr
 
 
 def mark(tokens: Iterable[Token], changed: frozenset[int]) -> None:
-    """Give every block that holds changed lines the class ``chg``; code marks its own."""
+    """Gives every block that holds changed lines the class ``chg``. Blocks of code mark their own lines."""
     for token in tokens if changed else ():
         if _is_block(token) and token.type not in CODE and _touches(token, changed):
             token.attrJoin("class", "chg")
@@ -58,7 +58,7 @@ def _touches(token: Token, lines: frozenset[int]) -> bool:
 
 
 def _place(tokens: Sequence[Token], line: int) -> int:
-    """Index of the innermost block that holds the line, else of the first that begins after it, else the end."""
+    """The index of the innermost block that holds the line; else of the first block after the line; else the end."""
     best = None
     for index, token in enumerate(tokens):
         if not _is_block(token) or token.map is None:

@@ -1,4 +1,4 @@
-"""Blocks as HTML."""
+"""Writes blocks as HTML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The text inside of a block: emphasis, code, links."""
+"""The text inside a block: emphasis, code, links."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _parser() -> MarkdownIt:
 
 
 def _tame(children: Iterable[Token]) -> None:
-    """Links that may not be followed become spans, which say where they led if that is a file."""
+    """Turns links that must not be followed into spans. A link to a file keeps the path as text."""
     tags: list[str] = []
     for token in children:
         if token.type == "link_open":

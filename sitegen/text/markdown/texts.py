@@ -1,4 +1,4 @@
-"""A whole text, and a passage of one with what an edit did to it."""
+"""Renders a whole text, or a passage of one together with what an edit changed in it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class MarkdownPage(NamedTuple):
 
 
 def document(text: str) -> MarkdownPage:
-    """A whole file, rendered."""
+    """Renders a whole file."""
     text = _prepared(text)
     lines = split_lines(text)
     if len(text) > LARGEST or max(map(len, lines), default=0) > LONGEST_LINE:
@@ -79,7 +79,7 @@ def passage(lines: Sequence[str], changed: Iterable[int], gone: Gone, starts_fil
 
 
 def _prepared(text: str) -> str:
-    """Visible, with line feeds alone; front matter as a block of code, or its last line would make it a heading."""
+    """Visible text with plain line feeds; front matter becomes code, or its last line would make it a heading."""
     text = visible(text.replace("\r\n", "\n").removeprefix("\ufeff"))
     front = _FRONT_MATTER.match(text)
     return f"```\n{front[0][4:-3]}```{text[front.end() :]}" if front else text
