@@ -92,6 +92,15 @@ def report_data(eval_id: str, snapshot_slug: str) -> str:
     return f"evals/{slug(eval_id)}/{snapshot_slug}.json"
 
 
+def report_rows(eval_id: str, snapshot_slug: str) -> str:
+    """The discrepancies that a report loads only when they are searched for or asked for."""
+    return f"evals/{slug(eval_id)}/{snapshot_slug}.js"
+
+
+REPORT_FILES: Final = (report, report_data, report_rows)
+"""All files of one report, the page first; each takes the eval's id and the slug of the snapshot."""
+
+
 def instruction(path: str) -> str:
     """The history of one instruction file."""
     return f"instructions/{_path_slug(path)}/index.html"

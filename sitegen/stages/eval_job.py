@@ -23,7 +23,8 @@ from sitegen.model.series import EvalInfo
 from sitegen.model.timeline import Edit, EvalHistory, Snapshot
 from sitegen.pages import links
 from sitegen.pages.data.exports import results_json
-from sitegen.pages.report import leaves_anything_out
+from sitegen.pages.report import ReportView, leaves_anything_out
+from sitegen.pages.report.rows_file import rows_file
 from sitegen.pages.trend.page import has_variants
 from sitegen.render.writer import WrittenFiles, digest
 from sitegen.scoring.mapping_use import columns_of
@@ -165,11 +166,13 @@ class _EvalJob:
         return mixtures(self._snapshots[index - 1], self._snapshots[index]) if index else ()
 
     def _is_fresh(self, index: int) -> bool:
-        """Whether the report is up to date; if so, the data file beside it is marked as a file of the site, too."""
+        """Whether the report is up to date; if so, the files beside it are marked as files of the site, too."""
         slug, key = self._snapshots[index].slug, self._page_keys[index]
-        if not self._writer.is_fresh(self._owner, links.report(self._info.id, slug), key):
+        page, *beside = (address(self._info.id, slug) for address in links.REPORT_FILES)
+        if not self._writer.is_fresh(self._owner, page, key):
             return False
-        self._writer.is_fresh(self._owner, links.report_data(self._info.id, slug), key)
+        for path in beside:
+            self._writer.is_fresh(self._owner, path, key)
         return True
 
     def _digests_of_reports(self) -> list[str]:
@@ -198,6 +201,8 @@ class _EvalJob:
     def _write_report(self, index: int, result: Result, tracker: CellTracker) -> None:
         page, key = self._reports.page(index, result, tracker), self._page_keys[index]
         self._writer.write(self._owner, page.path, self._renderer.render(page), key)
+        if isinstance(page.view, ReportView) and (rows := rows_file(page.view)):
+            self._writer.write(self._owner, rows.path, rows.content, key)
         if leaves_anything_out(result, self._context.discrepancies_per_type):
             snapshot = self._snapshots[index]
             data = results_json(result, self._info, snapshot)

@@ -27,7 +27,8 @@ from sitegen.pages.overview.page import EditEffects, FileEdit, SiteCounts, Workt
 from sitegen.pages.placeholders import NO_JEKYLL, not_found_page
 from sitegen.pages.problems import problems_page
 from sitegen.pages.regressions.page import regressions_page
-from sitegen.pages.report import report_page
+from sitegen.pages.report import ReportView, report_page
+from sitegen.pages.report.rows_file import rows_file
 from sitegen.pages.trend.page import trend_page
 from sitegen.render.environment import Renderer
 from sitegen.render.summary import summary_file
@@ -192,6 +193,8 @@ def write(folder: Path, renderer: Renderer) -> None:
     """Every page and file below ``folder``."""
     for page in (*more_pages(), *pages()):
         _write(folder / page.path, renderer.render(page))
+        if isinstance(page.view, ReportView) and (rows := rows_file(page.view)):
+            _write(folder / rows.path, rows.content)
     for file in (*raw_files(), *renderer.assets()):
         _write(folder / file.path, file.content)
 

@@ -24,6 +24,22 @@ def test_a_filter_is_kept_in_the_address_and_survives_a_reload(visit):
     assert page.get_by_role("button", name=re.compile(r"Wrong value \d")).get_attribute("aria-pressed") == "true"
 
 
+def test_the_filter_searches_the_rows_that_are_not_drawn_and_the_address_of_one_of_them_leads_to_it(visit):
+    page = visit(REPORT)
+    address = page.url
+    state = page.locator("section[aria-labelledby=h-d] [data-count]")
+    expect(state).to_have_text("160 shown, 231 rows")
+    page.get_by_label("Search discrepancies").fill("incoterm f-3")
+    expect(state).to_have_text("1 matching of 231")
+    assert _rows(page).evaluate_all("rows => rows.map(row => row.id)") == ["d231"]
+    numbers = page.locator(".disc tbody tr").evaluate_all("rows => rows.map(row => +row.id.slice(1))")
+    assert numbers == list(range(1, 232))
+    expect(page.locator("[data-rest]")).to_have_count(0)
+    page.goto("about:blank")
+    page.goto(address + "#d231")
+    expect(page.locator("#d231")).to_be_in_viewport()
+
+
 def test_the_section_and_new_filters_leave_only_their_rows(visit):
     page = visit("evals/waybills/0059.html#section=consignee&new=1")
     assert {row.get_attribute("data-g") for row in _rows(page).all()} == {"consignee"}

@@ -161,7 +161,18 @@ def test_a_discrepancy_shows_its_values_as_text_and_adds_no_element(
 ) -> None:
     read = _Reader(report_rows.discrepancies([row], past, several, Nouns()))
     assert read.tags <= {"table", "tr", "td", "a", "b", "i", "small", "mark", "data", "details", "summary", "span"}
-    assert set(read.attributes) <= {"id", "data-t", "data-g", "data-n", "href", "dir", "value", "title", "class"}
+    assert set(read.attributes) <= {
+        "id",
+        "data-t",
+        "data-g",
+        "data-i",
+        "data-n",
+        "href",
+        "dir",
+        "value",
+        "title",
+        "class",
+    }
     assert _clean(row.question)[:1000] in read.text
     assert read.attributes["data-g"] == [_clean(row.section)]
     since = [_clean(row.since.file)] if past and not row.since.new else []

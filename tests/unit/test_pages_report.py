@@ -1,6 +1,7 @@
 """The report of one snapshot as a view."""
 
 import gc
+import json
 import re
 from decimal import Decimal
 
@@ -25,6 +26,7 @@ from sitegen.pages.report import (
     report_rows,
     section,
 )
+from sitegen.pages.report.rows_file import rows_file
 from sitegen.render.environment import Renderer, find_templates
 from sitegen.text.values import as_text
 from sitegen.text.words import WordSpan
@@ -73,6 +75,42 @@ def test_nothing_is_new_in_the_first_point():
     assert view.previous is None
     assert [metric.change for metric in view.metrics] == [None] * 4
     assert [error.change for error in view.errors] == [None] * 4
+
+
+def test_what_is_not_drawn_is_in_a_file_beside_the_page_as_the_rows_that_the_page_would_have():
+    many = [ONE._replace(path=f"x{i}", attribute="x", named_path=f"x{i}</script>") for i in range(5)] + [TWO]
+    whole, view = sample.view_of(_page(many)), sample.view_of(_page(many, limit=2))
+    every = report_rows.discrepancies(whole.discrepancies, True, False, Nouns()).splitlines()
+    file = rows_file(view)
+    assert file is not None
+    assert (file.path, view.rows, len(view.loadable), view.out_of_reach) == (
+        "evals/waybills/0006.js",
+        "0006.js",
+        3,
+        0,
+    )
+    script = re.fullmatch(r"\(self\.ROWS=self\.ROWS\|\|\[\]\)\.push\((.*)\);\n", file.content.decode("ascii"))
+    assert script is not None
+    assert json.loads(script[1]).splitlines() == every[2:5]
+    assert rows_file(whole) is None
+
+
+def test_a_page_loads_a_bounded_number_of_discrepancies_and_counts_those_that_only_the_data_file_has(monkeypatch):
+    monkeypatch.setattr("sitegen.pages.report.discrepancies.LOADABLE", 2)
+    view = sample.view_of(_page([ONE._replace(path=f"x{i}", attribute="x") for i in range(5)], limit=2))
+    assert [row.path for row in view.loadable] == ["x2", "x3"]
+    assert view.out_of_reach == 1
+    html = Renderer([find_templates()], sample.SITE).render(_page([ONE] * 5, limit=2)).decode()
+    assert 'data-rows="0006.js" data-loadable="2" data-beyond="1"' in html
+    assert "2 of 5 are drawn. Not drawn: 3 more of type omission." in html
+
+
+def test_a_named_list_item_is_found_by_its_index_too():
+    named = TWO._replace(path="cargo[13].lots[2].amount", named_path="cargo[Cod].lots[A].amount")
+    rows = sample.view_of(_page([named, TWO])).discrepancies
+    assert [row.indices for row in rows] == ["13,2", ""]
+    html = report_rows.discrepancies(rows, False, False, Nouns())
+    assert (html.count("data-i="), " data-i=13,2" in html) == (1, True)
 
 
 def test_each_type_shows_at_most_its_limit_and_counts_the_rest():

@@ -14,5 +14,25 @@ const svgElement = (tag, attributes, text) => {
   if (text != null) made.textContent = text;
   return made;
 };
+/* Data that a page loads later is a classic script, because `fetch` does not exist on file:// (sitegen/pages/data/scripts.py).
+   The policy lets through only scripts beside the page and parts of the search index. */
+const siteRoot = $("[data-search]")?.dataset.root ?? "";
+const isDataScript = url => /^(search\/)?[a-z0-9][a-z0-9._-]*\.js$/.test(url.startsWith(siteRoot) ? url.slice(siteRoot.length) : url);
+const policy = window.trustedTypes?.createPolicy("sitegen", {
+  createScriptURL: url => { if (!isDataScript(url)) throw new TypeError("not a data file of this site"); return url; },
+  createHTML: rows => rows, // escaped where they were written, as those of the page
+});
+const loadScript = url => new Promise(done => {
+  const script = document.createElement("script");
+  script.src = policy ? policy.createScriptURL(url) : url;
+  script.onload = () => done(true);
+  script.onerror = () => done(false);
+  document.head.append(script);
+});
+const rowsOf = html => {
+  const made = document.createElement("template");
+  made.innerHTML = policy ? policy.createHTML(html) : html;
+  return [...made.content.children];
+};
 const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 const setHash = text => history.replaceState(null, "", text ? "#" + text : location.pathname + location.search);

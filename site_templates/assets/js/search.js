@@ -1,8 +1,8 @@
-/* Search over the whole site. The index is a handful of classic scripts (see sitegen/pages/data/search.py), loaded on first
-   use, newest first, so that it also works from file://. */
+/* Search over the whole site. The index is a handful of scripts (see sitegen/pages/data/search.py), loaded on first use,
+   newest first. */
 const searchButton = $("[data-search]");
 if (searchButton) {
-  const root = searchButton.dataset.root;
+  const root = siteRoot;
   const dialog = element("dialog", "pal"), input = element("input"), list = element("ul"), status = element("p", "pal-n muted small");
   dialog.setAttribute("aria-label", "Search");
   Object.assign(input, { type: "search", placeholder: "Search evals, iterations, fields, instruction edits", autocomplete: "off", spellcheck: false });
@@ -10,20 +10,10 @@ if (searchButton) {
   status.setAttribute("aria-live", "polite");
   dialog.append(input, list, status);
   document.body.append(dialog);
-  const allowed = url => url.startsWith(root + "search/") && /^[a-z0-9-]+\.js$/.test(url.slice((root + "search/").length));
-  const policy = window.trustedTypes?.createPolicy("sitegen", {
-    createScriptURL: url => { if (!allowed(url)) throw new TypeError("not a part of the index"); return url; },
-  });
   const entries = [];
   let current = 0, started = null, missing = 0;
 
-  const load = name => new Promise(done => {
-    const script = document.createElement("script"), url = `${root}search/${name}.js`;
-    script.src = policy ? policy.createScriptURL(url) : url;
-    script.onload = () => done(true);
-    script.onerror = () => { missing += 1; done(false); };
-    document.head.append(script);
-  });
+  const load = async name => { if (!await loadScript(`${root}search/${name}.js`)) missing += 1; };
   const take = (part, key) => {
     const at = (self.SEARCH ?? []).findIndex(one => one[0] === part && String(one[1]) === String(key));
     return at < 0 ? null : self.SEARCH.splice(at, 1)[0][2];

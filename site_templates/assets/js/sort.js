@@ -18,6 +18,10 @@ class SortedTable {
       button.addEventListener("click", () => this.press(column));
     });
     this.restore();
+    table.addEventListener("rows", () => {
+      this.rows = $$("tbody tr", table).map(row => [row, row.parentNode]);
+      if (this.way) this.sort(this.column, this.way);
+    });
     addEventListener("hashchange", () => this.restore());
   }
 
@@ -72,7 +76,7 @@ class SortedTable {
     } else {
       for (const [row, body] of this.rows) body.append(row);
     }
-    this.table.closest("[data-table]")?.dispatchEvent(new Event("sorted"));
+    this.table.closest("[data-table]")?.dispatchEvent(new CustomEvent("sorted", { detail: way }));
   }
 }
 

@@ -1,5 +1,6 @@
 /* Long tables: a filter kept in the address, and the first rows of many. `data-table` is how many rows come first,
-   `data-key` (on the field) the name of its text in the address. */
+   `data-key` (on the field) the name of its text in the address. `data-rows` names a script with `data-loadable` more rows
+   (sitegen/pages/report/rows_file.py), loaded when they are asked for; `data-beyond` rows are neither here nor there. */
 const hash = () => new URLSearchParams(location.hash.slice(1));
 const isPressed = button => button.getAttribute("aria-pressed") === "true";
 
@@ -15,6 +16,8 @@ class FilteredTable {
     this.fresh = $("[data-new]", box);
     this.status = $("[data-count]", box);
     this.more = $("[data-more]", box);
+    this.loadable = +(box.dataset.loadable ?? 0);
+    this.beyond = +(box.dataset.beyond ?? 0);
     this.key = this.words?.dataset.key || "q";
     this.texts = new Map();
     this.restore();
@@ -34,7 +37,11 @@ class FilteredTable {
       });
     }
     this.more?.addEventListener("click", () => { this.limit += 200; this.show(); });
-    this.box.addEventListener("sorted", () => { this.rows = $$("tbody tr", this.box); this.show(); });
+    this.box.addEventListener("sorted", event => {
+      this.rows = $$("tbody tr", this.box);
+      if (event.detail) this.load();
+      this.show();
+    });
     addEventListener("hashchange", () => {
       this.restore();
       this.show();
@@ -51,7 +58,9 @@ class FilteredTable {
     const types = (kept.get("type") ?? "").split(",");
     for (const button of this.types) button.setAttribute("aria-pressed", String(types.includes(button.dataset.type)));
     this.fresh?.setAttribute("aria-pressed", String(kept.has("new")));
-    const target = /^#d\d+$/.test(location.hash) ? $(location.hash, this.box) : null;
+    const address = /^#d\d+$/.test(location.hash) ? location.hash : "";
+    const target = address ? $(address, this.box) : null;
+    if (address && !target) this.load();
     if (target) {
       this.limit = Math.max(this.first, this.rows.indexOf(target) + 1);
       requestAnimationFrame(() => target.scrollIntoView({ block: "center" }));
@@ -69,8 +78,34 @@ class FilteredTable {
     setHash(kept.toString());
   }
 
+  /** Adds the rows that are not on the page, each at its place by number. */
+  async load() {
+    if (!this.loadable || this.loading) return;
+    this.loading = true;
+    await loadScript(this.box.dataset.rows);
+    const added = rowsOf(self.ROWS?.pop() ?? "");
+    if (!added.length) this.lost = this.loadable;
+    this.loadable = 0;
+    this.loading = false;
+    if (added.length) {
+      const place = row => +row.id.slice(1);
+      const rows = [...$$("tbody tr", this.box), ...added].sort((a, b) => place(a) - place(b));
+      $("tbody", this.box).append(...rows);
+      this.rows = rows;
+      $("[data-rest]", this.box)?.remove();
+      $("table", this.box).dispatchEvent(new Event("rows"));
+      this.restore();
+    }
+    this.show();
+  }
+
+  /** What a row is searched by: its text, and its path with the indices of list items, `data-i`, in place of their names. */
   text(row) {
-    if (!this.texts.has(row)) this.texts.set(row, row.textContent.toLowerCase());
+    if (!this.texts.has(row)) {
+      const indices = row.dataset.i?.split(",") ?? [];
+      const path = indices.length ? $("td a[href^=fields]", row).textContent.replace(/\[(?!")[^\]]*\]/g, () => `[${indices.shift()}]`) : "";
+      this.texts.set(row, `${row.textContent} ${path}`.toLowerCase());
+    }
     return this.texts.get(row);
   }
 
@@ -79,6 +114,8 @@ class FilteredTable {
     const types = this.types.filter(isPressed).map(button => button.dataset.type);
     const section = this.section?.value ?? "";
     const onlyNew = this.fresh && isPressed(this.fresh);
+    const filtered = words.length || types.length || section || onlyNew;
+    if (filtered || this.limit > Math.max(this.first, this.rows.length)) this.load();
     let hits = 0;
     this.rows.forEach(row => {
       const hit = (!types.length || types.includes(row.dataset.t)) && (!section || row.dataset.g === section)
@@ -89,10 +126,16 @@ class FilteredTable {
       row.classList.toggle("off", !hit);
       row.classList.toggle("cut", hit && !shown);
     });
-    const total = this.rows.length, shown = Math.min(hits, this.limit);
+    const shown = Math.min(hits, this.limit);
+    if (!filtered) hits += this.loadable;
+    const total = this.rows.length + this.loadable;
     if (this.status) {
       const matching = hits < total ? `${hits} matching of ${total}` : `${total} ${total === 1 ? "row" : "rows"}`;
-      this.status.textContent = shown < hits ? `${shown} shown, ${matching}` : matching;
+      const notes = [shown < hits ? `${shown} shown, ${matching}` : matching];
+      if (this.loading) notes.push("loading the rows that are not drawn");
+      if (this.lost) notes.push(`${this.lost} more could not be loaded`);
+      if (this.beyond) notes.push(`${this.beyond} more only in the data file`);
+      this.status.textContent = notes.join("; ");
     }
     if (this.more) {
       this.more.hidden = shown >= hits;

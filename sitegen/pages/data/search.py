@@ -1,4 +1,4 @@
-"""The search index: classic scripts, because ``fetch`` does not exist on ``file://``.
+"""The search index, in the form of ``scripts.py``.
 
 What only ever grows (iterations and edits) is a log in commit order, cut into shards: a full shard never changes, so
 one more commit rewrites the last shard alone, and ``search/list.js`` if it began another. Fields are in files named by
@@ -8,7 +8,6 @@ their own digest, because most evals of a project have the same fields for most 
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -16,6 +15,7 @@ from sitegen.model.series import EvalInfo, EvalSummary
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit
 from sitegen.pages import links
+from sitegen.pages.data.scripts import script_file
 
 SHARD: Final = 2_000
 """Entries of the log in one file."""
@@ -96,6 +96,4 @@ def _attributes_digest(attributes: tuple[str, ...]) -> str:
 
 
 def _script(path: str, part: str, key: int | str, body: Any) -> RawFile:
-    """Pure ASCII, so that nothing in it can end a line or a string."""
-    text = json.dumps([part, key, body], ensure_ascii=True, separators=(",", ":"))
-    return RawFile(path, f"(self.SEARCH=self.SEARCH||[]).push({text});\n".encode("ascii"))
+    return script_file(path, "SEARCH", [part, key, body])

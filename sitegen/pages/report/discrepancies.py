@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
@@ -18,6 +19,10 @@ from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
 from sitegen.pages.report.sections import TOP_LEVEL
 
+LOADABLE: Final = 10_000
+"""Discrepancies beside those on the page that it can load: a table of more is too slow in a browser."""
+
+_INDEX: Final = re.compile(r"\[(\d+)\]")
 _CORRECT: Final = ("correct", "true_negative")
 
 
@@ -59,6 +64,9 @@ class Discrepancy(NamedTuple):
     type: ErrorType
     section: str
     path: str
+    """With list items by their names, where they have any."""
+    indices: str
+    """The indices of these items, which the filter finds as well: ``13`` of ``windows[13].area``."""
     document: str
     expected: DisplayValue
     actual: DisplayValue
@@ -107,26 +115,29 @@ def discrepancies(
     sections: set[str],
     group: Callable[[str], str],
     questions: Mapping[str, str],
-) -> tuple[Discrepancy, ...]:
-    """The first ``limit`` discrepancies of each type, with their numbers among all.
+) -> tuple[tuple[Discrepancy, ...], tuple[Discrepancy, ...]]:
+    """The first ``limit`` discrepancies of each type, and up to ``LOADABLE`` others, with their numbers among all.
 
     Args:
         info: the eval.
         wrong: all discrepancies.
         since: the start of the streak of each.
-        limit: how many of each type are listed.
+        limit: how many of each type are drawn on the page.
         sections: names that the filter of the page offers; an attribute of any other is at the top level.
         group: the section of an attribute.
         questions: path of a judgement -> what the model was asked.
 
     """
-    rows: list[Discrepancy] = []
+    drawn: list[Discrepancy] = []
+    loadable: list[Discrepancy] = []
     room = dict.fromkeys(ERROR_TYPES, limit)
     for number, (judgement, start) in enumerate(zip(wrong, since, strict=True), 1):
         kind: ErrorType = judgement.outcome  # type: ignore[assignment]
-        if not room[kind]:
+        rows = drawn if room[kind] else loadable
+        if rows is drawn:
+            room[kind] -= 1
+        elif len(loadable) == LOADABLE:
             continue
-        room[kind] -= 1
         expected, actual = shown_pair(judgement)
         name = group(judgement.attribute)
         rows.append(
@@ -135,6 +146,7 @@ def discrepancies(
                 type=kind,
                 section=name if name in sections else TOP_LEVEL,
                 path=judgement.label,
+                indices=",".join(_INDEX.findall(judgement.path)) if judgement.named_path else "",
                 document=judgement.document,
                 expected=expected,
                 actual=actual,
@@ -144,11 +156,11 @@ def discrepancies(
                 question=questions.get(judgement.path, ""),
             )
         )
-    return tuple(rows)
+    return tuple(drawn), tuple(loadable)
 
 
 def left_out(wrong: Iterable[Judgement], limit: int) -> tuple[tuple[ErrorType, int], ...]:
-    """(type, number) of the discrepancies that are not listed."""
+    """(type, number) of the discrepancies that are not drawn on the page."""
     totals = dict.fromkeys(ERROR_TYPES, 0)
     for judgement in wrong:
         totals[judgement.outcome] += 1  # type: ignore[index]

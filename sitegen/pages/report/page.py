@@ -62,12 +62,15 @@ class ReportView(NamedTuple):
     document_metrics: tuple[MetricSpec, ...]
     """Metrics that the kind computes for each document besides its counts."""
     discrepancies: tuple[Discrepancy, ...]
+    """Those that are drawn: the first of each type."""
+    loadable: tuple[Discrepancy, ...]
+    """Those that the page loads from a file beside it when they are searched for or asked for."""
     total: int
     """All discrepancies, those that are left out of the page included."""
     new: int
     """Discrepancies that the previous point does not have."""
     left_out: tuple[tuple[ErrorType, int], ...]
-    """(type, number) of the discrepancies that only the data file has."""
+    """(type, number) of the discrepancies that are not drawn."""
     data: str
     """Address of the data file with the whole result, relative to the report."""
     problems: tuple[Problem, ...]
@@ -92,6 +95,16 @@ class ReportView(NamedTuple):
         if self.counted or self.info.recorded:
             return self.metrics
         return (*self.metrics[:1], *(metric for metric in self.metrics[1:] if metric.value is not None))
+
+    @property
+    def rows(self) -> str:
+        """Address of the file with the discrepancies that the page can load, relative to the report."""
+        return links.report_rows(self.info.id, self.snapshot.slug).rpartition("/")[2]
+
+    @property
+    def out_of_reach(self) -> int:
+        """Discrepancies that the page neither has nor can load: only the data file has them."""
+        return self.total - len(self.discrepancies) - len(self.loadable)
 
     @property
     def warnings(self) -> list[Problem]:
@@ -125,10 +138,11 @@ def report_page(
         previous: the point before it in the series, if there is one.
         result: the whole result of the snapshot.
         past: what the report needs to know of earlier points.
-        limit: how many discrepancies of each type the page lists.
+        limit: how many discrepancies of each type are drawn on the page.
         problems: of the files that the snapshot was scored from.
         instructions: the newest commit whose instructions made the output, if it is known.
-        data: address of the file with the whole result, relative to the page; default: its place in a site.
+        data: address of the file with the whole result, relative to the page, for a page without a site around it,
+            which loads nothing; default: its place in a site.
 
     """
     snapshot, card = point.snapshot, result.scorecard
@@ -138,6 +152,15 @@ def report_page(
     errors = error_changes(previous.scorecard if previous else None, card, point.delta)
     alignments = bounds.listed_alignments(result)
     started = since(info, wrong, past)
+    drawn, loadable = discrepancies(
+        info,
+        wrong,
+        started,
+        limit,
+        sections={section.name for section in schema_sections},
+        group=group,
+        questions=dict(result.questions),
+    )
     view = ReportView(
         info=info,
         snapshot=snapshot,
@@ -159,15 +182,8 @@ def report_page(
         documents=bounds.listed_documents(card.documents),
         more_documents=max(0, len(card.documents) - bounds.DOCUMENTS),
         document_metrics=_document_metrics(specs, card.documents),
-        discrepancies=discrepancies(
-            info,
-            wrong,
-            started,
-            limit,
-            sections={section.name for section in schema_sections},
-            group=group,
-            questions=dict(result.questions),
-        ),
+        discrepancies=drawn,
+        loadable=loadable if data is None else (),
         total=len(wrong),
         new=sum(start.new for start in started),
         left_out=left_out(wrong, limit),

@@ -5,6 +5,7 @@ Every text that comes from a project passes through ``escape``; a property test 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Final
@@ -14,6 +15,7 @@ from markupsafe import Markup
 from sitegen.html.cells import text as _text
 from sitegen.html.cells import value as _value
 from sitegen.html.formats import bounded, number, percent, signed
+from sitegen.html.values import DisplayValue
 from sitegen.model.metrics import Counts, MetricSpec, Nouns
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.panels import AlignmentRow
@@ -35,6 +37,7 @@ _SUMMARY: Final = 90
 """Characters of a question that are visible before it is opened."""
 _LONGEST_QUESTION: Final = 1_000
 """Characters of a question that a page holds."""
+_PLAIN: Final = re.compile(r"[\w.,/-]+", re.ASCII).fullmatch
 _NONE = '<span class="nil">—</span>'
 
 
@@ -226,12 +229,25 @@ def _discrepancy_row(row: Discrepancy, several_points: bool, several_documents: 
     remark = (f"<small>{_text(row.note)}</small>" if row.note else "") + _question(row.question)
     start = _since_cell(row.since) if several_points else ""
     where = f"<td>{_text(row.document)}" if several_documents else ""
+    indices = f" data-i={_attribute_value(row.indices)}" if row.indices else ""
     return (
-        f'<tr id=d{number} data-t={kind} data-g="{_text(row.section)}"{" data-n" if row.since.new else ""}>'
+        f"<tr id=d{number} data-t={kind} data-g={_attribute_value(row.section)}{indices}{' data-n' * row.since.new}>"
         f"<td><a href=#d{number}>{number}</a><td{_own_letter(kind, nouns)}>{_type_label(kind, nouns)}"
-        f'<td><a href="{_text(row.field)}">{_text(row.path)}</a>{remark}'
-        f"<td dir=auto>{_value(row.expected)}<td dir=auto>{_value(row.actual)}{start}{where}\n"
+        f"<td><a href={_attribute_value(row.field)}>{_text(row.path)}</a>{remark}"
+        f"{_value_cell(row.expected)}{_value_cell(row.actual)}{start}{where}\n"
     )
+
+
+def _value_cell(display: DisplayValue) -> str:
+    """A value; only one that is not ASCII can run from right to left."""
+    content = _value(display)
+    return f"<td>{content}" if content.isascii() else f"<td dir=auto>{content}"
+
+
+@lru_cache(maxsize=4096)
+def _attribute_value(content: str) -> str:
+    """The text as the value of an attribute, in quotation marks only where it needs them."""
+    return content if _PLAIN(content) else f'"{_text(content)}"'
 
 
 @lru_cache(maxsize=64)
@@ -257,7 +273,7 @@ def _since_cell(since: Since) -> str:
     """The first point of the streak and its length, by which the table sorts."""
     if since.new:
         return "<td><data value=1><b>new</b></data>"
-    link = f'<a href="{_text(since.file)}" title="{_text(since.short)}">{_text(since.label)}</a>'
+    link = f"<a href={_attribute_value(since.file)} title={_attribute_value(since.short)}>{_text(since.label)}</a>"
     return f"<td><data value={since.points}>{link}</data><small>{since.points:,} points</small>"
 
 

@@ -40,8 +40,9 @@ def shorten(timeline: Timeline, memo: Memo, ledger: Ledger, history: EvalHistory
     writer, renderer = context.writer(), context.renderer()
     for at, card in _scored(context, memo, history, snapshots):
         page = thinned_page(info, specs, at, card)
-        full, beside = rows.pop(page.path), rows.pop(links.report_data(info.id, at.slug), None)
-        size = full.size + (beside.size if beside else 0)
+        full = rows[page.path]
+        files = [rows.pop(address(info.id, at.slug), None) for address in links.REPORT_FILES]
+        size = sum(file.size for file in files if file)
         writer.write(full.owner, page.path, renderer.render(page), room_key(full.key), full=size)
     ledger.replace(owner(info.id), WrittenFiles((*rows.values(), *writer.rows), writer.written))
     return True

@@ -21,7 +21,7 @@ from sitegen.stages.size_budget.thinning import UNMEASURED, first_full, report_f
 from sitegen.stages.timeline import Timeline
 
 REPORTS: Final = "reports"
-"""The section of the reports and of the data beside them."""
+"""The section of the reports and of the files beside them."""
 
 
 class SizeGroup(NamedTuple):
@@ -40,7 +40,7 @@ class ReportSizes(NamedTuple):
     positions: tuple[int, ...] = ()
     """Positions of their commits."""
     sizes: tuple[int | None, ...] = ()
-    """Bytes of the full report with its data file; None if it was never rendered."""
+    """Bytes of the full report with the files beside it; None if it was never rendered."""
     standing: tuple[int, ...] = ()
     """Bytes in the output folder now."""
     short: tuple[bool, ...] = ()
@@ -139,8 +139,10 @@ class Sizes:
         eval_id, first = summary.info.id, first_full(len(summary.headlines), self._full_reports)
         points = summary.headlines[first:]
         pages = [files[links.report(eval_id, at.slug)] for at in points]
-        beside = [files.get(links.report_data(eval_id, at.slug)) for at in points]
-        standing = [page.size + (data.size if data else 0) for page, data in zip(pages, beside, strict=True)]
+        standing = [
+            sum(file.size for address in links.REPORT_FILES if (file := files.get(address(eval_id, at.slug))))
+            for at in points
+        ]
         return ReportSizes(
             first=first,
             positions=tuple(at.commit_position for at in points),

@@ -25,8 +25,8 @@ def first_full(points: int, full: int | None) -> int:
 
 
 def report_files(eval_id: str, points: Iterable[Headline]) -> frozenset[str]:
-    """Paths of the reports of these points and of the data files beside them."""
-    return frozenset(address(eval_id, at.slug) for at in points for address in (links.report, links.report_data))
+    """Paths of the reports of these points and of the files beside them."""
+    return frozenset(address(eval_id, at.slug) for at in points for address in links.REPORT_FILES)
 
 
 class Short(NamedTuple):
@@ -67,9 +67,9 @@ def write_thinned(
         point, full = series.points[index], keys[index]
         path, key = links.report(series.info.id, point.snapshot.slug), short.key(index, full)
         if not writer.is_fresh(owner, path, key):
-            files = (path, links.report_data(series.info.id, point.snapshot.slug))
             size = 0
             if index in short.room:
+                files = [address(series.info.id, point.snapshot.slug) for address in links.REPORT_FILES]
                 size = sum(row.size for file in files if (row := writer.standing_row(file, full))) or UNMEASURED
             page = thinned_page(series.info, scorer(series.history.kind).metrics, point.snapshot, point.scorecard)
             writer.write(owner, path, renderer.render(page), key, full=size)

@@ -1,0 +1,17 @@
+"""The discrepancies that a report does not draw, in a file beside it that the page loads when they are asked for."""
+
+from __future__ import annotations
+
+from sitegen.model.site import RawFile
+from sitegen.pages import links
+from sitegen.pages.data.scripts import script_file
+from sitegen.pages.report.page import ReportView
+from sitegen.pages.report.report_rows import discrepancies
+
+
+def rows_file(view: ReportView) -> RawFile | None:
+    """The rows of the table as the page would have them; None if the page has all of them."""
+    if not view.loadable:
+        return None
+    rows = discrepancies(view.loadable, view.previous is not None, len(view.documents) > 1, view.info.nouns)
+    return script_file(links.report_rows(view.info.id, view.snapshot.slug), "ROWS", str(rows))
