@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Interval
-from sitegen.pages.changes import DisplayedChange, in_points
+from sitegen.pages.changes import DisplayedChange
+from sitegen.text.values import metric_text
 
 MINUS = "\u2212"
+
+ROUNDING = 1e-9
+"""A smaller change of a metric is a rounding error of its sums."""
 
 
 def points(value: float) -> str:
@@ -14,6 +18,13 @@ def points(value: float) -> str:
     if value == 0:
         return "0.0"
     return f"{'+' if value > 0 else MINUS}{abs(value):.{1 if abs(value) >= 0.05 else 2}f}"
+
+
+def own_unit(change: float, spec: MetricSpec) -> str:
+    """A change in the unit of its metric, with its sign, ``+0.036``; ``0`` where only a rounding error is left."""
+    if abs(change) < ROUNDING:
+        return "0"
+    return f"{'+' if change > 0 else MINUS}{metric_text(abs(change), unit=spec.unit)}"
 
 
 def parts(change: DisplayedChange) -> str:
@@ -28,20 +39,11 @@ def origin(change: DisplayedChange) -> str:
     return "; ".join(filter(None, (parts(change), change.note)))
 
 
-def sentence(change: DisplayedChange) -> str:
-    """A change with its parts and its note: ``+4.2 = outputs +5.0, ground truth −1.1, rules +0.3``."""
-    if change.points is None:
-        return change.note
-    split = origin(change)
-    joint = " = " if len(change.parts) > 1 else ", "
-    return points(change.points) + (joint + split if split else "")
-
-
 def span(interval: Interval | None) -> str:
     """The ends of an interval around a value, ``0.614 to 0.889``; empty if there is none."""
     return f"{interval.low:.3f} to {interval.high:.3f}" if interval else ""
 
 
 def span_of_change(interval: Interval, spec: MetricSpec) -> str:
-    """The ends of the interval of a change, in points: ``−2.1 to +9.8``."""
-    return f"{points(in_points(interval.low, spec))} to {points(in_points(interval.high, spec))}"
+    """The ends of the interval of a change, in the unit of the metric: ``−0.021 to +0.098``."""
+    return f"{own_unit(interval.low, spec)} to {own_unit(interval.high, spec)}"

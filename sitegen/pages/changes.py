@@ -75,6 +75,11 @@ def in_points(change: float, spec: MetricSpec) -> float:
     return 100 * change / (spec.high - spec.low)
 
 
+def in_own_unit(points: float, spec: MetricSpec) -> float:
+    """A change in the unit of its metric, of the same one in points."""
+    return points * (spec.high - spec.low) / 100
+
+
 def split(parts: DeltaParts, spec: MetricSpec) -> tuple[Part, ...]:
     """The parts that are not zero. A recorded metric has none: its change cannot be split."""
     if spec.recorded:

@@ -281,6 +281,7 @@ def make_environment(
         error_label=labels.ERROR_LABELS,
         causes=labels.CAUSES,
         statuses=labels.STATUSES,
+        verdict_reason=labels.reason,
         edit_statuses=labels.EDITS,
     )
     return environment

@@ -166,7 +166,7 @@ def test_an_eval_whose_clocks_never_part_has_no_switch_and_says_so(visit):
 def test_a_step_leads_to_the_regressions_of_the_eval_by_mouse_and_keyboard(visit):
     page = visit(TREND)
     step = page.locator("[data-step]").first
-    expect(step).to_have_attribute("aria-label", re.compile(r"points at iteration-\d+$"))
+    expect(step).to_have_attribute("aria-label", re.compile(r"at iteration-\d+$"))
     step.focus()
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile(r"regressions\.html#section=waybills$"))

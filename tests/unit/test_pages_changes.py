@@ -5,8 +5,9 @@ import pytest
 from sitegen.model.deltas import Comparability, Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.series import Point
-from sitegen.pages.change_text import points, sentence
+from sitegen.pages.change_text import own_unit, points
 from sitegen.pages.changes import DisplayedChange, Part, changes
+from sitegen.pages.trend import trend_rows
 from tests import pages_sample as sample
 
 F1 = sample.SPECS[0]
@@ -79,20 +80,26 @@ def test_points_that_nobody_compared_have_no_changes():
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "spec", "written"),
     [
-        (DisplayedChange(4.2, (Part("outputs", 5.0), Part("ground truth", -1.1), Part("rules", 0.3))),
-         "+4.2 = outputs +5.0, ground truth −1.1, rules +0.3"),
-        (DisplayedChange(-4.2, (Part("outputs", -4.2),)), "−4.2, all from outputs"),
-        (DisplayedChange(0.0, (Part("outputs", 1.0), Part("rules", -1.0))), "0.0 = outputs +1.0, rules −1.0"),
-        (DisplayedChange(0.0), "0.0"),
-        (DisplayedChange(1.0, (Part("outputs", 1.0),), "over 3 common documents"),
-         "+1.0, all from outputs; over 3 common documents"),
-        (DisplayedChange(None, (), "not comparable"), "not comparable"),
+        (DisplayedChange(4.2, (Part("outputs", 5.0), Part("ground truth", -1.1), Part("rules", 0.3))), F1,
+         "outputs +0.050, ground truth −0.011, rules +0.003"),
+        (DisplayedChange(12.5, (Part("outputs", 12.5),)), QUALITY, "outputs +0.500"),
+        (DisplayedChange(0.0), F1, ""),
+        (DisplayedChange(1.0, (Part("outputs", 1.0),), "over 3 common documents"), F1,
+         "outputs +0.010; over 3 common documents"),
+        (DisplayedChange(None, (), "not comparable"), F1, "not comparable"),
     ],
 )  # fmt: skip
-def test_a_change_is_said_in_a_sentence(change, said):
-    assert sentence(change) == said
+def test_what_a_change_is_made_up_of_is_in_the_unit_of_its_metric(change, spec, written):
+    assert trend_rows.origin(change, spec) == written
+
+
+@pytest.mark.parametrize(
+    ("change", "written"), [(0.0, "0"), (1e-12, "0"), (0.0364, "+0.036"), (-0.05, "−0.050"), (0.00012, "+0.00012")]
+)
+def test_a_change_in_its_own_unit_has_a_sign_and_the_digits_that_count(change, written):
+    assert own_unit(change, F1) == written
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ const written = value => {
 };
 const metric = (value, otherwise = DASH, whole = false) =>
   (value === null ? otherwise : whole && Number.isInteger(value) ? value.toLocaleString("en") : written(value));
-const inPoints = change => `${change > 0 ? "+" : "−"}${Math.abs(change).toFixed(Math.abs(change) < 0.06 ? 2 : 1)}`;   // rounded already
 
 /** What the last columns of the table say: cells fixed, broken, still wrong, errors, errors of each type. */
 const countsOf = row => [...row.cells].slice(-8).map(cell => +cell.textContent.replaceAll(",", ""));
@@ -76,8 +75,7 @@ class PointBox {
   change(k, index) {
     const change = this.data.changes[k]?.[index];
     if (change == null) return element("td", "", index && k < this.data.changes.length ? DASH : "");
-    if (!change) return element("td", "delta", "0.0");
-    return element("td", change * this.data.better[k] > 0 ? "delta up" : "delta dn", inPoints(change));
+    return element("td", `delta ${change && (change * this.data.better[k] > 0 ? "up" : "dn")}`, this.signed(k, change));
   }
 
   errors(counts) {
@@ -93,6 +91,9 @@ class PointBox {
   /** A value of the metric number k; a number of things without digits after the point. */
   metric(k, value, otherwise = DASH) { return metric(value, otherwise, (this.data.whole || []).includes(k)); }
 
+  /** A change of the metric number k, in its unit. */
+  signed(k, change) { return change ? (change > 0 ? "+" : "−") + this.metric(k, Math.abs(change)) : "0"; }
+
   /** The same for a screen reader. */
   spoken(index, point) {
     const named = this.data.names.map((name, k) => {
@@ -100,7 +101,7 @@ class PointBox {
       const change = this.data.changes[k]?.[index];
       return `${name} ${this.metric(k, then, "undefined")}`
         + (now === then ? "" : `, by today's truth ${this.metric(k, now, "undefined")}`)
-        + (change == null ? "" : `, change ${change ? inPoints(change) : "0.0"} points`);
+        + (change == null ? "" : `, change ${this.signed(k, change)}`);
     });
     return `Point ${index + 1} of ${this.data.spans.length}, ${point.label}, ${point.subject}. ${named.join("; ")}${this.judges ? `; ${point.sum} errors` : ""}.`
       + point.remarks.map(remark => ` ${remark.textContent}.`).join("");

@@ -31,7 +31,7 @@ from sitegen.pages.trend.panels import (
     clocks,
     field_rows,
     heat_map,
-    last_changes,
+    last_change,
     repeats_view,
     usage_view,
 )
@@ -150,8 +150,8 @@ class TrendView(NamedTuple):
     """``variant`` or ``model``."""
     usage: UsageView | None = None
     """Usage of the outputs; None if none states it."""
-    last: tuple[LastChange, ...] = ()
-    """The newest change, and if it moved nothing, the newest one that did."""
+    last: LastChange | None = None
+    """None if there is nothing to compare, and for recorded numbers."""
     clocks: Clocks = ONE_CLOCK
     best_so_far: tuple[float | None, ...] = ()
     """For each point the best headline so far, by the newest ground truth and rules."""
@@ -207,7 +207,7 @@ def trend_page(
         drawn_variants=variants or models,
         split_by="model" if models else "variant",
         usage=usage_view(specs, points),
-        last=last_changes(series),
+        last=last_change(series),
         clocks=clocks(series.points, specs[:drawn]),
         best_so_far=_best_values(series.points, specs[0]),
         steps=tuple(steps),

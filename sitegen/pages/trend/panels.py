@@ -17,11 +17,11 @@ from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.noise.repeats import FEWEST, noise_of, noise_of_headline, repeats_among
 from sitegen.model.cells import Flips
 from sitegen.model.metrics import Counts, MetricSpec
-from sitegen.model.noise import ChangeVerdict, FlipRate, Noise
+from sitegen.model.noise import ChangeVerdict, FlipRate
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point, Series
-from sitegen.pages.changes import DisplayedChange, Flipped, changes, flipped, in_points
-from sitegen.pages.labels import CAUSES, bad_runs, interval_basis
+from sitegen.pages.changes import DisplayedChange, Flipped, changes, flipped
+from sitegen.pages.labels import CAUSES, bad_runs
 from sitegen.pages.recorded import agrees_with_now
 from sitegen.pages.report.discrepancies import field_file
 from sitegen.pages.report.runs import FIELDS, RateRow
@@ -154,60 +154,47 @@ def _clock_values(card: Scorecard, drawn: Sequence[MetricSpec]) -> tuple[float |
 
 
 class LastChange(NamedTuple):
-    """A point compared with the one before it."""
+    """The newest point that differs from the one before it."""
 
     at: int
     """Index of the point."""
     change: DisplayedChange
     """Change of the headline."""
     verdict: ChangeVerdict
-    over: str
-    """What the interval of the change was computed over; empty without an interval."""
-    detectable: float | None
-    """The least change, in points, that this set of documents shows 8 times in 10."""
     flipped: Flipped
 
 
-def last_changes(series: Series) -> tuple[LastChange, ...]:
-    """The newest change, and if nothing moved in it, the newest one in which anything did.
+def last_change(series: Series) -> LastChange | None:
+    """The newest change in which anything moved; the newest comparison if nothing ever did.
 
-    Empty if there are fewer than two points to compare, and for recorded numbers, which no test can tell from chance.
+    None if there are fewer than two points to compare, and for recorded numbers, which no test can tell from chance.
     """
     if series.info.recorded or len(series.points) < 2 or series.points[-1].delta is None:
-        return ()
-    noise = noise_of_headline(series.points)
-    newest = _change_at(series, len(series.points) - 1, noise)
-    moved = _last_moved_index(series) if newest.verdict.decision == "same" else None
-    return (newest,) if moved is None else (newest, _change_at(series, moved, noise))
-
-
-def _change_at(series: Series, at: int, noise: Noise | None) -> LastChange:
+        return None
+    at = _last_moved_index(series)
     before, after = series.points[at - 1 : at + 1]
-    spec, nouns, flips = series.specs[0], series.info.nouns, after.flips or Flips()
+    spec, flips = series.specs[0], after.flips or Flips()
     verdict = change_verdict(
         before.scorecard,
         after.scorecard,
         series.info.kind,
         flips,
-        noise=noise,
+        noise=noise_of_headline(series.points),
         higher_is_better=spec.higher_is_better,
     )
-    return LastChange(
-        at=at,
-        change=changes((spec,), nouns, before, after)[0],
-        verdict=verdict,
-        over=interval_basis(verdict.interval, nouns) if verdict.interval else "",
-        detectable=None if verdict.detectable is None else in_points(verdict.detectable, spec),
-        flipped=flipped(flips),
-    )
+    change = changes((spec,), series.info.nouns, before, after)[0]
+    return LastChange(at=at, change=change, verdict=verdict, flipped=flipped(flips))
 
 
-def _last_moved_index(series: Series) -> int | None:
-    for index in range(len(series.points) - 2, 0, -1):
-        point = series.points[index]
-        if (point.delta and point.delta.headline.change) or (point.flips and (point.flips.fixed or point.flips.broken)):
-            return index
-    return None
+def _last_moved_index(series: Series) -> int:
+    newest = len(series.points) - 1
+    return next((index for index in range(newest, 0, -1) if _is_moved(series.points[index])), newest)
+
+
+def _is_moved(point: Point) -> bool:
+    flips = point.flips or Flips()
+    has_flips = bool(flips.fixed or flips.broken or flips.appeared or flips.vanished)
+    return point.delta is not None and (point.delta.headline.change != 0 or has_flips)
 
 
 class RepeatsView(NamedTuple):

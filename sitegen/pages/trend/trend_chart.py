@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import ceil, copysign, floor, log10
+from math import ceil, floor, log10
 from typing import Final, NamedTuple
 
 from sitegen.history.layout import iteration_number
@@ -24,7 +24,8 @@ from sitegen.html.charts import (
 from sitegen.html.formats import day, printable
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.regressions import Step
-from sitegen.pages.change_text import points as in_points
+from sitegen.pages.change_text import ROUNDING, own_unit
+from sitegen.pages.changes import in_own_unit
 from sitegen.pages.trend.page import TrendPoint, TrendView
 from sitegen.pages.variants.variant_charts import tone
 from sitegen.text.values import COUNT, SMALL, metric_text
@@ -73,7 +74,7 @@ class StepMark(NamedTuple):
     tone: str
     """``worse``, ``better`` or ``blip``."""
     text: str
-    """``regression: F1 −2.6 points at iteration-019``."""
+    """``regression: F1 −0.026 at iteration-019``."""
 
 
 class TrendChart(NamedTuple):
@@ -177,7 +178,7 @@ def trend(view: TrendView) -> TrendChart:
             **({"numbers": numbers} if (numbers := _run_numbers(points)) else {}),
             "values": [_rounded(column) for column in (*columns, *of_variants)],
             "now": [_rounded(column) for column in now],
-            "changes": [_written_changes(points, k) for k in range(view.drawn)],
+            "changes": [_written_changes(points, k, spec) for k, spec in enumerate(view.specs[: view.drawn])],
             "by_outputs": [int(bool(point.changes) and point.changes[0].by_outputs) for point in points],
             "spans": [point.interval and _rounded(point.interval[:2]) for point in points],
         },
@@ -205,13 +206,11 @@ def _rounded(values: Sequence[float | None]) -> list[float | None]:
     ]
 
 
-def _written_changes(points: Sequence[TrendPoint], metric: int) -> list[float | None]:
-    """The changes as the table writes them; one that rounds to zero keeps its sign."""
-    changes = [point.changes[metric].points if point.changes else None for point in points]
-    return [
-        change if not change else round(change, 1 if abs(change) >= 0.05 else 2) or copysign(0.001, change)
-        for change in changes
-    ]
+def _written_changes(points: Sequence[TrendPoint], metric: int, spec: MetricSpec) -> list[float | None]:
+    """The changes as the table writes them, in the unit of the metric."""
+    in_points = [point.changes[metric].points if point.changes else None for point in points]
+    changes = [None if change is None else in_own_unit(change, spec) for change in in_points]
+    return _rounded([0 if change is not None and abs(change) < ROUNDING else change for change in changes])
 
 
 def _variant_lines(view: TrendView) -> tuple[VariantLine, ...]:
@@ -242,8 +241,8 @@ def _step_marks(view: TrendView) -> Iterator[StepMark]:
 def _step_title(step: Step, view: TrendView) -> str:
     moved = step.metrics[0]
     spec = next(spec for spec in view.specs if spec.name == moved.name)
-    size = in_points(moved.points if spec.higher_is_better else -moved.points)
-    return f"{_STEP_NAMES[step.status]}: {spec.label} {size} points at {view.points[step.at].label}"
+    size = in_own_unit(moved.points if spec.higher_is_better else -moved.points, spec)
+    return f"{_STEP_NAMES[step.status]}: {spec.label} {own_unit(size, spec)} at {view.points[step.at].label}"
 
 
 def _shown_range(

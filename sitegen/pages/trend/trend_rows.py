@@ -12,8 +12,8 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import ErrorType
 from sitegen.model.series import EvalInfo
 from sitegen.pages import links
-from sitegen.pages.change_text import parts, points
-from sitegen.pages.changes import DisplayedChange
+from sitegen.pages.change_text import own_unit
+from sitegen.pages.changes import DisplayedChange, in_own_unit
 from sitegen.pages.labels import STALE
 from sitegen.pages.report.report_rows import error_types
 from sitegen.pages.trend.page import TrendPoint, TrendView
@@ -57,7 +57,7 @@ def _iteration_row(point: TrendPoint, root: str, specs: Sequence[MetricSpec], no
     return (
         f"<td><div><a href={text(point.file)}>{text(point.label)}</a> <i>{text(point.commit.subject)}</i></div>"
         f"{commit} <span>{text(point.commit.author)} · {text(day(point.commit.committed_at))}</span>"
-        f"{_pills(point)}{_note(head)}"
+        f"{_pills(point)}{_note(head, specs[0])}"
         f"<td>{drawn[0]}{now}{_change_cell(head, specs[0])}{values}"
     )
 
@@ -69,16 +69,16 @@ def _change_cell(change: DisplayedChange | None, spec: MetricSpec) -> str:
     if change.points is None:
         return f"<td>{_NIL}"
     if change.points == 0:
-        return "<td>0.0"
-    return f"<td class={'up' if (change.points > 0) is spec.higher_is_better else 'dn'}>{points(change.points)}"
+        return "<td>0"
+    size = own_unit(in_own_unit(change.points, spec), spec)
+    return f"<td class={'up' if (change.points > 0) is spec.higher_is_better else 'dn'}>{size}"
 
 
-def _note(change: DisplayedChange | None) -> str:
+def _note(change: DisplayedChange | None, spec: MetricSpec) -> str:
     """A remark below the number: the parts of the change, and what restricts it."""
     if change is None:
         return ""
-    split = f"change: {parts(change)}" if change.parts and not change.by_outputs else ""
-    remarks = "; ".join(filter(None, (split, change.note)))
+    remarks = change.note if change.by_outputs else f"{'change: ' if change.parts else ''}{origin(change, spec)}"
     return f"<small>{text(remarks)}</small>" if remarks else ""
 
 
@@ -110,13 +110,18 @@ def _pills(point: TrendPoint) -> str:
 
 
 def moved(change: DisplayedChange | None, spec: MetricSpec) -> Markup | str:
-    """The change beside a number, in points; a dash with the reason if undefined, empty at the first point."""
+    """The change beside a number, in its unit; a dash with the reason if undefined, empty at the first point."""
     if change is None:
         return ""
     if change.points is None:
         return Markup('<span class="nil" title="{}">—</span>').format(printable(change.note))
-    unit = Markup(' <span class="unit">points</span>') if change.points else ""
-    return signed(change.points, 1, not spec.higher_is_better) + unit
+    return signed(in_own_unit(change.points, spec), 3, not spec.higher_is_better, spec.unit)
+
+
+def origin(change: DisplayedChange, spec: MetricSpec) -> str:
+    """What a change is made up of and what restricts it: ``outputs +0.050, ground truth −0.011; over 3 documents``."""
+    split = [f"{part.name} {own_unit(in_own_unit(part.points, spec), spec)}" for part in change.parts]
+    return "; ".join(filter(None, (", ".join(split), change.note)))
 
 
 def field_history(rows: Iterable[HeatRow], root: str, info: EvalInfo) -> Markup:
