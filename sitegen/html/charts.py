@@ -64,12 +64,13 @@ def y(value: float, low: float = 0.0, high: float = 1.0) -> float:
     return round(1000 * (high - value) / (high - low), 1)
 
 
-def spark(values: Sequence[float | None]) -> Spark:
-    """A sparkline over its own range; undefined values are gaps."""
+def spark(values: Sequence[float | None], scale: tuple[float, float] | None = None) -> Spark:
+    """A sparkline over its own range, or over a scale (low, high) that several share; undefined values are gaps."""
     defined = [value for value in values if value is not None]
     if not defined:
         return Spark(line="", area="", end=None)
-    low, span = min(defined), (max(defined) - min(defined)) or 1.0
+    low, high = scale or (min(defined), max(defined))
+    span = high - low or 1.0
     columns, height = _point_columns(len(values)), SPARK_HEIGHT - 2 * SPARK_PAD
 
     line, area, end = [], [], (0.0, 0.0)

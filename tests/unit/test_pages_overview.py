@@ -7,7 +7,7 @@ from sitegen.model.deltas import Delta, MetricDelta, Overlap
 from sitegen.model.noise import Interval
 from sitegen.model.outcomes import Judgement
 from sitegen.model.problems import Problem
-from sitegen.model.series import EvalInfo, EvalSummary, Focus, Headline, Streak, WeakSection
+from sitegen.model.series import EvalInfo, EvalSummary, Focus, Headline, Peak, Streak, WeakSection
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages.instruction.page import Impact
 from sitegen.pages.instructions.page import FileRecord, FileSize
@@ -18,6 +18,7 @@ from sitegen.pages.problems import LISTED, problems_page
 from sitegen.render.environment import Renderer, find_templates
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample as sample
+from tests.unit.test_standing import verdict
 
 HEAD = sample.commit(9)
 COUNTS = SiteCounts(10, 4, 2, 1, 0)
@@ -39,6 +40,31 @@ def _delta(before: float | None, after: float | None) -> Delta:
 
 def _view(*summaries: EvalSummary, latest: tuple[EditEffects, ...] = ()):
     return sample.view_of(overview_page(summaries, HEAD, "main", COUNTS, latest))
+
+
+def test_charts_of_shares_have_one_scale_and_amounts_their_own():
+    seconds = sample.SPECS[0]._replace(name="seconds", label="Seconds", high=100.0, recorded=True, unit="s")
+    slow = _summary("slow", 3.0, 9.0)._replace(specs=(seconds,))
+    rows = _view(_summary("a", 0.2, 0.4), _summary("b", 0.9), slow, _summary("gone", 0.1, deleted=True)).rows
+    assert {row.info.id: row.scale for row in rows} == {
+        "a": (0.1, 0.9),
+        "b": (0.1, 0.9),
+        "slow": None,
+        "gone": (0.1, 0.9),
+    }
+
+
+def test_each_eval_says_how_it_stands_the_one_in_most_trouble_first_and_deleted_ones_last():
+    worse = _summary("b", 0.9, 0.5)._replace(peak=Peak(0, 0.9, 0), since_best=verdict("worse"))
+    lower = _summary("c", 0.9, 0.8)._replace(peak=Peak(0, 0.9, 0), since_best=verdict("inconclusive"))
+    page = overview_page(
+        (_summary("gone", 0.1, deleted=True), _summary("a", 0.5, 0.5), lower, worse), HEAD, "main", COUNTS, ()
+    )
+    assert [row.info.id for row in sample.view_of(page).rows] == ["b", "c", "a", "gone"]
+    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    cards = html[html.index('<ul class="multiples">') :].split("<li")[1:5]
+    words = [[word for word in ("worse</span>", "behind its best", "deleted") if word in card] for card in cards]
+    assert words == [["worse</span>", "behind its best"], ["behind its best"], [], ["deleted"]]
 
 
 def test_the_mean_leaves_out_undefined_and_deleted_evals_and_says_how_many():

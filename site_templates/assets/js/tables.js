@@ -9,7 +9,7 @@ class FilteredTable {
     this.box = box;
     this.first = innerWidth < 600 ? Math.min(50, +box.dataset.table) : +box.dataset.table;
     this.limit = this.first;
-    this.rows = $$("tbody tr", box);
+    this.rows = $$("tbody tr, .multiples > li", box);
     this.words = $("[data-q]", box);
     this.section = $("[data-group]", box);
     this.types = $$("[data-type]", box);

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sitegen.analysis.noise.intervals import ends_of_mean
-from sitegen.analysis.standing import LOST, standings
+from sitegen.analysis.standing import LOST, Standing, standings
 from sitegen.config import Mute
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import Overlap
@@ -86,13 +86,16 @@ class LossCounts(NamedTuple):
 
 
 class EvalRow(NamedTuple):
-    """One eval in the table."""
+    """One eval among the small multiples."""
 
     info: EvalInfo
     headline: MetricSpec
-    deleted: bool
+    standing: Standing | None
+    """How it stands against what it was; None if it is deleted."""
     newest: Headline | None
     spark: tuple[float | None, ...]
+    scale: tuple[float, float] | None
+    """The range of all charts whose metrics are shares; None: its own."""
     values: tuple[float | None, ...]
     """The first three metrics, None where the kind has fewer."""
     change: float | None
@@ -111,6 +114,11 @@ class EvalRow(NamedTuple):
     """Labels of the three metrics, empty where the kind has fewer."""
     units: tuple[str, ...]
     """Units of the three metrics."""
+
+    @property
+    def deleted(self) -> bool:
+        """Whether the newest commit has no such eval."""
+        return self.standing is None
 
 
 class LatestEditRow(NamedTuple):
@@ -166,8 +174,6 @@ class OverviewView(NamedTuple):
     """Evals whose newest output is older than their instructions."""
     mean_ends: tuple[float, float] | None
     """The 95 % interval of the mean; None if one of the evals has none."""
-    status: bool
-    """Whether any eval has something in the column of its status, such as a target."""
     news: tuple[Sentence, ...]
     """What got worse, what got better, and what to do next; empty if there are no evals."""
     losses: tuple[tuple[Phrase, ...], ...]
@@ -205,8 +211,9 @@ def overview_page(
     ``latest`` is newest first; ``newest`` is the id of the newest commit that has a page.
     """
     evals = standings(summaries, mutes)
-    deleted = [summary for summary in summaries if summary.deleted]
-    rows = tuple(map(_eval_row, (*(standing.summary for standing in evals), *deleted)))
+    scale = _shared_scale(summaries)
+    deleted = (_eval_row(summary, None, scale) for summary in summaries if summary.deleted)
+    rows = (*(_eval_row(standing.summary, standing, scale) for standing in evals), *deleted)
     living = [summary for summary in summaries if not summary.deleted]
     alive = [row for row in rows if not row.deleted and not row.info.recorded]
     now, left_out = mean(row.values[0] for row in alive)
@@ -240,7 +247,6 @@ def overview_page(
         suspects=tuple((summary.info, len(summary.suspects)) for summary in living if summary.suspects),
         stale=tuple(summary.info for summary in living if summary.stale),
         mean_ends=ends_of_mean((row.values[0], row.interval) for row in alive),
-        status=any(row.least is not None or row.deleted or _unscored(row.newest) for row in rows),
         news=news(evals, focus),
         losses=tuple(tuple(loss(standing)) for standing in others[:LOSSES]),
         more_losses=len(others[LOSSES:]),
@@ -255,7 +261,19 @@ def overview_page(
     return Page(links.overview(), "pages/overview.html", view)
 
 
-def _eval_row(summary: EvalSummary) -> EvalRow:
+def _shared_scale(summaries: Iterable[EvalSummary]) -> tuple[float, float] | None:
+    """The range of the newest headlines of all evals whose headline is a share, so that their charts compare."""
+    values = [
+        value
+        for summary in summaries
+        if _is_share(summary.specs[0])
+        for headline in summary.headlines[-SPARK:]
+        if (value := headline.values[0]) is not None
+    ]
+    return (min(values), max(values)) if values else None
+
+
+def _eval_row(summary: EvalSummary, standing: Standing | None, scale: tuple[float, float] | None) -> EvalRow:
     newest = summary.headlines[-1] if summary.headlines else None
     values: tuple[float | None, ...] = newest.values[:3] if newest else ()
     values += (None,) * (3 - len(values))
@@ -264,9 +282,10 @@ def _eval_row(summary: EvalSummary) -> EvalRow:
     return EvalRow(
         info=summary.info,
         headline=spec,
-        deleted=summary.deleted,
+        standing=standing,
         newest=newest,
         spark=tuple(headline.values[0] for headline in summary.headlines[-SPARK:]),
+        scale=scale if _is_share(spec) else None,
         values=values,
         change=summary.delta.headline.change if summary.delta else None,
         overlap=summary.delta.overlap if summary.delta else None,
@@ -280,13 +299,9 @@ def _eval_row(summary: EvalSummary) -> EvalRow:
     )
 
 
-def _is_share(effect: Effect) -> bool:
-    """Whether the headline ranges from 0 to 1: all do but recorded amounts, such as times and costs."""
-    return not effect.specs or (effect.specs[0].low, effect.specs[0].high) == (0.0, 1.0)
-
-
-def _unscored(newest: Headline | None) -> bool:
-    return newest is None or newest.status != "scored"
+def _is_share(spec: MetricSpec) -> bool:
+    """Whether a metric ranges from 0 to 1: all headlines do but recorded amounts, such as times and costs."""
+    return (spec.low, spec.high) == (0.0, 1.0)
 
 
 def _before(row: EvalRow) -> float | None:
@@ -307,5 +322,7 @@ def _latest_edit_row(effects: EditEffects) -> LatestEditRow:
         commit=effects.commit,
         edits=effects.edits[:FILES],
         more=len(effects.edits) - len(effects.edits[:FILES]),
-        changes=tuple((effect.name, effect.change) for effect in effects.effects if _is_share(effect)),
+        changes=tuple(
+            (effect.name, effect.change) for effect in effects.effects if not effect.specs or _is_share(effect.specs[0])
+        ),
     )
