@@ -129,6 +129,14 @@ CASES: dict[str, tuple[tuple[EvalSummary, ...], tuple[str, ...]]] = {
             "Make another output of Eval a or two: they tell whether the fall is noise.",
         ),
     ),
+    "a fall too new to tell, and yet beyond chance from the best": (
+        (case("a", 0.9, 0.5, steps=(step(1, 0.9, 0.5, "new"),), since_best=verdict("worse")),),
+        (
+            "Eval a is 0.400 behind its best F1, iteration-001, by more than chance.",
+            "No newest output gained anything.",
+            "Compare the newest output of Eval a with its best, iteration-001, and undo what broke it.",
+        ),
+    ),
     "an output without a number": (
         (case("a", 0.9, None), case("b", 0.5, 0.6)),
         (
@@ -215,6 +223,17 @@ def test_only_where_nothing_is_worse_has_the_first_sentence_a_tick() -> None:
     lost = {name for name in CASES if "regression" in name or "beyond chance" in name or "too new" in name}
     nothing_scored = {"no eval", "only deleted evals", "no output"}
     assert {name for name, tick in ticks.items() if not tick} == {*lost, *nothing_scored, "an output without a number"}
+
+
+def test_the_overview_lists_what_further_evals_lost_below_the_first_sentence() -> None:
+    evals = CASES["an open regression after an edit, and two more evals that lost"][0]
+    view = sample.view_of(overview_page(evals, sample.commit(3), "main", SiteCounts(3, 1, 0, 0, 0), ()))
+    assert view.news[0].text == "Eval a: F1 fell from 0.900 to 0.500 at iteration-002 and was not regained."
+    assert ["".join(phrase.text for phrase in phrases) for phrases in view.losses] == [
+        "Eval b is 0.100 behind its best F1, iteration-001, by more than chance.",
+        "Eval c: F1 fell from 0.900 to 0.600 at iteration-002, too new to tell from noise.",
+    ]
+    assert (view.more_losses, view.lost) == (0, (1, 1, 1))
 
 
 def test_a_muted_regression_is_no_news() -> None:

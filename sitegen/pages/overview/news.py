@@ -50,8 +50,11 @@ class Sentence(NamedTuple):
         return "".join(phrase.text for phrase in self.phrases)
 
 
-def news(evals: Sequence[Standing], focus: FocusView | None) -> tuple[Sentence, ...]:
-    """The sentences, from all evals that are not deleted, the one in most trouble first; none if there are none."""
+def news(evals: Sequence[Standing], focus: FocusView | None, *, losses_follow: bool = False) -> tuple[Sentence, ...]:
+    """The sentences, from all evals that are not deleted, the one in most trouble first; none if there are none.
+
+    *losses_follow* says that the losses of further evals stand below, so that the first sentence does not name them.
+    """
     scored = [standing for standing in evals if standing.summary.headlines]
     if not evals:
         return ()
@@ -62,17 +65,17 @@ def news(evals: Sequence[Standing], focus: FocusView | None) -> tuple[Sentence, 
             Sentence("What to do next", (Phrase("Commit the first output of "), _eval_name(first), Phrase("."))),
         )
     return (
-        Sentence("What got worse", tuple(_worse(scored)), good=nothing_is_worse(scored)),
+        Sentence("What got worse", tuple(_worse(scored, losses_follow)), good=nothing_is_worse(scored)),
         Sentence("What got better", tuple(_better(scored))),
         Sentence("What to do next", tuple(_next(scored, focus))),
     )
 
 
-def _worse(scored: Sequence[Standing]) -> Iterator[Phrase]:
+def _worse(scored: Sequence[Standing], losses_follow: bool) -> Iterator[Phrase]:
     lost = [standing for standing in scored if standing.trouble in LOST]
     if lost:
         yield from loss(lost[0])
-        if len(lost) > 1:
+        if len(lost) > 1 and not losses_follow:
             yield Phrase(" Also worse, or seemingly so: ")
             yield (
                 _eval_name(lost[1].summary)
@@ -118,7 +121,8 @@ def loss(standing: Standing) -> Iterator[Phrase]:
             yield Phrase(".")
         return
     steps = [*standing.lost, *standing.too_new]
-    if standing.behind_by_more_than_chance and not (steps and steps[0].metrics[0].name == spec.name):
+    of_headline = standing.lost and standing.lost[0].metrics[0].name == spec.name
+    if standing.behind_by_more_than_chance and not of_headline:
         yield from _distance(standing)
         yield Phrase(", by more than chance.")
         return

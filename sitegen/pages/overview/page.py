@@ -247,7 +247,7 @@ def overview_page(
         suspects=tuple((summary.info, len(summary.suspects)) for summary in living if summary.suspects),
         stale=tuple(summary.info for summary in living if summary.stale),
         mean_ends=ends_of_mean((row.values[0], row.interval) for row in alive),
-        news=news(evals, focus),
+        news=news(evals, focus, losses_follow=True),
         losses=tuple(tuple(loss(standing)) for standing in others[:LOSSES]),
         more_losses=len(others[LOSSES:]),
         lost=LossCounts(
