@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.scoring.usage import USAGE_METRICS
+
+TOPICS: Final = (
+    ("metrics", "Metrics"),
+    ("counting", "Counting"),
+    ("values", "Values"),
+    ("files", "Files and paths"),
+    ("lists", "Lists"),
+    ("highlights", "Highlights"),
+    ("responses", "Responses"),
+    ("usage", "Cost and time"),
+    ("judged", "Results of other tools"),
+    ("recorded", "Recorded numbers"),
+    ("iterations", "Iterations"),
+    ("changes", "Changes"),
+    ("noise", "Noise"),
+    ("steps", "Steps"),
+    ("effects", "Edits"),
+    ("shown", "What is shown where"),
+    ("differs", "What others do otherwise"),
+)
+"""(anchor, name) of each topic of the page, in order, for its table of contents and for search."""
 
 
 class MethodsView(NamedTuple):
@@ -17,6 +38,7 @@ class MethodsView(NamedTuple):
     """Each eval kind with its metrics, the headline first."""
     usage: tuple[MetricSpec, ...] = USAGE_METRICS
     """Metrics that evals of every kind may have."""
+    topics: tuple[tuple[str, str], ...] = TOPICS
     nav: str = "methods"
 
 

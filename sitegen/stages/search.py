@@ -69,7 +69,7 @@ def _new_entries(timeline: Timeline, evals: Evals) -> Iterator[SearchEntry]:
 
 def _points(info: EvalInfo, snapshots: Sequence[Snapshot]) -> Iterator[tuple[_At, Callable[[], SearchEntry]]]:
     for index, at in enumerate(snapshots):
-        entry = partial(iteration_entry, info, at.label, at.slug, at.commit.subject)
+        entry = partial(iteration_entry, info, at.label, at.slug, at.commit)
         yield _At(position=at.commit.position, is_edit=False, name=info.id, nth=index), entry
 
 

@@ -146,9 +146,7 @@ def raw_files() -> list[RawFile]:
     """Files without a template."""
     every = (sample.series(), sample.single(), sample.none_yet(), sample.long(), sample.gone())
     log = [
-        search.iteration_entry(one.info, at.label, at.slug, at.commit.subject)
-        for one in every
-        for at in one.history.snapshots
+        search.iteration_entry(one.info, at.label, at.slug, at.commit) for one in every for at in one.history.snapshots
     ] + [search.edit_entry(sample.edit(at)) for at in range(1, 120, 5)]
     fields = [search.SearchFields(one.info.id, sample.FIELDS) for one in every if one.points]
     files = ((sample.edit(1).path, False), ("prompts/hazard classes.md", True))

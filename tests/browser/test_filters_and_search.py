@@ -110,6 +110,23 @@ def test_slash_opens_the_search_and_enter_goes_to_the_best_hit(visit):
     page.wait_for_url(re.compile(r"evals/waybills/0042\.html$"))
 
 
+def test_words_match_in_any_order_and_in_parts_across_what_an_entry_says(visit):
+    page = visit("index.html")
+    page.keyboard.press("/")
+    box, best = page.get_by_role("searchbox", name="Search", exact=True), page.locator(".pal li a").first
+    for query, address in (
+        ("042 waybills", "evals/waybills/0042.html"),
+        ("WAYB 7", "evals/waybills/0007.html"),
+        ("iteration.18 okafor", "evals/waybills/0018.html"),
+        ("ruiz TOMAS 017", "evals/waybills/0017.html"),
+        ("compare waybills", "evals/waybills/compare.html"),
+        ("noise methods", "methods.html#noise"),
+        ("regressions", "regressions.html"),
+    ):
+        box.fill(query)
+        expect(best).to_have_attribute("href", address)
+
+
 def test_a_field_found_by_search_leads_to_its_page(visit):
     page = visit("index.html")
     page.get_by_role("button", name="Search").click()

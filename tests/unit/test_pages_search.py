@@ -1,12 +1,18 @@
 """The search index in shards that never change once they are full."""
 
 import json
+import re
 from typing import Any
 
 from sitegen.model.site import RawFile
+from sitegen.model.suspect_truth import SuspectTruth
 from sitegen.pages import links
 from sitegen.pages.data import search
+from sitegen.pages.methods import TOPICS
+from sitegen.render.environment import find_templates
 from tests import pages_sample as sample
+
+SUSPECT = SuspectTruth("d", "a", "a", '"x"', '"y"', 9, 9, 2, first=0, last=1)
 
 
 def _body(file: RawFile) -> Any:
@@ -36,8 +42,39 @@ def test_the_last_shard_can_be_written_alone():
 def test_an_entry_of_an_edit_leads_to_its_commit():
     edit = sample.edit(3)
     assert search.edit_entry(edit) == search.SearchEntry(
-        edit.commit.subject, f"commits/{edit.commit.sha[:12]}.html", f"{edit.path} {edit.commit.sha[:7]}"
+        edit.commit.subject,
+        f"commits/{edit.commit.sha[:12]}.html",
+        f"{edit.path} {edit.commit.sha[:7]}",
+        edit.commit.author,
     )
+
+
+def test_an_entry_of_an_iteration_has_the_subject_and_the_author_of_its_commit():
+    info, snapshot = sample.series(3).info, sample.series(3).points[1].snapshot
+    assert search.iteration_entry(info, snapshot.label, snapshot.slug, snapshot.commit) == search.SearchEntry(
+        f"{info.name}, {snapshot.label}",
+        f"evals/{info.id}/{snapshot.slug}.html",
+        snapshot.commit.subject,
+        snapshot.commit.author,
+    )
+
+
+def test_the_list_has_the_topics_of_methods_and_the_pages_that_each_eval_has():
+    several, one = sample.summary(sample.series(3)), sample.summary(sample.single())
+    pages = _body(search.list_file([several, one], (), (), 0))[2]["pages"]
+    assert ["Noise", "methods.html#noise", "Methods: how it is computed"] in pages
+    assert [page[1] for page in pages if page[0] == "Compare iterations"] == ["evals/waybills/compare.html"]
+    assert [page for page in pages if page[0] == "Suspect labels"] == []
+    several = several._replace(suspects=(SUSPECT,))
+    (page,) = (
+        page for page in _body(search.list_file([several], (), (), 0))[2]["pages"] if page[0] == "Suspect labels"
+    )
+    assert page[1:] == ["evals/waybills/suspect-truth.html", "Waybills: labels that may be wrong"]
+
+
+def test_every_topic_of_the_list_is_a_heading_of_the_page_of_methods():
+    template = (find_templates() / "pages" / "methods.html").read_text(encoding="utf-8")
+    assert re.findall(r'<h2 id="(\w+)">', template) == [anchor for anchor, _ in TOPICS]
 
 
 def test_evals_with_the_same_fields_share_one_file():

@@ -5,7 +5,7 @@ if (searchButton) {
   const root = siteRoot;
   const dialog = element("dialog", "pal"), input = element("input"), list = element("ul"), status = element("p", "pal-n muted small");
   dialog.setAttribute("aria-label", "Search");
-  Object.assign(input, { type: "search", placeholder: "Search evals, iterations, fields, instruction edits", autocomplete: "off", spellcheck: false });
+  Object.assign(input, { type: "search", placeholder: "Search evals, iterations, fields, edits, authors, pages", autocomplete: "off", spellcheck: false });
   input.setAttribute("aria-label", "Search");
   status.setAttribute("aria-live", "polite");
   dialog.append(input, list, status);
@@ -18,9 +18,12 @@ if (searchButton) {
     const at = (self.SEARCH ?? []).findIndex(one => one[0] === part && String(one[1]) === String(key));
     return at < 0 ? null : self.SEARCH.splice(at, 1)[0][2];
   };
-  const add = (title, address, note, kind) => {
-    const id = kind === "eval" ? ` ${address}` : "";
-    entries.push({ title, address, note, kind, text: `${title} ${note}${id}`.toLowerCase() });
+  /* Without case and accents. */
+  const plain = text => text.toLowerCase().normalize("NFD").replace(/\p{M}/gu, "");
+  const add = (title, address, note, kind, author = "") => {
+    const folder = address.startsWith("evals/") ? address.split("/")[1] : "";   // the eval's id
+    note = author && note ? `${note} · ${author}` : note || author;
+    entries.push({ title, address, note, kind, text: plain(`${title} ${note} ${folder} ${kind}`) });
   };
 
   async function loadIndex() {
@@ -29,12 +32,13 @@ if (searchButton) {
     if (!known) return;
     for (const [title, address, note] of known.evals) add(title, address, note, "eval");
     for (const [title, address, note] of known.files) add(title, address, note, "file");
+    for (const [title, address, note] of known.pages) add(title, address, note, "page");
     for (const link of $$(".nav a")) add(link.textContent, link.getAttribute("href").slice(root.length), "", "page");
     find();
     for (let shard = known.shards - 1; shard >= 0; shard -= 1) {
       await load(shard);
-      for (const [title, address, note] of (take("log", shard) ?? []).reverse()) {
-        add(title, address, note, address.startsWith("commits/") ? "edit" : "iteration");
+      for (const [title, address, note, author] of (take("log", shard) ?? []).reverse()) {
+        add(title, address, note, address.startsWith("commits/") ? "edit" : "iteration", author);
       }
       find();
     }
@@ -46,19 +50,38 @@ if (searchButton) {
     find();
   }
 
-  /* A word that starts the text counts most, one that starts a word of it more than one inside a word. */
-  const rank = (entry, words) => {
+  /* How well a text matches a part of a word: one that starts the text counts most, one that starts a word of it more
+     than one inside a word. */
+  const placed = (text, part) => {
+    const at = text.indexOf(part);
+    return at < 0 ? 0 : at === 0 ? 8 : /[\s./_[\]-]/.test(text[at - 1]) ? 5 : 1;
+  };
+
+  /** A test of one word of the query. ``lamb-adu`` is also found as ``Lamb ADU``, and 55 as ``iteration-055``. */
+  const matcher = word => {
+    const parts = word.split(/[^\p{L}\p{N}]+/u).filter(part => part && part !== word).map(matcher);
+    const number = /^\d+$/.test(word) && new RegExp(`(^|\\D)0*${word.replace(/^0+(?=\d)/, "")}(\\D|$)`);
+    return entry => {
+      if (number && number.test(entry.title)) return 9;
+      const whole = placed(entry.text, word);
+      if (whole || !parts.length) return whole;
+      return Math.min(...parts.map(match => match(entry)));
+    };
+  };
+
+  /* Every word has to be found, in any order, in whichever part of the entry. */
+  const rank = (entry, matchers) => {
     let score = entry.kind === "eval" ? 3 : 0;
-    for (const word of words) {
-      const at = entry.text.indexOf(word);
-      if (at < 0) return 0;
-      score += at === 0 ? 8 : /[\s./_[\]-]/.test(entry.text[at - 1]) ? 5 : 1;
+    for (const match of matchers) {
+      const gain = match(entry);
+      if (!gain) return 0;
+      score += gain;
     }
     return score + 10 / (10 + entry.text.length);
   };
 
   function find() {
-    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const words = plain(input.value).split(/[\s,]+/).filter(Boolean).map(matcher);
     const hits = words.length
       ? entries.map(entry => [rank(entry, words), entry]).filter(hit => hit[0]).sort((a, b) => b[0] - a[0]).map(hit => hit[1])
       : entries;

@@ -8,14 +8,18 @@ their own digest, because most evals of a project have the same fields for most 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any, Final, NamedTuple
+from urllib.parse import quote
 
+from sitegen.model.commits import Commit
 from sitegen.model.series import EvalInfo, EvalSummary
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit
 from sitegen.pages import links
 from sitegen.pages.data.scripts import script_file
+from sitegen.pages.methods import TOPICS
 
 SHARD: Final = 2_000
 """Entries of the log in one file."""
@@ -27,6 +31,8 @@ class SearchEntry(NamedTuple):
     title: str
     address: str
     note: str
+    author: str = ""
+    """Who made it; empty for a page."""
 
 
 class SearchFields(NamedTuple):
@@ -36,14 +42,15 @@ class SearchFields(NamedTuple):
     attributes: tuple[str, ...]
 
 
-def iteration_entry(info: EvalInfo, label: str, slug: str, subject: str) -> SearchEntry:
+def iteration_entry(info: EvalInfo, label: str, slug: str, commit: Commit) -> SearchEntry:
     """A point of an eval."""
-    return SearchEntry(f"{info.name}, {label}", links.report(info.id, slug), subject)
+    return SearchEntry(f"{info.name}, {label}", links.report(info.id, slug), commit.subject, commit.author)
 
 
 def edit_entry(edit: Edit) -> SearchEntry:
     """An edit of instructions: leads to its commit, whose address does not change when the file is renamed."""
-    return SearchEntry(edit.commit.subject, links.commit(edit.commit.sha), f"{edit.path} {edit.commit.short}")
+    commit = edit.commit
+    return SearchEntry(commit.subject, links.commit(commit.sha), f"{edit.path} {commit.short}", commit.author)
 
 
 def shard_of(index: int) -> int:
@@ -77,9 +84,14 @@ def fields_file(attributes: tuple[str, ...]) -> RawFile:
 def list_file(
     summaries: Iterable[EvalSummary], files: Iterable[tuple[str, bool]], fields: Iterable[SearchFields], entries: int
 ) -> RawFile:
-    """``search/list.js``: evals, instruction files (path, deleted), where the fields are, how many shards there are."""
+    """``search/list.js``: evals and their pages, instruction files (path, deleted), where the fields are, shards.
+
+    The pages that the navigation leads to are not among them: the script takes those from the navigation.
+    """
+    summaries = tuple(summaries)
     body: dict[str, Any] = {
         "evals": [[s.info.name, links.eval_trend(s.info.id), s.info.description[:120]] for s in summaries],
+        "pages": [list(entry[:3]) for entry in chain(_topics(), *map(_pages_of_eval, summaries))],
         "files": [[path, links.instruction(path), "deleted" if deleted else "instructions"] for path, deleted in files],
         "fields": [
             [field.eval_id, links.field(field.eval_id, "").rpartition("/")[0], _attributes_digest(field.attributes)]
@@ -89,6 +101,22 @@ def list_file(
         "shards": -(-entries // SHARD),
     }
     return _script("search/list.js", "list", 0, body)
+
+
+def _topics() -> Iterator[SearchEntry]:
+    for anchor, topic in TOPICS:
+        yield SearchEntry(topic, f"{links.methods()}#{anchor}", "Methods: how it is computed")
+
+
+def _pages_of_eval(summary: EvalSummary) -> Iterator[SearchEntry]:
+    """The pages of an eval besides its trend, its reports and those of its fields."""
+    eval_id, name = summary.info.id, summary.info.name
+    if summary.suspects:
+        yield SearchEntry("Suspect labels", links.suspect_truth(eval_id), f"{name}: labels that may be wrong")
+    if len(summary.headlines) > 1:
+        yield SearchEntry("Compare iterations", links.compare(eval_id), name)
+    if summary.steps and not summary.deleted:
+        yield SearchEntry("Regressions and steps", f"{links.regressions()}#section={quote(eval_id)}", name)
 
 
 def _attributes_digest(attributes: tuple[str, ...]) -> str:
