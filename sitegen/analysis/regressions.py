@@ -212,16 +212,16 @@ def mute_of(mutes: Iterable[Mute], summary: EvalSummary, step: Step) -> Mute | N
 
 
 def unmatched_mutes(mutes: Sequence[Mute], summaries: Iterable[EvalSummary]) -> tuple[Problem, ...]:
-    """A warning for each mute that matches no step: it was mistyped, or is not needed any more."""
+    """A note for each mute that matches no step: it was mistyped, or is not needed any more."""
     matched = {
         mute for summary in summaries for step in summary.steps for mute in mutes if _mutes_step(mute, summary, step)
     }
     return tuple(
-        Problem(
-            severity="warning",
-            message=f"A mute names no step: eval {mute.eval!r}, commit {mute.commit!r}"
+        Problem.of_type(
+            "unmatched_mute",
+            f"A mute names no step: eval {mute.eval!r}, commit {mute.commit!r}"
             + (f", metric {mute.metric!r}." if mute.metric else "."),
-            fix="Correct it, or remove it from [regressions] of the configuration. The page of regressions has the "
+            "Correct it, or remove it from [regressions] of the configuration. The page of regressions has the "
             f"commits; {MUTE_DIGITS} digits are needed.",
         )
         for mute in mutes

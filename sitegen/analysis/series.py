@@ -92,6 +92,7 @@ def problems_of_point(eval_id: str, snapshot: Snapshot, scorecard: Scorecard) ->
             commit=snapshot.commit.sha,
             eval_id=eval_id,
             field=finding.path,
+            type=finding.type,
         )
         for finding in scorecard.findings
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from sitegen import configuring
+from sitegen.analysis.causes import ProblemCounts, named_counts
 from sitegen.build import Progress, build
 from sitegen.commands.printing import print_text
 from sitegen.commands.progress import StageBars, stage_line
@@ -55,10 +56,8 @@ def uncommitted_manifest(options: Options) -> str:
 
 def closing_line(site: Site) -> str:
     """The last lines: counts of what was built, and the address of the site."""
-    severities = ((site.errors, "error"), (site.warnings, "warning"), (site.notes, "note"))
-    problems = ", ".join(counted(count, noun) for count, noun in severities if count)
-    past = f" ({site.past:,} past)" if site.past else ""
-    where = f" on {Path(site.page).with_name('problems.html').name}" if problems or past else ""
+    counts = ProblemCounts(error=site.errors, warning=site.warnings, note=site.notes, past=site.past)
+    where = f" on {Path(site.page).with_name('problems.html').name}" if any(counts) else ""
     removed = f", {site.removed} removed" if site.removed else ""
     sizes = ((site.commits, "commit"), (site.evals, "eval"), (site.iterations, "iteration"))
     thinned = f"; {counted(site.thinned, 'old report')} made short to fit" if site.thinned else ""
@@ -66,5 +65,5 @@ def closing_line(site: Site) -> str:
     return (
         f"{', '.join(counted(count, noun) for count, noun in sizes)}; "
         f"{counted(site.written, 'file')} written, {site.unchanged:,} kept{removed}; "
-        f"{problems or 'no problems'}{past}{where}{thinned}{failed}\n{site.page}"
+        f"{named_counts(counts)}{where}{thinned}{failed}\n{site.page}"
     )

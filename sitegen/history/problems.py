@@ -40,41 +40,32 @@ def bad_manifest(commit: Commit, change: ChangedPath, reason: str, line: int | N
     return Problem(severity="warning", message=reason, fix=fix, path=change.path, line=line, commit=commit.sha)
 
 
-def _in_eval(commit: Commit, eval_id: str, path: str, message: str, fix: str, *, note: bool = False) -> Problem:
-    return Problem(
-        severity="note" if note else "warning",
-        message=message,
-        fix=fix,
-        path=path,
-        commit=commit.sha,
-        eval_id=eval_id,
-    )
-
-
 def stranger_folder(commit: Commit, eval_id: str, path: str, name: str) -> Problem:
     """A folder among the iterations has no iteration's name."""
     message = f"{name!r} among the results is no iteration, and is passed over."
     fix = "Name it iteration-NNN if it should count; otherwise nothing is to be done."
-    return _in_eval(commit, eval_id, path, message, fix, note=True)
+    return Problem.of_type("stranger_folder", message, fix, path, commit.sha, eval_id)
 
 
 def same_number(commit: Commit, eval_id: str, path: str, name: str, number: int) -> Problem:
     """Two folders have one iteration's number."""
     message = f"{name!r} has the number of another iteration, {number}; both are kept."
-    return _in_eval(commit, eval_id, path, message, "Give each iteration a number of its own.")
+    fix = "Give each iteration a number of its own."
+    return Problem.of_type("same_number", message, fix, path, commit.sha, eval_id)
 
 
 def unreadable_record(commit: Commit, eval_id: str, path: str, reason: str) -> Problem:
     """The record beside an output cannot be read."""
     fix = "Nothing is lost but the recorded time and numbers; write the file again to have them."
-    return _in_eval(commit, eval_id, path, f"The recorded results cannot be read: {reason}.", fix)
+    message = f"The recorded results cannot be read: {reason}."
+    return Problem(severity="warning", message=message, fix=fix, path=path, commit=commit.sha, eval_id=eval_id)
 
 
 def fault_at_output(commit: Commit, eval_id: str, path: str, error: Exception) -> Problem:
     """Sitegen failed at what an output states of its run."""
     message = f"sitegen failed at what this output states of its run: {type(error).__name__}."
     fix = "Please report it. The numbers do not depend on it, but the output may be linked to other instructions."
-    return _in_eval(commit, eval_id, path, message, fix)
+    return Problem.of_type("unlinked_output", message, fix, path, commit.sha, eval_id)
 
 
 def backward_dates(number: int) -> Problem:

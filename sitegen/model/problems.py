@@ -2,10 +2,54 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, Self, TypeAlias
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
-"""error: something is missing from the pages. warning: a number may be misleading. note: nothing is wrong."""
+"""What a problem does to the scores of the newest output. error: they are missing, or say nothing. warning: they would
+be others without it. note: they would be the same."""
+SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "note")
+"""The gravest first."""
+About: TypeAlias = Literal["output", "ground_truth", "mapping", "schema", "settings"]
+"""Which of the scored files a finding is in."""
+
+
+class ProblemType(NamedTuple):
+    """A row of ``PROBLEM_TYPES``."""
+
+    severity: Severity
+    summary: str
+    """What several problems of this type have in common, as a sentence without a full stop."""
+    of_scores: bool = True
+    """False for a warning about something else than scores, such as values that were to be hidden."""
+
+
+PROBLEM_TYPES: Final = {
+    # Nothing, or the wrong thing, is compared.
+    "nothing_in_common": ProblemType("error", "No field of the output is expected"),
+    # Something is left out of the scores, or counted against them, that would change them.
+    "missing_document": ProblemType("warning", "Documents are missing from the output; all their values are omissions"),
+    "unmapped_values": ProblemType("warning", "Values of the ground truth are not mapped and not scored"),
+    "values_elsewhere": ProblemType("warning", "At least half of the omitted values stand elsewhere in the output"),
+    "invalid_expected_value": ProblemType("warning", "Expected values are invalid and not scored"),
+    "unexpected_documents": ProblemType("warning", "Documents of the output are not in the ground truth"),
+    "missing_rules": ProblemType("warning", "A mapping or a schema is not there; outputs are scored without one"),
+    "newest_without_output": ProblemType("warning", "The newest iteration has no output, and is passed over"),
+    "unmatched_redaction": ProblemType("warning", "Nothing matches a glob under `redact`", of_scores=False),
+    "unmatched_limit": ProblemType("warning", "Limits or thresholds name no metric or eval", of_scores=False),
+    "shortened_reports": ProblemType("warning", "Old reports are short to fit", of_scores=False),
+    # The scores of the newest output are the same.
+    "unmapped_blanks": ProblemType("note", "Columns of the ground truth without any value are not mapped"),
+    "value_elsewhere": ProblemType("note", "Omitted values stand elsewhere in the output"),
+    "unused_rule": ProblemType("note", "Entries of mappings fit no field"),
+    "iteration_without_output": ProblemType("note", "Iterations have no output, and are passed over"),
+    "stranger_folder": ProblemType("note", "Folders among the results are no iterations"),
+    "same_number": ProblemType("note", "Iterations share a number; all are kept"),
+    "unlinked_output": ProblemType("note", "sitegen failed at what outputs state of their runs"),
+    "unmatched_instructions": ProblemType("note", "Globs name no instruction file"),
+    "unmatched_mute": ProblemType("note", "Mutes name no step"),
+}
+"""One table of what each type of problem does to the scores of the newest output. Problems of no type listed here, such
+as files that cannot be read, state their severity where they are found."""
 
 
 class Finding(NamedTuple):
@@ -17,12 +61,21 @@ class Finding(NamedTuple):
     fix: str
     """What to do about it, as an imperative sentence, also without any value."""
     line: int | None = None
-    about: Literal["output", "ground_truth", "mapping", "schema", "settings"] = "output"
-    """Which of the scored files it is in."""
+    about: About = "output"
     value: str = ""
     """The value that is quoted after the sentence; empty: none."""
     path: str = ""
     """Field path of the value. If it is empty, an eval with any redacted field redacts this value too."""
+    type: str = ""
+    """A key of ``PROBLEM_TYPES``; empty: none."""
+
+    @classmethod
+    def of_type(
+        cls, type: str, message: str, fix: str, about: About = "output", value: str = "", path: str = ""
+    ) -> Self:
+        """A finding of a type, which decides its severity."""
+        severity = PROBLEM_TYPES[type].severity
+        return cls(severity=severity, message=message, fix=fix, about=about, value=value, path=path, type=type)
 
     @property
     def text(self) -> str:
@@ -44,3 +97,25 @@ class Problem(NamedTuple):
     """Field path in the file, if it is about one value."""
     past: bool = False
     """Whether only earlier points have it, so that nobody has to act."""
+    type: str = ""
+    """A key of ``PROBLEM_TYPES``; empty: none."""
+
+    @classmethod
+    def of_type(
+        cls,
+        type: str,
+        message: str,
+        fix: str,
+        path: str | None = None,
+        commit: str | None = None,
+        eval_id: str | None = None,
+    ) -> Self:
+        """A problem of a type, which decides its severity."""
+        severity = PROBLEM_TYPES[type].severity
+        return cls(severity, message, fix, path=path, commit=commit, eval_id=eval_id, type=type)
+
+    @property
+    def changes_scores(self) -> bool:
+        """Whether scores of the newest output are missing, say nothing, or would be others without it."""
+        of_scores = self.type not in PROBLEM_TYPES or PROBLEM_TYPES[self.type].of_scores
+        return not self.past and self.severity != "note" and of_scores

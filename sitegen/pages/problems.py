@@ -1,31 +1,52 @@
-"""The problems page: everything that could not be read or scored."""
+"""The problems page, and the banner that says on other pages which problems change the scores there."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
+from sitegen.analysis.causes import Cause, ProblemCounts, causes_of, count_causes
 from sitegen.model.commits import Commit
-from sitegen.model.problems import Problem, Severity
+from sitegen.model.problems import SEVERITIES, Problem, Severity
 from sitegen.model.series import EvalInfo
 from sitegen.model.site import Page
 from sitegen.pages import links
+from sitegen.text.plain import counted
 
-LISTED: Final = 500
-"""Problems of one group that the page lists. A project with more has the same cause many times over."""
-
-_ORDER: Final[dict[Severity, int]] = {"error": 0, "warning": 1, "note": 2}
+LISTED: Final = 200
+"""Places of one cause that the page lists."""
 
 
-class ProblemGroup(NamedTuple):
-    """The problems of one eval, or of the project as a whole."""
+class Banner(NamedTuple):
+    """The gravest cause of problems that change the scores on a page."""
 
-    eval_id: str | None
-    name: str
-    problems: tuple[Problem, ...]
-    """Current ones before past ones, errors first; within a severity in the order of the build."""
+    severity: Severity
+    cause: Cause
+    where: str
+    """In how many evals it is; empty if that is clear."""
+    more: int
+    """Number of further causes."""
+
+    @property
+    def lead(self) -> str:
+        """What it does to the scores."""
+        return "Scores are missing or say nothing:" if self.severity == "error" else "This changes the scores:"
+
+    @property
+    def href(self) -> str:
+        """What to do on the problems page, as an address from the root of the site."""
+        return links.problems() if self.more else f"{links.problems()}#{self.cause.id}"
+
+
+class CauseRow(NamedTuple):
+    """A cause on the problems page."""
+
+    cause: Cause
+    where: str
+    """``in 23 evals, at 14 commits``; empty for a single problem, whose place is shown."""
+    places: tuple[Problem, ...]
+    """The first problems."""
     left_out: int
-    has_trend: bool = False
-    """False for an eval that never had ground truth or could not be built."""
 
 
 class ProblemsView(NamedTuple):
@@ -33,40 +54,50 @@ class ProblemsView(NamedTuple):
 
     head: Commit
     revision: str
-    totals: tuple[tuple[Severity, int, int], ...]
-    """(severity, current problems, past ones)."""
-    groups: tuple[ProblemGroup, ...]
+    counts: ProblemCounts
+    current: tuple[CauseRow, ...]
+    past: tuple[CauseRow, ...]
+    names: dict[str, str]
+    """Names of the evals that have a trend page, by id."""
+    severities: tuple[Severity, ...] = SEVERITIES
     nav: str = "problems"
 
 
-def problems_page(problems: tuple[Problem, ...], evals: tuple[EvalInfo, ...], head: Commit, revision: str) -> Page:
-    """Problems grouped by eval, those of the project first; an eval that no longer exists goes by its id."""
-    names = {info.id: info.name for info in evals}
-    by_eval: dict[str | None, list[Problem]] = {}
-    for problem in problems:
-        by_eval.setdefault(problem.eval_id, []).append(problem)
-    order = [None, *names, *sorted(key for key in by_eval if key is not None and key not in names)]
-    totals = tuple((severity, *_count_by_time(problems, severity)) for severity in _ORDER)
-    groups = tuple(_problem_group(key, names, by_eval[key]) for key in order if key in by_eval)
-    return Page(
-        links.problems(),
-        "pages/problems.html",
-        ProblemsView(head=head, revision=revision, totals=totals, groups=groups),
+def problems_page(causes: tuple[Cause, ...], evals: tuple[EvalInfo, ...], head: Commit, revision: str) -> Page:
+    """All problems by cause, past ones apart."""
+    view = ProblemsView(
+        head=head,
+        revision=revision,
+        counts=count_causes(causes),
+        current=tuple(_cause_row(cause) for cause in causes if not cause.past),
+        past=tuple(_cause_row(cause) for cause in causes if cause.past),
+        names={info.id: info.name for info in evals},
+    )
+    return Page(links.problems(), "pages/problems.html", view)
+
+
+def banner(problems: Iterable[Problem], *, of_site: bool = False) -> Banner | None:
+    """The banner of a page; None if no problem changes its scores. ``of_site``: the page shows all evals."""
+    causes = causes_of(problem for problem in problems if problem.changes_scores)
+    if not causes:
+        return None
+    first = causes[0]
+    evals = len(first.evals) if of_site else 0
+    return Banner(
+        severity=first.severity,
+        cause=first,
+        where=f"in {counted(evals, 'eval')}" if evals > 1 else "",
+        more=len(causes) - 1,
     )
 
 
-def _count_by_time(problems: tuple[Problem, ...], severity: Severity) -> tuple[int, int]:
-    past = [problem.past for problem in problems if problem.severity == severity]
-    return past.count(False), past.count(True)
-
-
-def _problem_group(eval_id: str | None, names: dict[str, str], problems: list[Problem]) -> ProblemGroup:
-    ranked = sorted(problems, key=lambda problem: (problem.past, _ORDER[problem.severity]))
-    name = "The project" if eval_id is None else names.get(eval_id, eval_id)
-    return ProblemGroup(
-        eval_id=eval_id,
-        name=name,
-        problems=tuple(ranked[:LISTED]),
-        left_out=max(0, len(ranked) - LISTED),
-        has_trend=eval_id in names,
+def _cause_row(cause: Cause) -> CauseRow:
+    counts = ((len(cause.evals), "in", "eval"), (cause.commits, "at", "commit"))
+    several = len(cause.problems) > 1
+    where = ", ".join(f"{word} {counted(count, noun)}" for count, word, noun in counts if count) if several else ""
+    return CauseRow(
+        cause=cause,
+        where=where or (counted(len(cause.problems), "place") if several else ""),
+        places=cause.problems[:LISTED],
+        left_out=max(0, len(cause.problems) - LISTED),
     )

@@ -185,10 +185,10 @@ class DocumentCompiler:
 
     def _report(self, error: str, value: str = "", path: str = "") -> None:
         self.findings.append(
-            Finding(
-                severity="warning",
-                message=f"Ground-truth error: {error}; not scored",
-                fix="Correct the ground truth.",
+            Finding.of_type(
+                "invalid_expected_value",
+                f"Ground-truth error: {error}; not scored",
+                "Correct the ground truth.",
                 about="ground_truth",
                 value=value,
                 path=path,

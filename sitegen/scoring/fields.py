@@ -13,6 +13,7 @@ from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, ListAlignment, Result, Scorecard, Status
 from sitegen.model.values import Value
 from sitegen.scoring.compiled_truth import CompiledTruth, CompiledTruths
+from sitegen.scoring.elsewhere import elsewhere, with_places
 from sitegen.scoring.judge import Judge
 from sitegen.scoring.outputs import ReadOutput, read_outputs
 from sitegen.scoring.rules import FieldRules, RuleSources, compile_rules
@@ -30,7 +31,7 @@ class FieldsScorer:
     """Scores extractions. Ratios come from summed counts: ``f1`` is pooled, ``macro_f1`` is the documents' mean."""
 
     kind = "fields"
-    version = 9
+    version = 10
     metrics = METRICS
     nouns = Nouns()
 
@@ -89,6 +90,7 @@ class _FieldsScoring:
         """Judge every document and add up the counts."""
         roots = self._roots()
         documents: list[DocumentScore] = []
+        misplaced: list[str] = []
         for name, branch in self._truth.documents:
             judge = Judge(name, self._rules)
             status: Status = "scored"
@@ -99,14 +101,16 @@ class _FieldsScoring:
             else:
                 key = self._truth.key
                 judge.document(branch, root if key is None else {k: v for k, v in root.items() if k != key})
-            documents.append(DocumentScore(name, status, stats.tally(judge.judgements, self._convention)))
-            self._judgements += judge.judgements
+            judgements, pairs = with_places(judge.judgements, root or {})
+            misplaced += pairs
+            documents.append(DocumentScore(name, status, stats.tally(judgements, self._convention)))
+            self._judgements += judgements
             self._alignments += judge.alignments
             self._panels += judge.panels
             self._findings += judge.findings
         counts = stats.total(document.counts for document in documents)
         fields = self._fields()
-        self._findings[:0] = _nothing_in_common(fields)
+        self._findings[:0] = (*_nothing_in_common(fields), *elsewhere(misplaced, counts.omission))
         without = sum(stats.f1(document.counts) is None for document in documents)
         macro_fields, fields_without = stats.mean(stats.f1(field.counts) for field in fields)
         readable = any(document.status == "scored" for document in documents)
@@ -150,14 +154,14 @@ class _FieldsScoring:
             number = len(unexpected)
             they = "1 document of the output is" if number == 1 else f"{number} documents of the output are"
             message = f"{they} not in the ground truth and not scored: {listed}"
-            self._findings.append(Finding("warning", message, "Add them to the ground truth."))
+            self._findings.append(Finding.of_type("unexpected_documents", message, "Add them to the ground truth."))
         if "" not in self._output.unreadable:
             for name in names:
                 if name not in actual and name not in self._output.unreadable:
                     message = (
                         f"The document {name[:80]!r} is missing from the output; each of its values is an omission"
                     )
-                    self._findings.append(Finding("error", message, "Make the output again."))
+                    self._findings.append(Finding.of_type("missing_document", message, "Make the output again."))
         return {name: root for name, root in actual.items() if name in names}
 
     def _reason(self, name: str) -> str:
@@ -183,9 +187,8 @@ def _nothing_in_common(fields: Iterable[FieldScore]) -> Iterator[Finding]:
     if expected and actual and not compared and not {*expected} & {*actual}:
         sides = f"It has {_first_names(actual)}; the ground truth has {_first_names(expected)}"
         message = f"No field of the output is expected. {sides}"
-        yield Finding(
-            "warning", message, "Map the columns to the fields of the output, in csv_to_json or by their names."
-        )
+        fix = "Map the columns to the fields of the output, in csv_to_json or by their names."
+        yield Finding.of_type("nothing_in_common", message, fix)
 
 
 def _first_names(attributes: Sequence[str]) -> str:

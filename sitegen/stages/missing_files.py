@@ -87,12 +87,13 @@ class MissingFiles:
         rules = EntryRules.of(entry)
         for role, path in (("mapping", rules.mapping), ("schema", rules.schema)):
             if path and traits_of(kind).is_structured and not self._is_file(path.replace("{dir}", folder)):
-                yield self._problem(
-                    entry.id,
-                    "warning",
+                yield Problem.of_type(
+                    "missing_rules",
                     f"The manifest names the {role} {path!r} for {entry.id!r}, which is not there; "
                     "it is scored without one.",
                     f"Commit it, or correct the path, which starts at the top of the repository. {_IGNORED}",
+                    path=self.layout.manifest_path,
+                    eval_id=entry.id,
                 )
         if is_path(entry.outputs):
             if not self._is_file(f"{folder}/{normal(entry.outputs)}"):
@@ -156,8 +157,8 @@ class MissingFiles:
         elif without:
             single = len(without) == 1
             newest = max(iterations, key=lambda name: iteration_number(name) or 0)
-            yield Problem(
-                "warning" if newest in without else "note",
+            yield Problem.of_type(
+                "newest_without_output" if newest in without else "iteration_without_output",
                 f"{_listed(without)} {'has' if single else 'have'} no output, "
                 f"and {'is' if single else 'are'} passed over.",
                 f"Commit {files.outputs[0]} there, or remove {'the folder' if single else 'the folders'}. {_IGNORED}",

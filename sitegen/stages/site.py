@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, NamedTuple
 
+from sitegen.analysis.causes import causes_of, count_causes
 from sitegen.analysis.memo import Memo
 from sitegen.model.problems import Problem
 from sitegen.model.site import Page, RawFile
@@ -61,17 +62,17 @@ def write_site(
     for file in once.files:
         writer.write(OWNER, file.path, file.content)
     ledger.record(OWNER, writer.files)
-    severities = [problem.severity for problem in problems if not problem.past]
+    counts = count_causes(causes_of(problems))
     return Site(
         page=str(timeline.project.out / links.overview()),
         head=timeline.head.sha,
         commits=timeline.commits,
         evals=len(evals.summaries),
         iterations=sum(len(summary.headlines) for summary in evals.summaries),
-        errors=severities.count("error"),
-        warnings=severities.count("warning"),
-        notes=severities.count("note"),
-        past=len(problems) - len(severities),
+        errors=counts.error,
+        warnings=counts.warning,
+        notes=counts.note,
+        past=counts.past,
         thinned=fitted.thinned,
         failed=len(failures) + evals.lost_outputs,
         unmatched_redactions=tuple(glob for glob, _ in unmatched_redactions(timeline, evals)),
@@ -81,14 +82,14 @@ def write_site(
 
 def _render_once(renderer: Renderer, site_pages: SitePages, problems: tuple[Problem, ...]) -> _RenderedFiles:
     """Render every page, or in its place one that explains the failure; and all other files, or none of them."""
-    files, failures = list(renderer.assets()), []
-    for path, make in site_pages.pages(problems):
+    files, failures, causes = list(renderer.assets()), [], causes_of(problems)
+    for path, make in site_pages.pages(problems, causes):
         content = attempt(f"the page {path}", partial(_rendered, renderer, make))
         if isinstance(content, Problem):
             failures.append(content)
             content = renderer.render(failed_page(path, content))
         files.append(RawFile(path, content))
-    other_files = attempt("the files for machines and for search", lambda: tuple(site_pages.other_files(len(problems))))
+    other_files = attempt("the files for machines and for search", lambda: tuple(site_pages.other_files(causes)))
     if isinstance(other_files, Problem):
         failures.append(other_files)
     else:

@@ -45,7 +45,7 @@ class Site(NamedTuple):
 
     @property
     def problems(self) -> int:
-        """How many problems ``--strict`` counts: errors and warnings, not notes."""
+        """How many causes of problems ``--strict`` counts: errors and warnings, not notes."""
         return self.errors + self.warnings
 
 

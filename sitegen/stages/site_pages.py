@@ -7,6 +7,7 @@ from heapq import merge
 from itertools import groupby, islice
 from typing import Final, NamedTuple, Self, TypeAlias
 
+from sitegen.analysis.causes import Cause, count_causes
 from sitegen.analysis.memo import Memo
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.problems import Problem
@@ -97,7 +98,7 @@ class SitePages(NamedTuple):
             without_evals=without_evals,
         )
 
-    def pages(self, problems: tuple[Problem, ...]) -> tuple[PageMaker, ...]:
+    def pages(self, problems: tuple[Problem, ...], causes: tuple[Cause, ...]) -> tuple[PageMaker, ...]:
         """Every page, in the order of the navigation."""
         timeline, summaries, instructions = self.timeline, self.evals.summaries, self.instructions
         head, revision = timeline.head, timeline.project.revision
@@ -106,7 +107,7 @@ class SitePages(NamedTuple):
             edits=sum(len(file.edits) for file in timeline.instructions),
             raised=instructions.raised,
             lowered=instructions.lowered,
-            problems=len(problems),
+            problems=count_causes(causes),
         )
         has_worktree = timeline.project.options.worktree and timeline.project.place.root is not None
         worktree = Worktree(self.commits.uncommitted) if has_worktree else None
@@ -115,7 +116,7 @@ class SitePages(NamedTuple):
 
         def overview() -> Page:
             return overview_page(
-                summaries, head, revision, counts, self.latest, newest, worktree, self.without_evals, mutes
+                summaries, head, revision, counts, self.latest, newest, worktree, self.without_evals, mutes, problems
             )
 
         return (
@@ -126,11 +127,11 @@ class SitePages(NamedTuple):
             ),
             (links.regressions(), lambda: regressions_page(summaries, mutes, _moved_edits(timeline))),
             (links.methods(), lambda: methods_page(_explained_metrics(timeline, infos))),
-            (links.problems(), lambda: problems_page(problems, infos, head, revision)),
+            (links.problems(), lambda: problems_page(causes, infos, head, revision)),
             (links.not_found(), lambda: not_found_page(timeline.context.site.base_url)),
         )
 
-    def other_files(self, problems: int) -> Iterator[RawFile]:
+    def other_files(self, causes: tuple[Cause, ...]) -> Iterator[RawFile]:
         """The files for machines (index and schemas of the data, summary, feed, badges), and those for search."""
         timeline, summaries = self.timeline, self.evals.summaries
         head, site = timeline.head, timeline.context.site
@@ -139,7 +140,7 @@ class SitePages(NamedTuple):
             timeline.project.revision,
             tuple(summary.info.id for summary in summaries),
             tuple(file.path for file in timeline.instructions),
-            problems,
+            count_causes(causes).current,
         )
         yield from schema_files()
         yield summary_file(site, head, summaries, self.latest, timeline.config.regressions.mute)

@@ -72,13 +72,16 @@ def unmatched_redactions(timeline: Timeline, evals: Evals) -> Iterator[tuple[str
             message = (
                 f"No field of any eval ever had a path that {glob!r} names, under `redact` in the site's configuration."
             )
-            yield glob, Problem("warning", message, fix)
+            yield glob, Problem.of_type("unmatched_redaction", message, fix)
     layout = Layout(timeline.config, timeline.manifest, Watched())
     for entry in timeline.manifest.evals:
         for glob in entry.redact:
             if not fits_any(glob, names.get(entry.id, ())):
                 message = f"No field of {entry.id!r} ever had a path that {glob!r} names, under `redact` in its entry."
-                yield glob, Problem("warning", message, fix, path=layout.manifest_path, eval_id=entry.id)
+                yield (
+                    glob,
+                    Problem.of_type("unmatched_redaction", message, fix, layout.manifest_path, eval_id=entry.id),
+                )
 
 
 def _remarks(timeline: Timeline, layout: Layout) -> Iterator[Problem]:
@@ -91,7 +94,7 @@ def _instructions(timeline: Timeline, layout: Layout, folders: Folders) -> Itera
     for glob in timeline.config.instructions:
         if glob not in INSTRUCTIONS and not _names_instructions(timeline, glob):
             message = f"No file ever had a path that {glob!r} names, of `instructions` in the site's configuration."
-            yield Problem("warning", message, "Correct the glob, or remove it.")
+            yield Problem.of_type("unmatched_instructions", message, "Correct the glob, or remove it.")
     for entry in timeline.manifest.evals:
         for glob in entry.instructions:
             if not _names_instructions(timeline, glob):
@@ -99,8 +102,8 @@ def _instructions(timeline: Timeline, layout: Layout, folders: Folders) -> Itera
                 fix = "Correct the glob; it chooses among the files that the site's own `instructions` name."
                 if left_out:
                     fix = f"{left_out!r} is there: add it to the site's own `instructions`, which do not name it."
-                yield Problem(
-                    "warning",
+                yield Problem.of_type(
+                    "unmatched_instructions",
                     f"No instruction file ever had a path that {glob!r} names, of the instructions of {entry.id!r}.",
                     fix,
                     path=layout.manifest_path,
@@ -120,8 +123,8 @@ def _unknown_metrics(timeline: Timeline, layout: Layout, summaries: Mapping[str,
         metrics = list(summary.metrics) if summary else []
         for name, _ in entry.thresholds if summary else ():
             if name not in metrics:
-                yield Problem(
-                    "warning",
+                yield Problem.of_type(
+                    "unmatched_limit",
                     f"The eval {entry.id!r} has a threshold for {name!r}, and no metric has that name.",
                     _offer(name, metrics),
                     path=layout.manifest_path,
@@ -136,7 +139,7 @@ def _unknown_metrics(timeline: Timeline, layout: Layout, summaries: Mapping[str,
     for noun, name, names in limits:
         if name not in names:
             message = f"[gate] has limits for {name!r}, and no {noun} has that name."
-            yield Problem("warning", message, _offer(name, names))
+            yield Problem.of_type("unmatched_limit", message, _offer(name, names))
 
 
 def _unused_entries(evals: Evals, layout: Layout, summaries: Mapping[str, EvalSummary]) -> Iterator[Problem]:
@@ -159,8 +162,8 @@ def _unused_entries(evals: Evals, layout: Layout, summaries: Mapping[str, EvalSu
 
 def _unused(entries: Sequence[UnusedEntry], path: str, eval_id: str | None) -> Iterator[Problem]:
     for entry in entries[:_MOST_ENTRIES]:
-        yield Problem(
-            "note",
+        yield Problem.of_type(
+            "unused_rule",
             f"{entry.text!r} of `{entry.key}` fits no field of the ground truth or of the newest output.",
             f"Did you mean {entry.near!r}?" if entry.near else "Correct it, or remove it if it is left over.",
             path=path,
@@ -170,7 +173,8 @@ def _unused(entries: Sequence[UnusedEntry], path: str, eval_id: str | None) -> I
         message = (
             f"{len(entries) - _MOST_ENTRIES:,} more entries fit no field of the ground truth or of the newest output."
         )
-        yield Problem("note", message, "Correct or remove those that are listed first.", path=path, eval_id=eval_id)
+        fix = "Correct or remove those that are listed first."
+        yield Problem.of_type("unused_rule", message, fix, path=path, eval_id=eval_id)
 
 
 def _offer(name: str, names: Collection[str]) -> str:

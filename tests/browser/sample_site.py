@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sitegen.analysis.blame import Blame
+from sitegen.analysis.causes import causes_of, count_causes
 from sitegen.analysis.regressions import steps_of
 from sitegen.config import Mute
 from sitegen.model.cells import WRONG, Cell, CellFlip, CellMap, Flips, Run
@@ -34,6 +35,7 @@ from sitegen.render.environment import Renderer
 from sitegen.render.summary import summary_file
 from tests import pages_sample as sample
 
+COUNTS = SiteCounts(121, 14, 9, 3, count_causes(causes_of(sample.PROBLEMS)))
 FLIPS = Flips((("consignee.city", 2), ("route.eta", 1)), (("remarks", 1),), (("consignee.city", 3), ("incoterm", 1)))
 FIXED = tuple(
     CellFlip("fixed", Cell(text, text, "remarks", False, (WAS,)), WAS, Run(1, "correct", WAS.expected, WAS.expected))
@@ -54,9 +56,9 @@ def pages() -> list[Page]:
     fallen = _fallen()
     muted = Mute(eval=fallen.info.id, commit=fallen.steps[0].commit.sha, why=sample.SCRIPT)
     out = [
-        overview_page(tuple(map(sample.summary, every)), head, "main", SiteCounts(121, 14, 9, 3, 4), latest),
+        overview_page(tuple(map(sample.summary, every)), head, "main", COUNTS, latest, problems=sample.PROBLEMS),
         *_uncommitted(series),
-        problems_page(sample.PROBLEMS, tuple(one.info for one in every), head, "main"),
+        problems_page(causes_of(sample.PROBLEMS), tuple(one.info for one in every), head, "main"),
         regressions_page((sample.summary(series), sample.summary(sample.long()), fallen), (muted,), {}),
         methods_page((("fields", sample.SPECS),)),
         not_found_page(None),
@@ -86,7 +88,7 @@ def _uncommitted(series: Series) -> Iterator[Page]:
     record = CommitRecord(sample.commit(121)._replace(sha=WORKTREE), (), 2, (), ())
     view = commit_page(record, (move,), (), {}, {}).view
     assert isinstance(view, CommitView)
-    head, counts = sample.commit(120), SiteCounts(121, 14, 9, 3, 4)
+    head, counts = sample.commit(120), COUNTS
     for name, uncommitted in (("edited", view), ("unedited", None)):
         page = overview_page((sample.summary(series),), head, "main", counts, (), None, Worktree(uncommitted))
         yield page._replace(path=f"{name}.html")

@@ -213,7 +213,11 @@ def test_every_output_is_scored_without_a_remark_but_the_one_that_breaks_off(
 ) -> None:
     cards = scored(folder, eval_id)
     assert len(cards) == iterations
-    broken = [number for number, card in enumerate(cards, 1) if card.status != "scored" or card.findings]
+    broken = [
+        number
+        for number, card in enumerate(cards, 1)
+        if card.status != "scored" or any(finding.type != "value_elsewhere" for finding in card.findings)
+    ]
     assert broken == ([9] if eval_id == "freight-papers" else [])
     last = cards[-1].metric("f1")
     assert last is not None

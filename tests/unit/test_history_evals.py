@@ -517,8 +517,8 @@ def test_two_iterations_of_one_number_are_both_kept(repo: GitRepo) -> None:
         ("ITERATION-3", "0003-iteration-3-2"),
     ]
     assert [(each.severity, each.path) for each in advanced.problems] == [
-        ("warning", f"{RESULTS}/iteration-3"),
-        ("warning", f"{RESULTS}/ITERATION-3"),
+        ("note", f"{RESULTS}/iteration-3"),
+        ("note", f"{RESULTS}/ITERATION-3"),
     ]
 
 

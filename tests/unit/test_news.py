@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from sitegen.analysis.causes import ProblemCounts
 from sitegen.analysis.standing import standings
 from sitegen.config import Mute
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
@@ -22,6 +23,8 @@ from tests.unit.test_standing import verdict
 
 ERRORS = Focus((WeakSection("lines", (2, 0, 0, 0), 10), WeakSection("(top level)", (0, 0, 1, 0), 5)))
 SECONDS = MetricSpec("seconds", "Seconds", "", high=100.0, higher_is_better=False, recorded=True, unit="s")
+
+COUNTS = SiteCounts(3, 1, 0, 0, ProblemCounts(error=0, warning=0, note=0, past=0))
 
 
 def case(name: str, *values: float | None, by_rules: float = 0.0, wrong: bool = True, **more: Any) -> EvalSummary:
@@ -227,7 +230,7 @@ def test_only_where_nothing_is_worse_has_the_first_sentence_a_tick() -> None:
 
 def test_the_overview_lists_what_further_evals_lost_below_the_first_sentence() -> None:
     evals = CASES["an open regression after an edit, and two more evals that lost"][0]
-    view = sample.view_of(overview_page(evals, sample.commit(3), "main", SiteCounts(3, 1, 0, 0, 0), ()))
+    view = sample.view_of(overview_page(evals, sample.commit(3), "main", COUNTS, ()))
     assert view.news[0].text == "Eval a: F1 fell from 0.900 to 0.500 at iteration-002 and was not regained."
     assert ["".join(phrase.text for phrase in phrases) for phrases in view.losses] == [
         "Eval b is 0.100 behind its best F1, iteration-001, by more than chance.",
@@ -255,7 +258,7 @@ def test_every_sentence_about_an_eval_is_one_click_from_its_evidence() -> None:
 def test_the_overview_and_the_summary_begin_with_the_same_sentences_and_quote_what_is_not_ours() -> None:
     hostile = case("a", 0.9, 0.5, steps=FALL)
     hostile = hostile._replace(info=hostile.info._replace(name=sample.SCRIPT))
-    page = overview_page((hostile,), sample.commit(3), "main", SiteCounts(3, 1, 0, 0, 0), ())
+    page = overview_page((hostile,), sample.commit(3), "main", COUNTS, ())
     html = Renderer((find_templates(),), sample.SITE).render(page).decode()
     text = summary_file(sample.SITE, commit(3), (hostile,), (), ()).content.decode()
     assert sample.SCRIPT not in html + text

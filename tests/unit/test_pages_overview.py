@@ -2,11 +2,11 @@
 
 import pytest
 
+from sitegen.analysis.causes import ProblemCounts
 from sitegen.analysis.cells import CellTracker, flips
 from sitegen.model.deltas import Delta, MetricDelta, Overlap
 from sitegen.model.noise import Interval
 from sitegen.model.outcomes import Judgement
-from sitegen.model.problems import Problem
 from sitegen.model.series import EvalInfo, EvalSummary, Focus, Headline, Peak, Streak, WeakSection
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages.instruction.page import Impact
@@ -14,14 +14,13 @@ from sitegen.pages.instructions.page import FileRecord, FileSize
 from sitegen.pages.overview.focus import focus_of
 from sitegen.pages.overview.instructions_only import FilePair, instruction_overview
 from sitegen.pages.overview.page import EditEffects, FileEdit, SiteCounts, overview_page
-from sitegen.pages.problems import LISTED, problems_page
 from sitegen.render.environment import Renderer, find_templates
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample as sample
 from tests.unit.test_standing import verdict
 
 HEAD = sample.commit(9)
-COUNTS = SiteCounts(10, 4, 2, 1, 0)
+COUNTS = SiteCounts(10, 4, 2, 1, ProblemCounts(error=0, warning=0, note=0, past=0))
 
 
 def _summary(name: str, *values: float | None, least: float | None = None, deleted: bool = False) -> EvalSummary:
@@ -191,26 +190,6 @@ def test_columns_are_named_after_the_metrics_that_all_evals_share():
     mixed = _view(_summary("a", 0.5), other)
     assert (mixed.labels, mixed.headline) == ((), "headline")
     assert mixed.rows[0].labels == ("F1", "Precision", "Recall")
-
-
-def test_problems_are_grouped_by_eval_errors_first():
-    view = sample.view_of(problems_page(sample.PROBLEMS, (sample.RECEIPTS, sample.WAYBILLS), HEAD, "main"))
-    assert [(group.name, [p.severity for p in group.problems]) for group in view.groups] == [
-        ("The project", ["warning"]),
-        ("Waybills", ["error", "warning", "note"]),
-    ]
-    assert view.totals == (("error", 1, 0), ("warning", 2, 0), ("note", 1, 0))
-
-
-def test_problems_of_an_eval_that_is_gone_go_by_its_id():
-    view = sample.view_of(problems_page((Problem("note", "x", "y", eval_id="old"),), (), HEAD, "main"))
-    assert [group.name for group in view.groups] == ["old"]
-
-
-def test_a_group_lists_a_bounded_number_of_problems():
-    many = tuple(Problem("note", f"{i}", "y") for i in range(LISTED + 3))
-    group = sample.view_of(problems_page(many, (), HEAD, "main")).groups[0]
-    assert (len(group.problems), group.left_out) == (LISTED, 3)
 
 
 def test_many_evals_can_be_filtered():

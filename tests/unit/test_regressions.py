@@ -253,7 +253,7 @@ def test_a_mute_that_names_nothing_is_a_note() -> None:
     good = Mute(eval="a", commit=one.steps[0].commit.sha, why="")
     (note,) = unmatched_mutes((good, Mute(eval="a", commit="0000000", why="", metric="f1")), (one,))
     assert (note.severity, note.message) == (
-        "warning",
+        "note",
         "A mute names no step: eval 'a', commit '0000000', metric 'f1'.",
     )
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sitegen.model.problems import Problem
-from sitegen.pages.problems import problems_page
+from sitegen.analysis.causes import Cause, causes_of
+from sitegen.model.problems import Problem, Severity
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, differences, problems_text, run
 
@@ -24,11 +24,11 @@ def problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Commits these files beside an eval that is in order, builds, and gives the problems that stand."""
     shown: list[Problem] = []
 
-    def told(problems: tuple[Problem, ...], *rest: Any) -> Any:
-        shown[:] = [problem for problem in problems if not problem.past]
-        return problems_page(problems, *rest)
+    def recording(problems: tuple[Problem, ...]) -> tuple[Cause, ...]:
+        shown[:] = [problem._replace(type="") for problem in problems if not problem.past]
+        return causes_of(problems)
 
-    monkeypatch.setattr("sitegen.stages.site_pages.problems_page", told)
+    monkeypatch.setattr("sitegen.stages.site.causes_of", recording)
 
     def build(files: dict[str, str | None], **options: object) -> list[Problem]:
         repo = GitRepo(tmp_path / "project")
@@ -106,15 +106,18 @@ def test_a_key_of_the_manifest_that_is_nearly_a_known_one_is_a_problem_with_its_
     ],
 )
 def test_what_an_entry_names_and_is_not_there_is_a_problem(problems: Any, text: str, what: str, fix: str) -> None:
-    assert problems(entry(text)) == [warning(what, fix)]
+    severity: Severity = "note" if "instruction" in what else "warning"
+    assert problems(entry(text)) == [warning(what, fix)._replace(severity=severity)]
 
 
 @pytest.mark.parametrize("glob", ["docs/how.md", "docs/*.md", "**/how.md"])
 def test_instructions_of_an_eval_that_only_the_site_leaves_out_are_named(problems: Any, glob: str) -> None:
     assert problems({**entry(f'instructions: ["{glob}"]'), "docs/how.md": "Do."}) == [
-        warning(
+        note(
             f"No instruction file ever had a path that {glob!r} names, of the instructions of 'n'.",
             "'docs/how.md' is there: add it to the site's own `instructions`, which do not name it.",
+            MANIFEST,
+            "n",
         )
     ]
 
@@ -142,11 +145,11 @@ def test_what_the_site_s_configuration_names_and_nothing_fits_is_a_problem(probl
         '[[regressions.mute]]\neval = "n"\ncommit = "abcdef0"\nwhy = "w"\n'
     )
     assert [(each.severity, each.message) for each in problems({"sitegen.toml": toml})] == [
-        ("warning", "No file ever had a path that 'nope/*.md' names, of `instructions` in the site's configuration."),
+        ("note", "No file ever had a path that 'nope/*.md' names, of `instructions` in the site's configuration."),
         ("warning", "[gate] has limits for 'nn', and no eval has that name."),
         ("warning", "[gate] has limits for 'f2', and no metric has that name."),
         ("warning", "[gate] has limits for 'recal', and no metric has that name."),
-        ("warning", "A mute names no step: eval 'n', commit 'abcdef0'."),
+        ("note", "A mute names no step: eval 'n', commit 'abcdef0'."),
         ("warning", "`mapping` of the site's configuration names no file that is there: m.yaml."),
     ]
 
@@ -349,7 +352,7 @@ def test_an_output_with_no_field_in_common_with_the_ground_truth_says_what_each_
     other = OUTPUT.replace('"total"', '"Total"').replace('"name"', '"who"')
     (problem,) = problems({"evals/n/results/iteration-001/extracted.json": other})
     assert (problem.severity, problem.message, problem.fix) == (
-        "warning",
+        "error",
         "No field of the output is expected. It has Total, who; the ground truth has total, name",
         "Map the columns to the fields of the output, in csv_to_json or by their names.",
     )

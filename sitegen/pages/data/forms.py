@@ -24,7 +24,7 @@ class IndexDocument(TypedDict):
     instructions: list[str]
     """Paths of all instruction files, by their last names."""
     problems: int
-    """How many things could not be seen or scored."""
+    """How many causes there are of things that could not be seen or scored, past ones left out."""
 
 
 class SeriesDocument(TypedDict):

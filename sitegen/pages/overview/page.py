@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from sitegen.analysis.causes import ProblemCounts, named_counts
 from sitegen.analysis.noise.intervals import ends_of_mean
 from sitegen.analysis.standing import LOST, Standing, standings
 from sitegen.config import Mute
@@ -12,6 +13,7 @@ from sitegen.model.commits import Commit
 from sitegen.model.deltas import Overlap
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Interval
+from sitegen.model.problems import Problem
 from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline
 from sitegen.model.site import Page
 from sitegen.model.timeline import Edit
@@ -19,6 +21,7 @@ from sitegen.pages import links
 from sitegen.pages.commit.page import CommitView
 from sitegen.pages.overview.focus import FocusView, focus_view
 from sitegen.pages.overview.news import Phrase, Sentence, loss, news
+from sitegen.pages.problems import Banner, banner
 from sitegen.stats.counts import mean
 from sitegen.text.patch import PatchCounts
 
@@ -45,7 +48,7 @@ class SiteCounts(NamedTuple):
     raised: int
     """Edits after which the mean headline of the evals was higher."""
     lowered: int
-    problems: int
+    problems: ProblemCounts
 
 
 class FileEdit(NamedTuple):
@@ -183,9 +186,16 @@ class OverviewView(NamedTuple):
     lost: LossCounts
     worktree: Worktree | None = None
     """None if the newest point is a commit."""
+    banner: Banner | None = None
+    """The problem that changes the newest scores most."""
     instructions: InstructionOverview | None = None
     """In place of numbers of evals, if there are none."""
     nav: str = "overview"
+
+    @property
+    def problems(self) -> str:
+        """The counts of problems, as the end of a build prints them."""
+        return named_counts(self.counts.problems)
 
     @property
     def headline(self) -> str:
@@ -203,6 +213,7 @@ def overview_page(
     worktree: Worktree | None = None,
     instructions: InstructionOverview | None = None,
     mutes: Sequence[Mute] = (),
+    problems: tuple[Problem, ...] = (),
 ) -> Page:
     """The overview, with the evals in most trouble first.
 
@@ -257,6 +268,7 @@ def overview_page(
         ),
         worktree=worktree,
         instructions=instructions,
+        banner=banner(problems, of_site=True),
     )
     return Page(links.overview(), "pages/overview.html", view)
 

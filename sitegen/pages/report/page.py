@@ -17,6 +17,7 @@ from sitegen.model.site import Page
 from sitegen.model.timeline import Blob, Snapshot
 from sitegen.pages import links
 from sitegen.pages.labels import CAUSES
+from sitegen.pages.problems import Banner, banner
 from sitegen.pages.recorded import RecordedView, recorded_view
 from sitegen.pages.report import bounds, origin
 from sitegen.pages.report.discrepancies import Discrepancy, EarlierPoints, discrepancies, left_out, since, wrong_in
@@ -74,6 +75,7 @@ class ReportView(NamedTuple):
     data: str
     """Address of the data file with the whole result, relative to the report."""
     problems: tuple[Problem, ...]
+    banner: Banner | None
     panels: tuple[Panel, ...]
     """What the scorer adds, except for alignments."""
     alignments: tuple[AlignmentPanel, ...]
@@ -189,6 +191,7 @@ def report_page(
         left_out=left_out(wrong, limit),
         data=data or links.report_data(info.id, snapshot.slug).rpartition("/")[2],
         problems=problems,
+        banner=banner(problems),
         panels=tuple(panel for panel in result.panels if panel.kind != "alignment"),
         alignments=tuple(map(bounds.bounded_alignment, alignments[: bounds.LISTS])),
         more_alignments=max(0, len(alignments) - bounds.LISTS),

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from sitegen.analysis.best import best_points, values_now
 from sitegen.analysis.deltas import graded_since
 from sitegen.analysis.noise.intervals import interval_of
+from sitegen.analysis.series import problems_of_point
 from sitegen.model.commits import Commit
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import Counts, MetricSpec
@@ -20,6 +21,7 @@ from sitegen.model.usage import RunUsage
 from sitegen.pages import links
 from sitegen.pages.changes import DisplayedChange, Flipped, changes, flipped
 from sitegen.pages.labels import CAUSES, STATUSES
+from sitegen.pages.problems import Banner, banner
 from sitegen.pages.trend.panels import (
     ONE_CLOCK,
     Clocks,
@@ -160,6 +162,8 @@ class TrendView(NamedTuple):
     suspects: int = 0
     """Number of labels that may be wrong."""
     repeats: RepeatsView | None = None
+    banner: Banner | None = None
+    """The problem that changes the newest scores most."""
     columns: tuple[tuple[str, str], ...] = ()
     """(column of the ground truth, field path), by the newest point's mapping."""
     nav: str = "evals"
@@ -213,6 +217,7 @@ def trend_page(
         steps=tuple(steps),
         suspects=suspects,
         repeats=repeats_view(series),
+        banner=banner(problems_of_point(info.id, newest.snapshot, newest.scorecard)) if newest else None,
         columns=columns,
     )
     return Page(links.eval_trend(info.id), "pages/trend.html", view)

@@ -43,7 +43,7 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
     }
     tree = Tree()
     items: dict[str, list[Value]] = {}
-    unmapped_names: list[str] = []
+    unmapped_labels: list[tuple[str, bool]] = []
     fields: set[str] = set()
     findings = []
     section: CsvSection | None = None
@@ -58,14 +58,16 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
             if _section_key(section.name) in lists:
                 items.setdefault(lists[_section_key(section.name)][0], [])
             else:
-                unmapped_names.append(section.name)
+                unmapped_labels.append((section.name, False))
         elif section is not None:
-            if _section_key(section.name) in lists and not _continues_row_above(cells, section):
+            if _section_key(section.name) not in lists:
+                unmapped_labels.append((section.name, True))
+            elif not _continues_row_above(cells, section):
                 path, array = lists[_section_key(section.name)]
-                items[path].append(_section_item(row, section, array, unmapped_names))
+                items[path].append(_section_item(row, section, array, unmapped_labels))
         elif field := cells[1]:
             if field not in mapping.csv_to_json:
-                unmapped_names.append(field)
+                unmapped_labels.append((field, len(cells) > 2 and bool(cells[2])))
             elif field in fields:
                 message, fix = "A field stands twice; the first one counts", "Map the second one in a list."
                 findings.append(truth_warning(message, fix, number, repr(field)))
@@ -79,7 +81,7 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
         documents=(TruthDocument("", tree.value()),),
         written=True,
         key=None,
-        findings=(*findings, *unmapped(unmapped_names)),
+        findings=(*findings, *unmapped(unmapped_labels)),
     )
 
 
@@ -102,7 +104,7 @@ def _continues_row_above(cells: list[str], section: CsvSection) -> bool:
 
 
 def _section_item(
-    row: list[str], section: CsvSection, array: ArrayMapping, unmapped_names: list[str]
+    row: list[str], section: CsvSection, array: ArrayMapping, unmapped_labels: list[tuple[str, bool]]
 ) -> dict[str, Value]:
     """One item. If no column is called ``Name``, the cell below the name of the section is."""
     columns = section.columns
@@ -114,5 +116,5 @@ def _section_item(
         if key:
             item.put(key, row[place] if place < len(row) else "")
         elif column not in ("Name", "Layers:"):
-            unmapped_names.append(f"{section.name} {column}")
+            unmapped_labels.append((f"{section.name} {column}", place < len(row) and bool(row[place].strip())))
     return item.value()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from sitegen.model.problems import Finding
@@ -109,20 +110,25 @@ def mapped_path(label: str, mapping: Mapping) -> str | None:
     return mapping.csv_to_json.get(label) or (label if is_plain_path(label) else None)
 
 
-def unmapped(names: list[str]) -> tuple[Finding, ...]:
-    """One note on all columns that are not mapped, in their order; empty if there are none."""
-    distinct = list(dict.fromkeys(names))
-    if not distinct:
-        return ()
-    listed = ", ".join(name[:60] for name in distinct[:40]) + (", ..." if len(distinct) > 40 else "")
-    number = len(distinct)
-    they = "1 column of the ground truth is" if number == 1 else f"{number} columns of the ground truth are"
-    return (
-        Finding(
-            "note",
-            f"{they} not mapped and not scored",
-            "Map them in csv_to_json or array_mappings if they should count.",
+def unmapped(labels: Iterable[tuple[str, bool]]) -> Iterator[Finding]:
+    """Findings on all columns that are not mapped, in their order; none if there are none.
+
+    ``labels``: (name of a column or a row, whether it has a value). Headings have none, and do not change a score.
+    """
+    with_values: dict[str, bool] = {}
+    for label, has_value in labels:
+        with_values[label] = with_values.get(label, False) or has_value
+    for has_value in (True, False):
+        names = [label for label, flag in with_values.items() if flag == has_value]
+        if not names:
+            continue
+        they = "1 column of the ground truth is" if len(names) == 1 else f"{len(names)} columns of the ground truth are"
+        yield Finding.of_type(
+            "unmapped_values" if has_value else "unmapped_blanks",
+            f"{they} not mapped and not scored" if has_value else f"{they} not mapped and without any value",
+            "Map them in csv_to_json or array_mappings; name their fields under `ignore` if they should not count."
+            if has_value
+            else "Map them in csv_to_json or array_mappings if they should count.",
             about="ground_truth",
-            value=listed,
-        ),
-    )
+            value=", ".join(name[:60] for name in names[:40]) + (", ..." if len(names) > 40 else ""),
+        )

@@ -21,6 +21,7 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
     id_name = id_column(header, mapping)
     paths = {column: mapped_path(column, mapping) for column in header}
     documents: list[TruthDocument] = []
+    filled: set[str] = set()
     findings: list[Finding] = []
     for number, row in enumerate(rows[start + 1 :], start + 2):
         if not any(cell.strip() for cell in row):
@@ -34,13 +35,16 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
             path = paths.get(column)
             if path and column != id_name:
                 tree.put(path, cells[column])
+        filled.update(column for column, cell in cells.items() if cell.strip())
         findings += [finding for finding in tree.findings if finding not in findings]
         name = cells[id_name].strip() if id_name is not None else ""
         documents.append(TruthDocument(name, tree.value()))
     if not documents:
         raise UnreadableError("it has a header and no rows", "Write one row a document.")
     documents, key = _named_documents(documents, id_name, mapping, findings)
-    left_over = [column for column in header if column and not paths.get(column) and column != id_name]
+    left_over = [
+        (column, column in filled) for column in header if column and not paths.get(column) and column != id_name
+    ]
     return GroundTruth(documents=tuple(documents), written=True, key=key, findings=(*findings, *unmapped(left_over)))
 
 

@@ -153,10 +153,10 @@ def _too_large(limits: BuildLimits, sizes: Sizes, once: int, thinned: int) -> Pr
         room = limits.site_bytes - once - sizes.besides()
         advised = _reports_that_fit(room, _sizes_in_full(evals, largest))
         fix = f"If that is fine, reports_kept = {advised} under [limits] says so: the newest of each eval stay full"
-    return Problem(
-        severity="warning",
-        message=f"{cause} {outcome}",
-        fix=f"{fix}. Or raise site_bytes where the site is not on GitHub Pages.",
+    return Problem.of_type(
+        "shortened_reports",
+        f"{cause} {outcome}",
+        f"{fix}. Or raise site_bytes where the site is not on GitHub Pages.",
         path="sitegen.toml",
     )
 

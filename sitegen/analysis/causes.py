@@ -1,0 +1,113 @@
+"""Problems by their cause, and the one count of problems that pages, data files and the terminal show."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from sitegen.model.problems import PROBLEM_TYPES, SEVERITIES, Problem, Severity
+from sitegen.text.plain import counted
+
+_NAMES: Final = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|\b\d[\d,.]*\b")
+"""Names and numbers in a message: what two problems of one cause may differ in."""
+_GAP: Final = "…"
+
+
+class Cause(NamedTuple):
+    """Problems that one thing made, which one change of the project mends."""
+
+    id: str
+    """Name of its place on the problems page; the same in every build."""
+    severity: Severity
+    message: str
+    """What is wrong, as a sentence. Names and numbers that differ are left out."""
+    fix: str
+    past: bool
+    problems: tuple[Problem, ...]
+    """In the order of the build; at least one."""
+
+    @property
+    def evals(self) -> tuple[str, ...]:
+        """Ids of the evals that have it."""
+        return tuple(dict.fromkeys(problem.eval_id for problem in self.problems if problem.eval_id is not None))
+
+    @property
+    def commits(self) -> int:
+        """Number of commits at which it began."""
+        return len({problem.commit for problem in self.problems if problem.commit is not None})
+
+
+class ProblemCounts(NamedTuple):
+    """How many causes there are."""
+
+    error: int
+    warning: int
+    note: int
+    past: int
+    """Those that the newest outputs do not have any more, whatever their severity."""
+
+    @property
+    def current(self) -> int:
+        """All that are not past."""
+        return self.error + self.warning + self.note
+
+
+def causes_of(problems: Iterable[Problem]) -> tuple[Cause, ...]:
+    """The causes of problems: current ones before past ones, the gravest first, then those of most problems."""
+    by_cause: dict[tuple[bool, Severity, str], list[Problem]] = {}
+    for problem in problems:
+        key = problem.type or f"{_pattern(problem.message)} {_pattern(problem.fix)}"
+        by_cause.setdefault((problem.past, problem.severity, key), []).append(problem)
+    causes = [
+        Cause(
+            id=f"{'past' if past else 'cause'}-{hashlib.sha256(key.encode('utf-8', 'replace')).hexdigest()[:10]}",
+            severity=severity,
+            message=_common_message(same),
+            fix=_with_gaps([problem.fix for problem in same]),
+            past=past,
+            problems=tuple(same),
+        )
+        for (past, severity, key), same in by_cause.items()
+    ]
+    return tuple(sorted(causes, key=lambda cause: (cause.past, SEVERITIES.index(cause.severity), -len(cause.problems))))
+
+
+def count_causes(causes: Iterable[Cause]) -> ProblemCounts:
+    """Count causes by severity."""
+    causes = tuple(causes)
+    current = [cause.severity for cause in causes if not cause.past]
+    return ProblemCounts(
+        error=current.count("error"),
+        warning=current.count("warning"),
+        note=current.count("note"),
+        past=len(causes) - len(current),
+    )
+
+
+def named_counts(counts: ProblemCounts) -> str:
+    """``1 error, 2 warnings (3 past)``; ``no problems`` if there is no current one."""
+    numbers = ((counts.error, "error"), (counts.warning, "warning"), (counts.note, "note"))
+    current = ", ".join(counted(number, noun) for number, noun in numbers if number)
+    return (current or "no problems") + (f" ({counts.past:,} past)" if counts.past else "")
+
+
+def _pattern(text: str) -> str:
+    return _NAMES.sub(_GAP, text)
+
+
+def _common_message(problems: list[Problem]) -> str:
+    messages = [problem.message for problem in problems]
+    if len({*messages}) > 1 and problems[0].type in PROBLEM_TYPES:
+        return PROBLEM_TYPES[problems[0].type].summary
+    return _with_gaps(messages)
+
+
+def _with_gaps(texts: list[str]) -> str:
+    """The text, with a gap in place of each name or number that differs; of different sentences the first."""
+    if len({*map(_pattern, texts)}) > 1:
+        return texts[0]
+    names = zip(*map(_NAMES.findall, texts), strict=True)
+    common = iter([same[0] if len({*same}) == 1 else _GAP for same in names])
+    return _NAMES.sub(lambda _: next(common), texts[0])

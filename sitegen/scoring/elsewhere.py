@@ -1,0 +1,89 @@
+"""Finds expected values that the output has at another path: a mapping that is wrong, or a value in the wrong place."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import Final
+
+from sitegen.model.outcomes import Judgement
+from sitegen.model.problems import Finding
+from sitegen.model.values import Value
+from sitegen.scoring.paths import Step, path_text
+
+_SHORTEST: Final = 4
+"""Characters of a value that is looked for. Shorter ones, such as ``12`` or ``yes``, stand anywhere by chance."""
+_FEWEST: Final = 3
+"""Values that have to stand elsewhere before their number says anything about the mapping."""
+_NAMED: Final = 5
+"""Examples in a finding."""
+_MOST_VALUES: Final = 50_000
+"""Values of a document that are looked at, which bounds the time for a hostile output."""
+
+
+def with_places(judgements: list[Judgement], root: dict[str, Value]) -> tuple[list[Judgement], list[str]]:
+    """The judgements of a document, where the output has an omitted value at another path with a note of that path.
+
+    A value counts if exactly one omission expects it, it stands in the output once, and no value that is correct is the
+    same. Also returns ``A at B`` for each, A being the expected path and B the one in the output.
+    """
+    expected = Counter(filter(None, (_text(item.expected) for item in judgements if item.outcome == "omission")))
+    sought = {text for text, times in expected.items() if times == 1}
+    if sought:
+        sought.difference_update(_text(item.actual) for item in judgements if item.outcome == "correct")
+    if not sought:
+        return judgements, []
+    places: dict[str, tuple[Step, ...] | None] = {}
+    for number, (steps, value) in enumerate(_values(root)):
+        if number == _MOST_VALUES:
+            break
+        if (text := _text(value)) in sought:
+            places[text] = None if text in places else steps
+    with_notes: list[Judgement] = []
+    pairs: list[str] = []
+    for judgement in judgements:
+        place = places.get(_text(judgement.expected)) if judgement.outcome == "omission" else None
+        if place is not None and (path := path_text(place)) != judgement.path:
+            pairs.append(f"{judgement.path[:80]} at {path[:80]}")
+            if not judgement.note:
+                judgement = judgement._replace(note=f"stands at {path[:80]} in the output")
+        with_notes.append(judgement)
+    return with_notes, pairs
+
+
+def elsewhere(pairs: Sequence[str], omissions: int) -> Iterator[Finding]:
+    """One finding about the pairs of all documents. If they are most omissions, the mapping is probably wrong."""
+    if not pairs:
+        return
+    most = len(pairs) >= _FEWEST and 2 * len(pairs) >= omissions
+    examples = ", ".join(pairs[:_NAMED]) + (", ..." if len(pairs) > _NAMED else "")
+    they = "value stands" if len(pairs) == 1 else "values stand"
+    yield Finding.of_type(
+        "values_elsewhere" if most else "value_elsewhere",
+        f"{len(pairs)} omitted {they} elsewhere in the output, of {omissions} omissions: {examples}",
+        "If the two paths mean the same, map the one to the other in csv_to_json; else the output has it in the wrong "
+        "place.",
+        about="mapping",
+    )
+
+
+def _text(value: Value) -> str:
+    """A value as it is looked for; empty if it is too short, or no text or number."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
+        return ""
+    text = value.strip().casefold() if isinstance(value, str) else str(value)
+    if "." in text and not isinstance(value, str):
+        text = text.rstrip("0").rstrip(".")
+    return text if len(text) >= _SHORTEST else ""
+
+
+def _values(node: Value, above: tuple[Step, ...] = ()) -> Iterator[tuple[tuple[Step, ...], Value]]:
+    if isinstance(node, dict):
+        for key, below in node.items():
+            yield from _values(below, (*above, key))
+    elif isinstance(node, list):
+        for index, below in enumerate(node):
+            yield from _values(below, (*above, index))
+    else:
+        yield above, node

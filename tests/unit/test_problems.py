@@ -1,0 +1,102 @@
+"""Problems by cause: one entry for one cause, one count for pages and terminal, and the banner."""
+
+from sitegen.analysis.causes import causes_of, count_causes, named_counts
+from sitegen.model.problems import PROBLEM_TYPES, Problem
+from sitegen.pages.problems import LISTED, banner, problems_page
+from sitegen.render.environment import Renderer, find_templates
+from sitegen.scoring.ground_truth.truth import unmapped
+from tests import pages_sample as sample
+
+HEAD = sample.commit(0)
+FIX = "Map them."
+
+
+def _unmapped(eval_id: str, number: int, *, past: bool = False, commit: str = "c1") -> Problem:
+    message = f"{number} columns are not mapped: Heating"
+    problem = Problem.of_type("unmapped_values", message, FIX, "truth.csv", commit, eval_id)
+    return problem._replace(past=past)
+
+
+def test_problems_of_one_type_are_one_entry_whatever_they_name() -> None:
+    problems = (_unmapped("a", 3), _unmapped("b", 4, commit="c2"), _unmapped("a", 9, past=True))
+    current, past = causes_of(problems)
+    assert (current.severity, current.message, current.fix, current.evals, current.commits) == (
+        "warning",
+        PROBLEM_TYPES["unmapped_values"].summary,
+        FIX,
+        ("a", "b"),
+        2,
+    )
+    assert (past.past, past.message, past.problems) == (True, "9 columns are not mapped: Heating", problems[2:])
+    assert current.id != past.id
+
+
+def test_problems_without_a_type_are_one_entry_if_only_names_and_numbers_differ() -> None:
+    messages = ("The document 'x' stands twice in 2 files", "The document 'y' stands twice in 2 files", "It is empty")
+    causes = causes_of(Problem("warning", message, "Correct it.") for message in messages)
+    assert [(cause.message, len(cause.problems)) for cause in causes] == [
+        ("The document … stands twice in 2 files", 2),
+        ("It is empty", 1),
+    ]
+
+
+def test_errors_come_first_then_what_is_in_most_places_and_the_past_last() -> None:
+    causes = causes_of(
+        (
+            Problem("error", "old", "f", past=True),
+            Problem("warning", "once", "f"),
+            Problem("warning", "twice", "f", eval_id="a"),
+            Problem("warning", "twice", "f", eval_id="b"),
+            Problem("error", "now", "f"),
+        )
+    )
+    assert [cause.message for cause in causes] == ["now", "twice", "once", "old"]
+    assert count_causes(causes) == (1, 2, 0, 1)
+    assert named_counts(count_causes(causes)) == "1 error, 2 warnings (1 past)"
+
+
+def test_a_banner_names_the_gravest_cause_that_changes_scores_and_where() -> None:
+    note = Problem("note", "worth knowing", "f")
+    leak = Problem.of_type("unmatched_redaction", "a glob", "f")
+    assert banner((note, leak, _unmapped("a", 1, past=True)), of_site=True) is None
+    of_site = banner((note, _unmapped("a", 1), _unmapped("b", 2), Problem("warning", "more", "f")), of_site=True)
+    assert of_site is not None
+    assert (of_site.severity, of_site.cause.message, of_site.where, of_site.more, of_site.href) == (
+        "warning",
+        PROBLEM_TYPES["unmapped_values"].summary,
+        "in 2 evals",
+        1,
+        "problems.html",
+    )
+    of_eval = banner((_unmapped("a", 1),))
+    assert of_eval is not None
+    assert of_eval.href == f"problems.html#{of_eval.cause.id}"
+    assert of_eval.where == ""
+
+
+def test_the_page_lists_causes_with_their_places_and_the_past_apart() -> None:
+    names = ("waybills", "receipts", "old")
+    problems = (*(_unmapped(name, place) for place, name in enumerate(names)), Problem("error", "gone", "f", past=True))
+    page = problems_page(causes_of(problems), (sample.WAYBILLS, sample.RECEIPTS), HEAD, "main")
+    view = sample.view_of(page)
+    assert [row.where for row in view.current] == ["in 3 evals, at 1 commit"]
+    assert [row.cause.message for row in view.past] == ["gone"]
+    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    assert 'href="evals/waybills/">Waybills</a>' in html or 'href="evals/waybills/index.html">Waybills</a>' in html
+    assert f'id="{view.current[0].cause.id}"' in html
+    assert html.index("All 3 places") < html.index('<details class="card fold"><summary><h2>Past')
+
+
+def test_an_entry_lists_a_bounded_number_of_places() -> None:
+    row = sample.view_of(
+        problems_page(causes_of(_unmapped("a", place) for place in range(LISTED + 3)), (), HEAD, "main")
+    ).current[0]
+    assert (len(row.places), row.left_out) == (LISTED, 3)
+
+
+def test_columns_that_are_not_mapped_change_scores_only_if_they_have_a_value() -> None:
+    findings = unmapped([("Heating:", False), ("Area", True), ("Heating:", False), ("Name", False), ("Name", True)])
+    assert [(finding.severity, finding.text) for finding in findings] == [
+        ("warning", "2 columns of the ground truth are not mapped and not scored: Area, Name"),
+        ("note", "1 column of the ground truth is not mapped and without any value: Heating:"),
+    ]
