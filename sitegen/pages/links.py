@@ -77,6 +77,11 @@ badge = _of_eval("badges/{}.svg")  # an eval's headline as a picture
 badge_data = _of_eval("badges/{}.json")  # the same for services that draw badges
 
 
+def compare_piece(eval_id: str, number: int) -> str:
+    """The cells of some points of an eval, which its compare page loads."""
+    return f"evals/{slug(eval_id)}/compare-{number}.js"
+
+
 def report(eval_id: str, snapshot_slug: str) -> str:
     """The report of one snapshot."""
     return f"evals/{slug(eval_id)}/{snapshot_slug}.html"

@@ -20,6 +20,7 @@ from sitegen.model.kinds import traits_of
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo
+from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit, EvalHistory, Snapshot
 from sitegen.pages import links
 from sitegen.pages.data.exports import results_json
@@ -236,7 +237,8 @@ class _EvalJob:
         steps = steps_of(series)
         newest = self._newest_inputs()
         for page in eval_pages(series, steps, suspects, columns_of(newest) if newest else ()):
-            self._writer.write(self._owner, page.path, self._renderer.render(page))
+            content = page.content if isinstance(page, RawFile) else self._renderer.render(page)
+            self._writer.write(self._owner, page.path, content)
         write_thinned(self._writer, self._renderer, self._owner, series, self._page_keys, short)
         write_fields(self._writer, self._renderer, self._owner, series, self._page_keys)
         write_series(self._writer, self._owner, series, settled, self._page_keys, cache)

@@ -16,9 +16,10 @@ from sitegen.analysis.standing import last_change, since_best
 from sitegen.analysis.suspect_truth import suspect_truth
 from sitegen.model.regressions import Step
 from sitegen.model.series import EvalSummary, Series, Window
-from sitegen.model.site import Page
+from sitegen.model.site import Page, RawFile
 from sitegen.model.suspect_truth import Correction, SuspectTruth
 from sitegen.model.timeline import Snapshot
+from sitegen.pages.compare.compare_data import compare_data
 from sitegen.pages.compare.page import compare_page
 from sitegen.pages.field.page import field_page, field_work
 from sitegen.pages.overview.focus import focus_of
@@ -43,14 +44,16 @@ def eval_pages(
     steps: tuple[Step, ...],
     suspects: tuple[SuspectTruth, ...],
     columns: tuple[tuple[str, str], ...] = (),
-) -> Iterator[Page]:
-    """The pages that every new point changes.
+) -> Iterator[Page | RawFile]:
+    """The pages that every new point changes, and the data files that one of them loads.
 
     ``columns``: the columns of the ground truth, with the fields that they are mapped to.
     """
     yield trend_page(series, steps, len(suspects), columns)
     if len(series.points) > 1:
-        yield compare_page(series)
+        data = compare_data(series, steps)
+        yield compare_page(series, data)
+        yield from data.pieces
     if suspects:
         yield suspect_truth_page(series, suspects)
 

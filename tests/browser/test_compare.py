@@ -11,6 +11,8 @@ from playwright.sync_api import Page, expect
 from sitegen.analysis.compare import compare_points
 from sitegen.analysis.noise.changes import independent_flips
 from sitegen.model.cells import Cell, CellMap, Run, Tally
+from sitegen.model.series import Series
+from sitegen.pages.compare import compare_data
 from sitegen.pages.compare.page import compare_page
 from sitegen.project import Options
 from sitegen.questions.study import read_series
@@ -27,7 +29,9 @@ ASK = """async pairs => {
     const changed = new Promise(resolve => addEventListener("hashchange", resolve, { once: true }));
     location.hash = `a=${a}&b=${b}`;
     await changed;
-    const said = document.querySelector(".js [data-result]").textContent;
+    const result = document.querySelector(".js [data-result]");
+    while (result.textContent.startsWith("Loading")) await new Promise(requestAnimationFrame);
+    const said = result.textContent;
     const byTruth = /(\\d+) of the flips came/.exec(said)?.[1] ?? "0";
     found.push([fates.map(number), +byTruth, /McNemar's p is (\\D+[\\d.]+):/.exec(said)?.[1] ?? null]);
   }
@@ -92,6 +96,54 @@ def test_the_newest_point_is_compared_with_the_best_one_before_it(visit):
     assert (best.input_value(), newest.input_value()) == (str(values.index(max(values))), "59")
 
 
+@pytest.fixture(scope="module")
+def in_pieces(site: Path) -> Series:
+    """An eval whose page holds a few points only, as ``pieces.html``, with the files beside it."""
+    series = sample.series()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compare_data, "BOUND", 20_000)
+        data = compare_data.compare_data(series)
+    folder = site / "evals/waybills"
+    page = Renderer([find_templates()], sample.SITE).render(compare_page(series, data))
+    (folder / "pieces.html").write_bytes(page)
+    assert len(data.pieces) > 2
+    for piece in data.pieces:
+        (site / piece.path).write_bytes(piece.content)
+    return series
+
+
+def test_points_in_files_beside_the_page_are_compared_as_well(in_pieces: Series, visit):
+    slugs = [point.snapshot.slug for point in in_pieces.points]
+    pairs = [(1, 2), (2, 30), (30, 2), (0, 45), (59, 3), (58, 59), (17, 40)]
+    agree(visit("evals/waybills/pieces.html"), in_pieces.cells, slugs, pairs)
+
+
+def test_what_cannot_be_shown_is_said_and_no_other_pair_takes_its_place(in_pieces: Series, site: Path, open_context):
+    page = open_context().new_page()
+    page.goto((site / "evals/waybills/pieces.html").as_uri() + "#a=0001&b=0999")
+    result, selects = page.locator("[data-result]"), page.locator("select")
+    expect(result).to_contain_text("This page has no iteration “0999”, which the address asks for.")
+    assert result.locator("table").count() == 0
+    assert [side.input_value() for side in selects.all()] == ["0", ""]
+    selects.nth(1).select_option("59")
+    expect(result.locator("b + a").nth(1)).to_have_text("iteration-060")
+    (site / "evals/waybills/compare-0.js").rename(site / "evals/waybills/moved.js")
+    selects.nth(0).select_option("1")
+    expect(result).to_contain_text("compare-0.js could not be loaded")
+    (site / "evals/waybills/moved.js").rename(site / "evals/waybills/compare-0.js")
+    assert page.url.endswith("#a=0002&b=0060")
+
+
+def test_nothing_moves_while_the_page_is_filled(visit):
+    page = visit(PAGE)
+    moved = page.evaluate("""() => new Promise(done => {
+      const sum = list => list.reduce((total, entry) => total + entry.value, 0);
+      new PerformanceObserver(list => done(sum(list.getEntries()))).observe({ type: "layout-shift", buffered: true });
+      setTimeout(() => done(0), 300);
+    })""")
+    assert moved < 0.01
+
+
 def test_a_choice_is_in_the_address_and_comes_back_from_it(visit):
     page = visit(PAGE)
     page.locator("select").nth(0).select_option("3")
@@ -132,8 +184,8 @@ def said(text: str) -> str:
 
 def test_without_scripts_the_page_says_what_it_cannot_do(visit):
     page = visit(PAGE, java_script_enabled=False)
-    expect(page.locator("main")).to_contain_text("Only a browser that runs scripts can compare other points")
-    expect(page.get_by_role("heading", name="The newest point and the one before it")).to_be_visible()
+    expect(page.locator("main")).to_contain_text("that pair is not shown below")
+    expect(page.get_by_role("heading", name="The newest iteration and the one before it")).to_be_visible()
 
 
 def test_names_from_the_project_stay_text(visit):

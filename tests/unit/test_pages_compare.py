@@ -1,15 +1,18 @@
 """Two points side by side: what the page says without a script, and what it gives the script to say the rest."""
 
 import json
+from typing import Any
 
 import pytest
 
 from sitegen.analysis.cells import fate_of
+from sitegen.html.values import written
 from sitegen.model.cells import Cell, CellMap, Run
+from sitegen.model.regressions import Circumstances, Step
 from sitegen.model.series import Series
 from sitegen.model.site import SiteInfo
 from sitegen.pages.compare import compare_data as data
-from sitegen.pages.compare.compare_data import compare_data
+from sitegen.pages.compare.compare_data import CompareData, compare_data
 from sitegen.pages.compare.page import (
     ROWS,
     ByField,
@@ -61,7 +64,7 @@ def test_the_newest_point_is_held_against_the_one_before_it():
     (pair,) = view(one).pairs
     rows, name = "fields/rows-.x-4b117dd51dd6967a12f58d239961e592.html", "fields/name.html"
     assert pair == PointPair(
-        title="The newest point and the one before it",
+        title="The newest iteration and the one before it",
         before=one.points[1].snapshot,
         after=one.points[2].snapshot,
         metrics=tuple(Valued(spec, before.metric(spec.name), after.metric(spec.name)) for spec in one.specs),
@@ -127,7 +130,7 @@ def test_the_newest_point_is_held_against_the_one_before_it():
 
 
 def test_the_script_is_told_what_becomes_of_a_cell_from_any_state_to_any_other():
-    found = compare_data(series(BROKEN))
+    found = compare_data(series(BROKEN)).page
     assert found is not None
     for held, table in enumerate(found["fates"]):
         for before, row in zip(data.STATES, table, strict=True):
@@ -149,27 +152,30 @@ def test_points_without_a_common_document_are_not_tested_for_chance():
 def test_the_script_is_given_every_cell_that_was_ever_wrong():
     one = series(BROKEN, STILL, EXTRA, GONE, RIGHT)
     found = compare_data(one)
-    assert found is not None
-    points = found.pop("points")
-    fates = found.pop("fates")
+    assert (found.pieces, found.choosable) == ((), 3)
+    assert found.page is not None
+    points = found.page.pop("points")
+    fates = found.page.pop("fates")
     assert [[len(row) for row in table] for table in fates] == [[7] * 7] * 2
-    assert found == {
+    assert found.page == {
         "metrics": [["F1", 1], ["Precision", 1], ["Recall", 1], ["Field accuracy", 1]],
         "noun": "documents",
-        "documents": ["a", "b"],
-        "held": [[0], [0, 2]],
-        "best": 1,
-        "fields": [["rows[].x", "rows-.x-4b117dd51dd6967a12f58d239961e592.html", 0], ["name", "name.html", 1]],
-        "below": [[0.001, ()], [0.01, ()], [0.05, ()]],
+        "best": "0002",
         "errors": ["omission", "hallucination", "wrong value", "format error"],
         "letters": ["O", "H", "W", "F"],
-        "cells": [
-            [0, 0, "rows[0].x", 0, [0, 0, 0, 0, 2, 4, 1, 0]],
-            [0, 1, "name", 0, [0, 2, 2, 3]],
-            [0, 0, "rows[3].x", 1, [0, 3, 3, 4, 2, 6, 3, 3]],
-            [1, 1, "name", 0, [0, 2, 5, 3, 2, 6, 3, 3]],
-        ],
-        "texts": ["1", "2", "n", None, "9", "5"],
+        "block": {
+            "documents": ["a", "b"],
+            "held": [[0], [0, 2]],
+            "fields": [["rows[].x", "rows-.x-4b117dd51dd6967a12f58d239961e592.html", 0], ["name", "name.html", 1]],
+            "below": [[0.001, ()], [0.01, ()], [0.05, ()]],
+            "cells": [
+                [0, 0, "rows[0].x", 0, [0, 0, 0, 0, 2, 4, 1, 0]],
+                [0, 1, "name", 0, [0, 2, 2, 3]],
+                [0, 0, "rows[3].x", 1, [0, 3, 3, 4, 2, 6, 3, 3]],
+                [1, 1, "name", 0, [0, 2, 5, 3, 2, 6, 3, 3]],
+            ],
+            "texts": ["1", "2", "n", None, "9", "5"],
+        },
     }
     assert points[0] == {
         "slug": "0001",
@@ -185,23 +191,133 @@ def test_the_script_is_given_every_cell_that_was_ever_wrong():
     }
 
 
-def test_what_does_not_fit_is_the_oldest_points(monkeypatch: pytest.MonkeyPatch):
-    runs = tuple(Run(index, "wrong_value", "1", f'"{index}"') for index in range(40))
-    one = series(Cell("a", "x", "x", False, runs), number=40)
-    whole = compare_data(one)
-    assert whole is not None
-    monkeypatch.setattr(data, "BOUND", len(json.dumps(whole, ensure_ascii=False)) - 1)
-    half = compare_data(one)
-    assert half is not None
-    assert half["points"] == whole["points"][20:]
-    assert half["cells"][0][4][:8] == [0, 4, 0, 1, 1, 4, 0, 2]
-    assert (half["held"], half["texts"][:3]) == ([[0]], ["1", "20", "21"])
+NUMBER = 40
+LONG = (
+    Cell("a", "x", "x", False, tuple(Run(index, "wrong_value", "1", f'"{index}"') for index in range(NUMBER))),
+    Cell("a", "y", "y", False, (Run(0, "correct", '"1"', '"1"'), Run(21, "omission", "1", ""))),
+    Cell("b", "x", "x", False, (Run(3, "omission", "1", ""), Run(30, "absent", "", ""))),
+    RIGHT,
+)
+
+
+STEP = Step(
+    at=20,
+    before=19,
+    metrics=(),
+    status="open",
+    commit=sample.commit(20),
+    circumstances=Circumstances(("outputs",), "scored", (), 0, None, (), ()),
+    iterations=1,
+)
+
+
+def long_series(number: int = NUMBER) -> Series:
+    cells = tuple(cell._replace(runs=tuple(run for run in cell.runs if run.start < number)) for cell in LONG)
+    return series(*cells, number=number, headlines=(0.5, 0.5, 0.5, 0.5, 0.9))
+
+
+def bodies(found: CompareData) -> list[dict[str, Any]]:
+    """What the pieces append, after checking how."""
+    start, end = "(self.COMPARE=self.COMPARE||[]).push(", ");\n"
+    texts = [piece.content.decode("ascii") for piece in found.pieces]
+    assert all(text.startswith(start) and text.endswith(end) for text in texts)
+    parts = [json.loads(text.removeprefix(start).removesuffix(end)) for text in texts]
+    assert [part["piece"] for part in parts] == list(range(len(parts)))
+    assert [piece.path for piece in found.pieces] == [f"evals/waybills/compare-{n}.js" for n in range(len(parts))]
+    return parts
+
+
+def cells_at(block: dict[str, Any], place: int) -> dict[tuple[str, str], tuple[str, str | None, str | None]]:
+    """What a block says of its cells at one of its points, but absent ones, as the script reads it."""
+    cells = {}
+    for document, _, label, _, runs in block["cells"]:
+        groups = [runs[at : at + 4] for at in range(0, len(runs), 4) if runs[at] <= place]
+        if groups and data.STATES[groups[-1][1]] != "absent":
+            _, state, *places = groups[-1]
+            texts = block["texts"]
+            values = [texts[text if isinstance(texts, list) else str(text)] for text in places]
+            cells[block["documents"][document], label] = (data.STATES[state], values[0], values[1])
+    return cells
+
+
+def expected_at(one: Series, index: int) -> dict[tuple[str, str], tuple[str, str | None, str | None]]:
+    return {
+        (cell.document, cell.label): (run.state, written(run.expected), written(run.actual))
+        for cell in one.cells.cells
+        if cell.label != RIGHT.label and (run := cell.at(index)) is not None and run.state != "absent"
+    }
+
+
+def test_linked_points_are_in_the_page_and_all_others_in_files_beside_it(monkeypatch: pytest.MonkeyPatch):
+    one = long_series()
+    monkeypatch.setattr(data, "BOUND", 7_000)
+    steps = [STEP]
+    found = compare_data(one, steps)
+    assert found.page is not None
+    embedded = [point for point in found.page["points"] if isinstance(point, dict)]
+    places = [place for place, point in enumerate(found.page["points"]) if isinstance(point, dict)]
+    assert {0, 4, 19, 20, 38, 39} <= set(places)
+    assert (found.page["best"], len(found.page["points"]), found.choosable) == ("0005", NUMBER, NUMBER)
+    assert len(json.dumps((embedded, found.page["block"]))) <= 7_000 + 12 * len(embedded)
+    for place, index in enumerate(places):
+        assert cells_at(found.page["block"], place) == expected_at(one, index)
+    pieces = bodies(found)
+    assert len(pieces) > 2
+    assert [point["slug"] for piece in pieces for point in piece["points"]] == [
+        point.snapshot.slug for point in one.points
+    ]
+    index = 0
+    for number, piece in enumerate(pieces):
+        assert len(json.dumps(piece)) < 14_000
+        assert piece["stamp"] == pieces[0]["stamp"]
+        for key in ("documents", "fields"):
+            assert piece["block"][key] == pieces[0]["block"][key]
+        assert [cell[:4] for cell in piece["block"]["cells"]] == [cell[:4] for cell in pieces[0]["block"]["cells"]]
+        for place in range(len(piece["points"])):
+            assert cells_at(piece["block"], place) == expected_at(one, index)
+            listed = found.page["points"][index]
+            assert (listed["piece"] if isinstance(listed, dict) else listed[5]) == number
+            index += 1
+
+
+def test_equal_values_have_one_number_in_all_files(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(data, "BOUND", 7_000)
+    first, *_, last = (piece["block"] for piece in bodies(compare_data(long_series())))
+    assert first["cells"][0][4][2] == last["cells"][0][4][2]  # 1 is expected of x at all points,
+    assert first["cells"][1][4][2] != last["cells"][1][4][2]  # and of y first "1", which looks the same, then 1
+
+
+def test_another_point_changes_only_the_last_file(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(data, "BOUND", 7_000)
+    before, after = compare_data(long_series(NUMBER - 1)).pieces, compare_data(long_series()).pieces
+    assert len(after) >= len(before) > 2
+    assert before[:-1] == after[: len(before) - 1]
+    assert before[-1] != after[len(before) - 1]
+
+
+def test_files_hold_the_newest_points_of_an_eval_that_has_too_many(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(data, "BOUND", 7_000)
+    monkeypatch.setattr(data, "MOST", 12_000)
+    found = compare_data(long_series())
+    assert found.page is not None
+    assert NUMBER > found.choosable > 0
+    slugs = [point["slug"] for piece in bodies(found) for point in piece["points"]]
+    assert slugs == [point.snapshot.slug for point in long_series().points[-found.choosable :]]
+    assert found.page["points"][1][5] is None
+    html = Renderer([find_templates()], SiteInfo("t", "1")).render(compare_page(long_series(), found)).decode()
+    assert f"{found.choosable} of {NUMBER} can be compared with each other here" in html
+
+
+def test_an_eval_with_too_many_values_has_no_choice(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(data, "BOUND", 10)
-    assert compare_data(one) is None
+    monkeypatch.setattr(data, "MOST", 10)
+    assert compare_data(long_series()) == CompareData(None)
+    assert compare_data(series(number=2)) == CompareData(None)
 
 
 def test_what_is_left_out_is_counted(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(data, "BOUND", 10)
+    monkeypatch.setattr(data, "MOST", 10)
     cells = [
         Cell("", f"rows[{index}].x", "rows[].x", False, (Run(0, "omission", "1", ""),)) for index in range(ROWS + 7)
     ]

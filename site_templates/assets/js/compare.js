@@ -1,6 +1,6 @@
-/* Any two points of an eval. What sitegen judged is in the page's data, and this looks it up: what becomes of a cell from
-   one state to another, and how uneven flips have to be until they are more than chance. See pages/compare_data.py.
-   The choice is in the address: #a=0012&b=0015. */
+/* Any two iterations of an eval. What sitegen judged is in the page's data and in files beside it, and this looks it up:
+   what becomes of a cell from one state to another, and how uneven flips have to be until they are more than chance. See
+   pages/compare/compare_data.py. The choice is in the address, #a=0012&b=0015, and no other pair is ever shown for it. */
 const ABSENT = 6, LISTED = 200, NAMED = 8;
 const FATES = [
   ["broken", "Broken", "right before, wrong after"],
@@ -15,20 +15,28 @@ class Comparison {
   constructor(card) {
     this.data = JSON.parse($("script", card).textContent);
     this.result = $("[data-result]", card);
-    this.said = $("[data-said]", card);
+    this.status = $("[data-said]", card);
     this.selects = $$("select", card);
-    this.points = this.data.points;
+    this.command = card.dataset.compare;
+    // A point whose cells are not in the page is written short.
+    this.points = this.data.points.map(point => (Array.isArray(point)
+      ? { slug: point[0], label: point[1], day: point[2], again: point[3], values: [point[4]], piece: point[5] } : { ...point, here: true }));
+    this.page = { points: this.points.filter(point => point.here), block: this.data.block };
+    this.pieces = new Map();
     this.last = this.points.length - 1;
+    this.best = this.place(this.data.best);
     for (const select of this.selects) {
       select.append(...this.points.map((point, index) => this.option(point, index)).reverse());
-      select.addEventListener("change", () => this.choose(...this.selects.map(one => +one.value)));
+      select.addEventListener("change", () => this.choose(...this.selects.map(({ selectedIndex }) => (selectedIndex < 0 ? -1 : this.last - selectedIndex))));
     }
     $("[data-swap]", card).addEventListener("click", () => this.choose(this.b, this.a));
     $("[data-previous]", card).addEventListener("click", () => this.choose(this.last - 1, this.last));
-    $("[data-best]", card).addEventListener("click", () => this.choose(this.data.best, this.last));
+    $("[data-best]", card).addEventListener("click", () => this.choose(this.best, this.last));
     addEventListener("hashchange", () => this.restore());
     this.restore();
   }
+
+  place(slug) { return this.points.findIndex(point => point.slug === slug); }
 
   option(point, index) {
     const [value] = point.values, number = value === null ? "" : ` · ${this.data.metrics[0][0]} ${written(value)}`;
@@ -38,37 +46,93 @@ class Comparison {
   }
 
   restore() {
-    const kept = new URLSearchParams(location.hash.slice(1));
-    const [a, b] = ["a", "b"].map(name => this.points.findIndex(point => point.slug === kept.get(name)));
-    this.show(a < 0 ? this.data.best : a, b < 0 ? this.last : b);
+    const address = new URLSearchParams(location.hash.slice(1)), slugs = ["a", "b"].map(name => address.get(name));
+    const places = slugs.map((slug, side) => (slug === null ? [this.best, this.last][side] : this.place(slug)));
+    const unknown = slugs.filter((slug, side) => places[side] < 0);
+    if (!unknown.length) this.show(...places);
+    else {
+      this.select(...places);
+      this.say(`This page has no iteration “${unknown.map(short).join("” and no “")}”, which the address asks for. `
+        + "Either the link is mistyped, or the history was rewritten since. Choose two iterations above.");
+    }
   }
 
   choose(a, b) {
+    if (a < 0 || b < 0) { this.select(a, b); return; } // the other side is not chosen yet
     setHash(new URLSearchParams({ a: this.points[a].slug, b: this.points[b].slug }).toString());
     this.show(a, b);
   }
 
-  show(a, b) {
+  select(a, b) {
     [this.a, this.b] = [a, b];
-    this.selects.forEach((select, index) => { select.value = [a, b][index]; });
-    const found = this.compare(a, b);
+    this.selects.forEach((select, side) => { select.selectedIndex = [a, b][side] < 0 ? -1 : this.last - [a, b][side]; });
+  }
+
+  /** A sentence in place of a comparison. */
+  say(sentence, command) {
+    const line = element("p", "", sentence), box = element("div", "card-b compared");
+    if (command) line.append(" ", element("code", "", command));
+    box.append(line);
+    this.status.textContent = line.textContent;
+    this.result.replaceChildren(box);
+  }
+
+  async show(a, b) {
+    this.select(a, b);
+    const pair = [this.points[a], this.points[b]], outside = pair.filter(point => !point.here);
+    const label = point => `${point.label} (${point.slug})`;
+    if (!outside.length) { this.draw(pair.map(point => this.side(this.page, point))); return; }
+    if (pair.some(point => point.piece == null)) {
+      this.say(`${pair.map(label).join(" and ")} cannot be compared here: this eval has more values than its page may hold. In the terminal they can:`,
+        `sitegen compare ${pair.map(point => `${this.command}@${Number.parseInt(point.slug, 10) || point.slug}`).join(" ")}`);
+      return;
+    }
+    this.say(`Loading ${outside.map(label).join(" and ")} …`);
+    const pieces = await Promise.all(pair.map(point => this.load(point.piece)));
+    if (this.a !== a || this.b !== b) return; // another pair was chosen meanwhile
+    const sides = pieces.map((piece, side) => piece && this.side(piece, pair[side]));
+    const lost = [...new Set(pair.filter((point, side) => !sides[side]).map(point => `compare-${point.piece}.js`))];
+    if (lost.length) this.say(`${lost.join(" and ")} could not be loaded or does not belong to this page. It lies beside the page; copy it as well, or reload.`);
+    else if (pieces[0].stamp !== pieces[1].stamp) this.say("The site was built again meanwhile. Reload the page.");
+    else this.draw(sides);
+  }
+
+  /** The file with the cells of some points; undefined if it cannot be loaded. */
+  load(number) {
+    if (!this.pieces.has(number)) {
+      this.pieces.set(number, loadScript(`compare-${number}.js`).then(() => self.COMPARE?.find(({ piece }) => piece === number)));
+    }
+    return this.pieces.get(number);
+  }
+
+  /** A point with its cells; null if the data has another set of points. */
+  side({ points, block }, { slug }) {
+    const place = points.findIndex(point => point.slug === slug);
+    return place < 0 ? null : { point: points[place], block, place };
+  }
+
+  draw(sides) {
+    this.sides = sides;
+    const found = this.compare(...sides);
     const lists = FATES.filter(([fate]) => found[fate].length).map(names => this.list(found[names[0]], ...names));
     this.result.replaceChildren(this.summary(found), this.numbers(), ...lists);
   }
 
   /* ---- looking up and counting ---- */
-  compare(a, b) {
-    const held = this.data.held.map(switches => [a, b].map(index => switches.filter(start => start <= index).length % 2 === 1));
+  /** The cells by fate. Both blocks have the same cells, documents and fields in the same order. */
+  compare(first, last) {
+    const holds = ({ block, place }, document) => block.held[document].filter(start => start <= place).length % 2 === 1;
+    const held = first.block.documents.map((_, document) => [holds(first, document), holds(last, document)]);
     const found = { byTruth: 0, held };
     for (const [fate] of FATES) found[fate] = [];
-    for (const [document, field, path, extra, runs] of this.data.cells) {
-      const before = this.at(runs, a), after = this.at(runs, b);
+    first.block.cells.forEach(([document, field, path, extra], index) => {
+      const before = this.at(first, index), after = this.at(last, index);
       const place = this.data.fates[+held[document].every(Boolean)][before.state][after.state];
-      if (place === null) continue;
+      if (place === null) return;
       const fate = FATES[place][0], flipped = fate === "fixed" || fate === "broken";
       found[fate].push({ document, field, path, extra, before, after });
       if (flipped && isThere(before) && isThere(after) && before.expected !== after.expected) found.byTruth += 1;
-    }
+    });
     found.common = held.filter(sides => sides[0] && sides[1]).length;
     [found.fixedOnce, found.brokenOnce] = [found.fixed, found.broken].map(cells => this.independent(cells));
     return found;
@@ -79,7 +143,7 @@ class Comparison {
     const byField = new Map(), most = new Map();
     for (const { field } of cells) byField.set(field, (byField.get(field) ?? 0) + 1);
     for (const [field, number] of byField) {
-      const [,, list] = this.data.fields[field];
+      const [,, list] = this.sides[0].block.fields[field];
       most.set(list, Math.max(number, most.get(list) ?? 0));
     }
     return [...most.values()].reduce((sum, number) => sum + number, 0);
@@ -87,14 +151,15 @@ class Comparison {
 
   /** The strictest level that McNemar's p is below for so many flips; undefined if it is below none. */
   below(fixed, broken) {
-    const level = this.data.below.find(([, least]) => fixed + broken >= least[Math.min(fixed, broken)]);
+    const level = this.sides[0].block.below.find(([, least]) => fixed + broken >= least[Math.min(fixed, broken)]);
     return level?.[0];
   }
 
-  at(runs, index) {
-    let place = -1;
-    for (let k = 0; k < runs.length && runs[k] <= index; k += 4) place = k;
-    return place < 0 ? { state: ABSENT } : { state: runs[place + 1], expected: runs[place + 2], actual: runs[place + 3] };
+  at({ block, place }, index) {
+    const runs = block.cells[index][4];
+    let run = -1;
+    for (let k = 0; k < runs.length && runs[k] <= place; k += 4) run = k;
+    return run < 0 ? { state: ABSENT } : { state: runs[run + 1], expected: runs[run + 2], actual: runs[run + 3], texts: block.texts };
   }
 
   /* ---- drawing ---- */
@@ -112,14 +177,14 @@ class Comparison {
     const only = side => found.held.filter(sides => sides[side] && !sides[1 - side]).length;
     if (only(0) || only(1)) said.append(` ${found.common} ${this.data.noun} are in both; ${only(0)} only before, ${only(1)} only after.`);
     if (!this.data.errors.some(Boolean)) said.textContent = "Both as the runs recorded them: there are no values here that could be compared one by one.";
-    this.said.textContent = said.textContent;
+    this.status.textContent = said.textContent;
     const box = element("div", "card-b compared");
-    box.append(this.side("Before", this.a), this.side("After", this.b), said);
+    box.append(this.heading("Before", this.sides[0]), this.heading("After", this.sides[1]), said);
     return box;
   }
 
-  side(name, index) {
-    const point = this.points[index], line = element("p"), link = element("a", "", point.label);
+  heading(name, { point }) {
+    const line = element("p"), link = element("a", "", point.label);
     const commit = element(point.commit ? "a" : "span", "sha", point.short);
     link.href = `${point.slug}.html`;
     if (point.commit) commit.href = point.commit;
@@ -129,7 +194,7 @@ class Comparison {
   }
 
   numbers() {
-    const [before, after] = [this.points[this.a], this.points[this.b]], body = element("tbody");
+    const [before, after] = this.sides.map(side => side.point), body = element("tbody");
     this.data.metrics.forEach(([label, higher, unit], k) => {
       const name = element("td", "", label);
       const counted = unit === "count", whole = value => value === null || Number.isInteger(value);
@@ -193,7 +258,7 @@ class Comparison {
     for (const { field } of cells) counts.set(field, (counts.get(field) ?? 0) + 1);
     const fields = [...counts].sort((one, other) => other[1] - one[1]);
     fields.slice(0, NAMED).forEach(([field, number], index) => {
-      const [name, file] = this.data.fields[field], link = element("a");
+      const [name, file] = this.sides[0].block.fields[field], link = element("a");
       link.href = `fields/${file}`;
       link.append(element("code", "", short(name)));
       line.append(index ? ", " : "", link, ` ${number.toLocaleString("en")}`);
@@ -204,16 +269,16 @@ class Comparison {
 
   cell({ document, field, path, extra, before, after }) {
     const row = element("tr"), where = element("td"), link = element("a"), expected = element("td", "sides");
-    link.href = `fields/${this.data.fields[field][1]}`;
+    link.href = `fields/${this.sides[0].block.fields[field][1]}`;
     link.append(element("code", "", short(path)));
     where.append(link);
-    if (this.data.documents[document]) where.append(" ", element("span", "doc", short(this.data.documents[document])));
+    if (this.sides[0].block.documents[document]) where.append(" ", element("span", "doc", short(this.sides[0].block.documents[document])));
     if (extra) where.append(" ", element("span", "pill", "extra item"));
     const there = [after, before].filter(isThere);
     expected.dir = "auto";
-    expected.append(this.value(there[0].expected, "blank"));
+    expected.append(this.value(there[0], there[0].expected, "blank"));
     if (there.length === 2 && before.expected !== after.expected) {
-      expected.append(element("i", "", ` was ${visible(this.data.texts[before.expected] || "blank")}`));
+      expected.append(element("i", "", ` was ${visible(before.texts[before.expected] || "blank")}`));
     }
     row.append(where, expected, this.given(before), this.given(after));
     return row;
@@ -225,12 +290,12 @@ class Comparison {
     const mark = element("span", wrong ? `t ${TYPES[run.state - 2]}` : "ok", wrong ? this.data.letters[run.state - 2] : "✓");
     mark.title = wrong ? this.data.errors[run.state - 2] : "right";
     cell.dir = "auto";
-    cell.append(mark, " ", this.value(run.actual, run.state === 1 ? "blank" : "missing"));
+    cell.append(mark, " ", this.value(run, run.actual, run.state === 1 ? "blank" : "missing"));
     return cell;
   }
 
-  value(place, none) {
-    const text = this.data.texts[place];
+  value({ texts }, place, none) {
+    const text = texts[place];
     return text ? document.createTextNode(visible(text)) : element("i", "", text === null ? none : "blank");
   }
 

@@ -1,4 +1,8 @@
-"""The data of the compare page: every cell that was ever wrong, over the newest points of an eval.
+"""The data of the compare page: every cell that was ever wrong, in the page itself and in script files beside it.
+
+The page holds the cells of the newest points, and of those that pages of the site link to. If that is not all of them,
+the cells of every point are in *pieces*, files that the browser loads when such a point is chosen. They are classic
+scripts like the search index, because ``fetch`` does not exist on ``file://``.
 
 The browser only counts. The fate of a cell, by its states before and after, comes from a table (``_fates``), and so
 does the number of uneven flips from which on they are more than chance (``least_discordant``).
@@ -7,18 +11,23 @@ does the number of uneven flips from which on they are more than chance (``least
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final
+from itertools import accumulate
+from typing import Any, Final, NamedTuple
 
 from sitegen.analysis.best import best_before_newest
-from sitegen.analysis.cells import fate_of, held_documents
+from sitegen.analysis.cells import Held, fate_of, held_documents, spans
 from sitegen.analysis.noise.changes import flipping_together, independent_flips
 from sitegen.html.values import written
-from sitegen.model.cells import Cell, CellMap, Fate, Run, State
+from sitegen.model.cells import Cell, Fate, Run, State
 from sitegen.model.commits import WORKTREE
+from sitegen.model.regressions import Step
 from sitegen.model.series import Point, Series
+from sitegen.model.site import RawFile
 from sitegen.pages import links
+from sitegen.pages.data.scripts import script_file
 from sitegen.stats.counts import errors_by_type
 from sitegen.stats.significance import LEVELS, least_discordant
 from sitegen.text.plain import cut
@@ -39,80 +48,203 @@ STATES: Final[tuple[State, ...]] = (
 """The data holds their index in this tuple; 2 to 5 are errors."""
 
 BOUND: Final = 250_000
-"""Most characters of the data; if there are more, the oldest points are left out until it fits."""
+"""Most characters of the data in the page, and about the size of a piece."""
 
-MOST: Final = 500
-"""Most points that can be chosen."""
+MOST: Final = 4_000_000
+"""Most characters of all pieces together, about; if there are more, the oldest points are in none."""
+
+POINTS: Final = 5_000
+"""Most points that can be chosen, the newest."""
 
 FEWEST: Final = 3
 """Fewest points that leave a choice."""
 
-
-def compare_data(series: Series) -> dict[str, Any] | None:
-    """The data of as many of the newest points as fit; None if fewer than ``FEWEST`` do."""
-    count = min(len(series.points), MOST)
-    while count >= FEWEST:
-        data = _series_block(series, len(series.points) - count)
-        if len(json.dumps(data, ensure_ascii=False)) <= BOUND:
-            return data
-        count //= 2
-    return None
+_ENTRY: Final = 16
+"""Characters of a run in the data, about."""
+_POINT: Final = 400
+"""Characters of a point in the data, about."""
 
 
-def _series_block(series: Series, first: int) -> dict[str, Any]:
-    """The data from point ``first`` on. Indices of points count from there; a run that began earlier starts at 0."""
-    cells = CellMap(series.cells.points, tuple(_ever_wrong(series.cells.cells, first)))
-    documents = held_documents(series.cells)
-    place = {document: index for index, document in enumerate(documents)}
-    fields = dict.fromkeys(cell.attribute for cell in cells.cells)
-    at = {attribute: index for index, attribute in enumerate(fields)}
-    lists = {name: index for index, name in enumerate(dict.fromkeys(map(flipping_together, fields)))}
-    most = independent_flips(tuple(Counter(cell.attribute for cell in cells.cells).items()))
+class CompareData(NamedTuple):
+    """What the script of the compare page reads."""
+
+    page: dict[str, Any] | None
+    """In the page; None if there is no choice."""
+    pieces: tuple[RawFile, ...] = ()
+    """Beside the page, the oldest points first; empty if the page has all points, or if these would be too large."""
+    choosable: int = 0
+    """Number of points that can be compared with any other of them."""
+
+
+class _Source(NamedTuple):
+    """What all blocks of an eval are made from."""
+
+    eval_id: str
+    length: int
+    """Number of points."""
+    cells: Sequence[Cell]
+    """Those that were ever wrong: all others are right on both sides of any pair."""
+    held: Held
+
+
+def compare_data(series: Series, steps: Iterable[Step] = ()) -> CompareData:
+    """The data of an eval; ``steps`` are the changes of its level, whose points other pages link to."""
     last = len(series.points) - 1
-    best = best_before_newest(series.points[first:], series.specs[0])
-    texts = _Texts()
-    rows = [
-        [
-            place[cell.document],
-            at[cell.attribute],
-            cell.label,
-            int(cell.extra),
-            [
-                number
-                for run in _from(cell, first)
-                for number in (
-                    max(0, run.start - first),
-                    STATES.index(run.state),
-                    texts.place(run.expected),
-                    texts.place(run.actual),
-                )
-            ],
-        ]
-        for cell in cells.cells
-    ]
-    points = [
-        _point_block(series, point, judge) for point, judge in zip(series.points, _judges(series.points), strict=True)
-    ]
-    return {
-        "points": points[first:],
-        "best": last - first - 1 if best is None else best,
+    if last + 1 < FEWEST:
+        return CompareData(None)
+    best = best_before_newest(series.points, series.specs[0])
+    judges = _judges(series.points)
+    details = [_point_block(series, point, judge) for point, judge in zip(series.points, judges, strict=True)]
+    anchors = {0, last - 1, last, last - 1 if best is None else best}
+    linked = anchors | {place for step in steps for place in (step.before, step.at)}
+    source = _Source(
+        eval_id=series.info.id,
+        length=last + 1,
+        cells=[cell for cell in series.cells.cells if any(run.is_wrong for run in cell.runs)],
+        held=held_documents(series.cells),
+    )
+    sizes = _sizes(source.cells, last + 1)
+    embedded, block = _embedded_block(source, details, sizes, (linked, anchors))
+    ranges = () if len(embedded) == last + 1 else _piece_ranges(sizes)
+    pieces = _pieces(source, details, ranges)
+    if block is None and not pieces:
+        return CompareData(None)
+    piece_of = {place: number for number, places in enumerate(ranges) for place in places}
+    first = max(0, last + 1 - POINTS)
+    held = set(embedded)
+    page = {
+        "points": [
+            {**details[place], **({"piece": piece_of[place]} if place in piece_of else {})}
+            if place in held
+            else _short_point(details[place], piece_of.get(place))
+            for place in range(last + 1)
+            if place >= first or place in held
+        ],
+        "best": details[last - 1 if best is None else best]["slug"],
         "metrics": [
             [spec.label, int(spec.higher_is_better), *([spec.unit] if spec.unit else [])] for spec in series.specs
         ],
         **_graded_metric_places(series),
         "noun": series.info.nouns.documents,
-        "documents": list(documents),
-        "held": [_switches(held[first:]) for held in documents.values()],
-        "fields": [
-            [attribute, links.field(series.info.id, attribute).rpartition("/")[2], lists[flipping_together(attribute)]]
-            for attribute in fields
-        ],
         "fates": [_fates(held=False), _fates(held=True)],
-        "below": [[level, least_discordant(level, most)] for level in LEVELS],
         "errors": list(series.info.nouns.errors),
         "letters": list(series.info.nouns.letters),
+        "block": block,
+    }
+    return CompareData(page, pieces, len(piece_of) or len(embedded))
+
+
+class _Sizes(NamedTuple):
+    """About how many characters the data of an eval has, so that what is too large is not made first."""
+
+    base: int
+    """What names its cells."""
+    points: tuple[int, ...]
+    """Of each point: what it states itself, and the runs that begin at it."""
+
+
+def _sizes(cells: Iterable[Cell], count: int) -> _Sizes:
+    texts: set[str] = set()
+    sizes, base = [_POINT] * count, 0
+    for cell in cells:
+        base += len(cell.label) + 2 * _ENTRY
+        for run in cell.runs:
+            new = {run.expected, run.actual} - texts
+            texts |= new
+            sizes[run.start] += _ENTRY + sum(len(text) + 4 for text in new)
+    return _Sizes(base, tuple(sizes))
+
+
+def _embedded_block(
+    source: _Source, details: Sequence[dict[str, Any]], sizes: _Sizes, linked: Iterable[set[int]]
+) -> tuple[tuple[int, ...], dict[str, Any] | None]:
+    """As many of the newest points as fit into the page beside those of the first of the sets that fits."""
+    count = len(details)
+    likely = sum(size <= BOUND * 3 // 2 for size in accumulate(reversed(sizes.points), initial=sizes.base)) - 1
+    for places in linked:
+        newest = max(0, likely)
+        while True:
+            chosen = tuple(sorted({*places, *range(count - newest, count)}))
+            block = _block(source, chosen, _wrong_at(source.cells, count, chosen), _Texts())
+            if len(json.dumps(([details[place] for place in chosen], block), ensure_ascii=False)) <= BOUND:
+                return chosen, block
+            if not newest:
+                break
+            newest = newest * 3 // 4 if newest > FEWEST else 0
+    return (), None
+
+
+def _piece_ranges(sizes: _Sizes) -> tuple[range, ...]:
+    """The points of each piece, oldest first. Borders stay where they are as long as no more cells become wrong."""
+    if sizes.base > MOST // 8:
+        return ()
+    borders, size = [0], sizes.base
+    for place, own in enumerate(sizes.points):
+        if size + own > BOUND and place > borders[-1] and size > 2 * sizes.base:
+            borders.append(place)
+            size = sizes.base
+        size += own
+    ranges = [range(*ends) for ends in zip(borders, [*borders[1:], len(sizes.points)], strict=True)]
+    totals = accumulate(sizes.base + sum(sizes.points[places.start : places.stop]) for places in reversed(ranges))
+    fitting = sum(total <= MOST for total in totals)
+    return tuple(ranges[len(ranges) - fitting :])
+
+
+def _pieces(source: _Source, details: Sequence[dict[str, Any]], ranges: Sequence[range]) -> tuple[RawFile, ...]:
+    """The files: each has the same cells in the same order, and the same number for the same text."""
+    stamp = short_digest(json.dumps([cell.key for cell in source.cells]))
+    texts = _Texts()
+    return tuple(
+        script_file(
+            links.compare_piece(source.eval_id, number),
+            "COMPARE",
+            {
+                "piece": number,
+                "stamp": stamp,
+                "points": [details[place] for place in places],
+                "block": _block(source, places, source.cells, texts),
+            },
+        )
+        for number, places in enumerate(ranges)
+    )
+
+
+def _block(source: _Source, places: Sequence[int], cells: Sequence[Cell], texts: _Texts) -> dict[str, Any]:
+    """The states of some cells at some points, which are counted from 0 within the block."""
+    place_of = {document: index for index, document in enumerate(source.held)}
+    fields = {attribute: index for index, attribute in enumerate(dict.fromkeys(cell.attribute for cell in cells))}
+    lists = {name: index for index, name in enumerate(dict.fromkeys(map(flipping_together, fields)))}
+    most = independent_flips(tuple(Counter(cell.attribute for cell in cells).items()))
+    used: dict[int, str | None] = {}
+    rows = [
+        [
+            place_of[cell.document],
+            fields[cell.attribute],
+            cell.label,
+            int(cell.extra),
+            [
+                number
+                for place, run in _runs_at(cell, source.length, places)
+                for number in (
+                    place,
+                    STATES.index(run.state),
+                    texts.place(run.expected, used),
+                    texts.place(run.actual, used),
+                )
+            ],
+        ]
+        for cell in cells
+    ]
+    return {
+        "documents": list(source.held),
+        "held": [_switches([held[place] for place in places]) for held in source.held.values()],
+        "fields": [
+            [attribute, links.field(source.eval_id, attribute).rpartition("/")[2], lists[flipping_together(attribute)]]
+            for attribute in fields
+        ],
+        "below": [[level, least_discordant(level, most)] for level in LEVELS],
         "cells": rows,
-        "texts": texts.written,
+        "texts": list(used.values()) if list(used) == list(range(len(used))) else used,
     }
 
 
@@ -148,20 +280,29 @@ def _graded_metric_places(series: Series) -> dict[str, list[int]]:
     return {"graded": [place for place, spec in enumerate(series.specs) if spec.name in graded]} if graded else {}
 
 
-def _ever_wrong(cells: Iterable[Cell], first: int) -> Iterator[Cell]:
-    """The cells that are wrong at any point from ``first`` on: all others are right on both sides of any pair."""
-    return (cell for cell in cells if any(run.is_wrong for run in _from(cell, first)))
+def _wrong_at(cells: Iterable[Cell], count: int, places: Sequence[int]) -> list[Cell]:
+    """The cells that are wrong at any of these points: all others are right on both sides of any pair of them."""
+    return [cell for cell in cells if any(run.is_wrong for _, run in _runs_at(cell, count, places))]
 
 
-def _from(cell: Cell, first: int) -> tuple[Any, ...]:
-    """The runs that include point ``first`` or begin later."""
-    later = [index for index, run in enumerate(cell.runs) if run.start > first]
-    return cell.runs[max(0, (later[0] if later else len(cell.runs)) - 1) :]
+def _runs_at(cell: Cell, count: int, places: Sequence[int]) -> Iterator[tuple[int, Run]]:
+    """The runs of a cell that include one of these points, each with the index of the first of these in ``places``."""
+    for run, end in spans(cell, count):
+        first = bisect_left(places, run.start)
+        if first < len(places) and places[first] < end:
+            yield first, run
 
 
-def _switches(held: bytearray) -> list[int]:
+def _switches(held: Sequence[int]) -> list[int]:
     """The points at which a document appears or vanishes; before the first point there is none."""
     return [index for index, here in enumerate(held) if here != (held[index - 1] if index else 0)]
+
+
+def _short_point(details: dict[str, Any], piece: int | None) -> list[Any]:
+    """A point that the page can name, and whose cells are in a piece, or nowhere."""
+    value = details["values"][0]
+    rounded = None if value is None else float(f"{value:.6g}")
+    return [details["slug"], details["label"], details["day"], details["again"], rounded, piece]
 
 
 def _point_block(series: Series, point: Point, judge: str) -> dict[str, Any]:
@@ -185,15 +326,14 @@ def _point_block(series: Series, point: Point, judge: str) -> dict[str, Any]:
 
 
 class _Texts:
-    """Collects each text once; equal places mean equal values."""
+    """Numbers texts; equal numbers mean equal values, in all blocks that share the numbering."""
 
     def __init__(self) -> None:
-        self.written: list[str | None] = []
         self._places: dict[str, int] = {}
 
-    def place(self, text: str) -> int:
-        place = self._places.get(text)
-        if place is None:
-            place = self._places[text] = len(self.written)
-            self.written.append(written(text))
+    def place(self, text: str, used: dict[int, str | None]) -> int:
+        """The number of a text, which is added to the texts that a block uses, as the page shows it."""
+        place = self._places.setdefault(text, len(self._places))
+        if place not in used:
+            used[place] = written(text)
         return place

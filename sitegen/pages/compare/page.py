@@ -1,7 +1,7 @@
 """Two points of an eval side by side: metrics, errors by type, and which cells were fixed and broken.
 
 The newest point is compared here with the one before it and with the best one. The browser compares any other pair,
-from the data that ``compare_data`` prepares.
+from the data that ``compare_data`` prepares, or says that it cannot.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from sitegen.model.site import Page
 from sitegen.model.timeline import Snapshot
 from sitegen.model.usage import regraded
 from sitegen.pages import labels, links
-from sitegen.pages.compare.compare_data import FATES, compare_data
+from sitegen.pages.compare.compare_data import FATES, CompareData, compare_data
 from sitegen.stats.counts import errors_by_type
 from sitegen.stats.significance import LEVELS, mcnemar
 
@@ -133,21 +133,19 @@ class CompareView(NamedTuple):
     """For the script; None if only these pairs can be shown."""
     points: int
     choosable: int
-    """Points that ``data`` holds."""
+    """Points that can be compared with any other of them."""
     nav: str = "evals"
 
 
-def compare_page(series: Series) -> Page:
+def compare_page(series: Series, data: CompareData | None = None) -> Page:
     """The page of an eval with two points or more."""
+    data = compare_data(series) if data is None else data
     last = len(series.points) - 1
     best = best_before_newest(series.points, series.specs[0])
-    pairs = [_point_pair(series, last - 1, "The newest point and the one before it")]
+    pairs = [_point_pair(series, last - 1, "The newest iteration and the one before it")]
     if best is not None and best != last - 1:
-        pairs.append(_point_pair(series, best, "The newest point and the best one before it"))
-    data = compare_data(series)
-    view = CompareView(
-        info=series.info, pairs=tuple(pairs), data=data, points=last + 1, choosable=len(data["points"]) if data else 0
-    )
+        pairs.append(_point_pair(series, best, "The newest iteration and the best one before it"))
+    view = CompareView(info=series.info, pairs=tuple(pairs), data=data.page, points=last + 1, choosable=data.choosable)
     return Page(links.compare(series.info.id), "pages/compare.html", view)
 
 
