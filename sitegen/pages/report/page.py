@@ -23,6 +23,7 @@ from sitegen.pages.report import bounds, origin
 from sitegen.pages.report.discrepancies import Discrepancy, EarlierPoints, discrepancies, left_out, since, wrong_in
 from sitegen.pages.report.fates import Fates, fates
 from sitegen.pages.report.numbers import ErrorChange, ReportMetric, error_changes, metric_changes
+from sitegen.pages.report.patterns import PatternsView, patterns_view
 from sitegen.pages.report.runs import RunsView, runs_view
 from sitegen.pages.report.sections import SchemaSection, grouping, sections
 from sitegen.pages.report.why import Why, why
@@ -57,6 +58,8 @@ class ReportView(NamedTuple):
     errors: tuple[ErrorChange, ...]
     error_change: int | None
     sections: tuple[SchemaSection, ...]
+    patterns: PatternsView | None
+    """What wrong values have in common; None if no rule explains more than a few."""
     documents: tuple[DocumentScore, ...]
     """Empty if there is only one."""
     more_documents: int
@@ -181,6 +184,7 @@ def report_page(
         errors=errors,
         error_change=_total_change(errors),
         sections=schema_sections,
+        patterns=patterns_view(info.id, specs[0], result, wrong, started),
         documents=bounds.listed_documents(card.documents),
         more_documents=max(0, len(card.documents) - bounds.DOCUMENTS),
         document_metrics=_document_metrics(specs, card.documents),

@@ -1,0 +1,287 @@
+"""What wrong values have in common: a currency sign, another order of day and month, a text cut short.
+
+A pattern is found from the expected and the actual value alone, or from those of its neighbours, and says what the
+scores would be if its errors were right. Nothing is scored again: the counts of these errors move to the true
+positives. Every error belongs to one pattern at most, the first of the table that fits.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, DecimalException
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from sitegen.model.metrics import Convention, Counts
+from sitegen.model.outcomes import Judgement
+from sitegen.model.values import REDACTED
+from sitegen.text.values import as_text
+
+FEWEST: Final = 3
+"""Errors that a pattern explains at least; fewer may be alike by chance."""
+
+_LONGEST: Final = 500
+"""Characters of a value beyond which it is not looked at."""
+_NEAR: Final = Decimal("0.05")
+"""The relative difference up to which one number can be the other one rounded or cut to a digit after the point."""
+_NEAR_TENS: Final = Decimal("0.01")
+"""The same for tens and more, to which nobody cuts a number."""
+
+_CURRENCY: Final = re.compile(
+    r"(?:US|CA|A)?[$€£¥₹₽₩₺₫₪฿]|\b(?:USD|EUR|GBP|JPY|CHF|CAD|AUD|CNY|INR|SEK|NOK|DKK|PLN|MXN|BRL)\b", re.IGNORECASE
+)
+_GROUPED_BY_COMMA: Final = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
+_GROUPED_BY_POINT: Final = re.compile(r"[+-]?(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d+)?")
+_SPACES_IN_NUMBER: Final = re.compile(r"(?<=\d)['’ \u00a0\u202f](?=\d{3}(?!\d))")
+_WITH_UNIT: Final = re.compile(r"([+-]?\d[\d.,]*)\s?((?:[^\W\d_]{1,6}\s)?[^\d\s.,]{1,12})?")
+_DATE: Final = re.compile(r"(\d{1,4})[-/. ](\d{1,2})[-/. ](\d{1,4})")
+_DIGITS: Final = re.compile(r"\d+")
+_WORD: Final = re.compile(r"[^\W_]+")
+_INDEX: Final = re.compile(r"^(.*)\[(\d+)\]([^\[\]]*)$")
+
+
+class ErrorPattern(NamedTuple):
+    """Errors of one output that one rule explains."""
+
+    name: str
+    errors: tuple[int, ...]
+    """Indices of the errors that were given."""
+
+
+Rule = Callable[[str, str], bool]
+"""Whether a wrong value differs from the expected one in this way alone; both as text, without spaces around them."""
+
+
+def error_patterns(wrong: Sequence[Judgement], judgements: Iterable[Judgement]) -> tuple[ErrorPattern, ...]:
+    """The patterns of the errors ``wrong``, those that explain most first, in time proportional to ``judgements``.
+
+    Only wrong values and format errors are looked at: of a value that is missing there is nothing to compare.
+    """
+    pairs = {index: pair for index, judgement in enumerate(wrong) if (pair := _texts(judgement))}
+    expected = {
+        (judgement.document, judgement.path): as_text(judgement.expected).strip()
+        for judgement in judgements
+        if judgement.expected is not None
+    }
+    by_name: dict[str, list[int]] = defaultdict(list)
+    swapped = _swapped(wrong, pairs)
+    displaced = _displaced(wrong, pairs, expected) - swapped
+    for index, pair in pairs.items():
+        name = SWAPPED if index in swapped else OTHER_ITEM if index in displaced else pattern_of(*pair)
+        if name:
+            by_name[name].append(index)
+    patterns = [ErrorPattern(name, tuple(errors)) for name, errors in by_name.items() if len(errors) >= FEWEST]
+    return tuple(sorted(patterns, key=lambda pattern: (-len(pattern.errors), pattern.name)))
+
+
+def without_errors(counts: Counts, errors: Iterable[Judgement], convention: Convention = "standard") -> Counts:
+    """The counts as they would be if these wrong values and format errors were right."""
+    types = Counter(error.outcome for error in errors)
+    number = types.total()
+    return counts._replace(
+        tp=counts.tp + number,
+        fp=counts.fp - number,
+        fn=counts.fn - (0 if convention == "omissions_only" else number),
+        wrong_value=counts.wrong_value - types["wrong_value"],
+        format_error=counts.format_error - types["format_error"],
+    )
+
+
+@lru_cache(maxsize=8192)
+def pattern_of(expected: str, actual: str) -> str | None:
+    """The name of the first rule that explains the difference of two texts."""
+    return next((name for name, rule in RULES if rule(expected, actual)), None)
+
+
+def _texts(judgement: Judgement) -> tuple[str, str] | None:
+    """Expected and actual value as text; None if there are not two values that can be compared."""
+    expected, actual = judgement.expected, judgement.actual
+    if judgement.outcome not in ("wrong_value", "format_error") or expected is None or actual is None:
+        return None
+    if REDACTED in (expected, actual) or isinstance(expected, list | dict) or isinstance(actual, list | dict):
+        return None
+    pair = as_text(expected).strip(), as_text(actual).strip()
+    return pair if all(0 < len(text) <= _LONGEST for text in pair) else None
+
+
+def _swapped(wrong: Sequence[Judgement], pairs: dict[int, tuple[str, str]]) -> set[int]:
+    """Errors in two fields of one object, each of which has the value that is expected in the other."""
+    places = {(wrong[index].document, _parent(wrong[index].path), *pair) for index, pair in pairs.items()}
+    return {
+        index
+        for index, (expected, actual) in pairs.items()
+        if expected != actual and (wrong[index].document, _parent(wrong[index].path), actual, expected) in places
+    }
+
+
+def _displaced(
+    wrong: Sequence[Judgement], pairs: dict[int, tuple[str, str]], expected: dict[tuple[str, str], str]
+) -> set[int]:
+    """Errors in list items of which every wrong value, two at least, is expected in the same neighbouring item."""
+    by_item: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for index in pairs:
+        if place := _INDEX.match(wrong[index].path):
+            by_item[wrong[index].document, f"{place[1]}[{place[2]}]"].append(index)
+    displaced: set[int] = set()
+    for (document, _), errors in by_item.items():
+        for step in (-1, 1) if len(errors) > 1 else ():
+            if all(
+                expected.get((document, _neighbour(wrong[index].path, step))) == pairs[index][1] for index in errors
+            ):
+                displaced.update(errors)
+    return displaced
+
+
+def _neighbour(path: str, step: int) -> str:
+    place = _INDEX.match(path)
+    return f"{place[1]}[{int(place[2]) + step}]{place[3]}" if place else ""
+
+
+def _parent(path: str) -> str:
+    return path.rpartition(".")[0]
+
+
+def is_other_type(expected: str, actual: str) -> bool:
+    """The same value as another type: ``12`` and ``"12"``. An error of equal texts can be nothing else."""
+    return expected.casefold() == actual.casefold()
+
+
+def is_currency(expected: str, actual: str) -> bool:
+    """A currency sign or code on one side alone, or another one."""
+    if _CURRENCY.findall(expected) == _CURRENCY.findall(actual):
+        return False
+    left, right = (_CURRENCY.sub("", text).strip() for text in (expected, actual))
+    return bool(left and right) and (left.casefold() == right.casefold() or _may_be_equal(left, right))
+
+
+def is_separator(expected: str, actual: str) -> bool:
+    """The same digits with other separators of thousands or decimals."""
+    return _may_be_equal(expected, actual)
+
+
+def is_date_order(expected: str, actual: str) -> bool:
+    """Day, month and year in another order, or day and month exchanged."""
+    left, right = _date(expected), _date(actual)
+    return left is not None and left == right
+
+
+def is_unit(expected: str, actual: str) -> bool:
+    """The same number with another unit or suffix, or with one on one side alone."""
+    left, right = _WITH_UNIT.fullmatch(expected), _WITH_UNIT.fullmatch(actual)
+    return bool(left and right) and left[2] != right[2] and _may_be_equal(left[1], right[1])  # type: ignore[index]
+
+
+def is_case(expected: str, actual: str) -> bool:
+    """The same letters and digits in another case, with other spaces or punctuation."""
+    left, right = (_WORD.findall(unicodedata.normalize("NFKC", text).casefold()) for text in (expected, actual))
+    same_digits = _DIGITS.findall(expected) == _DIGITS.findall(actual)
+    return bool(left) and "".join(left) == "".join(right) and same_digits
+
+
+def is_rounded(expected: str, actual: str) -> bool:
+    """One number is the other one, rounded or cut to fewer digits."""
+    left, right = _number(expected), _number(actual)
+    if left is None or right is None or abs(left - right) > _NEAR * max(abs(left), abs(right)):
+        return False
+    return _is_rounding_of(left, right) or _is_rounding_of(right, left)
+
+
+def is_decimal_point(expected: str, actual: str) -> bool:
+    """The same digits, two at least, with the decimal point at another place."""
+    left, right = _number(expected), _number(actual)
+    if left is None or right is None or left == right:
+        return False
+    first, second = left.normalize().as_tuple(), right.normalize().as_tuple()
+    return len(first.digits) > 1 and first[:2] == second[:2]
+
+
+def is_abbreviation(expected: str, actual: str) -> bool:
+    """Word by word the same, but for some that are abbreviated on one side; or the first letters of all words."""
+    left, right = _WORD.findall(expected.casefold()), _WORD.findall(actual.casefold())
+    if len(left) == len(right):
+        differ = [words for words in zip(left, right, strict=True) if words[0] != words[1]]
+        return bool(differ) and all(_abbreviates(*sorted(words, key=len)) for words in differ)
+    short, long = sorted((left, right), key=len)
+    return len(short) == 1 and len(short[0]) > 1 and short[0] == "".join(word[0] for word in long)
+
+
+def is_cut(expected: str, actual: str) -> bool:
+    """One text, of four letters or more, is the beginning of the other."""
+    short, long = sorted((text.casefold().rstrip(" .…") for text in (expected, actual)), key=len)
+    return len(short) > 3 and not short[-1].isdigit() and long.startswith(short)
+
+
+SWAPPED: Final = "two fields swapped"
+OTHER_ITEM: Final = "the values of the item before or after"
+
+RULES: Final[tuple[tuple[str, Rule], ...]] = (
+    ("the right value as another type", is_other_type),
+    ("a currency sign", is_currency),
+    ("a separator of thousands or decimals", is_separator),
+    ("the order of day and month", is_date_order),
+    ("a unit or a suffix after the number", is_unit),
+    ("upper case, spaces or punctuation", is_case),
+    ("rounding", is_rounded),
+    ("the place of the decimal point", is_decimal_point),
+    ("an abbreviation", is_abbreviation),
+    ("a text cut short or continued", is_cut),
+)
+"""(name, rule) in the order in which they are tried: what explains a difference exactly comes first."""
+
+
+def _may_be_equal(left: str, right: str) -> bool:
+    """Whether two texts can be read as one number, whatever their separators mean."""
+    return not _readings(left).isdisjoint(_readings(right))
+
+
+def _readings(text: str) -> set[Decimal]:
+    digits = _SPACES_IN_NUMBER.sub("", text)
+    readings = set()
+    if _GROUPED_BY_COMMA.fullmatch(digits):
+        readings.add(Decimal(digits.replace(",", "")))
+    if _GROUPED_BY_POINT.fullmatch(digits):
+        readings.add(Decimal(digits.replace(".", "").replace(",", ".")))
+    return readings
+
+
+def _number(text: str) -> Decimal | None:
+    digits = _SPACES_IN_NUMBER.sub("", text)
+    return Decimal(digits.replace(",", "")) if _GROUPED_BY_COMMA.fullmatch(digits) else None
+
+
+def _is_rounding_of(exact: Decimal, rounded: Decimal) -> bool:
+    fewer = rounded.normalize().as_tuple().exponent
+    if not isinstance(fewer, int) or not isinstance(exponent := exact.normalize().as_tuple().exponent, int):
+        return False
+    tens = fewer > 0
+    if exponent >= fewer or (tens and abs(exact - rounded) > _NEAR_TENS * abs(exact)):
+        return False
+    ways = (ROUND_HALF_UP, ROUND_HALF_EVEN) if tens else (ROUND_HALF_UP, ROUND_HALF_EVEN, ROUND_DOWN)
+    try:
+        return any(exact.quantize(Decimal(1).scaleb(fewer), way) == rounded for way in ways)
+    except DecimalException:  # more digits than decimal arithmetic carries
+        return False
+
+
+def _date(text: str) -> tuple[int, tuple[int, int]] | None:
+    """The year, and day and month in order of size; None for what is no date."""
+    parts = _DATE.fullmatch(text)
+    if parts is None:
+        return None
+    first, middle, last = parts.groups()
+    if len(first) == len(last) or 4 not in (len(first), len(last)):
+        return None
+    year, other = (first, last) if len(first) == 4 else (last, first)
+    low, high = sorted((int(middle), int(other)))
+    return (int(year), (low, high)) if 1 <= low <= 12 and high <= 31 else None
+
+
+def _abbreviates(short: str, long: str) -> bool:
+    """Whether the letters of one word stand in the other in their order, beginning with its first."""
+    if not (short[0] == long[0] and len(short) < len(long) and short.isalpha() and long.isalpha()):
+        return False
+    letters = iter(long)
+    return all(letter in letters for letter in short)
