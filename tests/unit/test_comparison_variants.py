@@ -168,6 +168,14 @@ def test_with_three_variants_p_values_are_adjusted_over_the_pairs():
     assert found.confidence == "medium"
 
 
+def test_confidence_in_a_winner_is_not_high_from_few_answers():
+    few = (variant("old", "-" * 29), variant("new", "+" * 29))
+    comparison = variant_comparison("faq", few)
+    assert (comparison.overall_winner, comparison.confidence) == ("new", "medium")
+    enough = (variant("old", "-" * 30), variant("new", "+" * 30))
+    assert variant_comparison("faq", enough).confidence == "high"
+
+
 def test_a_variant_wins_over_all_if_it_wins_every_pair():
     found = variant_comparison("faq", (*MUCH_BETTER, variant("third", "+" * 12 + "-" * 28)))
     assert (found.overall_winner, found.winners["accuracy"], found.confidence) == ("new", "new", "high")

@@ -68,6 +68,11 @@ def test_what_was_asked_goes_with_every_response_to_a_case():
     assert result.questions == (("sky", "Which colour?"), ("sky #2", "Which colour?"), ("joke", '{"topic": "cats"}'))
 
 
+def test_a_variant_that_is_alone_has_the_name_of_its_file():
+    alone = [score(file(path, ("sky", "blue"))) for path in ("x/responses-short.json", "x/responses.json")]
+    assert [[document.id for document in result.scorecard.documents] for result in alone] == [["short"], [""]]
+
+
 def test_a_variant_is_called_as_its_file_says():
     names = {
         path: variant_name_of(path) for path in ("a/responses-v2.final.jsonl", "responses-.json", "responses.json")

@@ -11,6 +11,9 @@ from sitegen.analysis.comparison.values import Confidence, Ranked, VariantNumber
 WEIGHTS: Final = (("accuracy", 0.4, 1.0), ("consistency", 0.3, 1.0), ("quality", 0.3, 5.0))
 """(metric, weight, best value)."""
 
+FEWEST_ANSWERS: Final = 30
+"""Responses of each variant without which confidence is not high: with fewer, a few other cases can turn the result."""
+
 DIGITS: Final = 12
 """Decimals by which scores are compared: finer than any metric, and coarser than the rounding errors of a sum."""
 
@@ -37,6 +40,15 @@ def ranking(variants: Sequence[VariantNumbers]) -> tuple[Ranked, ...]:
     return tuple(sorted(rows, key=lambda row: (row.rank is None, row.rank or 0, row.name)))
 
 
+def _fewest_answers(name: str, pairs: Sequence[VariantPair]) -> int:
+    """Responses behind the best supported win of a variant, in the pair where these are fewest."""
+    return min(
+        max((test.sample for test in pair.tests if test.independent.better == name), default=0)
+        for pair in pairs
+        if name in (pair.first, pair.second)
+    )
+
+
 def _ranking_score(numbers: VariantNumbers) -> float | None:
     parts = [
         (weight, value / best) for metric, weight, best in WEIGHTS if (value := getattr(numbers, metric)) is not None
@@ -54,13 +66,14 @@ def sole_leader(rows: Sequence[Ranked]) -> Ranked | None:
 def confidence(rows: Sequence[Ranked], pairs: Sequence[VariantPair], overall_winner: str | None) -> Confidence:
     """How well the tests support the ranking.
 
-    high: the variant that ranks first is also the overall winner, and all were measured on the same metrics. medium:
-    at least one test, independent or paired, favours it significantly, and none favours another. low: anything else.
+    high: the variant that ranks first is also the overall winner, all were measured on the same metrics, and each of
+    its comparisons was won by a test of at least ``FEWEST_ANSWERS`` responses of either variant. medium: at least one
+    test, independent or paired, favours it significantly, and none favours another. low: anything else.
     """
     first = sole_leader(rows)
     if first is None:
         return "low"
-    if first.comparable and first.name == overall_winner:
+    if first.comparable and first.name == overall_winner and _fewest_answers(first.name, pairs) >= FEWEST_ANSWERS:
         return "high"
     verdicts = {
         tested.better

@@ -50,7 +50,7 @@ class VariantResponses(NamedTuple):
     """The responses of one prompt."""
 
     name: str
-    """Empty if the eval has only one variant."""
+    """Empty if the only file does not name it."""
     responses: tuple[Response, ...]
     unreadable: str
     """Why the file cannot be read. Empty if it can."""
@@ -74,7 +74,8 @@ def read_answers(files: tuple[File, ...], keys: CaseKeys | None = None) -> Answe
     findings: list[Finding] = []
     variants: dict[str, VariantResponses] = {}
     for file in files or (File("responses.json", None, "the output is missing"),):
-        name = variant_name_of(file.path) if len(files) > 1 else ""
+        named = len(files) > 1 or _VARIANT.fullmatch(posixpath.basename(file.path))
+        name = variant_name_of(file.path) if named else ""
         variant = _read_variant(name, file, keys, findings)
         if name in variants:
             twin = variants[name]

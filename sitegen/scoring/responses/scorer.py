@@ -42,7 +42,7 @@ class ResponsesScorer:
     """Scores responses. A document is a variant, a field is a category of test cases."""
 
     kind = "responses"
-    version = 5
+    version = 6
     metrics = METRICS
     nouns = Nouns(
         attribute="category",
