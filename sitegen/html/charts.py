@@ -10,7 +10,6 @@ there are tens of thousands of cells; as rectangles they would take three times 
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import groupby
@@ -20,8 +19,8 @@ from typing import Final, NamedTuple, TypeAlias
 STRIP: Final = 0.05
 """Half the width of the band around a point without a neighbour, in points."""
 
-LEVELS: Final = (0.0, 0.03, 0.08, 0.16, 0.28, 0.42, 0.60)
-"""Share of wrong answers that starts each level; level 0 is not painted."""
+LEVELS: Final = 5
+"""Levels of a heat map above 0, each as wide as the others: up to 20 %, 40 % ... 100 %; 0 itself is not painted."""
 
 HeatCell: TypeAlias = tuple[int, int, int]
 """(row, first column, columns)."""
@@ -225,7 +224,7 @@ def track(values: Sequence[float | None], *, held: bool = False) -> TrackShape:
 
 def painted(matrix: Iterable[Sequence[float | None]]) -> tuple[str, ...]:
     """One path for each level above 0, the lightest first; equal neighbours in a row are one cell."""
-    cells: list[list[HeatCell]] = [[] for _ in LEVELS]
+    cells: list[list[HeatCell]] = [[] for _ in range(LEVELS + 1)]
     for row, shares in enumerate(matrix):
         column = 0
         for shade, run in groupby(map(level, shares)):
@@ -253,7 +252,7 @@ def unjudged(matrix: Iterable[Sequence[float | None]]) -> str:
 @lru_cache(maxsize=4096)
 def level(share: float | None) -> int:
     """The level of a share; an undefined share has level 0 and is not painted."""
-    return 0 if share is None else bisect_right(LEVELS, share) - 1
+    return 0 if share is None else ceil(share * LEVELS - 1e-9)
 
 
 def _strokes(cells: Sequence[HeatCell]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Interval
 from sitegen.pages.changes import DisplayedChange
-from sitegen.text.values import metric_text
+from sitegen.text.values import SMALL, metric_text
 
 MINUS = "\u2212"
 
@@ -24,7 +24,14 @@ def own_unit(change: float, spec: MetricSpec) -> str:
     """A change in the unit of its metric, with its sign, ``+0.036``; ``0`` where only a rounding error is left."""
     if abs(change) < ROUNDING:
         return "0"
-    return f"{'+' if change > 0 else MINUS}{metric_text(abs(change), unit=spec.unit)}"
+    size = abs(change)
+    # Without an exponent, which nobody reads beside +0.036.
+    digits = (
+        f"{float(f'{size:.2g}'):.9f}".rstrip("0")
+        if size < SMALL and not spec.unit
+        else metric_text(size, unit=spec.unit)
+    )
+    return f"{'+' if change > 0 else MINUS}{digits}"
 
 
 def parts(change: DisplayedChange) -> str:

@@ -209,7 +209,7 @@ def test_why_there_is_no_change_is_shown_as_text(spec: MetricSpec, change: Displ
 def test_a_row_of_the_trend_shows_subject_and_author_as_text(subject: str, author: str, label: str, note: str) -> None:
     point = TrendPoint(
         1, label, "0001.html", sample.commit(1)._replace(subject=subject, author=author), "unreadable", "x", True, True,
-        (0.5, None, 1.0), (1, 0, 0, 2), 2, changes=(DisplayedChange(None, (), note),),
+        (0.5, None, 1.0), (1, 0, 0, 2), (f"prompts/{label}",), changes=(DisplayedChange(None, (), note),),
     )  # fmt: skip
     heat = HeatMap((), (), 0)
     view = TrendView(
@@ -222,7 +222,7 @@ def test_a_row_of_the_trend_shows_subject_and_author_as_text(subject: str, autho
 
 @given(st.builds(HeatRow, TEXTS, st.none() | COUNTS, NUMBERS, NUMBERS))
 def test_a_row_of_field_history_shows_its_name_as_text(row: HeatRow) -> None:
-    read = _Reader(trend_rows.field_history([row], "../../", sample.WAYBILLS))
+    read = _Reader(trend_rows.field_history([row], sample.WAYBILLS))
     assert read.tags <= {"table", "tr", "td", "span", "a"}
     assert _clean(row.attribute) in read.text
 

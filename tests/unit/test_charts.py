@@ -61,11 +61,20 @@ def test_bars_are_narrow_for_a_few_points_and_touch_for_many(points, width):
 
 def test_equal_neighbours_of_a_heat_map_are_one_cell_and_undefined_is_not_painted():
     paths = charts.painted([[0.05, 0.05, None, 1.0], [0.0, 0.0, 0.02, 0.0]])
-    assert paths == ("M-.5 .5m0 0h2", "", "", "", "", "M-.5 .5m3 0h1")
+    assert paths == ("M-.5 .5m0 0h2m0 1h1", "", "", "", "M-.5 .5m3 0h1")
 
 
-def test_levels_of_the_heat_map_begin_at_their_share():
-    assert [charts.level(share) for share in (None, 0.0, 0.029, 0.03, 0.6, 1.0)] == [0, 0, 0, 1, 6, 6]
+def test_levels_of_the_heat_map_are_equally_wide_and_0_is_one_of_its_own():
+    assert [charts.level(share) for share in (None, 0.0, 0.001, 0.2, 0.21, 3 / 5, 0.81, 1.0)] == [
+        0,
+        0,
+        1,
+        1,
+        2,
+        3,
+        5,
+        5,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -184,7 +193,7 @@ def test_changes_that_the_script_shows_are_those_of_the_server():
     delta = series.points[1].delta
     assert delta is not None
     assert delta.headline.change is not None
-    assert _island(chart, "changes")[0] == [None, round(100 * delta.headline.change, 1)]
+    assert _island(chart, "changes")[0] == [None, round(delta.headline.change, 3)]
 
 
 def test_the_script_knows_which_changes_the_outputs_alone_made():
@@ -195,9 +204,9 @@ def test_the_script_knows_which_changes_the_outputs_alone_made():
 
 
 @pytest.mark.parametrize(
-    ("change", "shown"), [(0.0124999, 1.2), (-0.0005, -0.1), (0.00044, 0.04), (0.0, 0.0), (-0.000001, -0.001)]
+    ("change", "shown"), [(0.0124999, 0.012), (-0.0006, -0.001), (0.000444, 0.00044), (0.0, 0.0), (1e-12, 0.0)]
 )
-def test_a_change_is_rounded_once_and_keeps_its_sign(change, shown):
+def test_a_change_is_rounded_once_in_the_unit_of_its_metric(change, shown):
     series = sample.series(2)
     delta = Delta(Overlap("comparable", 1), (MetricDelta("f1", change, DeltaParts(change, 0.0, 0.0)),) * 3)
     points = (series.points[0], series.points[1]._replace(delta=delta))
@@ -216,9 +225,9 @@ def test_a_step_stands_between_its_levels_and_a_single_bad_run_on_its_point():
     )
     marks = trend_chart.trend(sample.view_of(trend_page(series, steps))).steps
     assert marks == (
-        trend_chart.StepMark(3.5, "40.00%", "worse", "regression: F1 −6.0 points at iteration-005"),
-        trend_chart.StepMark(7, "75.00%", "blip", "bad run: F1 −6.0 points at iteration-008"),
-        trend_chart.StepMark(7.5, "80.00%", "better", "better: F1 +5.0 points at iteration-009"),
+        trend_chart.StepMark(3.5, "40.00%", "worse", "regression: F1 −0.060 at iteration-005"),
+        trend_chart.StepMark(7, "75.00%", "blip", "bad run: F1 −0.060 at iteration-008"),
+        trend_chart.StepMark(7.5, "80.00%", "better", "better: F1 +0.050 at iteration-009"),
     )
 
 

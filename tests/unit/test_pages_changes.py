@@ -96,7 +96,7 @@ def test_what_a_change_is_made_up_of_is_in_the_unit_of_its_metric(change, spec, 
 
 
 @pytest.mark.parametrize(
-    ("change", "written"), [(0.0, "0"), (1e-12, "0"), (0.0364, "+0.036"), (-0.05, "−0.050"), (0.00012, "+0.00012")]
+    ("change", "written"), [(0.0, "0"), (1e-12, "0"), (0.0364, "+0.036"), (-0.05, "−0.050"), (-0.0000591, "−0.000059")]
 )
 def test_a_change_in_its_own_unit_has_a_sign_and_the_digits_that_count(change, written):
     assert own_unit(change, F1) == written

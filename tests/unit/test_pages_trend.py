@@ -1,5 +1,7 @@
 """The trend page of an eval as a view."""
 
+import re
+
 from markupsafe import Markup
 
 from sitegen.analysis.noise.intervals import interval_of
@@ -10,8 +12,10 @@ from sitegen.model.metrics import Counts, MetricSpec
 from sitegen.model.noise import FlipRate
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.series import Series
+from sitegen.model.timeline import Edit
 from sitegen.pages import links
 from sitegen.pages.changes import DisplayedChange, Flipped, Part
+from sitegen.pages.trend import trend_rows
 from sitegen.pages.trend.page import trend_page
 from sitegen.pages.trend.panels import HEAT_ROWS, HeatRow, LastChange, repeats_view
 from sitegen.project import Options
@@ -89,11 +93,25 @@ def test_fields_are_counted_over_all_points_and_old_ones_come_last():
     assert view.heat.shares == ((0.0, 0.5), (1.0, None))
 
 
-def test_a_heat_map_of_many_fields_shows_those_wrong_most_often_in_their_order():
-    fields = {f"f{i:03}": Counts(tp=100 - i % 100, omission=i % 100) for i in range(HEAT_ROWS + 40)}
-    view = sample.view_of(trend_page(_series_of_fields(fields)))
+def test_a_heat_map_shows_the_field_that_changed_last_first_and_steady_ones_below_all_others():
+    right, wrong = Counts(tp=1), Counts(omission=1, fn=1)
+    outcomes = {"steady": "rrrr", "first": "rwww", "never": "wwww", "last": "rrrw", "often": "rwrw", "gone": "ww  "}
+    points = [
+        {name: right if letters[k] == "r" else wrong for name, letters in outcomes.items() if letters[k] != " "}
+        for k in range(4)
+    ]
+    heat = sample.view_of(trend_page(_series_of_fields(*points))).heat
+    assert heat.attributes == ("often", "last", "first", "steady", "never", "gone")
+    assert (heat.shares[1], heat.shares[-1]) == ((0.0, 0.0, 0.0, 1.0), (1.0, 1.0, None, None))
+    assert (heat.steady, heat.left_out) == (3, 0)
+
+
+def test_a_heat_map_of_many_fields_leaves_out_what_changed_least():
+    before = {f"f{i:03}": Counts(tp=1) for i in range(HEAT_ROWS + 40)}
+    after = before | {f"f{i:03}": Counts(omission=1) for i in range(40, 100)}
+    view = sample.view_of(trend_page(_series_of_fields(before, after)))
     assert view.heat.attributes == tuple(f"f{i:03}" for i in range(40, 100))
-    assert view.heat.left_out == 40
+    assert (view.heat.left_out, view.heat.steady) == (40, 0)
     assert len(view.fields) == HEAT_ROWS + 40
 
 
@@ -179,6 +197,20 @@ def test_the_line_above_the_chart_names_the_last_change_in_the_unit_of_the_metri
         "Last change iteration-002: F1 ▼down 0.200, 1 fixed, 1,030 broken. inconclusive because its"
     )
     assert words.endswith("outputs −0.300, ground truth +0.100. Compare with iteration-001.")
+
+
+def test_iterations_of_one_commit_have_its_subject_once_and_name_the_files_edited_for_each():
+    series = sample.series(3)
+    paths = ("prompts/a/guide.md", "prompts/b/guide.md", "prompts/read.md", "prompts/check.md")
+    edits = tuple([Edit(sample.commit(3), path, "modified", None, None) for path in paths])
+    first, second, third = series.points
+    third = third._replace(snapshot=third.snapshot._replace(commit=second.snapshot.commit), edits=edits)
+    page = trend_page(series._replace(points=(first, second._replace(edits=edits[2:3]), third)))
+    rows = str(trend_rows.iterations(sample.view_of(page), "../../")).splitlines()
+    subjects = [re.findall("<i>(.*?)</i>", row) for row in rows]
+    assert subjects == [[second.snapshot.commit.subject], [], [first.snapshot.commit.subject]]
+    edited = [re.findall('<span class="pill acc">(.*?)</span>', row) for row in rows]
+    assert edited == [["a/guide.md", "b/guide.md", "read.md", "1 more"], ["read.md"], []]
 
 
 def test_one_point_has_no_last_change():

@@ -14,12 +14,16 @@ const metric = (value, otherwise = DASH, whole = false) =>
 /** What the last columns of the table say: cells fixed, broken, still wrong, errors, errors of each type. */
 const countsOf = row => [...row.cells].slice(-8).map(cell => +cell.textContent.replaceAll(",", ""));
 
+const shaOf = cell => $("div + a", cell)?.textContent;
+
+/** The subject of the commit, which of its rows only one has. */
+const subjectOf = (row, sha) => $("i", $("i", row.cells[0]) ? row : [...row.parentNode.rows].find(({ cells: [cell] }) => $("i", cell) && shaOf(cell) === sha)).textContent;
+
 /** What a row of the table says of its point. */
 function pointOf(row) {
-  const cell = row.cells[0], link = $("a", cell), by = $("span", cell).textContent, counts = countsOf(row);
+  const cell = row.cells[0], link = $("a", cell), by = $("span", cell).textContent, counts = countsOf(row), sha = shaOf(cell);
   return {
-    label: link.textContent, file: link.getAttribute("href"), subject: $("i", cell).textContent, by, day: by.split(" · ").pop(),
-    sha: $("div + a", cell)?.textContent, flips: counts.slice(0, 3), sum: counts[3], errors: counts.slice(4),
+    label: link.textContent, file: link.getAttribute("href"), subject: subjectOf(row, sha), by, day: by.split(" · ").pop(), sha, flips: counts.slice(0, 3), sum: counts[3], errors: counts.slice(4),
     remarks: $$(".pill, small", cell),
   };
 }

@@ -64,8 +64,8 @@ class TrendPoint(NamedTuple):
     """In the order of the specs."""
     errors: tuple[int, ...]
     """In the order of ``ERROR_TYPES``."""
-    edits: int
-    """Number of instruction edits since the point before."""
+    edited: tuple[str, ...]
+    """Paths of the instruction files that were edited since the point before."""
     variants: tuple[float | None, ...] = ()
     """The headline of each variant that is drawn."""
     changes: tuple[DisplayedChange, ...] = ()
@@ -277,7 +277,7 @@ def _trend_points(
                 deleted=at.deleted,
                 values=tuple([metrics.get(spec.name) for spec in series.specs]),
                 errors=errors_by_type(card.counts),
-                edits=len(point.edits),
+                edited=tuple(dict.fromkeys(edit.path for edit in point.edits)),
                 variants=tuple(of_variants.get(name, {}).get(series.specs[0].name) for name in variants or models),
                 changes=changes(drawn, series.info.nouns, before, point) if before else (),
                 flipped=flipped(point.flips) if point.flips else None,

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
-from itertools import chain
-from operator import ne
+from itertools import chain, pairwise
+from operator import itemgetter, ne
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sitegen.analysis.noise.changes import change_verdict
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sitegen.pages.trend.page import TrendPoint
 
 HEAT_ROWS: Final = 60
-"""Most fields of the heat map: those that were wrong most often."""
+"""Most fields of the heat map: those that changed last."""
 
 
 AGAINST: Final = ("cost", "tokens_out", "tokens_in", "latency_median")
@@ -55,13 +55,15 @@ class HeatRow(NamedTuple):
 
 
 class HeatMap(NamedTuple):
-    """Share of wrong values, with a row for each attribute and a column for each point."""
+    """Share of wrong values, with a row for each attribute, the last to change first, and a column for each point."""
 
     attributes: tuple[str, ...]
     shares: tuple[tuple[float | None, ...], ...]
     """None where the attribute was not judged."""
     left_out: int
     """Attributes that are only in the table."""
+    steady: int = 0
+    """Number of rows, the last ones, that are the same at every point."""
 
 
 def field_rows(points: Sequence[Point]) -> tuple[HeatRow, ...]:
@@ -86,17 +88,31 @@ def field_rows(points: Sequence[Point]) -> tuple[HeatRow, ...]:
 
 
 def heat_map(points: Sequence[Point], fields: Sequence[HeatRow]) -> HeatMap:
-    """The heat map of the fields, in their order; of more than ``HEAT_ROWS`` those that were wrong most often."""
-    rows = fields
-    if len(fields) > HEAT_ROWS:
-        worst = sorted(fields, key=lambda row: -(row.wrong / row.judged if row.judged else 0))[:HEAT_ROWS]
-        chosen = {row.attribute for row in worst}
-        rows = tuple(row for row in fields if row.attribute in chosen)
-    names = tuple(row.attribute for row in rows)
+    """The heat map of the fields whose share changed last, at most ``HEAT_ROWS``.
+
+    Of two that changed last at the same point, the one that changed more often stands first. Fields that never changed,
+    as those that were always right or always wrong, come last.
+    """
     columns = [dict(point.scorecard.fields) for point in points]
     share = cache(_wrong_share)
-    shares = tuple(tuple([share(column.get(name)) for column in columns]) for name in names)
-    return HeatMap(names, shares, len(fields) - len(rows))
+    rows = [(row.attribute, tuple([share(column.get(row.attribute)) for column in columns])) for row in fields]
+    by_change = sorted(
+        ((_changes_of_share(shares), name, shares) for name, shares in rows), key=itemgetter(0), reverse=True
+    )
+    drawn = by_change[:HEAT_ROWS]
+    return HeatMap(
+        attributes=tuple([name for _, name, _ in drawn]),
+        shares=tuple([shares for _, _, shares in drawn]),
+        left_out=len(by_change) - len(drawn),
+        steady=sum(not times for (_, times), _, _ in drawn),
+    )
+
+
+def _changes_of_share(shares: Sequence[float | None]) -> tuple[int, int]:
+    """The index of the last point at which a defined share changed, and how often it changed; (0, 0): never."""
+    defined = [(index, share) for index, share in enumerate(shares) if share is not None]
+    changed = [index for (_, before), (index, share) in pairwise(defined) if share != before]
+    return (changed[-1] if changed else 0), len(changed)
 
 
 def _wrong_share(counts: Counts | None) -> float | None:

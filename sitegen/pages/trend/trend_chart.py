@@ -153,7 +153,7 @@ def trend(view: TrendView) -> TrendChart:
             for i, (point, v) in enumerate(zip(points, head, strict=True))
             if point.status != "scored"
         ),
-        edits="".join(f"M{i} 1v8" for i, point in enumerate(points) if point.edits),
+        edits="".join(f"M{i} 1v8" for i, point in enumerate(points) if point.edited),
         rescored="".join(f"M{i} 1v8" for i, point in enumerate(points) if point.rescored),
         errors=stack([point.errors for point in points], most),
         bar=bar_width(len(points)),

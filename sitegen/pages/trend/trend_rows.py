@@ -15,10 +15,12 @@ from sitegen.pages import links
 from sitegen.pages.change_text import own_unit
 from sitegen.pages.changes import DisplayedChange, in_own_unit
 from sitegen.pages.labels import STALE
+from sitegen.pages.report.discrepancies import field_file
 from sitegen.pages.report.report_rows import error_types
 from sitegen.pages.trend.page import TrendPoint, TrendView
 from sitegen.pages.trend.panels import ROWS, HeatRow, OutputUsage, UsageView
 from sitegen.stats.counts import errors, judged
+from sitegen.text.plain import line
 from sitegen.text.values import SMALL, amount
 
 SHOWN_FIRST = 25
@@ -27,18 +29,26 @@ SHOWN_FIRST = 25
 LINKED = 100
 """Rows whose counts of cells are links; in older rows only the label is, to keep the page small."""
 
+EDITED = 3
+"""Instruction files that a row names; further ones are counted."""
+
 _NIL = str(number(None))
 
 
 def iterations(view: TrendView, root: str) -> Markup:
-    """A row for each point, newest first: the numbers of the chart, and the texts that its script shows."""
+    """A row for each point, newest first: the numbers of the chart, and the texts that its script shows.
+
+    Of points that one commit added, the newest alone has its subject.
+    """
     rows = []
     now, newest = view.clocks.values, len(view.points) - 1
     for index in range(newest, -1, -1):
         head = f"<td>{_trend_ratio_cell(now[index][0])}" if now else ""
         point = view.points[index]
         cells = "" if not view.counted else _flips_cell(point, linked=newest - index < LINKED) + _errors_cell(point)
-        rows.append(f"<tr>{_iteration_row(point, root, view.specs[: view.drawn], head)}{cells}\n")
+        newer = None if index == newest else view.points[index + 1].commit.sha
+        subject = "" if newer == point.commit.sha else f" <i>{text(point.commit.subject)}</i>"
+        rows.append(f"<tr>{_iteration_row(point, root, view.specs[: view.drawn], head, subject)}{cells}\n")
     return Markup("".join(rows))
 
 
@@ -47,7 +57,7 @@ def column(view: TrendView, metric: int) -> list[float | None]:
     return [point.values[metric] for point in view.points]
 
 
-def _iteration_row(point: TrendPoint, root: str, specs: Sequence[MetricSpec], now: str) -> str:
+def _iteration_row(point: TrendPoint, root: str, specs: Sequence[MetricSpec], now: str, subject: str) -> str:
     commit = text(point.commit.short)
     if point.commit.short != point.commit.sha:  # they are equal for uncommitted changes, which have no page
         commit = f"<a href={root}{links.commit(point.commit.sha)}>{commit}</a>"
@@ -55,7 +65,7 @@ def _iteration_row(point: TrendPoint, root: str, specs: Sequence[MetricSpec], no
     drawn = [_trend_ratio_cell(value, spec.unit) for value, spec in zip(point.values, specs, strict=False)]
     values = "".join([f"<td>{cell}" for cell in (*drawn[1:], *map(_trend_ratio_cell, point.variants))])
     return (
-        f"<td><div><a href={text(point.file)}>{text(point.label)}</a> <i>{text(point.commit.subject)}</i></div>"
+        f"<td><div><a href={text(point.file)}>{text(point.label)}</a>{subject}</div>"
         f"{commit} <span>{text(point.commit.author)} · {text(day(point.commit.committed_at))}</span>"
         f"{_pills(point)}{_note(head, specs[0])}"
         f"<td>{drawn[0]}{now}{_change_cell(head, specs[0])}{values}"
@@ -104,9 +114,16 @@ def _pills(point: TrendPoint) -> str:
     if point.stale:
         pills += f' <span class="pill warn" title="{STALE}">stale</span>'
     pills += "".join(f' <span class="pill warn">another {who}</span>' for who in point.exchanged)
-    if point.edits:
-        pills += f' <span class="pill acc">{"instructions" if point.edits == 1 else f"{point.edits} edits"}</span>'
+    pills += "".join(f' <span class="pill acc">{text(line(name, 60))}</span>' for name in _edited_names(point.edited))
     return pills + ' <span class="pill">deleted since</span>' if point.deleted else pills
+
+
+def _edited_names(paths: Sequence[str]) -> list[str]:
+    """Names of instruction files, with their folder where two have the same, and how many more files there are."""
+    steps = [path.split("/")[-2:] for path in paths]
+    names = [parts[-1] for parts in steps]
+    listed = ["/".join(parts) if names.count(parts[-1]) > 1 else parts[-1] for parts in steps[:EDITED]]
+    return listed + ([f"{len(paths) - EDITED:,} more"] if len(paths) > EDITED else [])
 
 
 def moved(change: DisplayedChange | None, spec: MetricSpec) -> Markup | str:
@@ -124,10 +141,10 @@ def origin(change: DisplayedChange, spec: MetricSpec) -> str:
     return "; ".join(filter(None, (", ".join(split), change.note)))
 
 
-def field_history(rows: Iterable[HeatRow], root: str, info: EvalInfo) -> Markup:
+def field_history(rows: Iterable[HeatRow], info: EvalInfo) -> Markup:
     """A row for each attribute: its errors now and over all points, and a link to its page."""
     types = error_types(info.nouns)
-    return Markup("".join([_field_history(row, root + links.field(info.id, row.attribute), types) for row in rows]))
+    return Markup("".join([_field_history(row, field_file(info.id, row.attribute), types) for row in rows]))
 
 
 def _field_history(row: HeatRow, file: str, types: tuple[ErrorType, ...]) -> str:
@@ -137,7 +154,7 @@ def _field_history(row: HeatRow, file: str, types: tuple[ErrorType, ...]) -> str
         current = f"<td>{_NIL}" * (2 + len(types))
     else:
         current = f"<td>{errors(now)}<td>{judged(now)}" + "".join(f"<td>{getattr(now, kind) or ''}" for kind in types)
-    return f'<tr><td><a href="{file}">{text(attribute)}</a>{current}<td>{wrong}<td>{total}<td>{share}\n'
+    return f"<tr><td><a href={text(file)}>{text(attribute)}</a>{current}<td>{wrong}<td>{total}<td>{share}\n"
 
 
 def _trend_ratio_cell(value: float | None, unit: str = "") -> str:
