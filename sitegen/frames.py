@@ -32,12 +32,13 @@ def points(series: Series) -> DataFrame:
     """One row for each point, oldest first, with its commit, the metrics of the eval's kind, and counts.
 
     Columns: ``iteration``, ``label``, ``commit``, ``committed_at`` (UTC), ``author``, ``subject``, ``cause``,
-    ``status``, ``edits`` (number of instruction edits since the previous point), each metric under its name, ``tp``,
-    ``fp``, ``fn``, ``tn`` and the four error types.
+    ``same_as`` (label of the iteration that the output is a copy of), ``status``, ``edits`` (number of instruction
+    edits since the previous point), each metric under its name, ``tp``, ``fp``, ``fn``, ``tn`` and the four error
+    types.
     """
     metrics = [spec.name for spec in series.specs]
-    rows = [_point_record(point, metrics) for point in series.points]
-    texts = ("label", "commit", "author", "subject", "cause", "status")
+    rows = [_point_record(series, index, metrics) for index in range(len(series.points))]
+    texts = ("label", "commit", "author", "subject", "cause", "same_as", "status")
     columns = ("iteration", "label", "commit", "committed_at", *texts[2:], "edits", *metrics, *_COUNTS)
     return _with_moments(
         _typed_table(rows, columns, texts=texts, whole=("iteration", "edits", *_COUNTS), numbers=metrics)
@@ -124,13 +125,15 @@ class ParquetFile:
         return pandas.DataFrame(rows, columns=self._names, dtype=object).astype(self._kinds)
 
 
-def _point_record(point: Point, metrics: Sequence[str]) -> dict[str, Any]:
+def _point_record(series: Series, index: int, metrics: Sequence[str]) -> dict[str, Any]:
+    point = series.points[index]
     at, card = point.snapshot, point.scorecard
     return {
         **_place_of_point(point),
         "author": encodable(at.commit.author),
         "subject": encodable(at.commit.subject),
         "cause": " ".join(at.cause),
+        "same_as": series.copied_label(index),
         "status": card.status,
         "edits": len(point.edits),
         **{name: card.metric(name) for name in metrics},

@@ -8,6 +8,7 @@ from itertools import accumulate
 from typing import Final, NamedTuple
 
 from sitegen.analysis.cells import fate_of, held_documents, spans
+from sitegen.analysis.copies import OutputCounter, first_points_with_output
 from sitegen.analysis.deltas import ROLES, Role, differing_roles
 from sitegen.model.cells import Cell, CellMap, Fate, Run
 from sitegen.model.timeline import Snapshot
@@ -27,6 +28,8 @@ class ExplainedRun(NamedTuple):
     """The cell's fate at the first point; None if it was right before and after, or is judged for the first time."""
     causes: tuple[Role, ...]
     """Which of the roles that changed at the first point changed the cell; empty for the first run."""
+    outputs: int
+    """Number of different outputs: copies, and outputs that were scored again, count once."""
 
     @property
     def points(self) -> int:
@@ -60,13 +63,19 @@ class CellBlame(NamedTuple):
 
     @property
     def judged(self) -> int:
-        """Number of points that judged it."""
-        return sum(stretch.points for stretch in self.stretches if stretch.run.state != "absent")
+        """Number of outputs that it was judged in."""
+        return sum(stretch.outputs for stretch in self.stretches if stretch.run.state != "absent")
 
     @property
     def wrong(self) -> int:
-        """Number of points at which it was an error."""
-        return sum(stretch.points for stretch in self.stretches if stretch.run.is_wrong)
+        """Number of outputs in which it was an error."""
+        return sum(stretch.outputs for stretch in self.stretches if stretch.run.is_wrong)
+
+    @property
+    def wrong_for(self) -> int:
+        """Number of outputs of the streak of errors that lasts to the newest point."""
+        since = self.wrong_since
+        return 0 if since is None else sum(run.outputs for run in self.stretches if run.run.start >= since)
 
 
 class ChangePoint(NamedTuple):
@@ -94,6 +103,7 @@ class Blame:
         self._points = cells.points
         self._snapshots = snapshots
         self._held = held_documents(cells)
+        self._outputs = OutputCounter(first_points_with_output(snapshots))
         self._changed_roles: dict[int, tuple[Role, ...]] = {}
 
     def trace(self, cell: Cell, points: int | None = None) -> CellBlame:
@@ -104,11 +114,10 @@ class Blame:
         held = self._held[cell.document]
         for run, end in spans(cell, points):
             start = run.start
-            if start:
-                fate = fate_of(before, run, bool(held[start - 1] and held[start]))
-                stretches.append(ExplainedRun(run=run, end=end, fate=fate, causes=self._causes(before, run)))
-            else:
-                stretches.append(ExplainedRun(run=run, end=end, fate=None, causes=()))
+            fate = fate_of(before, run, bool(held[start - 1] and held[start])) if start else None
+            causes = self._causes(before, run) if start else ()
+            outputs = self._outputs.between(start, end)
+            stretches.append(ExplainedRun(run=run, end=end, fate=fate, causes=causes, outputs=outputs))
             before = run
         return CellBlame(cell, tuple(stretches), cell.wrong_since(points - 1))
 

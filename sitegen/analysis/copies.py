@@ -7,6 +7,7 @@ outputs asks this module. A model that gave the same bytes again cannot be told 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
 from sitegen.analysis.deltas import differing_roles
@@ -15,7 +16,7 @@ from sitegen.model.series import Point
 from sitegen.model.timeline import Snapshot
 
 
-def first_points_with_output(snapshots: Sequence[Snapshot], kind: str) -> tuple[int | None, ...]:
+def first_points_with_output(snapshots: Sequence[Snapshot], kind: str | None = None) -> tuple[int | None, ...]:
     """For each snapshot of an eval the index of the first one with the same output; None if it is the first itself.
 
     Outputs are the same if their files have the same blob ids, in the order of their paths. A missing output is the
@@ -37,12 +38,32 @@ def first_points_with_output(snapshots: Sequence[Snapshot], kind: str) -> tuple[
 
 
 def first_of_each_output(points: Sequence[Point], indices: Iterable[int]) -> list[int]:
-    """Of these indices of points, in series order, those whose output none before them among these has."""
+    """Of these indices of points, in their order, those whose output none before them among these has."""
     first: dict[int, int] = {}
     for index in indices:
         earliest = points[index].first_with_output
         first.setdefault(index if earliest is None else earliest, index)
     return list(first.values())
+
+
+class OutputCounter:
+    """Counts the different outputs that stretches of a series hold."""
+
+    def __init__(self, first_with_output: Sequence[int | None]) -> None:
+        """*first_with_output* is the result of ``first_points_with_output``."""
+        self._again: list[tuple[int, int]] = []
+        """(index of a point, index of the last point before it with the same output)."""
+        newest: dict[int, int] = {}
+        for index, earliest in enumerate(first_with_output):
+            output = index if earliest is None else earliest
+            if output in newest:
+                self._again.append((index, newest[output]))
+            newest[output] = index
+
+    def between(self, start: int, end: int) -> int:
+        """The number of different outputs of the points from index *start* to before *end*."""
+        again = self._again[bisect_left(self._again, (start,)) : bisect_left(self._again, (end,))]
+        return end - start - sum(before >= start for _, before in again)
 
 
 def repeats_the_point_before(points: Sequence[Point], index: int) -> bool:

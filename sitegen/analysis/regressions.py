@@ -11,6 +11,7 @@ from itertools import pairwise
 from statistics import fmean, median_low
 from typing import Final, NamedTuple
 
+from sitegen.analysis.copies import first_of_each_output
 from sitegen.analysis.deltas import graded_since
 from sitegen.analysis.edits import edits_of_outputs
 from sitegen.analysis.series import HEADLINES
@@ -129,7 +130,10 @@ def _step(
     until, regained = _regained(first) if worse else (None, None)
     status: StepStatus = "new" if first.new else "better" if not worse else "open" if until is None else "fixed"
     before, after = first.before, first.after
-    outputs = _output_blobs(points[after.start : until])
+    outputs = _new_outputs(points, range(after.start, len(points) if until is None else until))
+    different = len(first_of_each_output(points, outputs))
+    if status == "open" and different == 1:
+        status = "new"  # copies of one output are not several values
     return Step(
         at=after.start,
         before=before.end - 1,
@@ -145,7 +149,7 @@ def _step(
             worse=worse,
         ),
         iterations=len(outputs),
-        different=len(set(outputs)),
+        different=different,
         until=until,
         regained=regained,
         noise=first.noise,
@@ -179,7 +183,7 @@ def _bad_runs(
         level = next(level for level in fit.levels if level.start <= before < level.end)
         metric = _metric_step(spec, level.mean, fmean(column[index] or 0.0 for index in blip.at))
         if blip.far and metric.points < 0 and abs(metric.after - metric.before) > OUTLYING * fit.noise:
-            outputs = _output_blobs(points[at:end])
+            outputs = _new_outputs(points, range(at, end))
             yield Step(
                 at=at,
                 before=before,
@@ -195,15 +199,15 @@ def _bad_runs(
                     worse=True,
                 ),
                 iterations=len(outputs),
-                different=len(set(outputs)),
+                different=len(first_of_each_output(points, outputs)),
                 until=until,
                 noise=fit.noise,
             )
 
 
-def _output_blobs(points: Sequence[Point]) -> list[tuple[str, ...]]:
-    """For each new output, the ids of its blobs."""
-    return [tuple(blob.oid for blob in point.snapshot.outputs) for point in points if "outputs" in point.snapshot.cause]
+def _new_outputs(points: Sequence[Point], indices: range) -> list[int]:
+    """Of these indices those of points with a new output."""
+    return [index for index in indices if "outputs" in points[index].snapshot.cause]
 
 
 def mute_of(mutes: Iterable[Mute], summary: EvalSummary, step: Step) -> Mute | None:

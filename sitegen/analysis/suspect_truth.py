@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
+from sitegen.analysis.copies import first_of_each_output
 from sitegen.model.cells import Cell, CellMap, Run
 from sitegen.model.series import Point
 from sitegen.model.suspect_truth import SuspectTruth
@@ -22,8 +23,8 @@ MOST: Final = 50
 def suspect_truth(cells: CellMap, points: Sequence[Point]) -> tuple[SuspectTruth, ...]:
     """The suspects of an eval at its newest point, those with the most agreeing outputs first.
 
-    Each output since the last change of the label counts once; points that were only scored again do not count. The
-    newest output has to be wrong too. Omissions do not count as agreement: any bad prompt leaves values out.
+    Each output since the last change of the label counts once: copies and points that were only scored again do not
+    count. The newest output has to be wrong too. Omissions do not count as agreement: any bad prompt leaves values out.
     """
     if not points:
         return ()
@@ -38,7 +39,8 @@ def suspect_truth(cells: CellMap, points: Sequence[Point]) -> tuple[SuspectTruth
 
 
 def _suspect(cell: Cell, label: str, new_outputs: Sequence[int], points: Sequence[Point]) -> SuspectTruth | None:
-    compared = _compared_with(cell, label, new_outputs)
+    held_against = dict(_compared_with(cell, label, new_outputs))
+    compared = [(index, held_against[index]) for index in first_of_each_output(points, held_against)]
     values = Counter(run.actual for _, run in compared if run.is_wrong and run.actual not in {"", REDACTED.literal})
     if not values:
         return None

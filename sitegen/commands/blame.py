@@ -13,8 +13,8 @@ from sitegen.analysis.noise.repeats import noise_of, repeats_among
 from sitegen.commands.printing import print_document, print_line
 from sitegen.errors import ConfigurationError
 from sitegen.model.cells import Cell, CellMap, Fate, State
-from sitegen.model.series import Point, Series
-from sitegen.pages.labels import FATES, ROLES, bad_runs
+from sitegen.model.series import Series
+from sitegen.pages.labels import FATES, ROLES, bad_runs, outputs, same_output
 from sitegen.project import Options
 from sitegen.questions.study import read_series
 from sitegen.text.plain import line
@@ -73,7 +73,7 @@ def blame_lines(series: Series, cells: Sequence[CellBlame]) -> Iterator[str]:
             yield ""
         yield _cell_summary(series, cell_blame)
         for run in reversed(cell_blame.stretches):
-            yield _run_line(series.points[run.run.start], run)
+            yield _run_line(series, run)
 
 
 def repeat_lines(series: Series, cells: Sequence[Cell]) -> Iterator[str]:
@@ -82,11 +82,11 @@ def repeat_lines(series: Series, cells: Sequence[Cell]) -> Iterator[str]:
     if noise is None or noise.pooled.rate is None:
         return
     yield ""
-    outputs = f"{noise.outputs:,} outputs made again under the same instructions"
+    made_again = f"{noise.outputs:,} outputs made again under the same instructions"
     for rate in noise.fields:
         share = 100 * (rate.rate or 0)
         differ = f"{rate.flips:,} of {rate.pairs:,} pairs differ ({share:.1f} %)"
-        yield f"{line(rate.attribute, 120)}: {differ}, of {outputs}"
+        yield f"{line(rate.attribute, 120)}: {differ}, of {made_again}"
     if noise.bad_runs:
         yield bad_runs(noise.bad_runs)
 
@@ -96,16 +96,16 @@ def _cell_summary(series: Series, blame: CellBlame) -> str:
     name = line(cell.label, 120) + (" (extra item)" if cell.extra else "")
     document = f", {line(cell.document, 80)}" if cell.document else ""
     flips = f"{blame.flips} {'flip' if blame.flips == 1 else 'flips'}"
-    right = f"right at {blame.judged - blame.wrong} of {blame.judged} points, {flips}"
+    right = f"right in {blame.judged - blame.wrong} of {outputs(blame.judged)}, {flips}"
     if blame.wrong_since is None:
         return f"{name}{document}: {right}"
-    streak = len(series.points) - blame.wrong_since
     since = series.points[blame.wrong_since].snapshot.label
-    return f"{name}{document}: wrong since {line(since, 40)} ({streak} points), {right}"
+    return f"{name}{document}: wrong since {line(since, 40)} ({outputs(blame.wrong_for)}), {right}"
 
 
-def _run_line(point: Point, explained: ExplainedRun) -> str:
-    at, run = point.snapshot, explained.run
+def _run_line(series: Series, explained: ExplainedRun) -> str:
+    run = explained.run
+    at = series.points[run.start].snapshot
     values = "" if run.state == "absent" else f"expected {_shortened(run.expected)}, got {_shortened(run.actual)}"
     because = " and ".join(ROLES[role] for role in explained.causes)
     why = ": ".join(part for part in (FATES[explained.fate] if explained.fate else "", because) if part)
@@ -113,6 +113,7 @@ def _run_line(point: Point, explained: ExplainedRun) -> str:
         f"  {line(at.label, 20):16} {at.commit.short:8} {at.commit.committed_at[:10]}  {run.state:13}",
         values,
         why,
+        same_output(series.copied_label(run.start)),
     ]
     return "  ".join(part for part in columns if part).rstrip()
 
@@ -143,9 +144,13 @@ class BlamedCell(TypedDict):
     wrong_since: str | None
     """Label of the first point of the unbroken wrong run up to the newest point; null if it is not wrong now."""
     wrong_for_points: int
+    wrong_for_outputs: int
+    """The different outputs of that run: copies, and outputs that were scored again, count once."""
     flips: int
     points_judged: int
     points_wrong: int
+    outputs_judged: int
+    outputs_wrong: int
     runs: list[BlamedRun]
     """Consecutive points at which nothing about the cell changed, oldest first."""
 
@@ -158,6 +163,10 @@ BlamedRun = TypedDict(
         "commit": str,
         "committed_at": str,
         "points": Annotated[int, "How many points it lasts."],
+        "outputs": Annotated[int, "How many different outputs it lasts."],
+        "same_as": Annotated[
+            str | None, "Label of the iteration with the same output, if that of its first point is a copy."
+        ],
         "state": State,
         "expected": Annotated[str | None, "Bounded JSON text; null if there was no value."],
         "actual": str | None,
@@ -188,21 +197,27 @@ def _cell_document(series: Series, cell_blame: CellBlame) -> BlamedCell:
         "extra_item": cell_blame.cell.extra,
         "wrong_since": None if since is None else series.points[since].snapshot.label,
         "wrong_for_points": 0 if since is None else len(series.points) - since,
+        "wrong_for_outputs": cell_blame.wrong_for,
         "flips": cell_blame.flips,
-        "points_judged": cell_blame.judged,
-        "points_wrong": cell_blame.wrong,
-        "runs": [_run_document(series.points[stretch.run.start], stretch) for stretch in cell_blame.stretches],
+        "points_judged": sum(run.points for run in cell_blame.stretches if run.run.state != "absent"),
+        "points_wrong": sum(run.points for run in cell_blame.stretches if run.run.is_wrong),
+        "outputs_judged": cell_blame.judged,
+        "outputs_wrong": cell_blame.wrong,
+        "runs": [_run_document(series, stretch) for stretch in cell_blame.stretches],
     }
 
 
-def _run_document(point: Point, explained: ExplainedRun) -> BlamedRun:
-    at, run = point.snapshot, explained.run
+def _run_document(series: Series, explained: ExplainedRun) -> BlamedRun:
+    run = explained.run
+    at = series.points[run.start].snapshot
     return {
         "from": at.label,
         "report": at.slug,
         "commit": at.commit.sha,
         "committed_at": at.commit.committed_at,
         "points": explained.points,
+        "outputs": explained.outputs,
+        "same_as": series.copied_label(run.start),
         "state": run.state,
         "expected": run.expected or None,
         "actual": run.actual or None,

@@ -39,8 +39,10 @@ def history_lines(series: Series) -> list[str]:
     """A line for each point: iteration, metrics, change of the headline in points, errors and commit.
 
     A second line explains a change that has other causes than the outputs or does not cover all documents, and marks a
-    stale output.
+    stale output. Another one names the iteration that an output is a copy of.
     """
+    from sitegen.pages.labels import iterations_and_outputs, same_output
+
     specs = series.specs[:3]
     columns = LineMetrics(
         names=tuple(spec.name for spec in specs),
@@ -53,9 +55,13 @@ def history_lines(series: Series) -> list[str]:
     labels.insert(1, f"{'95 %':>14}")
     lines = [f"{'iteration':20} {' '.join(labels)} {'change':>8} {'errors':>7}  commit"]
     before: Point | None = None
-    for point in series.points:
+    for index, point in enumerate(series.points):
         lines.extend(_point_lines(series, columns, before, point))
+        if copied := same_output(series.copied_label(index)):
+            lines.append(f"    {copied}")
         before = point
+    if series.outputs < series.iterations:
+        lines.append(iterations_and_outputs(series.iterations, series.outputs))
     return lines
 
 

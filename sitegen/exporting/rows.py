@@ -113,6 +113,7 @@ def _point_row(eval_id: str, index: int, point: Point) -> Row:
             ", ".join(usage.models) or None,
             usage.parameters or None,
             ", ".join(usage.judges) or None,
+            point.copy_of,
         )
     )
 

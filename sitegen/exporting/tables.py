@@ -86,6 +86,7 @@ TABLES: Final = (
             *_COUNTS,
             *_columns("report"),
             *_columns("models", "parameters", "judges", optional=True),
+            *_columns("same_as", type="integer", optional=True),
         ),
         key=("eval_id", "point"),
         references=(_EVAL,),

@@ -38,7 +38,7 @@ class Streak(NamedTuple):
     """Label of the point."""
     slug: str
     outputs: int
-    """Number of outputs that have been wrong there, including the newest."""
+    """Number of different outputs that have been wrong there, including the newest."""
 
 
 class Focus(NamedTuple):
@@ -95,9 +95,14 @@ class Point(NamedTuple):
     """Index, in the series, of the first point with the same output (``analysis/copies.py``); None if it is this."""
 
     @property
+    def copy_of(self) -> int | None:
+        """Index of the first point with the same output, if this is a copy: another iteration or version of it."""
+        return self.first_with_output if "outputs" in self.snapshot.cause else None
+
+    @property
     def is_copy(self) -> bool:
         """Whether its output is new, and yet byte for byte that of an earlier iteration or version."""
-        return self.first_with_output is not None and "outputs" in self.snapshot.cause
+        return self.copy_of is not None
 
 
 class Series(NamedTuple):
@@ -110,6 +115,21 @@ class Series(NamedTuple):
     """One for each snapshot, in series order; empty if the eval has no outputs yet."""
     cells: CellMap = CellMap(0, ())
     """Every cell through all points; empty if it was not computed."""
+
+    def copied_label(self, index: int) -> str | None:
+        """The label of the iteration that the output of a point is a copy of; None if it is none."""
+        copy_of = self.points[index].copy_of
+        return None if copy_of is None else self.points[copy_of].snapshot.label
+
+    @property
+    def iterations(self) -> int:
+        """Number of iterations and versions of the output, copies included."""
+        return sum("outputs" in point.snapshot.cause for point in self.points)
+
+    @property
+    def outputs(self) -> int:
+        """Number of different outputs."""
+        return sum(point.first_with_output is None for point in self.points)
 
 
 class Headline(NamedTuple):
@@ -199,6 +219,9 @@ class EvalSummary(NamedTuple):
     """The change from the best output to the newest point (``analysis/standing.py``), without its fields."""
     last_change: ChangeVerdict | None = None
     """The change that the newest output made, without its fields."""
+    iterations: int = 0
+    outputs: int = 0
+    """Number of iterations, and of different outputs among them."""
 
 
 class Effect(NamedTuple):

@@ -81,6 +81,22 @@ def exchanges(model: Exchange | None, judge: Exchange | None) -> tuple[str, ...]
     return tuple(f"{clause[0].upper()}{clause[1:]}." for clause in clauses if clause)
 
 
+def iterations_and_outputs(iterations: int, different: int) -> str:
+    """How many iterations, and how many different outputs if some are copies: ``23 iterations, 14 outputs``."""
+    count = f"{iterations:,} {'iteration' if iterations == 1 else 'iterations'}"
+    return count if iterations == different else f"{count}, {outputs(different)}"
+
+
+def outputs(number: int) -> str:
+    """A number of outputs: ``14 outputs``."""
+    return f"{number:,} {'output' if number == 1 else 'outputs'}"
+
+
+def same_output(label: str | None) -> str:
+    """Says that an output is a copy of the iteration with this label; empty for None."""
+    return "" if label is None else f"same output as {line(label, 40)}"
+
+
 STALE: Final = "stale: instructions were edited after this output was made, and it was not made again"
 
 

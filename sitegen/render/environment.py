@@ -278,6 +278,7 @@ def make_environment(
         why_rows=why_rows,
         recorded_pill=formats.RECORDED,
         error_types=ERROR_TYPES,
+        iterations_and_outputs=labels.iterations_and_outputs,
         error_label=labels.ERROR_LABELS,
         causes=labels.CAUSES,
         statuses=labels.STATUSES,

@@ -19,7 +19,7 @@ from sitegen.model.series import Effect, EvalSummary
 from sitegen.model.site import RawFile, SiteInfo
 from sitegen.pages import links
 from sitegen.pages.changes import in_points, split
-from sitegen.pages.labels import CAUSES, exchange
+from sitegen.pages.labels import CAUSES, exchange, outputs
 from sitegen.pages.overview.focus import FocusView, focus_view
 from sitegen.pages.overview.news import Phrase, news
 from sitegen.pages.overview.page import EditEffects
@@ -185,7 +185,7 @@ def _regression(summary: EvalSummary, step: Step) -> str:
     before, after = number(metric.before, unit=spec.unit), number(metric.after, unit=spec.unit)
     edits = [f"{code(edit.path, NAME)} in {code(edit.sha[:7])}" for edit in step.circumstances.edits[:FILES]]
     words = f"{code(summary.info.id, NAME)}: {_metric_label(spec)} {before} to {after} at {code(at.label)}"
-    words += f" ({code(step.commit.short)} {code(step.commit.subject, NAME)}), for {_output_count(step.iterations)};"
+    words += f" ({code(step.commit.short)} {code(step.commit.subject, NAME)}), for {outputs(step.different)};"
     words += f" changed: {', '.join(CAUSES[cause] for cause in step.circumstances.causes)}"
     for role, exchanged in (("model", step.circumstances.model), ("judge", step.circumstances.judge)):
         if exchanged:
@@ -194,10 +194,6 @@ def _regression(summary: EvalSummary, step: Step) -> str:
         words += f"; edited before it: {', '.join(edits)}{' and more' * (len(step.circumstances.edits) > FILES)}"
     fields = [f"{code(moved.name, NAME)} {moved.change:+.1f}" for moved in step.circumstances.fields[:FILES]]
     return words + (f"; errors by field: {', '.join(fields)}" if fields else "")
-
-
-def _output_count(number: int) -> str:
-    return "1 output" if number == 1 else f"{count(number)} outputs"
 
 
 def _work(alive: Sequence[EvalSummary]) -> Iterator[str]:
@@ -230,7 +226,7 @@ def _focus(view: FocusView) -> Iterator[str]:
         more = f" and {streak.more} more of its section" if streak.more else ""
         yield (
             f"- {code(row_.info.id, NAME)} {code(streak.attribute, NAME)}{more}: "
-            f"{count(streak.cells)} wrong in {_output_count(streak.outputs)}, since {code(streak.since)}"
+            f"{count(streak.cells)} wrong in {outputs(streak.outputs)}, since {code(streak.since)}"
         )
 
 

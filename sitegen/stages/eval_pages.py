@@ -139,6 +139,8 @@ def record_of(
         usage=point and point.scorecard.usage,
         since_best=since_best(series, best),
         last_change=last_change(series),
+        iterations=series.iterations,
+        outputs=series.outputs,
     )
     problems = [problems_of_point(series.info.id, point.snapshot, point.scorecard) for point in series.points]
     return EvalRecord(

@@ -52,10 +52,10 @@ def test_a_cell_is_followed_from_run_to_run():
     assert found == CellBlame(
         one,
         (
-            ExplainedRun(first, 2, None, ()),
-            ExplainedRun(second, 3, "broken", ("outputs",)),
-            ExplainedRun(third, 5, "still_wrong", ("outputs",)),
-            ExplainedRun(last, 7, "fixed", ("outputs",)),
+            ExplainedRun(first, 2, None, (), outputs=2),
+            ExplainedRun(second, 3, "broken", ("outputs",), outputs=1),
+            ExplainedRun(third, 5, "still_wrong", ("outputs",), outputs=2),
+            ExplainedRun(last, 7, "fixed", ("outputs",), outputs=2),
         ),
         None,
     )
@@ -177,20 +177,20 @@ def test_the_terminal_shows_each_run_with_its_commit_and_what_did_it(demo: Path)
     done = run("blame", "lab-reports", "reported_on", "--document", "report-b", "--repo", str(demo))
     assert (done.returncode, done.stderr) == (0, "")
     assert [" ".join(line.split()) for line in done.stdout.splitlines()] == [
-        "reported_on, report-b: right at 25 of 35 points, 1 flip",
+        "reported_on, report-b: right in 9 of 15 outputs, 1 flip",
         'iteration-009 6c8ae81 2026-03-29 correct expected "2026-11-26", got "2026-11-26" fixed: new output',
         'iteration-003 b72d906 2026-01-14 omission expected "2026-11-26", got nothing still wrong: ground truth',
         'iteration-001 d3fce7b 2026-01-08 omission expected "2026-01-01", got nothing',
         "",
-        "reported_on: 0 of 66 pairs differ (0.0 %), of 25 outputs made again under the same instructions",
+        "reported_on: 0 of 4 pairs differ (0.0 %), of 5 outputs made again under the same instructions",
     ]
 
 
 def test_outputs_made_again_give_a_flip_rate_of_each_field(demo: Path):
-    """Ten and eleven outputs of ten items: 45 and 55 pairs of outputs."""
+    """Two and four different outputs of ten items: 1 and 6 pairs of outputs."""
     done = run("blame", "freight-papers", "goods[].weight_kg", "--repo", str(demo))
     assert done.stdout.splitlines()[-1] == (
-        "goods[].weight_kg: 43 of 1,000 pairs differ (4.3 %), of 21 outputs made again under the same instructions"
+        "goods[].weight_kg: 4 of 70 pairs differ (5.7 %), of 6 outputs made again under the same instructions"
     )
     never = run("blame", "utility-bills", "total", "--document", "bill-04", "--repo", str(demo))
     assert "made again" not in never.stdout
@@ -209,15 +209,19 @@ def test_json_has_every_run_oldest_first(demo: Path):
         "extra_item": False,
         "wrong_since": None,
         "wrong_for_points": 0,
+        "wrong_for_outputs": 0,
         "flips": 1,
         "points_judged": 35,
         "points_wrong": 10,
+        "outputs_judged": 15,
+        "outputs_wrong": 6,
     }
-    assert [(each["points"], each["became"], each["causes"]) for each in runs] == [
-        (3, None, []),
-        (7, "still_wrong", ["ground_truth"]),
-        (25, "fixed", ["outputs"]),
+    assert [(each["points"], each["outputs"], each["became"], each["causes"]) for each in runs] == [
+        (3, 3, None, []),
+        (7, 3, "still_wrong", ["ground_truth"]),
+        (25, 9, "fixed", ["outputs"]),
     ]
+    assert [each["same_as"] for each in runs] == [None, None, None]
 
 
 def test_an_unknown_field_is_an_error_that_names_the_nearest(demo: Path):

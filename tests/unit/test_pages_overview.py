@@ -166,6 +166,10 @@ def test_the_focus_of_an_eval_names_sections_new_errors_and_old_ones():
             Streak("roof.kind", 0, 1, "iteration-004", "0004", 1),
         ),
     )
+    copied = tuple(
+        point._replace(first_with_output=1) if index == 2 else point for index, point in enumerate(series.points)
+    )
+    assert [streak.outputs for streak in focus_of(series._replace(points=copied)).longest] == [2, 1]
 
 
 def test_a_sparkline_shows_the_newest_sixty_points():

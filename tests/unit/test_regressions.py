@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from sitegen.analysis.copies import first_points_with_output
 from sitegen.analysis.effects import peak
 from sitegen.analysis.regressions import mute_of, steps_of, unmatched_mutes
 from sitegen.config import Mute
@@ -185,12 +186,30 @@ def test_what_only_scored_an_old_output_again_comes_with_no_edit() -> None:
     assert (step.circumstances.causes, step.circumstances.edits, step.iterations) == (("ground_truth",), (), 0)
 
 
-def test_copies_of_one_output_are_counted_as_one_file() -> None:
-    points = [point(index, 0.9 if index < 6 else 0.5) for index in range(9)]
-    copy = points[6].snapshot.outputs
-    points[7:] = [one._replace(snapshot=one.snapshot._replace(outputs=copy)) for one in points[7:]]
-    (step,) = steps_of(series(*points))
-    assert (step.iterations, step.different) == (3, 1)
+def with_copies(*outputs: tuple[float, str]) -> Series:
+    """Points with these values, whose outputs have these blob ids."""
+    points = [point(index, value) for index, (value, _) in enumerate(outputs)]
+    snapshots = [
+        at.snapshot._replace(outputs=(Blob("extracted.json", oid),))
+        for at, (_, oid) in zip(points, outputs, strict=True)
+    ]
+    earliest = first_points_with_output(snapshots, "fields")
+    return series(
+        *(
+            at._replace(snapshot=snapshot, first_with_output=index)
+            for at, snapshot, index in zip(points, snapshots, earliest, strict=True)
+        )
+    )
+
+
+HIGH = tuple((0.9, f"high-{number}") for number in range(6))
+
+
+def test_a_lower_level_of_copies_of_one_output_is_too_new_to_tell() -> None:
+    (step,) = steps_of(with_copies(*HIGH, (0.5, "low"), (0.5, "low"), (0.5, "low")))
+    assert (step.status, step.iterations, step.different) == ("new", 3, 1)
+    (step,) = steps_of(with_copies(*HIGH, *((0.5, f"low-{number}") for number in range(3))))
+    assert (step.status, step.iterations, step.different) == ("open", 3, 3)
 
 
 def test_errors_and_documents_are_compared_on_either_side() -> None:
@@ -334,7 +353,7 @@ def test_a_built_site_has_the_page_and_the_note_of_an_unneeded_mute(tmp_path: Pa
     for number in range(1, 13):
         right = 4 if number < 7 else 1
         values = {key: str(at) if at <= right else "x" for at, key in enumerate("abcd", 1)}
-        output = json.dumps([{"id": "1", **values}])
+        output = json.dumps([{"id": "1", **values}]) + "\n" * number  # no copy of another
         repo.commit({f"evals/orders/results/iteration-{number:03}/extracted.json": output})
     repo.checkout()
     build_site(repo.path, tmp_path / "site")

@@ -20,14 +20,21 @@ from tests.gitrepo import Content, GitRepo
 from tests.sites import build_site, differences
 
 
-def _named(label: int | None, values: list[int | None], rescored: int | None = None) -> list[tuple[str, int, int]]:
-    """(value, agreeing, outputs) of the suspects of one cell through the outputs that gave the values."""
+def _named(
+    label: int | None, values: list[int | None], rescored: int | None = None, copies: dict[int, int] | None = None
+) -> list[tuple[str, int, int]]:
+    """(value, agreeing, outputs) of the suspects of one cell through the outputs that gave the values.
+
+    ``copies``: for each point with a copy the first point with its output.
+    """
     points = list(sample.series(len(values)).points)
     points = [point._replace(snapshot=point.snapshot._replace(cause=("outputs",))) for point in points]
     if rescored is not None:
         points[rescored] = points[rescored]._replace(
             snapshot=points[rescored].snapshot._replace(cause=("ground_truth",))
         )
+    for index, first in (copies or {}).items():
+        points[index] = points[index]._replace(first_with_output=first)
     follower = CellTracker()
     for value in values:
         outcome: Outcome = "correct" if value == label else "omission" if value is None else "wrong_value"
@@ -54,6 +61,12 @@ def test_a_label_is_suspect_if_most_outputs_agree_on_another_value(values, found
 
 def test_a_point_that_was_only_scored_again_brings_no_output():
     assert _named(600, [640, 640, 640], rescored=1) == []
+
+
+def test_a_copy_agrees_with_nothing_and_is_held_against_nothing():
+    assert _named(600, [640, 640, 640], copies={2: 0}) == []
+    assert _named(600, [640, 640, 640, 600, 640], copies={2: 0, 4: 0}) == []
+    assert _named(600, [640, 640, 640, 600, 600, 600, 640], copies={4: 3, 5: 3}) == [("640", 4, 5)]
 
 
 def test_outputs_count_since_the_label_is_what_it_is():

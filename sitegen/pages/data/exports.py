@@ -34,8 +34,8 @@ _RATIOS: Final = tuple(ratio.name for ratio in in_file_order())
 _TEXTS: Final = ("label", "commit", "committed_at", "recorded_at", "subject", "author")
 _NUMBERS: Final = ("tp", "fp", "fn", "tn", *_RATIOS)
 _FATES: Final = ("fixed", "broken", "still")
-_WHY: Final = ("now", *ROLES, "comparable", "common", "stale", *_FATES, "interval_low", "interval_high")
-"""Columns of the table that say why the headline moved, and how far it can be trusted."""
+_WHY: Final = ("now", *ROLES, "comparable", "common", "stale", *_FATES, "interval_low", "interval_high", "same_as")
+"""Columns of the table that say why the headline moved, how far it can be trusted, and what the output is a copy of."""
 
 
 def index_file(
@@ -127,6 +127,7 @@ def _exported_point(series: Series, index: int) -> dict[str, Any]:
         "subject": at.commit.subject,
         "author": at.commit.author,
         "cause": list(at.cause),
+        "same_as": series.copied_label(index),
         "status": card.status,
         "stale": point.stale,
         "instructions": _changed_instructions(point.edits),
@@ -234,6 +235,7 @@ def _csv_row(series: Series, point: dict[str, Any], *, states_usage: bool) -> li
         "yes" if point["stale"] else "no",
         *(point[name] for name in _FATES),
         *(point["interval"] or (None, None)),
+        point["same_as"],
     ]
     if states_usage:
         usage = point.get("usage", {})

@@ -56,6 +56,8 @@ class SeriesPoint(TypedDict):
     author: str
     cause: list[Cause]
     """What changed since this iteration was last scored."""
+    same_as: str | None
+    """Label of the first iteration with the same output, byte for byte; None unless this output is a copy."""
     status: Status
     stale: bool
     """Instructions that drive the eval were edited since the output was made."""

@@ -14,7 +14,7 @@ from sitegen.model.metrics import Nouns
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.pages import links
 from sitegen.pages.field.page import Band, CellRow, PointName, RunRow, TurnRow
-from sitegen.pages.labels import FATES
+from sitegen.pages.labels import FATES, outputs
 from sitegen.pages.report.report_rows import letter_of, type_name
 
 _RIGHT: Final[dict[State, str]] = {"correct": "right", "true_negative": "right: blank", "absent": "not there"}
@@ -82,8 +82,8 @@ def _field_cell_rows(cell: CellRow, nouns: Nouns, root: str) -> Iterator[str]:
 
 
 def _run_row(run: RunRow, nouns: Nouns, root: str) -> str:
-    state, points = run.state, run.points
-    lasted = "" if points is None else f"<i> for {points} {'point' if points == 1 else 'points'}</i>"
+    state = run.state
+    lasted = "" if run.outputs is None else f"<i> for {outputs(run.outputs)}</i>"
     if state == "absent":
         sides = '<td class="sides"><td class="sides">'
     else:

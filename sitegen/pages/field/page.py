@@ -67,8 +67,8 @@ class RunRow(NamedTuple):
     fate: Fate | None
     causes: str
     """What changed the cell, in words."""
-    points: int | None
-    """Length of the run; None if it has not ended."""
+    outputs: int | None
+    """Number of different outputs of the run; None if it has not ended."""
 
 
 class CellRow(NamedTuple):
@@ -217,7 +217,7 @@ class _FieldPage:
             actual=actual,
             fate=stretch.fate,
             causes=", ".join(ROLES[role] for role in stretch.causes),
-            points=None if lasts else stretch.points,
+            outputs=None if lasts else stretch.outputs,
         )
 
     def _turn(self, turn: ChangePoint) -> TurnRow:

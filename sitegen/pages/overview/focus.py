@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import accumulate
 from operator import add
 from typing import Final, NamedTuple
 
+from sitegen.analysis.copies import OutputCounter, repeats_the_point_before
 from sitegen.model.series import EvalInfo, EvalSummary, Focus, Point, Series, Streak, WeakSection
 from sitegen.pages.report.sections import grouping, sections
 
@@ -83,14 +83,21 @@ def focus_view(summaries: Iterable[EvalSummary]) -> FocusView | None:
 
 def _broken_fields(points: Sequence[Point]) -> tuple[tuple[str, int], ...]:
     """Fields that broke at the newest point with a new output: (attribute, cells)."""
-    newest = next((point for point in reversed(points) if "outputs" in point.snapshot.cause), None)
+    newest = next(
+        (
+            point
+            for index, point in reversed(list(enumerate(points)))
+            if "outputs" in point.snapshot.cause and not repeats_the_point_before(points, index)
+        ),
+        None,
+    )
     return newest.flips.broken[:OF_EVAL] if newest and newest.flips else ()
 
 
 def _longest(series: Series) -> tuple[Streak, ...]:
     """The streaks that last to the newest point, one for each section and start; an attribute counts by its longest."""
     last = len(series.points) - 1
-    outputs_until = list(accumulate("outputs" in point.snapshot.cause for point in series.points))
+    outputs = OutputCounter([point.first_with_output for point in series.points])
     starts: dict[str, list[int]] = {}
     for cell in series.cells.cells:
         since = cell.wrong_since(last)
@@ -104,7 +111,6 @@ def _longest(series: Series) -> tuple[Streak, ...]:
     streaks = []
     for (start, _), fields in together.items():
         at = series.points[start].snapshot
-        outputs = outputs_until[last] - (outputs_until[start - 1] if start else 0)
         _, attribute = min(fields)  # the one with the most cells, whose number is negative
         streaks.append(
             Streak(
@@ -113,7 +119,7 @@ def _longest(series: Series) -> tuple[Streak, ...]:
                 cells=-sum(negative for negative, _ in fields),
                 since=at.label,
                 slug=at.slug,
-                outputs=outputs,
+                outputs=outputs.between(start, last + 1),
             )
         )
     return tuple(sorted(streaks, key=lambda streak: (-streak.outputs, -streak.cells, streak.attribute))[:OF_EVAL])

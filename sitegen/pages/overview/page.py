@@ -113,6 +113,9 @@ class EvalRow(NamedTuple):
     met: bool | None
     """None without a target, or if the metric is undefined."""
     points: int
+    iterations: int
+    outputs: int
+    """Number of different outputs; fewer than iterations if some are copies."""
     labels: tuple[str, ...]
     """Labels of the three metrics, empty where the kind has fewer."""
     units: tuple[str, ...]
@@ -306,6 +309,8 @@ def _eval_row(summary: EvalSummary, standing: Standing | None, scale: tuple[floa
         least=least,
         met=None if least is None or values[0] is None else spec.reaches(values[0], least),
         points=len(summary.headlines),
+        iterations=summary.iterations,
+        outputs=summary.outputs,
         labels=_of_three(spec.label for spec in summary.specs),
         units=_of_three(spec.unit for spec in summary.specs),
     )

@@ -87,6 +87,8 @@ class ReportView(NamedTuple):
     """On the metrics that have a threshold."""
     recorded: RecordedView | None
     """What the run recorded about itself, if that can be compared."""
+    copied: Snapshot | None = None
+    """The first one with the same output, if this is a copy of it."""
     nav: str = "evals"
 
     @property
@@ -201,6 +203,7 @@ def report_page(
         more_alignments=max(0, len(alignments) - bounds.LISTS),
         verdict=verdict(all_specs(specs), info.thresholds, card.metrics),
         recorded=recorded_view(snapshot, card, tuple((spec.name, spec.label) for spec in specs), previous),
+        copied=None if point.copy_of is None else past.snapshots[point.copy_of],
     )
     return Page(links.report(info.id, snapshot.slug), "pages/report.html", view)
 

@@ -80,6 +80,8 @@ class TrendPoint(NamedTuple):
     """Models that made the output; empty if it does not say."""
     exchanged: tuple[str, ...] = ()
     """``model`` and ``judge``, those that differ from the point before."""
+    copy_of: int | None = None
+    """Index of the point with the output that this one is a copy of; None if it is no copy."""
 
     @property
     def remark(self) -> str:
@@ -164,6 +166,9 @@ class TrendView(NamedTuple):
     repeats: RepeatsView | None = None
     banner: Banner | None = None
     """The problem that changes the newest scores most."""
+    iterations: int = 0
+    outputs: int = 0
+    """Number of iterations, and of different outputs among them."""
     columns: tuple[tuple[str, str], ...] = ()
     """(column of the ground truth, field path), by the newest point's mapping."""
     nav: str = "evals"
@@ -218,6 +223,8 @@ def trend_page(
         suspects=suspects,
         repeats=repeats_view(series),
         banner=banner(problems_of_point(info.id, newest.snapshot, newest.scorecard)) if newest else None,
+        iterations=series.iterations,
+        outputs=series.outputs,
         columns=columns,
     )
     return Page(links.eval_trend(info.id), "pages/trend.html", view)
@@ -287,6 +294,7 @@ def _trend_points(
                 exchanged=tuple(
                     who for who in ("model", "judge") if point.delta is not None and getattr(point.delta, who)
                 ),
+                copy_of=point.copy_of,
             )
         )
         before = point

@@ -98,7 +98,9 @@ class TrendChart(NamedTuple):
     variants: tuple[VariantLine, ...]
     """The headline of each variant of a prompt."""
     dots: str
-    """The single values of the headline."""
+    """The single values of the headline, without copies."""
+    copies: str
+    """The values of copies of an earlier output."""
     stale: str
     """Marks of stale outputs."""
     targets: tuple[TargetLine, ...]
@@ -126,6 +128,7 @@ def trend(view: TrendView) -> TrendChart:
     columns = [[point.values[k] for point in points] for k in range(view.drawn)]
     now = [list(column) for column in zip(*view.clocks.values, strict=True)]
     head = columns[0]
+    valued = list(zip(points, head, strict=True))
     variants = _variant_lines(view)
     of_variants = [[point.variants[k] for point in points] for k in range(len(variants))]
     bottom, top = _shown_range([*columns, *now, *of_variants], [target.least for target in view.targets], low, high)
@@ -144,13 +147,14 @@ def trend(view: TrendView) -> TrendChart:
         band=band([point.interval and point.interval[:2] for point in points], low, high),
         champion=staircase(view.best_so_far, low, high),
         variants=variants,
-        dots=dots(head, low, high),
-        stale=dots([value if point.stale else None for point, value in zip(points, head, strict=True)], low, high),
+        dots=dots([None if point.copy_of is not None else value for point, value in valued], low, high),
+        copies=dots([value if point.copy_of is not None else None for point, value in valued], low, high),
+        stale=dots([value if point.stale else None for point, value in valued], low, high),
         targets=_targets(view, bottom, top),
         steps=tuple(_step_marks(view)),
         broken="".join(
             f"M{i} {y(bottom if v is None else v, low, high):g}h0"
-            for i, (point, v) in enumerate(zip(points, head, strict=True))
+            for i, (point, v) in enumerate(valued)
             if point.status != "scored"
         ),
         edits="".join(f"M{i} 1v8" for i, point in enumerate(points) if point.edited),

@@ -48,7 +48,10 @@ def iterations(view: TrendView, root: str) -> Markup:
         cells = "" if not view.counted else _flips_cell(point, linked=newest - index < LINKED) + _errors_cell(point)
         newer = None if index == newest else view.points[index + 1].commit.sha
         subject = "" if newer == point.commit.sha else f" <i>{text(point.commit.subject)}</i>"
-        rows.append(f"<tr>{_iteration_row(point, root, view.specs[: view.drawn], head, subject)}{cells}\n")
+        copied = None if point.copy_of is None else view.points[point.copy_of]
+        start = "<tr>" if copied is None else "<tr class=copied>"
+        row = _iteration_row(point, root, view.specs[: view.drawn], head, subject, _pills(point, copied))
+        rows.append(f"{start}{row}{cells}\n")
     return Markup("".join(rows))
 
 
@@ -57,7 +60,9 @@ def column(view: TrendView, metric: int) -> list[float | None]:
     return [point.values[metric] for point in view.points]
 
 
-def _iteration_row(point: TrendPoint, root: str, specs: Sequence[MetricSpec], now: str, subject: str) -> str:
+def _iteration_row(
+    point: TrendPoint, root: str, specs: Sequence[MetricSpec], now: str, subject: str, pills: str
+) -> str:
     commit = text(point.commit.short)
     if point.commit.short != point.commit.sha:  # they are equal for uncommitted changes, which have no page
         commit = f"<a href={root}{links.commit(point.commit.sha)}>{commit}</a>"
@@ -67,7 +72,7 @@ def _iteration_row(point: TrendPoint, root: str, specs: Sequence[MetricSpec], no
     return (
         f"<td><div><a href={text(point.file)}>{text(point.label)}</a>{subject}</div>"
         f"{commit} <span>{text(point.commit.author)} · {text(day(point.commit.committed_at))}</span>"
-        f"{_pills(point)}{_note(head, specs[0])}"
+        f"{pills}{_note(head, specs[0])}"
         f"<td>{drawn[0]}{now}{_change_cell(head, specs[0])}{values}"
     )
 
@@ -105,8 +110,11 @@ def _errors_cell(point: TrendPoint) -> str:
     return f"<td>{sum(point.errors)}{by_type}"
 
 
-def _pills(point: TrendPoint) -> str:
+def _pills(point: TrendPoint, copied: TrendPoint | None) -> str:
+    """Remarks on a point. ``copied``: the point whose output it is a copy of, if it is one."""
     pills = ""
+    if copied is not None:
+        pills += f' <span class="pill">same output as <a href={text(copied.file)}>{text(copied.label)}</a></span>'
     if point.status != "scored":
         pills += f' <span class="pill bad">{point.remark}</span>'
     if point.rescored:
