@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from sitegen.analysis.copies import first_of_each_output, first_points_with_output, repeats_the_point_before
+from sitegen.analysis.copies import (
+    OutputCounter,
+    first_of_each_output,
+    first_points_with_output,
+    repeats_the_point_before,
+)
+from sitegen.commands.history import history_lines
 from sitegen.model.metrics import Counts
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point
 from sitegen.model.timeline import Blob, Cause
+from sitegen.pages.trend.page import TrendView, trend_page
+from sitegen.pages.trend.trend_chart import trend
+from sitegen.pages.trend.trend_rows import iterations
 from tests import pages_sample as sample
 
 CARD = Scorecard("scored", Counts(), (), (), ())
@@ -79,3 +88,27 @@ def test_a_copy_repeats_the_point_before_unless_it_was_put_back_or_the_ground_tr
         False,
         True,
     ]
+
+
+def test_a_stretch_of_points_has_as_many_outputs_as_differ_in_it():
+    counter = OutputCounter([point.first_with_output for point in series_of("a", "b", "a", "a*", "c", "b")])
+    assert [counter.between(start, 6) for start in range(6)] == [3, 3, 3, 3, 2, 1]
+    assert counter.between(0, 4) == 2
+
+
+def test_trend_and_terminal_name_what_an_output_is_a_copy_of():
+    series = sample.series(3)
+    series = series._replace(points=(*series.points[:2], series.points[2]._replace(first_with_output=1)))
+    view = trend_page(series).view
+    assert isinstance(view, TrendView)
+    assert (view.iterations, view.outputs) == (3, 2)
+    newest, *older = iterations(view, "../../").splitlines()
+    assert newest.startswith("<tr class=copied>")
+    assert "same output as <a href=0002.html>iteration-002</a>" in newest
+    assert not any("copied" in row or "same output" in row for row in older)
+    chart = trend(view)
+    assert (chart.dots.count("M"), chart.copies.count("M")) == (2, 1)
+    assert chart.copies.startswith("M2 ")
+    lines = history_lines(series)
+    assert lines[-2:] == ["    same output as iteration-002", "3 iterations, 2 outputs"]
+    assert sum("same output" in line for line in lines) == 1

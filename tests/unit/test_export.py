@@ -113,6 +113,7 @@ def test_evals_and_points_are_those_of_the_series(exports):
                 "models": "echo" if series.info.id == "greetings" else None,
                 "parameters": None,
                 "judges": None,
+                "same_as": point.copy_of,
             }
         )
     assert tables["points"] == expected

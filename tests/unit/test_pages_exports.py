@@ -65,6 +65,7 @@ def _why() -> Series:
         delta=Delta(Overlap("bridged", 3, ("f-1",), ("f-4", "f-5")), metrics),
         flips=Flips((("a", 2), ("b", 1)), (("c", 4),), (("a", 5),), (("d", 1),), ()),
         stale=True,
+        first_with_output=0,
     )
     return series._replace(points=(series.points[0], second))
 
@@ -93,6 +94,7 @@ def test_a_series_has_every_point_with_both_clocks_and_why_it_moved():
         "subject": at.commit.subject,
         "author": at.commit.author,
         "cause": ["outputs"],
+        "same_as": "iteration-001",
         "status": "scored",
         "stale": True,
         "instructions": {},
@@ -122,6 +124,7 @@ def test_the_table_says_why_a_point_moved_as_the_series_does():
     why = columns[columns.index("report") + 1 :]
     assert {name: table[1][name] for name in ("delta", *why)} == {
         "delta": "0.042",
+        "same_as": "iteration-001",
         "now": repr(now.metric("f1")),
         "outputs": "0.05",
         "ground_truth": "-0.011",
