@@ -192,7 +192,7 @@ def test_columns_are_named_after_the_metrics_that_all_evals_share():
     assert _view(_summary("a", 0.5)).labels == ("F1", "Precision", "Recall")
     other = _summary("b", 0.5)._replace(specs=sample.SPECS[3:])
     mixed = _view(_summary("a", 0.5), other)
-    assert (mixed.labels, mixed.headline) == ((), "headline")
+    assert (mixed.labels, mixed.headline) == ((), "main metric")
     assert mixed.rows[0].labels == ("F1", "Precision", "Recall")
 
 
@@ -247,4 +247,4 @@ def test_the_first_page_without_evals_shows_the_instructions_and_how_long_the_la
     html = Renderer([find_templates()], sample.SITE).render(page).decode()
     for shown in ("Instruction files", "By the same commits", "+5", "−2", "+7", "−4", "No evals yet", "sitegen init"):
         assert shown in html
-    assert "Mean headline" not in html
+    assert "Mean main metric" not in html

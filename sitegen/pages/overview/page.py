@@ -203,7 +203,7 @@ class OverviewView(NamedTuple):
     @property
     def headline(self) -> str:
         """Name of the metric that the mean is of."""
-        return self.labels[0] if self.labels else "headline"
+        return self.labels[0] if self.labels else "main metric"
 
 
 def overview_page(
