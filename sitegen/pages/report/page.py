@@ -27,6 +27,7 @@ from sitegen.pages.report.patterns import PatternsView, patterns_view
 from sitegen.pages.report.runs import RunsView, runs_view
 from sitegen.pages.report.sections import SchemaSection, grouping, sections
 from sitegen.pages.report.why import Why, why
+from sitegen.pages.variants.spread import VariantSpread, variant_spread
 from sitegen.scoring.usage import all_specs
 from sitegen.scoring.verdict import verdict
 
@@ -85,6 +86,8 @@ class ReportView(NamedTuple):
     more_alignments: int
     verdict: Verdict
     """On the metrics that have a threshold."""
+    spread: VariantSpread | None
+    """The range of the headline over variants, whose average it is."""
     recorded: RecordedView | None
     """What the run recorded about itself, if that can be compared."""
     copied: Snapshot | None = None
@@ -202,6 +205,7 @@ def report_page(
         alignments=tuple(map(bounds.bounded_alignment, alignments[: bounds.LISTS])),
         more_alignments=max(0, len(alignments) - bounds.LISTS),
         verdict=verdict(all_specs(specs), info.thresholds, card.metrics),
+        spread=variant_spread(info, specs[0], card),
         recorded=recorded_view(snapshot, card, tuple((spec.name, spec.label) for spec in specs), previous),
         copied=None if point.copy_of is None else past.snapshots[point.copy_of],
     )

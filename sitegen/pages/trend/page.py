@@ -37,6 +37,7 @@ from sitegen.pages.trend.panels import (
     repeats_view,
     usage_view,
 )
+from sitegen.pages.variants.spread import VariantSpread, variant_spread
 from sitegen.stats.counts import errors_by_type
 
 DRAWN: Final = 3
@@ -164,6 +165,8 @@ class TrendView(NamedTuple):
     suspects: int = 0
     """Number of labels that may be wrong."""
     repeats: RepeatsView | None = None
+    spread: VariantSpread | None = None
+    """The range of the newest headline over variants, whose average it is."""
     banner: Banner | None = None
     """The problem that changes the newest scores most."""
     iterations: int = 0
@@ -222,6 +225,7 @@ def trend_page(
         steps=tuple(steps),
         suspects=suspects,
         repeats=repeats_view(series),
+        spread=variant_spread(info, specs[0], newest.scorecard) if newest else None,
         banner=banner(problems_of_point(info.id, newest.snapshot, newest.scorecard)) if newest else None,
         iterations=series.iterations,
         outputs=series.outputs,
