@@ -96,7 +96,7 @@ def check_metric(
             reasons += ("another judge",) if regraded else _incomparable_reasons(before, after)
         elif _worse_by(spec, delta.change, before) > limits.drop + _ROUNDING:
             verdict = chance(spec) if chance else None
-            reasons.append("may be chance" if verdict and verdict.decision == "inconclusive" else "dropped")
+            reasons.append("may be chance" if verdict and verdict.is_open else "dropped")
     unique = tuple(dict.fromkeys(reasons))
     change, parts = (delta.change, delta.parts) if delta else (None, None)
     return MetricCheck(

@@ -10,6 +10,7 @@ from sitegen.analysis.comparison.chance import Chance, HeadlineInterval
 from sitegen.analysis.comparison.change import ResultChange
 from sitegen.analysis.comparison.values import Flipped
 from sitegen.model.metrics import Nouns
+from sitegen.model.noise import OPEN
 from sitegen.pages.labels import reason
 from sitegen.scoring.usage import UNITS
 from sitegen.stats.significance import Significance
@@ -89,7 +90,7 @@ def _chance_lines(change: ResultChange, chance: Chance) -> Iterator[str]:
         ("Change", signed(chance.difference), *_interval_rows(signed, chance.change, chance.bootstrap_change)),
     )
     yield from table((metric.label, "Value", "95 % interval", "Bootstrap", "Over"), rows, (1, 2, 3))
-    if chance.decision == "inconclusive" and chance.detectable is not None:
+    if chance.decision in OPEN and chance.detectable is not None:
         yield ""
         subject = f"A change of {number(chance.detectable)}" if chance.detectable <= 1 else "No change at all"
         yield f"{subject} would be seen here 8 times in 10."

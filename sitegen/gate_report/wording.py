@@ -82,8 +82,9 @@ def _metric_predicate(metric: MetricCheck, reason: Reason, nouns: Nouns) -> str:
         case "dropped":
             return f"{loss}, and {metric.limits.drop or 0:g} are allowed"
         case "may be chance":
-            explanation = f": {by_noise(metric.chance.why, nouns)}" if metric.chance else ""
-            return f"{loss}, which may be chance{explanation}"
+            if metric.chance is None:
+                return f"{loss}, which may be chance"
+            return f"{loss}: {metric.chance.decision}, because {by_noise(metric.chance.why, nouns)}"
         case "another judge":
             return "is of grades by another judge than at the base"
         case "no such metric":

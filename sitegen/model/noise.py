@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 Unit: TypeAlias = Literal["documents", "fields", "cases", "runs"]
 """What a sample consists of. fields: there are too few documents, so the interval is about further fields of the same
@@ -66,8 +66,12 @@ class Noise(NamedTuple):
     """Names of outputs so far off their repeats that they are left out of the deviation, the limit and the rates."""
 
 
-Decision: TypeAlias = Literal["better", "worse", "inconclusive", "same"]
-"""same: no cell flipped, and the number did not change."""
+Decision: TypeAlias = Literal["better", "likely better", "cannot tell", "likely worse", "worse", "same"]
+"""better, worse: more than chance at a level of 95 %. likely: at a level of 80 %. cannot tell: not even that, or there
+is too little to compare. same: no cell flipped, and the number did not change."""
+
+OPEN: Final[tuple[Decision, ...]] = ("likely better", "cannot tell", "likely worse")
+"""The decisions that further outputs may still turn round."""
 
 Why: TypeAlias = Literal[
     "another judge",
@@ -87,11 +91,12 @@ class ChangeVerdict(NamedTuple):
 
     decision: Decision
     why: Why
-    """The reason for the decision; of several reasons to doubt, the first in the order of ``Why``."""
+    """What decided: unless the change is beyond chance, the test that is least sure of it."""
     change: float | None
     """After minus before, over what both points have; None if it is undefined."""
     interval: Interval | None
-    """The interval of the change."""
+    """The interval of the change. It leaves out zero if and only if the decision is *better* or *worse*: where it is
+    open, this is the interval of the test that is least sure. None if there is too little to compare."""
     fixed: int
     broken: int
     p_value: float | None
@@ -101,3 +106,8 @@ class ChangeVerdict(NamedTuple):
     """The least change of the headline that this set detects 8 times in 10; None if it is unknown."""
     fields: tuple[FieldMove, ...]
     """The fields with flipped cells, the least p first."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the change may be chance: it is likely at most, or nothing can be told."""
+        return self.decision in OPEN

@@ -2,6 +2,7 @@
 
 import re
 import xml.etree.ElementTree as ET
+from typing import get_args
 
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -21,7 +22,7 @@ from sitegen.text.markdown_cells import code
 F1 = MetricSpec("f1", "F1", "")
 VALUES = st.floats(0, 1)
 LIMITS = st.builds(MetricLimits, st.none() | VALUES, st.none() | st.floats(0, 100))
-DECISIONS: tuple[Decision, ...] = ("worse", "inconclusive", "same", "better")
+DECISIONS: tuple[Decision, ...] = get_args(Decision)
 NOISES = st.sampled_from(DECISIONS).map(
     lambda decision: lambda spec: ChangeVerdict(decision, "beyond chance", None, None, 0, 0, None, None, ())
 )

@@ -98,7 +98,7 @@ def test_the_report_of_a_change_is_what_it_should_be():
 
 def test_a_report_says_how_far_the_headline_can_be_trusted():
     chance = Chance(
-        decision="inconclusive",
+        decision="cannot tell",
         why="flips may be chance",
         difference=-0.125,
         before=HeadlineInterval(0.6, 0.9, "fields", 40, "Wilson"),
@@ -114,7 +114,7 @@ def test_a_report_says_how_far_the_headline_can_be_trusted():
     one = replace(change(), chance=chance, judgements=Significance("McNemar, exact binomial", 2.0, 0.453), flips=())
     text = comparison_markdown(ComparisonDocument(changes=(one,)))
     assert text[text.index("**") : text.index("Right on")] == (
-        "**Inconclusive**: what was fixed and broken may be chance.\n"
+        "**Cannot tell**: what was fixed and broken may be chance.\n"
         "\n"
         "| F1     |  Value |    95 % interval |        Bootstrap | Over      |\n"
         "| ------ | -----: | ---------------: | ---------------: | --------- |\n"

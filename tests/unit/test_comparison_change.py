@@ -173,7 +173,7 @@ def test_an_item_that_is_found_is_one_flip_of_the_test_and_the_change_may_be_cha
     found = change(items, {"items": items["items"][:1]}, items)
     assert (found.fixed, found.broken) == (3, 0)
     assert found.chance is not None
-    assert (found.chance.fixed, found.chance.broken, found.chance.decision) == (1, 0, "inconclusive")
+    assert (found.chance.fixed, found.chance.broken, found.chance.decision) == (1, 0, "cannot tell")
     assert found.judgements == Significance("McNemar, exact binomial", 0.0, 1.0)
 
 

@@ -61,9 +61,9 @@ def test_every_verdict_and_every_reason_has_its_place():
         (COST, MetricLimits(drop=5.0), (3.0, 4.0), 1.0, None, ["dropped"]),
         # It fails only beyond noise, unless nothing tells the noise.
         (F1, MetricLimits(drop=0.0), (0.9, 0.8), -0.1, "worse", ["dropped"]),
-        (F1, MetricLimits(drop=0.0), (0.9, 0.8), -0.1, "inconclusive", ["may be chance"]),
+        (F1, MetricLimits(drop=0.0), (0.9, 0.8), -0.1, "cannot tell", ["may be chance"]),
         # A floor knows no noise.
-        (F1, MetricLimits(floor=0.9, drop=0.0), (0.9, 0.8), -0.1, "inconclusive", ["below the floor", "may be chance"]),
+        (F1, MetricLimits(floor=0.9, drop=0.0), (0.9, 0.8), -0.1, "cannot tell", ["below the floor", "may be chance"]),
         # The change over common documents decides, whatever the whole numbers do.
         (F1, MetricLimits(drop=0.0), (0.9, 0.95), -0.1, "worse", ["dropped"]),
         (F1, MetricLimits(drop=0.0), (0.9, 0.5), 0.0, "worse", []),

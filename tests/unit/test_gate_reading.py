@@ -28,7 +28,7 @@ from tests.sites import run
 
 F1, PRECISION, RECALL = scorer("fields").metrics[:3]
 COMMIT = Commit("c" * 40, 3, "Ann", "2026-01-01T00:00:00Z", "Say more")
-CHANCE = ChangeVerdict("inconclusive", "flips may be chance", -0.01, None, 1, 2, 0.4, 0.1, ())
+CHANCE = ChangeVerdict("cannot tell", "flips may be chance", -0.01, None, 1, 2, 0.4, 0.1, ())
 
 
 def report(

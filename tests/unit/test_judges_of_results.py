@@ -236,7 +236,7 @@ def test_the_gate_and_the_comparison_say_that_they_cannot_tell(project: tuple[Gi
     assert {metric.change for metric in change.metrics if metric.name in ALL} == {None}
     assert change.chance is not None
     assert (change.chance.decision, change.chance.why, change.chance.bootstrap_change) == (
-        "inconclusive",
+        "cannot tell",
         "another judge",
         None,
     )

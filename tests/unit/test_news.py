@@ -88,7 +88,7 @@ CASES: dict[str, tuple[tuple[EvalSummary, ...], tuple[str, ...]]] = {
         ),
     ),
     "a fall that may be chance": (
-        (case("a", 0.9, 0.7, since_best=verdict("inconclusive")), summary("empty")),
+        (case("a", 0.9, 0.7, since_best=verdict("cannot tell")), summary("empty")),
         (
             "Nothing by more than noise; Eval a is 0.200 behind its best F1, iteration-001, which may be chance.",
             "No newest output gained anything.",

@@ -24,6 +24,7 @@ from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats import counts as stats
 from sitegen.stats.intervals import wilson
 from sitegen.stats.steps import levels
+from tests.calibration import words
 
 RIGHT = Counts(tp=1)
 WRONG = Counts(fp=1, fn=1, wrong_value=1)
@@ -197,7 +198,7 @@ def test_where_less_is_better_a_fall_is_better():
 def test_a_fall_that_two_outputs_cannot_tell_may_be_a_step_of_the_series():
     """The example of the Methods page."""
     found = verdict(["+" * 90 + "-" * 10], ["+" * 85 + "-" * 15])
-    assert (found.decision, found.fixed, found.broken, found.p_value) == ("inconclusive", 0, 5, 2 / 2**5)
+    assert (found.decision, found.fixed, found.broken, found.p_value) == ("likely worse", 0, 5, 2 / 2**5)
     before, after = levels([0.91, 0.90] * 4 + [0.85, 0.86] * 4).levels
     assert (before.end, after.start, round(after.mean - before.mean, 3)) == (8, 8, -0.05)
 
@@ -207,15 +208,15 @@ def test_nothing_that_moved_is_the_same():
     assert (found.decision, found.why, found.change, found.fields) == ("same", "nothing moved", 0.0, ())
 
 
-def test_flips_that_cancel_out_are_not_the_same_but_inconclusive():
+def test_flips_that_cancel_out_are_not_the_same_but_nothing_can_be_told():
     found = verdict(["++--"], ["--++"])
-    assert (found.decision, found.why, found.change) == ("inconclusive", "interval holds zero", 0.0)
+    assert (found.decision, found.why, found.change) == ("cannot tell", "interval holds zero", 0.0)
 
 
 def test_five_fixed_fields_of_one_document_may_be_chance_and_six_are_not():
     before = ["+" * 14 + "-" * 6]
     five, six = verdict(before, ["+" * 19 + "-"]), verdict(before, ["+" * 20])
-    assert (five.decision, five.why, five.p_value) == ("inconclusive", "flips may be chance", 0.0625)
+    assert (five.decision, five.why, five.p_value) == ("likely better", "flips may be chance", 0.0625)
     assert (six.decision, six.p_value) == ("better", 0.03125)
 
 
@@ -233,7 +234,7 @@ def test_a_list_item_that_was_found_is_one_event_however_many_cells_it_has():
 
     apart, together = held("item."), held("items[].")
     assert (apart.decision, apart.fixed, apart.p_value) == ("better", 8, 2 / 2**8)
-    assert (together.decision, together.why) == ("inconclusive", "flips may be chance")
+    assert (together.decision, together.why) == ("cannot tell", "flips may be chance")
     assert (together.fixed, together.p_value) == (8, 1.0)
 
 
@@ -244,24 +245,52 @@ def test_all_flips_in_one_document_of_many_may_be_chance():
     found = verdict(before, after)
     assert found.p_value is not None
     assert found.p_value < 0.01
-    assert (found.decision, found.why) == ("inconclusive", "interval holds zero")
+    assert (found.decision, found.why) == ("cannot tell", "interval holds zero")
 
 
-def test_a_change_that_repeats_differ_by_is_inconclusive_however_sure_the_cells_are():
+def test_a_change_that_repeats_differ_by_is_not_sure_however_sure_the_cells_are():
     before, after = ["+" * 14 + "-" * 26], ["+" * 24 + "-" * 16]
     assert verdict(before, after).decision == "better"
     found = verdict(before, after, Noise(1, 3, 0.1, 0.277, FlipRate("", 5, 40), ()))
-    assert (found.decision, found.why) == ("inconclusive", "within the noise of repeats")
-    assert found.detectable == pytest.approx(0.277)
+    assert (found.decision, found.why) == ("likely better", "within the noise of repeats")
+    assert ends(found.interval) == (-0.027, 0.527)
+    # Found 8 times in 10: 1.96 and 0.84 standard errors, of which the noise limit is 1.96.
+    assert found.detectable == pytest.approx(0.277 * 2.8016 / 1.96, abs=1e-4)
 
 
-def test_a_number_that_rises_while_cells_break_is_inconclusive():
+def test_a_number_that_rises_while_cells_break_cannot_be_told():
     """A hundred wrong values became omissions, which cost F1 half as much; six right ones broke."""
     found = verdict(["+" * 50 + "-" * 100], ["+" * 44 + "-" * 6 + "o" * 100])
     assert found.change == pytest.approx(88 / 200 - 100 / 300)
+    assert ends(found.interval) == (-0.203, 0.417)
+    assert (found.decision, found.why, found.p_value) == ("cannot tell", "flips go the other way", 0.03125)
+
+
+@pytest.mark.parametrize("fixed", range(13))
+@pytest.mark.parametrize("broken", [0, 2, 5])
+@pytest.mark.parametrize("limit", [None, 0.05, 0.15])
+def test_a_verdict_is_sure_if_and_only_if_the_interval_beside_it_leaves_out_zero(fixed, broken, limit):
+    before = ["-" * 20 + "+" * 20]
+    after = ["+" * fixed + "-" * (20 - fixed + broken) + "+" * (20 - broken)]
+    found = verdict(before, after, limit and Noise(1, 3, 0.1, limit, FlipRate("", 5, 40), ()))
     assert found.interval is not None
-    assert found.interval.low > 0
-    assert (found.decision, found.why, found.p_value) == ("inconclusive", "flips go the other way", 0.03125)
+    leaves_out_zero = not found.interval.low <= 0 <= found.interval.high
+    assert leaves_out_zero == (found.decision in ("better", "worse"))
+    assert (found.decision in ("better", "likely better")) <= (fixed > broken)
+    assert (found.decision in ("worse", "likely worse")) <= (fixed < broken)
+
+
+def test_four_fixed_fields_are_likely_better_and_three_are_not():
+    before = ["+" * 14 + "-" * 6]
+    three, four = verdict(before, ["+" * 17 + "-" * 3]), verdict(before, ["+" * 18 + "-" * 2])
+    assert (three.decision, three.p_value) == ("cannot tell", 0.25)
+    assert (four.decision, four.p_value) == ("likely better", 0.125)
+
+
+def test_the_words_are_right_as_often_as_the_record_of_the_decision_says():
+    given = {change: words(30, 20, change, trials=60) for change in (0.0, 0.1)}
+    assert given[0.0]["cannot tell"] >= 42
+    assert given[0.1]["better"] >= 57
 
 
 def test_a_document_that_only_one_side_has_is_left_out():
@@ -276,7 +305,7 @@ def test_points_without_a_document_in_common_cannot_be_compared():
     other = other._replace(documents=tuple(each._replace(id="another") for each in other.documents))
     found = change_verdict(one, other, "fields", Flips())
     assert (found.decision, found.why, found.change, found.p_value) == (
-        "inconclusive",
+        "cannot tell",
         "nothing to compare",
         None,
         None,
@@ -285,7 +314,7 @@ def test_points_without_a_document_in_common_cannot_be_compared():
 
 def test_one_field_of_one_document_is_too_little():
     found = verdict(["-"], ["+"])
-    assert (found.decision, found.why, found.change, found.interval) == ("inconclusive", "too few units", 1.0, None)
+    assert (found.decision, found.why, found.change, found.interval) == ("cannot tell", "too few units", 1.0, None)
 
 
 def test_the_mean_of_a_judge_moves_by_cases_and_takes_six():
@@ -293,10 +322,10 @@ def test_the_mean_of_a_judge_moves_by_cases_and_takes_six():
         return change_verdict(judged(*before), judged(*after), "judged", Flips())
 
     five, six = held([0.0] * 5, [1.0] * 5), held([0.0] * 6, [1.0] * 6)
-    assert (five.decision, five.why, five.p_value) == ("inconclusive", "too few units", None)
+    assert (five.decision, five.why, five.p_value) == ("cannot tell", "too few units", None)
     assert (six.decision, six.change, six.p_value) == ("better", 1.0, None)
     mixed = held([0.5, 0.6, 0.7, 0.5, 0.6, 0.7], [0.6, 0.5, 0.9, 0.4, 0.7, 0.7])
-    assert (mixed.decision, mixed.why) == ("inconclusive", "interval holds zero")
+    assert (mixed.decision, mixed.why) == ("cannot tell", "interval holds zero")
 
 
 def test_the_accuracy_of_responses_moves_by_cases():
@@ -358,8 +387,8 @@ def test_a_fall_of_the_quality_of_a_few_answers_is_not_told_from_chance():
     assert few
     assert some
     assert [(one.decision, one.why) for one in (few, some)] == [
-        ("inconclusive", "too few units"),
-        ("inconclusive", "interval holds zero"),
+        ("cannot tell", "too few units"),
+        ("cannot tell", "interval holds zero"),
     ]
 
 

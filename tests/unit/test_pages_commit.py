@@ -179,10 +179,10 @@ def test_a_move_says_why_the_number_moved_and_what_flipped():
 
 def test_a_change_that_may_be_chance_leads_to_how_it_can_be_a_step():
     assert BROUGHT.verdict is not None
-    unsure = BROUGHT._replace(verdict=BROUGHT.verdict._replace(decision="inconclusive", why="interval holds zero"))
+    unsure = BROUGHT._replace(verdict=BROUGHT.verdict._replace(decision="cannot tell", why="interval holds zero"))
     page = commit_page(sample.RECORD, (sample.MOVES[1]._replace(effect=unsure),), (), {}, {})
     html = Renderer([find_templates()], sample.SITE).render(page).decode()
-    assert '<a href="../methods.html#steps-verdict">why what is inconclusive may be a step</a>' in html
+    assert '<a href="../methods.html#steps-verdict">why what may be chance can still be a step</a>' in html
 
 
 def test_what_the_sentence_says_already_is_not_said_again():

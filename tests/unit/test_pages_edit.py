@@ -108,14 +108,14 @@ def test_whether_a_change_is_more_than_chance_stands_beside_it_and_is_counted(re
     sure = ChangeVerdict(
         "worse", "beyond chance", -0.1, Interval(-0.2, -0.05, "fields", 9, "paired"), 0, 6, 0.03, None, ()
     )
-    unsure = sure._replace(decision="inconclusive", why="flips may be chance", broken=3, p_value=0.25, detectable=0.12)
+    unsure = sure._replace(decision="cannot tell", why="flips may be chance", broken=3, p_value=0.25, detectable=0.12)
     known = [one._replace(verdict=each) for one, each in zip(sample.EFFECTS, (unsure, sure), strict=False)]
     page = edit_page(sample.FILE, 1, drawn(1, sample.V1, sample.V2), (*known, sample.EFFECTS[5]))
     html = renderer.render(page).decode()
     assert "1 of 2 by more than chance" in html
     assert '<span class="pill bad">worse</span> Its 95\u202f% interval, −20.0 to −5.0 points, leaves out zero' in html
     assert (
-        '<span class="pill">inconclusive</span> It may be chance: 0 fixed against 3 broken happens by luck (p 0.250, '
+        '<span class="pill">cannot tell</span> It may be chance: 0 fixed against 3 broken happens by luck (p 0.250, '
         "the fields of a list counted once). A change of 12.0 points would be seen here 8 times in 10.</p>"
     ) in html
 

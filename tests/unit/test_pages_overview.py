@@ -55,7 +55,7 @@ def test_charts_of_shares_have_one_scale_and_amounts_their_own():
 
 def test_each_eval_says_how_it_stands_the_one_in_most_trouble_first_and_deleted_ones_last():
     worse = _summary("b", 0.9, 0.5)._replace(peak=Peak(0, 0.9, 0), since_best=verdict("worse"))
-    lower = _summary("c", 0.9, 0.8)._replace(peak=Peak(0, 0.9, 0), since_best=verdict("inconclusive"))
+    lower = _summary("c", 0.9, 0.8)._replace(peak=Peak(0, 0.9, 0), since_best=verdict("cannot tell"))
     page = overview_page(
         (_summary("gone", 0.1, deleted=True), _summary("a", 0.5, 0.5), lower, worse), HEAD, "main", COUNTS, ()
     )

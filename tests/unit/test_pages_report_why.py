@@ -80,7 +80,7 @@ def test_errors_of_documents_that_only_one_point_holds_are_no_change():
 def test_a_point_with_the_same_output_is_not_judged_for_chance():
     before, after = _points()
     same = after._replace(snapshot=after.snapshot._replace(outputs=before.snapshot.outputs))
-    assert _view(after, before).why.verdict.decision == "inconclusive"
+    assert _view(after, before).why.verdict.decision == "cannot tell"
     assert _view(same, before).why.verdict is None
     assert why_rows.judged(None, F1) == "The output is the same, so this says nothing about instructions."
 
@@ -239,9 +239,9 @@ def test_a_verdict_says_which_numbers_decided(why, noise, said):
     interval = Interval(-0.04, -0.01, "documents", 9, "paired, linearised")
     verdict = ChangeVerdict("worse", why, -0.02, interval, 2, 9, 0.04, 0.05, ())
     assert why_rows.evidence(verdict, F1, known) == said
-    doubtful = why_rows.evidence(verdict._replace(decision="inconclusive"), F1, known)
+    doubtful = why_rows.evidence(verdict._replace(decision="cannot tell"), F1, known)
     assert doubtful == f"{said} A change of 5.0 points would be seen here 8 times in 10."
-    hopeless = verdict._replace(decision="inconclusive", detectable=3.129)
+    hopeless = verdict._replace(decision="cannot tell", detectable=3.129)
     assert why_rows.evidence(hopeless, F1, known) == (
         f"{said} No change at all would be seen here 8 times in 10: there is too little to compare."
     )
@@ -249,7 +249,7 @@ def test_a_verdict_says_which_numbers_decided(why, noise, said):
 
 def test_where_fields_are_the_units_the_test_counts_the_fields_of_a_list_once():
     interval = Interval(0.01, 0.04, "fields", 9, "paired, linearised")
-    verdict = ChangeVerdict("inconclusive", "flips may be chance", 0.02, interval, 40, 1, 0.125, None, ())
+    verdict = ChangeVerdict("cannot tell", "flips may be chance", 0.02, interval, 40, 1, 0.125, None, ())
     said = "It may be chance: 40 fixed against 1 broken happens by luck (p 0.125, the fields of a list counted once)."
     assert why_rows.evidence(verdict, F1) == said
 

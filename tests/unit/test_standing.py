@@ -24,7 +24,7 @@ def fallen(name: str, best: float, newest: float | None, decision: Decision, **m
 
 
 def stepped(name: str, status: StepStatus, fall: float = 0.4) -> EvalSummary:
-    return fallen(name, 0.9, 0.9 - fall, "inconclusive", steps=(step(1, 0.9, 0.9 - fall, status),))
+    return fallen(name, 0.9, 0.9 - fall, "cannot tell", steps=(step(1, 0.9, 0.9 - fall, status),))
 
 
 CASES: list[tuple[EvalSummary, Trouble]] = [
@@ -34,9 +34,9 @@ CASES: list[tuple[EvalSummary, Trouble]] = [
     (summary("lost", 0.5, None, peak=Peak(0, 0.5, 0)), "unscored"),
     (summary("unread")._replace(headlines=(headline(1, None, status="unreadable"),)), "unscored"),
     (fallen("behind", 0.9, 0.7, "worse"), "worse"),
-    (fallen("chance", 0.9, 0.7, "inconclusive"), "behind"),
+    (fallen("chance", 0.9, 0.7, "cannot tell"), "behind"),
     (fallen("equal", 0.9, 0.9, "same"), "none"),
-    (fallen("target", 0.9, 0.7, "inconclusive", target=0.8), "below target"),
+    (fallen("target", 0.9, 0.7, "cannot tell", target=0.8), "below target"),
     (stepped("open", "open"), "worse"),
     (stepped("new", "new"), "too new"),
     (stepped("fixed", "fixed"), "behind"),

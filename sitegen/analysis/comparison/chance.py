@@ -29,7 +29,7 @@ class Chance:
     """The verdict on the change of the headline."""
 
     decision: Decision
-    """*inconclusive*: it may be chance. Noise of repeated outputs is not taken into account."""
+    """The word for the change, by the test that is least sure of it. Noise of repeated outputs is not one of these."""
     why: Why
     """The reason for the decision."""
     difference: float | None

@@ -14,12 +14,22 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point
 from sitegen.model.usage import regraded
 from sitegen.stats.counts import quotient
-from sitegen.stats.intervals import ROUNDING, Spread, around, ratio_change, share_change
+from sitegen.stats.intervals import LEVEL, ROUNDING, Spread, ratio_change, share_change
+from sitegen.stats.quantiles import normal, student
 from sitegen.stats.sample_size import least_change, least_net_flips
 from sitegen.stats.significance import ALPHA, holm, mcnemar
 
 FEWEST: Final = 6
 """With so many units, all of them move one way by chance less than once in 20: 2 / 2^6."""
+
+LIKELY: Final = 0.8
+"""Where a change is called likely, its interval at this level leaves out zero."""
+
+_EVEN: Final = 0.5
+"""A test with a greater p value has nothing to say, and its interval grows no further."""
+
+_MANY: Final = 1_000_000
+"""Degrees of freedom from which on Student's t is normal."""
 
 
 def change_verdict(
@@ -33,10 +43,12 @@ def change_verdict(
 ) -> ChangeVerdict:
     """Judge the change between two points, over the units that both have.
 
-    The verdict is *better* or *worse* only if the change is larger than repeats differ by, its interval does not hold
-    zero, and McNemar's test over the cells is significant. Cells say nothing about a headline that is no ratio of
-    counts: there the test is left out, and six units are required instead. A change between the grades of two judges
-    is not judged.
+    Three tests look at the change: its interval over units, McNemar's test over the flipped cells, and how far repeats
+    differ. Each gives an interval. If all of them leave out zero at 95 %, the verdict is *better* or *worse*, and
+    the interval beside it that over units. If they do so at 80 %, it is *likely better* or *likely worse*, else *cannot
+    tell*, and the interval beside it the widest one. Cells say nothing about a headline that is no ratio of counts:
+    there the test is left out, and six units are required instead. A change between the grades of two judges is not
+    judged.
 
     Args:
         before: the earlier point.
@@ -49,7 +61,7 @@ def change_verdict(
     """
     if regraded(exchanges(before, after)[1], after.metrics[0].name):
         return ChangeVerdict(
-            decision="inconclusive",
+            decision="cannot tell",
             why="another judge",
             change=None,
             interval=None,
@@ -60,12 +72,12 @@ def change_verdict(
             fields=(),
         )
     movement = _movement(before, after, kind, flips)
-    why = _decision_reason(movement, noise)
+    judgement = _judge(movement, noise)
     return ChangeVerdict(
-        decision=_decision(why, movement.change, higher_is_better=higher_is_better),
-        why=why,
+        decision=judgement.decision(higher_is_better=higher_is_better),
+        why=judgement.why,
         change=movement.change,
-        interval=_change_interval(movement.unit, movement.spread) if movement.spread else None,
+        interval=judgement.interval(movement),
         fixed=_cell_count(flips.fixed),
         broken=_cell_count(flips.broken),
         p_value=movement.p_value,
@@ -77,12 +89,13 @@ def change_verdict(
 def mean_verdict(unit: Unit, spread: Spread | None, *, scale: float, higher_is_better: bool = True) -> ChangeVerdict:
     """Judge the change of a mean over units by its interval alone, because cells say nothing about it."""
     change = spread.value if spread else None
-    why = _decision_reason(_Movement(unit=unit, spread=spread, change=change, fixed=0, broken=0, p_value=None), None)
+    movement = _Movement(unit=unit, spread=spread, change=change, fixed=0, broken=0, p_value=None)
+    judgement = _judge(movement, None)
     return ChangeVerdict(
-        decision=_decision(why, change, higher_is_better=higher_is_better),
-        why=why,
+        decision=judgement.decision(higher_is_better=higher_is_better),
+        why=judgement.why,
         change=change,
-        interval=_change_interval(unit, spread, scale) if spread else None,
+        interval=judgement.interval(movement, scale),
         fixed=0,
         broken=0,
         p_value=None,
@@ -171,54 +184,110 @@ def _difference(before: Scorecard, after: Scorecard) -> float | None:
     return last - first
 
 
-def _decision_reason(movement: _Movement, noise: Noise | None) -> Why:
-    spread, change, p_value = movement.spread, movement.change, movement.p_value
+class _Test(NamedTuple):
+    """What one test makes of a change: how far chance may have moved it."""
+
+    doubt: Why
+    """The reason not to be sure, if this test is the least sure one."""
+    method: str
+    error: float
+    """Standard error of the change."""
+    freedom: int | None = None
+    """Degrees of freedom of Student's t; None for the normal distribution."""
+
+    def reach(self, level: float) -> float:
+        """Half the width of the interval."""
+        return (normal(level) if self.freedom is None else student(level, self.freedom)) * self.error
+
+    @property
+    def least_change(self) -> float:
+        """The least change that the test finds with a chance of 0.8."""
+        return least_change(self.error, self.freedom or _MANY)
+
+
+class _Judgement(NamedTuple):
+    """What the tests make of a change."""
+
+    why: Why
+    change: float
+    level: float
+    """The level at which every interval leaves out zero: ``LEVEL``, ``LIKELY``, or 0 for neither."""
+    test: _Test | None = None
+    """The one whose interval stands beside the word; None if there is too little to compare."""
+
+    def decision(self, *, higher_is_better: bool) -> Decision:
+        """The word for the change."""
+        if self.why == "nothing moved":
+            return "same"
+        if not self.level:
+            return "cannot tell"
+        improved = (self.change > 0) is higher_is_better
+        if self.level == LIKELY:
+            return "likely better" if improved else "likely worse"
+        return "better" if improved else "worse"
+
+    def interval(self, movement: _Movement, scale: float = 1.0) -> Interval | None:
+        """The interval at ``LEVEL``, cut to *scale*, by which the metric can change at most."""
+        if self.test is None or movement.spread is None:
+            return None
+        reach = self.test.reach(LEVEL)
+        return Interval(
+            low=max(-scale, self.change - reach),
+            high=min(scale, self.change + reach),
+            unit=movement.unit,
+            n=movement.spread.freedom + 1,
+            method=self.test.method,
+        )
+
+
+def _judge(movement: _Movement, noise: Noise | None) -> _Judgement:
+    """Judge a change by the test that is least sure of it, so that word, reason and interval never contradict."""
+    spread, change = movement.spread, movement.change
     if change is None:
-        return "nothing to compare"
+        return _Judgement("nothing to compare", 0.0, 0.0)
+    tests = _tests(movement, noise)
     if abs(change) < ROUNDING and not movement.fixed and not movement.broken:
-        return "nothing moved"
-    if spread is None or (p_value is None and spread.freedom + 1 < FEWEST):
-        return "too few units"
-    if noise and noise.limit is not None and abs(change) <= noise.limit:
-        return "within the noise of repeats"
-    low, high = around(spread)
-    if low <= 0 <= high:
-        return "interval holds zero"
-    if p_value is not None and p_value >= ALPHA:
-        return "flips may be chance"
-    if p_value is not None and (movement.fixed > movement.broken) != (change > 0):
-        return "flips go the other way"
-    return "beyond chance"
+        return _Judgement("nothing moved", change, 0.0, tests[0] if tests else None)
+    if spread is None or (movement.p_value is None and spread.freedom + 1 < FEWEST):
+        return _Judgement("too few units", change, 0.0)
+    doubtful = max(tests, key=lambda test: test.reach(LEVEL))
+    for level in (LEVEL, LIKELY):
+        if all(test.reach(level) < abs(change) for test in tests):
+            # Where all tests agree, the interval is that of the units, which estimates the size of the change best.
+            return (
+                _Judgement("beyond chance", change, level, tests[0])
+                if level == LEVEL
+                else _Judgement(doubtful.doubt, change, level, doubtful)
+            )
+    return _Judgement(doubtful.doubt, change, 0.0, doubtful)
 
 
-def _decision(why: Why, change: float | None, *, higher_is_better: bool) -> Decision:
-    if why == "beyond chance":
-        return "better" if ((change or 0) > 0) is higher_is_better else "worse"
-    return "same" if why == "nothing moved" else "inconclusive"
+def _tests(movement: _Movement, noise: Noise | None) -> list[_Test]:
+    """The tests that have something to say; the one over units is the first."""
+    tests = []
+    if movement.spread:
+        tests.append(_Test("interval holds zero", "paired, linearised", movement.spread.error, movement.spread.freedom))
+    if noise and noise.limit is not None:
+        tests.append(_Test("within the noise of repeats", "as far as repeats differ", noise.limit / normal(LEVEL)))
+    if movement.p_value is not None and movement.change:
+        contradicts = (movement.fixed - movement.broken) * movement.change < 0
+        # The interval that belongs to a test of no change at all (Miettinen 1976): the change over its quantile.
+        quantile = 0.0 if contradicts else normal(1 - movement.p_value) if movement.p_value < _EVEN else 0.0
+        doubt: Why = "flips go the other way" if contradicts and movement.p_value < ALPHA else "flips may be chance"
+        tests.append(_Test(doubt, "by what flipped", abs(movement.change) / max(quantile, normal(1 - _EVEN))))
+    return tests
 
 
 def _detectable(after: Scorecard, movement: _Movement, noise: Noise | None) -> float | None:
-    """The least change that can be told from chance: the largest of the limits by units, by cells and by repeats."""
-    spread, limits = movement.spread, []
-    if spread and spread.error > ROUNDING:
-        limits.append(least_change(spread.error, spread.freedom))
+    """The least change that the same tests find 8 times in 10: the largest of theirs."""
+    limits = [test.least_change for test in _tests(movement._replace(p_value=None), noise) if test.error > ROUNDING]
     name = after.metrics[0].name
     counted, right = quotient(name, after.counts), quotient(name, Counts(tp=1))
     if counted and right and counted[1]:
         # A cell that is fixed adds at most as much as a cell that is right.
         net = least_net_flips(counted[1] // right[0], movement.fixed + movement.broken)
         limits += [] if net is None else [net * right[0] / counted[1]]
-    if noise and noise.limit is not None:
-        limits.append(noise.limit)
     return max(limits, default=None)
-
-
-def _change_interval(unit: Unit, spread: Spread, scale: float = 1.0) -> Interval:
-    """The interval of a change, cut to *scale*, by which the metric can change at most."""
-    low, high = around(spread)
-    return Interval(
-        low=max(-scale, low), high=min(scale, high), unit=unit, n=spread.freedom + 1, method="paired, linearised"
-    )
 
 
 def _flip_p_value(fixed: int, broken: int) -> float:

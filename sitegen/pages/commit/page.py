@@ -57,10 +57,10 @@ class MoveRow(NamedTuple):
         return self.total == 1 and self.effect is not None and self.why == CAUSES["outputs"]
 
     @property
-    def inconclusive(self) -> bool:
+    def is_open(self) -> bool:
         """Whether the change may be chance."""
         verdict = self.effect.verdict if self.effect else None
-        return verdict is not None and verdict.decision == "inconclusive"
+        return verdict is not None and verdict.is_open
 
 
 class InstructionEdit(NamedTuple):
@@ -113,9 +113,9 @@ class CommitView(NamedTuple):
         return sum(row.effect is not None and row.effect.verdict is not None for row in self.moves)
 
     @property
-    def any_inconclusive(self) -> bool:
+    def any_open(self) -> bool:
         """Whether any change may be chance."""
-        return any(row.inconclusive for row in self.moves)
+        return any(row.is_open for row in self.moves)
 
 
 def commit_page(

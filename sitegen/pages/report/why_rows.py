@@ -26,7 +26,14 @@ _ORIGINS: Final = {
     "rules": "because the rules changed",
 }
 
-_TONES: Final[dict[Decision, str]] = {"better": " good", "worse": " bad", "inconclusive": "", "same": ""}
+_TONES: Final[dict[Decision, str]] = {
+    "better": " good",
+    "likely better": " good",
+    "cannot tell": "",
+    "likely worse": " bad",
+    "worse": " bad",
+    "same": "",
+}
 
 
 def sentence(spec: MetricSpec, change: DisplayedChange) -> Markup:
@@ -196,14 +203,16 @@ def judged(verdict: ChangeVerdict | None, spec: MetricSpec, noise: Noise | None 
 
 
 def decision(verdict: ChangeVerdict) -> Markup:
-    """Better, worse, inconclusive or same, as a mark."""
+    """The word for a change, as a mark."""
     return Markup(f'<span class="pill{_TONES[verdict.decision]}">{verdict.decision}</span>')
 
 
 def evidence(verdict: ChangeVerdict, spec: MetricSpec, noise: Noise | None = None) -> str:
-    """The reason for a verdict; for an inconclusive one also the smallest change that these data could show."""
+    """The reason for a verdict; of a change that may be chance also the smallest one that these data could show."""
     sentences = _reason(verdict, spec, noise)
-    if verdict.decision == "inconclusive" and verdict.detectable is not None:
+    if verdict.decision in ("likely better", "likely worse"):
+        sentences += " At a level of 80\u202f% it is not."
+    if verdict.is_open and verdict.detectable is not None:
         whole = in_points(spec.high - spec.low, spec)
         sentences += (
             f" A change of {_change_size(verdict.detectable, spec)} points would be seen here 8 times in 10."
