@@ -50,7 +50,19 @@ STYLES: Final = (
 )
 """Files of ``assets/css/``, in the order in which they make ``assets/app.css``; later rules win."""
 
-SCRIPTS: Final = ("dom", "toggle", "point", "trend", "compare", "tables", "spans", "sort", "copy", "search")
+SCRIPTS: Final = (
+    "dom",
+    "neighbours",
+    "toggle",
+    "point",
+    "trend",
+    "compare",
+    "tables",
+    "spans",
+    "sort",
+    "copy",
+    "search",
+)
 """Files of ``assets/js/`` that share one scope, in the order in which they make ``assets/app.js``."""
 
 

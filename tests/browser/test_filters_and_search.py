@@ -127,6 +127,20 @@ def test_words_match_in_any_order_and_in_parts_across_what_an_entry_says(visit):
         expect(best).to_have_attribute("href", address)
 
 
+def test_brackets_lead_to_the_next_and_the_previous_iteration_but_not_while_typing(visit):
+    page = visit("evals/waybills/0059.html")
+    page.keyboard.press("]")
+    page.wait_for_url(re.compile(r"0060\.html$"))
+    page.keyboard.press("k")
+    page.wait_for_url(re.compile(r"0059\.html$"))
+    page.get_by_label("Search discrepancies").press("]")
+    expect(page.get_by_label("Search discrepancies")).to_have_value("]")
+    assert "0059.html" in page.url
+    page = visit("evals/waybills/0060.html")
+    page.get_by_role("link", name="Next iteration").click()
+    page.wait_for_url(re.compile(r"waybills/index\.html#h-c$"))
+
+
 def test_a_field_found_by_search_leads_to_its_page(visit):
     page = visit("index.html")
     page.get_by_role("button", name="Search").click()

@@ -34,5 +34,6 @@ const rowsOf = html => {
   made.innerHTML = policy ? policy.createHTML(html) : html;
   return [...made.content.children];
 };
+const isTyping = target => /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName ?? "") && target.type !== "radio";
 const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 const setHash = text => history.replaceState(null, "", text ? "#" + text : location.pathname + location.search);

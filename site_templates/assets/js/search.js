@@ -119,7 +119,6 @@ if (searchButton) {
     if (event.key === "Enter" && links[current]) { event.preventDefault(); links[current].click(); }
   });
   addEventListener("keydown", event => {
-    const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName ?? "");
-    if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey && !dialog.open) { event.preventDefault(); open(); }
+    if (event.key === "/" && !isTyping(event.target) && !event.ctrlKey && !event.metaKey && !event.altKey && !dialog.open) { event.preventDefault(); open(); }
   });
 }
