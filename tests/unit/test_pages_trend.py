@@ -176,7 +176,7 @@ def test_the_last_change_has_its_size_its_cells_and_its_verdict():
     assert last is not None
     assert last[:2] == (1, DisplayedChange(-20.0, (Part("outputs", -20.0),)))
     assert last.flipped == Flipped(1, 30, 0)
-    assert (last.verdict.decision, last.verdict.why) == ("cannot tell", "interval holds zero")
+    assert (last.verdict.decision, last.verdict.why) == ("likely worse", "interval holds zero")
 
 
 def test_iterations_in_which_nothing_moved_are_passed_over():
@@ -193,7 +193,9 @@ def test_the_line_above_the_chart_names_the_last_change_in_the_unit_of_the_metri
     page = Renderer([find_templates()], sample.SITE).render(view).decode()
     line = page[page.index('<p class="last">') : page.index('id="h-t"')].partition("</p>")[0]
     words = " ".join(Markup(line).striptags().split())
-    assert words.startswith("Last change iteration-002: F1 ▼down 0.200, 1 fixed, 1,030 broken. cannot tell because its")
+    assert words.startswith(
+        "Last change iteration-002: F1 ▼down 0.200, 1 fixed, 1,030 broken. likely worse because its"
+    )
     assert words.endswith("outputs −0.300, ground truth +0.100. Compare with iteration-001.")
 
 
