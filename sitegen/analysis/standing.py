@@ -46,7 +46,7 @@ WORSE: Final[tuple[Decision, ...]] = ("worse",)
 _ROUNDING: Final = 1e-9
 
 
-class Standing(NamedTuple):
+class EvalStanding(NamedTuple):
     """An eval against what it was."""
 
     summary: EvalSummary
@@ -84,13 +84,13 @@ class Standing(NamedTuple):
         return max((*losses, 100 * (self.behind or 0.0) / span))
 
 
-def standings(summaries: Iterable[EvalSummary], mutes: Sequence[Mute]) -> tuple[Standing, ...]:
+def standings(summaries: Iterable[EvalSummary], mutes: Sequence[Mute]) -> tuple[EvalStanding, ...]:
     """Every eval that is not deleted, the one in most trouble first; of several alike the one that lost most."""
     alive = (standing_of(summary, mutes) for summary in summaries if not summary.deleted)
     return tuple(sorted(alive, key=_trouble_rank))
 
 
-def standing_of(summary: EvalSummary, mutes: Sequence[Mute]) -> Standing:
+def standing_of(summary: EvalSummary, mutes: Sequence[Mute]) -> EvalStanding:
     """How one eval stands."""
     muted = [step for step in summary.steps if mute_of(mutes, summary, step)]
     steps = [step for step in summary.steps if step not in muted]
@@ -103,7 +103,7 @@ def standing_of(summary: EvalSummary, mutes: Sequence[Mute]) -> Standing:
     # Whoever mutes a fall below the best output knows of it.
     expected = summary.peak is not None and any(step.at > summary.peak.at for step in muted)
     target = dict(summary.info.thresholds).get(spec.name)
-    result = Standing(
+    result = EvalStanding(
         summary=summary,
         trouble="none",
         lost=tuple(
@@ -122,7 +122,7 @@ def standing_of(summary: EvalSummary, mutes: Sequence[Mute]) -> Standing:
     return result._replace(trouble=_trouble(result, newest))
 
 
-def _trouble(standing: Standing, newest: Headline | None) -> Trouble:
+def _trouble(standing: EvalStanding, newest: Headline | None) -> Trouble:
     if newest is None:
         return "no outputs"
     if newest.status != "scored" or (newest.values[0] is None and standing.summary.peak):
@@ -136,11 +136,11 @@ def _trouble(standing: Standing, newest: Headline | None) -> Trouble:
     return "behind" if standing.behind else "none"
 
 
-def _trouble_rank(standing: Standing) -> tuple[int, float, str, str]:
+def _trouble_rank(standing: EvalStanding) -> tuple[int, float, str, str]:
     return TROUBLES.index(standing.trouble), -standing.size, standing.summary.info.name, standing.summary.info.id
 
 
-def nothing_is_worse(evals: Iterable[Standing]) -> bool:
+def nothing_is_worse(evals: Iterable[EvalStanding]) -> bool:
     """Whether a page may say that nothing is worse than it was: no loss that is open, too new, or beyond chance."""
     return not any(standing.trouble in LOST for standing in evals)
 

@@ -121,8 +121,8 @@ def _changed(view: CommitView) -> str:
     return ", ".join(filter(None, parts)) or "other files"
 
 
-def _of_evals(what: str, names: Sequence[str]) -> str:
+def _of_evals(changed: str, names: Sequence[str]) -> str:
     evals = dict.fromkeys(filter(None, names))
     if len(evals) > 1:
-        return f"{what} of {len(evals):,} evals"
-    return f"{what} of {next(iter(evals))}" if evals else what if names else ""
+        return f"{changed} of {len(evals):,} evals"
+    return f"{changed} of {next(iter(evals))}" if evals else changed if names else ""

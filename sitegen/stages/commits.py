@@ -202,13 +202,15 @@ def write_commit_pages(task: CommitsTask) -> CommitsDone:
         commit = inputs.record.commit
         path, key = links.commit(commit.sha), digest(encode((task.context.templates, inputs)))
         fresh = commit.sha != WORKTREE and writer.is_fresh(OWNER, path, key)
-        made = attempt("the page of this commit", partial(_made, renderer, inputs, fresh=fresh), commit=commit.sha)
-        if isinstance(made, Problem):
-            failures.append(made)
+        result = attempt(
+            "the page of this commit", partial(_rendered_commit, renderer, inputs, fresh=fresh), commit=commit.sha
+        )
+        if isinstance(result, Problem):
+            failures.append(result)
             rows.append(listed_commit(commit, None))
-            write_in_its_place(writer, renderer, OWNER, path, made)
+            write_in_its_place(writer, renderer, OWNER, path, result)
             continue
-        view, content = made
+        view, content = result
         rows.append(listed_commit(commit, view))
         uncommitted = view if commit.sha == WORKTREE else uncommitted
         if content is not None:
@@ -221,7 +223,7 @@ def write_commit_pages(task: CommitsTask) -> CommitsDone:
     )
 
 
-def _made(renderer: Renderer, inputs: CommitPageInputs, *, fresh: bool) -> tuple[CommitView, bytes | None]:
+def _rendered_commit(renderer: Renderer, inputs: CommitPageInputs, *, fresh: bool) -> tuple[CommitView, bytes | None]:
     """What the page of a commit shows, and its bytes unless they stand in the folder already."""
     page = commit_page(*inputs)
     assert isinstance(page.view, CommitView)

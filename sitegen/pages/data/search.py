@@ -44,13 +44,23 @@ class SearchFields(NamedTuple):
 
 def iteration_entry(info: EvalInfo, label: str, slug: str, commit: Commit) -> SearchEntry:
     """A point of an eval."""
-    return SearchEntry(f"{info.name}, {label}", links.report(info.id, slug), commit.subject, commit.author)
+    return SearchEntry(
+        title=f"{info.name}, {label}",
+        address=links.report(info.id, slug),
+        note=commit.subject,
+        author=commit.author,
+    )
 
 
 def edit_entry(edit: Edit) -> SearchEntry:
     """An edit of instructions: leads to its commit, whose address does not change when the file is renamed."""
     commit = edit.commit
-    return SearchEntry(commit.subject, links.commit(commit.sha), f"{edit.path} {commit.short}", commit.author)
+    return SearchEntry(
+        title=commit.subject,
+        address=links.commit(commit.sha),
+        note=f"{edit.path} {commit.short}",
+        author=commit.author,
+    )
 
 
 def shard_of(index: int) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from sitegen.analysis.standing import LOST, Standing, nothing_is_worse
+from sitegen.analysis.standing import LOST, EvalStanding, nothing_is_worse
 from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Decision
@@ -50,7 +50,9 @@ class Sentence(NamedTuple):
         return "".join(phrase.text for phrase in self.phrases)
 
 
-def news(evals: Sequence[Standing], focus: FocusView | None, *, losses_follow: bool = False) -> tuple[Sentence, ...]:
+def news(
+    evals: Sequence[EvalStanding], focus: FocusView | None, *, losses_follow: bool = False
+) -> tuple[Sentence, ...]:
     """The sentences, from all evals that are not deleted, the one in most trouble first; none if there are none.
 
     *losses_follow* says that the losses of further evals stand below, so that the first sentence does not name them.
@@ -71,7 +73,7 @@ def news(evals: Sequence[Standing], focus: FocusView | None, *, losses_follow: b
     )
 
 
-def _worse(scored: Sequence[Standing], losses_follow: bool) -> Iterator[Phrase]:
+def _worse(scored: Sequence[EvalStanding], losses_follow: bool) -> Iterator[Phrase]:
     lost = [standing for standing in scored if standing.trouble in LOST]
     if lost:
         yield from loss(lost[0])
@@ -103,7 +105,7 @@ _BEST: Final = links.regressions() + "#h-best"
 """Where the best output of each eval is listed."""
 
 
-def loss(standing: Standing) -> Iterator[Phrase]:
+def loss(standing: EvalStanding) -> Iterator[Phrase]:
     """What an eval lost, as a sentence; of an eval that lost something."""
     summary, spec, newest = standing.summary, standing.spec, standing.newest
     if standing.trouble == "unscored":
@@ -139,7 +141,7 @@ def loss(standing: Standing) -> Iterator[Phrase]:
     yield Phrase(" and was not regained." if step.status == "open" else ", too new to tell from noise.")
 
 
-def _better(scored: Sequence[Standing]) -> Iterator[Phrase]:
+def _better(scored: Sequence[EvalStanding]) -> Iterator[Phrase]:
     gains = sorted(
         ((_gain(standing.summary), standing) for standing in scored if _gain(standing.summary) > _ROUNDING),
         key=lambda pair: (not _is_sure(pair[1].summary), -pair[0], pair[1].summary.info.id),
@@ -167,7 +169,7 @@ def _better(scored: Sequence[Standing]) -> Iterator[Phrase]:
     yield Phrase(".")
 
 
-def _gained(gain: float, standing: Standing) -> Iterator[Phrase]:
+def _gained(gain: float, standing: EvalStanding) -> Iterator[Phrase]:
     summary, spec, newest = standing.summary, standing.spec, standing.newest
     amount = gain / 100 * (spec.high - spec.low)
     yield _eval_name(summary)
@@ -180,7 +182,7 @@ def _gained(gain: float, standing: Standing) -> Iterator[Phrase]:
         yield Phrase(", which may be chance")
 
 
-def _first_output(standing: Standing) -> Iterator[Phrase]:
+def _first_output(standing: EvalStanding) -> Iterator[Phrase]:
     summary, value = standing.summary, standing.newest.values[0]
     yield _eval_name(summary)
     yield Phrase(" has its first output, ")
@@ -202,7 +204,7 @@ def _last_gain(step: Step, summary: EvalSummary) -> Iterator[Phrase]:
     yield _output(summary, summary.headlines[step.at])
 
 
-def _next(scored: Sequence[Standing], focus: FocusView | None) -> Iterator[Phrase]:
+def _next(scored: Sequence[EvalStanding], focus: FocusView | None) -> Iterator[Phrase]:
     worst = scored[0]
     step = next((step for step in worst.lost if step.metrics[0].name == worst.spec.name), None)
     if worst.trouble == "unscored":
@@ -261,7 +263,7 @@ def _look_at(summary: EvalSummary, step: Step) -> Iterator[Phrase]:
         yield Phrase("and no edit of instructions beside it")
 
 
-def _work(scored: Sequence[Standing], focus: FocusView | None) -> Iterator[Phrase]:
+def _work(scored: Sequence[EvalStanding], focus: FocusView | None) -> Iterator[Phrase]:
     """Where the errors are: of the eval below its target that lacks most, else of all."""
     missed = next((standing for standing in scored if standing.below_target), None)
     if missed:
@@ -319,7 +321,7 @@ def _section(section: str) -> Phrase:
     return Phrase("its fields at the top level") if section in ("", TOP_LEVEL) else Phrase(section, "", section)
 
 
-def _distance(standing: Standing) -> Iterator[Phrase]:
+def _distance(standing: EvalStanding) -> Iterator[Phrase]:
     yield _eval_name(standing.summary)
     yield Phrase(f" is {metric_text(standing.behind or 0.0, 3, standing.spec.unit)} behind its best ")
     yield from _metric(standing.spec)

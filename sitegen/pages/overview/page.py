@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sitegen.analysis.causes import ProblemCounts, named_counts
 from sitegen.analysis.noise.intervals import ends_of_mean
-from sitegen.analysis.standing import LOST, Standing, standings
+from sitegen.analysis.standing import LOST, EvalStanding, standings
 from sitegen.config import Mute
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import Overlap
@@ -93,7 +93,7 @@ class EvalRow(NamedTuple):
 
     info: EvalInfo
     headline: MetricSpec
-    standing: Standing | None
+    standing: EvalStanding | None
     """How it stands against what it was; None if it is deleted."""
     newest: Headline | None
     spark: tuple[float | None, ...]
@@ -288,7 +288,7 @@ def _shared_scale(summaries: Iterable[EvalSummary]) -> tuple[float, float] | Non
     return (min(values), max(values)) if values else None
 
 
-def _eval_row(summary: EvalSummary, standing: Standing | None, scale: tuple[float, float] | None) -> EvalRow:
+def _eval_row(summary: EvalSummary, standing: EvalStanding | None, scale: tuple[float, float] | None) -> EvalRow:
     newest = summary.headlines[-1] if summary.headlines else None
     values: tuple[float | None, ...] = newest.values[:3] if newest else ()
     values += (None,) * (3 - len(values))

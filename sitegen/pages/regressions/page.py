@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from sitegen.analysis.best import best_of_summary, values_of_summary
 from sitegen.analysis.regressions import mute_of
-from sitegen.analysis.standing import Standing, nothing_is_worse, standings
+from sitegen.analysis.standing import EvalStanding, nothing_is_worse, standings
 from sitegen.config import Mute
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.regressions import UNTOLD, Circumstances, MetricStep, Step
@@ -96,7 +96,7 @@ class StepGroup(NamedTuple):
 class ChampionRow(NamedTuple):
     """The best output of an eval, by the newest ground truth and rules, and the newest one."""
 
-    standing: Standing
+    standing: EvalStanding
     best: Headline
     since: int
     """Number of points after the best one."""
@@ -123,7 +123,7 @@ class RegressionsView:
     evals: tuple[tuple[str, str], ...]
     """(id, name) of evals with a step, by which the page can be filtered."""
     nothing_is_worse: bool
-    behind: tuple[Standing, ...]
+    behind: tuple[EvalStanding, ...]
     """Evals whose newest output is behind the best one by more than chance."""
     nav: str = "regressions"
 
@@ -237,7 +237,7 @@ def _change_sentence(circumstances: Circumstances, *, same: bool) -> str:
     return changed[:1].upper() + changed[1:] + "."
 
 
-def _champion(standing: Standing, best: Headline) -> ChampionRow:
+def _champion(standing: EvalStanding, best: Headline) -> ChampionRow:
     summary = standing.summary
     column = values_of_summary(summary)
     return ChampionRow(
