@@ -247,7 +247,7 @@ def _judge(movement: _Movement, noise: Noise | None) -> _Judgement:
         return _Judgement("nothing to compare", 0.0, 0.0)
     tests = _tests(movement, noise)
     if abs(change) < ROUNDING and not movement.fixed and not movement.broken:
-        return _Judgement("nothing moved", change, 0.0, tests[0] if tests else None)
+        return _Judgement(why="nothing moved", change=change, level=0.0, test=tests[0] if tests else None)
     if spread is None or (movement.p_value is None and spread.freedom + 1 < FEWEST):
         return _Judgement("too few units", change, 0.0)
     doubtful = max(tests, key=lambda test: test.reach(LEVEL))
@@ -255,18 +255,25 @@ def _judge(movement: _Movement, noise: Noise | None) -> _Judgement:
         if all(test.reach(level) < abs(change) for test in tests):
             # Where all tests agree, the interval is that of the units, which estimates the size of the change best.
             return (
-                _Judgement("beyond chance", change, level, tests[0])
+                _Judgement(why="beyond chance", change=change, level=level, test=tests[0])
                 if level == LEVEL
-                else _Judgement(doubtful.doubt, change, level, doubtful)
+                else _Judgement(why=doubtful.doubt, change=change, level=level, test=doubtful)
             )
-    return _Judgement(doubtful.doubt, change, 0.0, doubtful)
+    return _Judgement(why=doubtful.doubt, change=change, level=0.0, test=doubtful)
 
 
 def _tests(movement: _Movement, noise: Noise | None) -> list[_Test]:
     """The tests that have something to say; the one over units is the first."""
     tests = []
     if movement.spread:
-        tests.append(_Test("interval holds zero", "paired, linearised", movement.spread.error, movement.spread.freedom))
+        tests.append(
+            _Test(
+                doubt="interval holds zero",
+                method="paired, linearised",
+                error=movement.spread.error,
+                freedom=movement.spread.freedom,
+            )
+        )
     if noise and noise.limit is not None:
         tests.append(_Test("within the noise of repeats", "as far as repeats differ", noise.limit / normal(LEVEL)))
     if movement.p_value is not None and movement.change:

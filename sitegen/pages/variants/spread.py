@@ -31,4 +31,4 @@ def variant_spread(info: EvalInfo, spec: MetricSpec, card: Scorecard) -> Variant
     sign = 1 if spec.higher_is_better else -1
     worst = min(defined, key=lambda pair: (sign * pair[0], pair[1]))
     best = min(defined, key=lambda pair: (-sign * pair[0], pair[1]))
-    return VariantSpread(len(defined), worst[0], worst[1], best[0], best[1])
+    return VariantSpread(variants=len(defined), worst=worst[0], worst_name=worst[1], best=best[0], best_name=best[1])
