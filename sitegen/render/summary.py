@@ -19,10 +19,10 @@ from sitegen.model.series import Effect, EvalSummary
 from sitegen.model.site import RawFile, SiteInfo
 from sitegen.pages import links
 from sitegen.pages.changes import in_points, split
+from sitegen.pages.instructions.page import EditEffects
 from sitegen.pages.labels import CAUSES, exchange, outputs
 from sitegen.pages.overview.focus import FocusView, focus_view
 from sitegen.pages.overview.news import Phrase, news
-from sitegen.pages.overview.page import EditEffects
 from sitegen.scoring.usage import UNITS, usage_metrics
 from sitegen.text.markdown_cells import NIL, code, count, name, number, points, table
 from sitegen.text.values import amount

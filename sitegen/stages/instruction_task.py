@@ -27,8 +27,8 @@ from sitegen.render.writer import WrittenFiles, digest
 from sitegen.stages.cached_kinds import CountedEdit
 from sitegen.stages.failures import attempt
 from sitegen.stages.worker_context import WorkerContext
-from sitegen.text.patch import PatchCounts, read_patch
-from sitegen.text.sections import NO_TEXT, Outline, TextStats, outline, touched
+from sitegen.text.patch import PatchCounts, read_patch, touched_sections
+from sitegen.text.sections import NO_TEXT, Outline, TextStats, outline
 
 
 class InstructionTask(NamedTuple):
@@ -98,7 +98,7 @@ class _InstructionWork:
         outlines = self._outlines([index for index in needed if index in uncounted])
         for index, patch in zip(needed, patches, strict=True):
             if index in uncounted:
-                sections = touched(read_patch(patch).hunks, *next(outlines))
+                sections = touched_sections(read_patch(patch).hunks, *next(outlines))
                 self._counted[index] = CountedEdit(counts=_patch_counts(patch), sections=sections)
             if index in stale:
                 self._write_edit(index, draw_edit(self._edits[index], patch))

@@ -19,10 +19,10 @@ from sitegen.pages.data import search
 from sitegen.pages.data.badges import badge_files
 from sitegen.pages.data.exports import index_file, schema_files
 from sitegen.pages.data.feed import feed_file
-from sitegen.pages.instructions.page import instructions_page
+from sitegen.pages.instructions.page import EditEffects, FileEdit, instructions_page
 from sitegen.pages.methods import methods_page
 from sitegen.pages.overview.instructions_only import InstructionOverview, instruction_overview
-from sitegen.pages.overview.page import EditEffects, FileEdit, SiteCounts, Worktree, overview_page
+from sitegen.pages.overview.page import SiteCounts, Worktree, overview_page
 from sitegen.pages.placeholders import NO_JEKYLL, not_found_page
 from sitegen.pages.problems import problems_page
 from sitegen.pages.regressions.page import regressions_page

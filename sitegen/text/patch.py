@@ -9,7 +9,14 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.text.plain import LONGEST_LINE, cut, visible
-from sitegen.text.sections import VERSION_LINES, count_words, stated_version, without_version
+from sitegen.text.sections import (
+    MOST_SECTIONS,
+    VERSION_LINES,
+    Outline,
+    count_words,
+    stated_version,
+    without_version,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -254,3 +261,19 @@ def _slip(count: PatchCounts, before: str | None, after: str | None) -> VersionS
     emptied = after is None and count.added == 0
     changed = count.added + count.removed > 0
     return "text alone" if changed and not emptied and after in (before, None) else None
+
+
+def touched_sections(hunks: Iterable[Hunk], old: Outline, new: Outline) -> tuple[str, ...]:
+    """The sections whose lines a patch removed from the old text or added to the new one, in their order.
+
+    Blank lines touch no section, and neither does the line in which a file states its version.
+    """
+    paths: dict[str, None] = {}
+    for hunk in hunks:
+        for kind, text, before, after in hunk.lines:
+            number, side = (before, old) if kind == "removed" else (after, new)
+            if kind not in ("removed", "added") or number is None or not text.strip():
+                continue
+            if number > VERSION_LINES or stated_version(text) is None:
+                paths.setdefault(side.at(number))
+    return tuple(paths)[:MOST_SECTIONS]

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from sitegen.text.plain import line
-
-if TYPE_CHECKING:
-    from sitegen.text.patch import Hunk  # which reads the versions that a file states here
 
 VERSION_LINES: Final = 40
 """Lines at the start of a file among which its version is looked for."""
@@ -140,22 +137,6 @@ def outline(content: bytes) -> Outline:
             starts.append(number)
             paths.append(" › ".join(name for _, name in above))
     return Outline(tuple(starts), tuple(paths))
-
-
-def touched(hunks: Iterable[Hunk], old: Outline, new: Outline) -> tuple[str, ...]:
-    """The sections whose lines a patch removed from the old text or added to the new one, in their order.
-
-    Blank lines touch no section, and neither does the line in which a file states its version.
-    """
-    paths: dict[str, None] = {}
-    for hunk in hunks:
-        for kind, text, before, after in hunk.lines:
-            number, side = (before, old) if kind == "removed" else (after, new)
-            if kind not in ("removed", "added") or number is None or not text.strip():
-                continue
-            if number > VERSION_LINES or stated_version(text) is None:
-                paths.setdefault(side.at(number))
-    return tuple(paths)[:MOST_SECTIONS]
 
 
 def _title(raw: bytes) -> str:

@@ -23,8 +23,9 @@ from sitegen.pages.compare.page import compare_page
 from sitegen.pages.data import exports, search
 from sitegen.pages.data.feed import feed_file
 from sitegen.pages.field.page import field_page, field_work
+from sitegen.pages.instructions.page import EditEffects, FileEdit
 from sitegen.pages.methods import methods_page
-from sitegen.pages.overview.page import EditEffects, FileEdit, SiteCounts, Worktree, overview_page
+from sitegen.pages.overview.page import SiteCounts, Worktree, overview_page
 from sitegen.pages.placeholders import NO_JEKYLL, not_found_page
 from sitegen.pages.problems import problems_page
 from sitegen.pages.regressions.page import regressions_page

@@ -28,8 +28,9 @@ from sitegen.pages.report import (
     why_rows,
 )
 from sitegen.pages.trend import trend_rows
-from sitegen.pages.trend.page import TrendPoint, TrendView
+from sitegen.pages.trend.page import TrendView
 from sitegen.pages.trend.panels import HeatMap, HeatRow
+from sitegen.pages.trend.point import TrendPoint
 from sitegen.text.words import WordSpan
 from tests import pages_sample as sample
 

@@ -5,8 +5,7 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import Effect, Headline
 from sitegen.model.timeline import Blob, Edit
 from sitegen.pages.instruction.edit_rows import body
-from sitegen.pages.instructions.page import ROWS, MatrixColumn, Shift, instructions_page, matrix
-from sitegen.pages.overview.page import EditEffects, FileEdit
+from sitegen.pages.instructions.page import ROWS, EditEffects, FileEdit, MatrixColumn, Shift, instructions_page, matrix
 from sitegen.render.environment import Renderer, find_templates
 from tests import pages_sample_diffs as sample
 

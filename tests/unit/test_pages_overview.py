@@ -10,10 +10,10 @@ from sitegen.model.outcomes import Judgement
 from sitegen.model.series import EvalInfo, EvalSummary, Focus, Headline, Peak, Streak, WeakSection
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages.instruction.page import Impact
-from sitegen.pages.instructions.page import FileRecord, FileSize
+from sitegen.pages.instructions.page import EditEffects, FileEdit, FileRecord, FileSize
 from sitegen.pages.overview.focus import focus_of
 from sitegen.pages.overview.instructions_only import FilePair, instruction_overview
-from sitegen.pages.overview.page import EditEffects, FileEdit, SiteCounts, overview_page
+from sitegen.pages.overview.page import SiteCounts, overview_page
 from sitegen.render.environment import Renderer, find_templates
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample as sample

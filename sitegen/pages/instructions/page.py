@@ -9,10 +9,9 @@ from typing import Final, NamedTuple
 from sitegen.model.commits import Commit
 from sitegen.model.series import Effect
 from sitegen.model.site import Page
-from sitegen.model.timeline import InstructionHistory
+from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.instruction.page import Impact, line_counts, thinned
-from sitegen.pages.overview.page import EditEffects
 from sitegen.text.patch import PatchCounts
 from sitegen.text.plain import line
 
@@ -21,6 +20,25 @@ ROWS: Final = 100
 
 NOTICED: Final = 0.05
 """Points below which a change is written as 0 and does not make an edit mixed."""
+
+
+class FileEdit(NamedTuple):
+    """An edit of one instruction file."""
+
+    edit: Edit
+    file: str
+    """The last path of the file, which its page is named after."""
+    counts: PatchCounts | None = None
+    """Lines added and removed, on pages that say so."""
+
+
+class EditEffects(NamedTuple):
+    """The instruction edits of one commit, with their effect on each eval."""
+
+    commit: Commit
+    edits: tuple[FileEdit, ...]
+    """By path; at least one."""
+    effects: tuple[Effect, ...]
 
 
 class FileSize(NamedTuple):

@@ -14,16 +14,15 @@ from sitegen.model.deltas import Overlap
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Interval
 from sitegen.model.problems import Problem
-from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline
+from sitegen.model.series import EvalInfo, EvalSummary, Headline
 from sitegen.model.site import Page
-from sitegen.model.timeline import Edit
 from sitegen.pages import links
 from sitegen.pages.commit.page import CommitView
+from sitegen.pages.instructions.page import EditEffects, FileEdit
 from sitegen.pages.overview.focus import FocusView, focus_view
 from sitegen.pages.overview.news import Phrase, Sentence, loss, news
 from sitegen.pages.problems import Banner, banner
 from sitegen.stats.counts import mean
-from sitegen.text.patch import PatchCounts
 
 if TYPE_CHECKING:
     from sitegen.pages.overview.instructions_only import InstructionOverview
@@ -51,30 +50,11 @@ class SiteCounts(NamedTuple):
     problems: ProblemCounts
 
 
-class FileEdit(NamedTuple):
-    """An edit of one instruction file."""
-
-    edit: Edit
-    file: str
-    """The last path of the file, which its page is named after."""
-    counts: PatchCounts | None = None
-    """Lines added and removed, on pages that say so."""
-
-
 class Worktree(NamedTuple):
     """The uncommitted changes, on a site whose newest point is the work tree."""
 
     uncommitted: CommitView | None
     """Their effects against the newest commit; None if they change nothing that sitegen reads."""
-
-
-class EditEffects(NamedTuple):
-    """The instruction edits of one commit, with their effect on each eval."""
-
-    commit: Commit
-    edits: tuple[FileEdit, ...]
-    """By path; at least one."""
-    effects: tuple[Effect, ...]
 
 
 class LossCounts(NamedTuple):

@@ -9,18 +9,17 @@ from sitegen.analysis.best import best_points, values_now
 from sitegen.analysis.deltas import graded_since
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.analysis.series import problems_of_point
-from sitegen.model.commits import Commit
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import Counts, MetricSpec
 from sitegen.model.noise import Interval
 from sitegen.model.regressions import Step
-from sitegen.model.scorecards import Scorecard, Status
+from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import EvalInfo, Point, Series
 from sitegen.model.site import Page
 from sitegen.model.usage import RunUsage
 from sitegen.pages import links
-from sitegen.pages.changes import DisplayedChange, Flipped, changes, flipped
-from sitegen.pages.labels import CAUSES, STATUSES
+from sitegen.pages.changes import DisplayedChange, changes, flipped
+from sitegen.pages.labels import CAUSES
 from sitegen.pages.problems import Banner, banner
 from sitegen.pages.trend.panels import (
     ONE_CLOCK,
@@ -37,6 +36,7 @@ from sitegen.pages.trend.panels import (
     repeats_view,
     usage_view,
 )
+from sitegen.pages.trend.point import TrendPoint
 from sitegen.pages.variants.spread import VariantSpread, variant_spread
 from sitegen.stats.counts import errors_by_type
 
@@ -45,51 +45,6 @@ DRAWN: Final = 3
 
 VARIANTS: Final = 6
 """Most variants or models that are drawn."""
-
-
-class TrendPoint(NamedTuple):
-    """One point of the chart and the table."""
-
-    number: int
-    label: str
-    file: str
-    """Address of the report, relative to the trend page."""
-    commit: Commit
-    status: Status
-    cause: str
-    """What changed, in words."""
-    rescored: bool
-    """There is no new output: ground truth or rules changed."""
-    deleted: bool
-    values: tuple[float | None, ...]
-    """In the order of the specs."""
-    errors: tuple[int, ...]
-    """In the order of ``ERROR_TYPES``."""
-    edited: tuple[str, ...]
-    """Paths of the instruction files that were edited since the point before."""
-    variants: tuple[float | None, ...] = ()
-    """The headline of each variant that is drawn."""
-    changes: tuple[DisplayedChange, ...] = ()
-    """Changes of the drawn metrics against the point before; none at the first point."""
-    flipped: Flipped | None = None
-    """Cells that flipped since the point before."""
-    stale: bool = False
-    """Instructions that drive the eval were edited after the output was made."""
-    interval: Interval | None = None
-    """Interval of the headline."""
-    models: tuple[str, ...] = ()
-    """Models that made the output; empty if it does not say."""
-    exchanged: tuple[str, ...] = ()
-    """``model`` and ``judge``, those that differ from the point before."""
-    copy_of: int | None = None
-    """Index of the point with the output that this one is a copy of; None if it is no copy."""
-
-    @property
-    def remark(self) -> str:
-        """What is unusual about the point, in words; empty if nothing is."""
-        if self.status != "scored":
-            return STATUSES[self.status]
-        return self.cause if self.rescored else ""
 
 
 class MetricNow(NamedTuple):

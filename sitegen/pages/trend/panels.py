@@ -29,7 +29,7 @@ from sitegen.scoring.usage import USAGE
 from sitegen.stats.counts import errors, judged
 
 if TYPE_CHECKING:
-    from sitegen.pages.trend.page import TrendPoint
+    from sitegen.pages.trend.point import TrendPoint
 
 HEAT_ROWS: Final = 60
 """Most fields of the heat map: those that changed last."""

@@ -26,7 +26,8 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.regressions import Step
 from sitegen.pages.change_text import ROUNDING, own_unit
 from sitegen.pages.changes import in_own_unit
-from sitegen.pages.trend.page import TrendPoint, TrendView
+from sitegen.pages.trend.page import TrendView
+from sitegen.pages.trend.point import TrendPoint
 from sitegen.pages.variants.variant_charts import tone
 from sitegen.text.values import COUNT, SMALL, metric_text
 

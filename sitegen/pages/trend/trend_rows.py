@@ -17,8 +17,9 @@ from sitegen.pages.changes import DisplayedChange, in_own_unit
 from sitegen.pages.labels import STALE
 from sitegen.pages.report.discrepancies import field_file
 from sitegen.pages.report.report_rows import error_types
-from sitegen.pages.trend.page import TrendPoint, TrendView
+from sitegen.pages.trend.page import TrendView
 from sitegen.pages.trend.panels import ROWS, HeatRow, OutputUsage, UsageView
+from sitegen.pages.trend.point import TrendPoint
 from sitegen.stats.counts import errors, judged
 from sitegen.text.plain import line
 from sitegen.text.values import SMALL, amount
