@@ -5,30 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-import axe_playwright_python
+import axe_core_python
 from playwright.sync_api import Page
 
-_AXE: Final = next(Path(axe_playwright_python.__file__).parent.rglob("axe.min.js")).read_text(encoding="utf-8")
-
-_SCHEMES: Final = (
-    ("light", "{rules: {'target-size': {enabled: true}}}"),
-    ("dark", "{runOnly: ['color-contrast', 'link-in-text-block']}"),
-)
+_AXE: Final = next(Path(axe_core_python.__file__).parent.rglob("axe.min.js")).read_text(encoding="utf-8")
 
 
 def violations_axe_finds(page: Page, *, dark: bool = True) -> list[tuple[str, str, str]]:
     """(scheme, rule, where) of each violation, with everything unfolded. The page must bypass its policy.
 
-    The size of targets, which axe leaves out by default, is asked for as well. Light and dark differ in colours
-    alone (``tokens.css``), so that dark is asked only for contrast, and for links that nothing but colour sets apart.
+    Light and dark differ in colours alone (``tokens.css``), so that dark is asked for contrast only.
     """
     page.evaluate("() => document.querySelectorAll('details').forEach(d => { d.open = true; })")
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(_AXE)
     found = []
-    for scheme, options in _SCHEMES[: 1 + dark]:
+    for scheme, rules in (("light", "{}"), ("dark", "{runOnly: ['color-contrast']}"))[: 1 + dark]:
         # Without motion: on a busy machine axe would otherwise see colours on their way from light to dark.
         page.emulate_media(color_scheme="light" if scheme == "light" else "dark", reduced_motion="reduce")
-        result = page.evaluate(f"() => axe.run(document, {{resultTypes: ['violations'], ...{options}}})")
+        result = page.evaluate(f"() => axe.run(document, {{resultTypes: ['violations'], ...{rules}}})")
         found += [(scheme, one["id"], one["nodes"][0]["html"][:200]) for one in result["violations"]]
     return found
