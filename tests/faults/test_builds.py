@@ -53,17 +53,6 @@ def test_a_build_with_nothing_to_do_writes_nothing(demo, tmp_path):
     assert again == first._replace(written=0, unchanged=first.written)
 
 
-def test_new_points_draw_no_edit_and_render_no_text_again(small, tmp_path, monkeypatch):
-    build_site(small.path, tmp_path / "public")
-    small.commit({"evals/names/extracted.json": output(2)}, message="Third run")
-    with monkeypatch.context() as patched:
-        patched.setattr("sitegen.stages.instruction_task.draw_edit", None)
-        patched.setattr("sitegen.stages.instruction_task.show_text", None)
-        build_site(small.path, tmp_path / "public")
-    build_site(small.path, tmp_path / "cold")
-    assert differences(tmp_path / "public", tmp_path / "cold") == []
-
-
 def test_an_output_that_is_deleted_is_not_found_twice(small, tmp_path):
     build_site(small.path, tmp_path / "public")
     small.commit({"evals/names/extracted.json": None}, message="Drop the output")
