@@ -135,7 +135,7 @@ def test_a_drop_that_may_be_chance_is_inconclusive_and_does_not_fail(repo):
     [notes] = found["evals"]
     assert (found["verdict"], found["passed"], notes["verdict"]) == ("inconclusive", True, "inconclusive")
     assert notes["metrics"][0]["reasons"] == ["may be chance"]
-    assert notes["metrics"][0]["noise"]["why"] == "interval holds zero"
+    assert notes["metrics"][0]["noise"]["why"] == "flips may be chance"
 
 
 def test_without_noise_any_drop_beyond_the_limit_fails(repo):

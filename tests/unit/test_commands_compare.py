@@ -60,7 +60,7 @@ def test_all_variants_of_an_eval_are_compared(project):
     assert body["schema"] == "sitegen/comparison/1"
     [found] = body["variants"]
     assert [one["name"] for one in found["variants"]] == ["kind", "plain"]
-    assert (found["overall_winner"], found["confidence"]) == ("kind", "high")
+    assert (found["overall_winner"], found["confidence"]) == ("kind", "medium")
     assert found["recommendation"] == "Use kind: it is significantly better in accuracy, and ranks first."
     assert [len(pair["flips"]) for pair in found["pairs"]] == [16]
 
