@@ -135,7 +135,7 @@ def test_the_trend_shows_every_number_its_direction_and_the_step_with_the_edit_b
     trend = page(sites[2], "evals/sums/index.html")
     assert "Recorded by the run; higher is better (guessed from the name)." in trend
     assert "Recorded by the run; lower is better (guessed from the name)." in trend
-    assert "retail.f1 −20.5 points at sums-06" in trend
+    assert "retail.f1 −0.205 at sums-06" in trend
     regressions = " ".join(re.sub(r"<[^>]+>", "", page(sites[2], "regressions.html")).split())
     assert "1 instruction edit came with" in regressions
     assert "retail.f1 0.807 → 0.602" in regressions
