@@ -106,7 +106,7 @@ def test_wilson_of_the_wrong_ones_mirrors_that_of_the_right_ones(right, trials, 
 def test_the_other_way_round_better_is_worse_and_all_numbers_turn_over(cells):
     before, after = [first for first, _ in cells], [last for _, last in cells]
     there, back = verdict(before, after), verdict(after, before)
-    turned = {"better": "worse", "worse": "better"}
+    turned = {"better": "worse", "worse": "better", "likely better": "likely worse", "likely worse": "likely better"}
     assert back.decision == turned.get(there.decision, there.decision)
     assert (back.fixed, back.broken, back.p_value) == (there.broken, there.fixed, there.p_value)
     assert there.change is not None
