@@ -338,7 +338,10 @@ def test_pages_of_scores_alone_leave_out_what_takes_counts(tmp_path: Path) -> No
         return tuple([re.sub("<[^>]+>", "", each).strip() for each in found] for found in heads)  # type: ignore[return-value]
 
     cards, numbers, columns = heads("index.html")
-    assert numbers[0] == "Score"
+    assert numbers == ["Score", "Id", "Kind", "Output", "Data"]
+    last = (tmp_path / "public/evals/desk/index.html").read_text("utf-8").split('<p class="last">')[1].split("</p>")[0]
+    assert "Score" in last
+    assert "fixed" not in last
     assert columns[:3] == ["Iteration", "Score", "Change"]
     assert "Errors" not in (tmp_path / "public/evals/desk/index.html").read_text("utf-8").partition("</figure>")[0]
     cards, numbers, columns = heads("0002.html")
