@@ -253,7 +253,7 @@ def test_tab_goes_first_to_the_content_then_through_the_header(open_page):
         page.keyboard.press("Tab")
         names.append(page.evaluate("() => document.activeElement.textContent.trim()"))
     assert names[0] == "Skip to content"
-    assert names[2:] == ["Overview", "Instructions"]
+    assert names[2:] == ["Overview", "Evals"]
 
 
 def test_print_shows_every_row_and_opens_what_is_folded(open_page):
