@@ -42,14 +42,14 @@ HEADERS: Final = {
 }
 """Headers of every response."""
 
-_POLICY: Final = b"default-src 'none'; "
 _OWN: Final = (
     b'<link rel="stylesheet" href="/.sitegen/watch.css">'
     b'<script src="/.sitegen/watch.js" data-tag="%s" defer></script></head>'
 )
 _NOT_YET: Final = b"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'self'; style-src 'self'">
+<meta http-equiv="Content-Security-Policy"
+ content="default-src 'none'; connect-src 'self'; script-src 'self'; style-src 'self'">
 <title>Not built yet</title></head><body><main><h1>Not built yet</h1></main></body></html>
 """
 
@@ -161,10 +161,9 @@ class LayeredFiles(StaticFiles):
 
 
 def _page_response(content: bytes, status: int, looks: bytes) -> Response:
-    """A page with the following script and the right to use it. Its ETag changes only if the page looks different."""
+    """A page with the script that follows the site. Its ETag changes only if the page looks different."""
     tag = hashlib.sha256(looks + content).hexdigest()[:16]
-    html = content.replace(_POLICY, _POLICY + b"connect-src 'self'; ", 1)
-    html = html.replace(b"</head>", _OWN % tag.encode(), 1)
+    html = content.replace(b"</head>", _OWN % tag.encode(), 1)
     return HTMLResponse(html, status, {"ETag": f'"{tag}"'})
 
 
