@@ -57,11 +57,18 @@ class ThinnedView(NamedTuple):
     metrics: tuple[tuple[MetricSpec, float | None], ...]
     errors: tuple[tuple[str, int], ...]
     """(name in the terms of the eval's kind, number) of each type."""
+    previous: str
+    """Address of the report before it, relative to this page; empty for the first."""
     nav: str = "evals"
 
 
-def thinned_page(info: EvalInfo, specs: tuple[MetricSpec, ...], at: Snapshot, card: Scorecard) -> Page:
-    """A page at the address of the report, so that links to it still work. It depends on no later point."""
+def thinned_page(
+    info: EvalInfo, specs: tuple[MetricSpec, ...], at: Snapshot, card: Scorecard, previous: Snapshot | None
+) -> Page:
+    """A page at the address of the report, so that links to it still work. It depends on no later point.
+
+    ``previous``: the snapshot before it in the series, if there is one.
+    """
     view = ThinnedView(
         info=info,
         label=at.label,
@@ -69,5 +76,6 @@ def thinned_page(info: EvalInfo, specs: tuple[MetricSpec, ...], at: Snapshot, ca
         status=card.status,
         metrics=tuple((spec, card.metric(spec.name)) for spec in specs_with_usage(specs, [card])),
         errors=tuple((name, n) for name, n in zip(info.nouns.errors, errors_by_type(card.counts), strict=True) if name),
+        previous=links.report(info.id, previous.slug).rpartition("/")[2] if previous else "",
     )
     return Page(links.report(info.id, at.slug), "pages/thinned.html", view)

@@ -62,7 +62,7 @@ def test_only_the_newest_reports_are_full_if_so_many_are_kept(project, tmp_path)
     assert [path for path in changed if not re.fullmatch(r"evals/a/000[1-4]\.(html|json)", path)] == []
 
 
-def test_a_short_page_has_every_number_of_the_report_and_the_way_to_the_trend(project, tmp_path):
+def test_a_short_page_has_every_number_of_the_report_and_the_ways_on_from_it(project, tmp_path):
     limits(project, reports_kept=1)
     build_site(project.path, tmp_path / "out")
     page = (tmp_path / "out/evals/a/0003.html").read_text()
@@ -71,6 +71,14 @@ def test_a_short_page_has_every_number_of_the_report_and_the_way_to_the_trend(pr
     assert dict(numbers)["F1"] == f"{point['then']['f1']:.3f}"
     assert dict(numbers)["Wrong value"] == str(point["then"]["errors"]["wrong_value"])
     assert 'href="index.html">Trend</a>' in page
+    ways = [
+        re.findall(r'rel="(\w+)"[^>]* href="([^"]+)"', (tmp_path / f"out/evals/a/{name}.html").read_text())
+        for name in ("0001", "0003", "0006")
+    ]
+    first, middle, full = [[way for way in listed if way[0] in ("prev", "next")] for listed in ways]
+    assert first == [("next", "index.html#h-c")]
+    assert middle == [("prev", "0002.html"), ("next", "index.html#h-c")]
+    assert full == [("prev", "0005.html"), ("next", "index.html#h-c")]
 
 
 def test_more_and_fewer_kept_reports_make_the_site_that_a_cold_build_makes(project, tmp_path):

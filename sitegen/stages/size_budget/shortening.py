@@ -6,6 +6,7 @@ Nothing else of the eval changes or is read. A page takes a tenth of a milliseco
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Final
 
 from sitegen.analysis.memo import Memo
@@ -37,9 +38,10 @@ def shorten(timeline: Timeline, memo: Memo, ledger: Ledger, history: EvalHistory
     snapshots = [at for at in history.snapshots[first:thinned] if links.report(info.id, at.slug) not in short]
     cards = (card for _, card in _scored(context, memo, history, history.snapshots))
     specs = series_specs(scorer(history.kind), (at.settings for at in history.snapshots), cards)
+    previous = {after.slug: before for before, after in pairwise(history.snapshots)}
     writer, renderer = context.writer(), context.renderer()
     for at, card in _scored(context, memo, history, snapshots):
-        page = thinned_page(info, specs, at, card)
+        page = thinned_page(info, specs, at, card, previous.get(at.slug))
         full = rows[page.path]
         files = [rows.pop(address(info.id, at.slug), None) for address in links.REPORT_FILES]
         size = sum(file.size for file in files if file)

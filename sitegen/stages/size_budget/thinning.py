@@ -71,7 +71,9 @@ def write_thinned(
             if index in short.room:
                 files = [address(series.info.id, point.snapshot.slug) for address in links.REPORT_FILES]
                 size = sum(row.size for file in files if (row := writer.standing_row(file, full))) or UNMEASURED
-            page = thinned_page(series.info, scorer(series.history.kind).metrics, point.snapshot, point.scorecard)
+            previous = series.points[index - 1].snapshot if index else None
+            specs = scorer(series.history.kind).metrics
+            page = thinned_page(series.info, specs, point.snapshot, point.scorecard, previous)
             writer.write(owner, path, renderer.render(page), key, full=size)
 
 
