@@ -26,7 +26,7 @@ TOPICS: Final = (
     ("steps", "Steps"),
     ("effects", "Edits"),
     ("shown", "What is shown where"),
-    ("differs", "What others do otherwise"),
+    ("differs", "Where other tools decide differently"),
 )
 """(anchor, name) of each topic of the page, in order, for its table of contents and for search."""
 
