@@ -118,7 +118,7 @@ def _overlap_note(overlap: Overlap, nouns: Nouns, before: Point, after: Point) -
     if overlap.verdict == "comparable":
         return ""
     if overlap.verdict == "refused":
-        for point, where in ((before, f"{before.snapshot.label} has"), (after, "this point has")):
+        for point, where in ((before, f"{before.snapshot.label} has"), (after, "this output has")):
             if not point.scorecard.documents:
                 return f"not comparable: {where} no {nouns.documents} that count"
         return f"not comparable: no {nouns.document} in common with {before.snapshot.label}"

@@ -166,10 +166,10 @@ def test_a_move_says_why_the_number_moved_and_what_flipped():
     assert [one.change for one in row.row.moves] == [-0.02, None, 0.01]
     page = commit_page(sample.RECORD, (move,), sample.TOUCHED, sample.FILES, sample.NAMES)
     html = Renderer([find_templates()], sample.SITE).render(page).decode()
-    assert "F1 fell by 2.0 points: −3.0 from the outputs, +1.0 because the ground truth changed." in html
+    assert "F1 fell by 0.020: −0.030 from the outputs, +0.010 because the ground truth changed." in html
     assert "Over 3 common documents." in html
     assert '<span class="pill worse">' not in html
-    assert '<span class="pill bad">worse</span> Its 95\u202f% interval, −3.0 to −1.0 points, leaves out zero' in html
+    assert '<span class="pill bad">worse</span> Its 95\u202f% interval, −0.030 to −0.010, leaves out zero' in html
     assert '<span class="delta up">1 fixed</span> <code>a&lt;b&gt;</code></p>' in html
     assert '<span class="delta dn">9 broken</span> <code>a&lt;b&gt;</code> 4</p>' in html
     assert "7 still wrong; 1 came and 0 went with documents or expected values; 2 more fields flipped less</p>" in html

@@ -113,10 +113,10 @@ def test_whether_a_change_is_more_than_chance_stands_beside_it_and_is_counted(re
     page = edit_page(sample.FILE, 1, drawn(1, sample.V1, sample.V2), (*known, sample.EFFECTS[5]))
     html = renderer.render(page).decode()
     assert "1 of 2 by more than chance" in html
-    assert '<span class="pill bad">worse</span> Its 95\u202f% interval, −20.0 to −5.0 points, leaves out zero' in html
+    assert '<span class="pill bad">worse</span> Its 95\u202f% interval, −0.200 to −0.050, leaves out zero' in html
     assert (
         '<span class="pill">cannot tell</span> It may be chance: 0 fixed against 3 broken happens by luck (p 0.250, '
-        "the fields of a list counted once). A change of 12.0 points would be seen here 8 times in 10.</p>"
+        "the fields of a list counted once). A change of 0.120 would be seen here 8 times in 10.</p>"
     ) in html
 
 

@@ -73,7 +73,8 @@ def test_errors_of_documents_that_only_one_point_holds_are_no_change():
     assert [(error.number, error.change) for error in view.errors] == [(1, 0), (0, 0), (2, 0), (0, 0)]
     assert view.error_change == 0
     assert why_rows.documents(view.why, Nouns(), "iteration-005") == (
-        "Counted over the 1 document that both hold. Only here: <code>c</code>. Only in iteration-005: <code>b</code>."
+        "Counted over the 1 document that both outputs hold. Only here: <code>c</code>. "
+        "Only in iteration-005: <code>b</code>."
     )
 
 
@@ -181,22 +182,22 @@ def test_repeated_runs_show_how_far_they_are_apart_and_in_which_fields():
     assert (view.interval.unit, view.interval.n, round(view.deviation, 9)) == ("runs", 3, 0.1)
     assert why_rows.runs(view, F1) == (
         "F1 lies between 0.500 and 0.700; the mean of such runs from 0.352 to 0.848 (95\u202f%). "
-        "Standard deviation: 10.0 points. Of 6 pairs of values 33.3\u202f% differ in outcome."
+        "Standard deviation: 0.100. Of 6 pairs of values 33.3\u202f% differ in outcome."
     )
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (DisplayedChange(-2.2, (Part("outputs", -2.2),)), "F1 fell by 2.2 points, all of it from the outputs."),
+        (DisplayedChange(-2.2, (Part("outputs", -2.2),)), "F1 fell by 0.022, all of it from the outputs."),
         (
             DisplayedChange(-2.2, (Part("outputs", -3.1), Part("ground truth", 0.9))),
-            "F1 fell by 2.2 points: −3.1 from the outputs, +0.9 because the ground truth changed.",
+            "F1 fell by 0.022: −0.031 from the outputs, +0.009 because the ground truth changed.",
         ),
         (DisplayedChange(0.0), "F1 did not move."),
         (
             DisplayedChange(0.01, (Part("rules", 0.01),)),
-            "F1 rose by less than 0.1 points, all of it because the rules changed.",
+            "F1 rose by 0.0001, all of it because the rules changed.",
         ),
         (DisplayedChange(None, (), "F1 is undefined <here>"), "F1 is undefined &lt;here&gt;."),
     ],
@@ -212,8 +213,8 @@ def test_a_rise_of_what_should_be_low_is_coloured_as_a_loss():
         specs=(COST,), changes=(DisplayedChange(10.0, (Part("outputs", 15.0), Part("rules", -5.0))),)
     )
     rows = str(why_rows.parts(why))
-    assert rows.count('class="delta dn">+15.0') == rows.count('class="delta up">−5.0') == 1
-    assert rows.count('class="delta dn">+10.0') == 1
+    assert rows.count('class="delta dn">+0.600') == rows.count('class="delta up">−0.200') == 1
+    assert rows.count('class="delta dn">+0.400') == 1
 
 
 @pytest.mark.parametrize(
@@ -222,14 +223,14 @@ def test_a_rise_of_what_should_be_low_is_coloured_as_a_loss():
         (
             "beyond chance",
             None,
-            "Its 95\u202f% interval, −4.0 to −1.0 points, leaves out zero, "
+            "Its 95\u202f% interval, −0.040 to −0.010, leaves out zero, "
             "and 2 fixed against 9 broken is more than luck (p 0.040).",
         ),
         ("nothing moved", None, "Nothing became right or wrong."),
         (
             "within the noise of repeats",
             0.031,
-            "Outputs made again under the same instructions differ by as much: by up to 3.1 points.",
+            "Outputs made again under the same instructions differ by as much: by up to 0.031.",
         ),
         ("flips may be chance", None, "It may be chance: 2 fixed against 9 broken happens by luck (p 0.040)."),
     ],
@@ -240,7 +241,7 @@ def test_a_verdict_says_which_numbers_decided(why, noise, said):
     verdict = ChangeVerdict("worse", why, -0.02, interval, 2, 9, 0.04, 0.05, ())
     assert why_rows.evidence(verdict, F1, known) == said
     doubtful = why_rows.evidence(verdict._replace(decision="cannot tell"), F1, known)
-    assert doubtful == f"{said} A change of 5.0 points would be seen here 8 times in 10."
+    assert doubtful == f"{said} A change of 0.050 would be seen here 8 times in 10."
     hopeless = verdict._replace(decision="cannot tell", detectable=3.129)
     assert why_rows.evidence(hopeless, F1, known) == (
         f"{said} No change at all would be seen here 8 times in 10: there is too little to compare."

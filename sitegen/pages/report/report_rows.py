@@ -274,7 +274,7 @@ def _since_cell(since: Since) -> str:
     if since.new:
         return "<td><data value=1><b>new</b></data>"
     link = f"<a href={_attribute_value(since.file)} title={_attribute_value(since.short)}>{_text(since.label)}</a>"
-    return f"<td><data value={since.points}>{link}</data><small>{since.points:,} points</small>"
+    return f"<td><data value={since.points}>{link}</data><small>{since.points:,} iterations</small>"
 
 
 def paired(rows: Sequence[AlignmentRow]) -> str:

@@ -1,8 +1,8 @@
-"""HTML of the part of a report that explains changes: sentences, parts, fixed and broken cells, verdicts."""
+"""HTML of the part of a report that explains changes: sentences, parts, fixed and broken values, verdicts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from markupsafe import Markup
@@ -13,12 +13,13 @@ from sitegen.model.deltas import Overlap
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.noise import ChangeVerdict, Decision, FlipRate, Interval, Noise
 from sitegen.pages import change_text
-from sitegen.pages.change_text import points
-from sitegen.pages.changes import DisplayedChange, in_points
+from sitegen.pages.change_text import own_unit, span_of_change
+from sitegen.pages.changes import DisplayedChange, in_own_unit
 from sitegen.pages.labels import bad_runs, interval_basis
 from sitegen.pages.report import FateRow, FixedCell
 from sitegen.pages.report.runs import RateRow, RunsView
 from sitegen.pages.report.why import Why
+from sitegen.text.values import metric_text
 
 _ORIGINS: Final = {
     "outputs": "from the outputs",
@@ -37,25 +38,23 @@ _TONES: Final[dict[Decision, str]] = {
 
 
 def sentence(spec: MetricSpec, change: DisplayedChange) -> Markup:
-    """A change in one sentence: ``F1 fell by 2.2 points: −3.1 from the outputs, +0.9 because ...``."""
+    """A change in one sentence: ``F1 fell by 0.022: −0.031 from the outputs, +0.009 because ...``."""
     label = text(spec.label)
     if change.points is None:
         return Markup(f"{text(change.note[:1].upper() + change.note[1:])}.")
-    origins = [f"{change_text.points(part.points)} {_ORIGINS[part.name]}" for part in change.parts]
+    origins = [f"{text(own_unit(in_own_unit(part.points, spec), spec))} {_ORIGINS[part.name]}" for part in change.parts]
     if not change.parts:
         split = ""
     elif len(change.parts) == 1:
         split = f", all of it {_ORIGINS[change.parts[0].name]}"
     else:
         split = f": {', '.join(origins)}"
-    return Markup(f"{label} {_moved_words(change.points)}{split}.")
+    return Markup(f"{label} {_moved_words(change.points, spec)}{split}.")
 
 
-def _moved_words(points: float) -> str:
-    if points == 0:
-        return "did not move"
-    size = f"{abs(points):,.1f}"
-    return f"{'rose' if points > 0 else 'fell'} by {'less than 0.1' if size == '0.0' else size} points"
+def _moved_words(points: float, spec: MetricSpec) -> str:
+    size = text(own_unit(in_own_unit(points, spec), spec)).lstrip(f"+{change_text.MINUS}")
+    return "did not move" if size == "0" else f"{'rose' if points > 0 else 'fell'} by {size}"
 
 
 def interval_note(interval: Interval | None, nouns: Nouns) -> Markup:
@@ -74,19 +73,19 @@ def documents(why: Why, nouns: Nouns, before: str) -> Markup:
     if shared.verdict == "comparable":
         return Markup("")
     common = f"{shared.common:,} {_document_noun(shared.common, nouns)}"
-    sentences = [f"Counted over the {common} that both hold."] * bool(shared.common)
+    sentences = [f"Counted over the {common} that both outputs hold."] * bool(shared.common)
     sentences += _documents_of_one_side("Only here", shared.only_after, why.more_after)
     sentences += _documents_of_one_side(f"Only in {text(before)}", shared.only_before, why.more_before)
     return Markup(" ".join(sentences))
 
 
 def comparability(shared: Overlap, nouns: Nouns) -> Markup:
-    """Comparable, bridged or refused, in words."""
+    """Whether two outputs hold the same documents, some in common or none, in words."""
     if shared.verdict == "refused":
         return Markup('<span class="pill bad">not comparable</span>')
     if shared.verdict == "bridged":
         number = f"{shared.common:,} common {_document_noun(shared.common, nouns)}"
-        return Markup(f'<span class="pill warn">bridged over {number}</span>')
+        return Markup(f'<span class="pill warn">compared over {number}</span>')
     number = "" if shared.common == 1 else f"{shared.common:,} "
     return Markup(f'<span class="note">comparable: the same {number}{_document_noun(shared.common, nouns)}</span>')
 
@@ -112,24 +111,23 @@ def parts(why: Why) -> Markup:
     return Markup("".join([_part_row(name, points, why.specs, longest) for name, points in sums.items()]))
 
 
-def _part_row(name: str, points: list[float | None], specs: Iterable[MetricSpec], longest: float) -> str:
+def _part_row(name: str, points: list[float | None], specs: Sequence[MetricSpec], longest: float) -> str:
     first = points[0] or 0.0
-    good = [spec.higher_is_better for spec in specs]
     start, width = min(first, 0.0), abs(first)
     bar = (
         f'<svg class="part" viewBox="{-longest:.4f} 0 {2 * longest:.4f} 1" preserveAspectRatio="none" '
-        f'aria-hidden="true"><rect class="{_tone(first, good[0])}" x="{start:.4f}" width="{width:.4f}" height="1"/>'
-        "</svg>"
+        f'aria-hidden="true"><rect class="{_tone(first, specs[0].higher_is_better)}" x="{start:.4f}" '
+        f'width="{width:.4f}" height="1"/></svg>'
     )
-    cells = "".join([_points_cell(change, higher) for change, higher in zip(points, good, strict=True)])
+    cells = "".join([_change_cell(change, spec) for change, spec in zip(points, specs, strict=True)])
     return f'<tr><th scope="row">{name}</th><td>{bar}</td>{cells}</tr>\n'
 
 
-def _points_cell(points: float | None, higher_is_better: bool) -> str:
+def _change_cell(points: float | None, spec: MetricSpec) -> str:
     if points is None:
         return f'<td class="num">{NIL}</td>'
-    tone = _tone(points, higher_is_better)
-    return f'<td class="num"><span class="delta {tone}">{change_text.points(points)}</span></td>'
+    change = text(own_unit(in_own_unit(points, spec), spec))
+    return f'<td class="num"><span class="delta {_tone(points, spec.higher_is_better)}">{change}</span></td>'
 
 
 def _tone(points: float, higher_is_better: bool) -> str:
@@ -137,7 +135,7 @@ def _tone(points: float, higher_is_better: bool) -> str:
 
 
 def fates(rows: Iterable[FateRow], with_others: int) -> Markup:
-    """Table rows of the fields whose cells flipped; ``with_others`` adds the column of errors of other documents."""
+    """Table rows of the fields whose values flipped; ``with_others`` adds the column of errors of other documents."""
     return Markup("".join([_fate_row(row, with_others) for row in rows]))
 
 
@@ -149,7 +147,7 @@ def _fate_row(row: FateRow, with_others: int) -> str:
 
 
 def fixed(rows: Iterable[FixedCell], several_documents: bool) -> Markup:
-    """Table rows of the cells that were fixed: path, expected value, value before, value now."""
+    """Table rows of the values that were fixed: path, expected value, value before, value now."""
     return Markup("".join([_fixed_cell_row(row, several_documents) for row in rows]))
 
 
@@ -172,7 +170,7 @@ def runs(view: RunsView, spec: MetricSpec) -> Markup:
         level = f"{100 * view.interval.level:.0f}\u202f%"
         words += f"; the mean of such runs from {change_text.span(view.interval)} ({level})"
     if view.deviation is not None:
-        words += f". Standard deviation: {in_points(view.deviation, spec):.1f} points"
+        words += f". Standard deviation: {text(metric_text(view.deviation, unit=spec.unit))}"
     if view.pooled and view.pooled.rate is not None:
         words += f". Of {view.pooled.pairs:,} pairs of values {100 * view.pooled.rate:.1f}\u202f% differ in outcome"
     return Markup(f"{words}. {text(bad_runs(view.bad_runs))}".rstrip())
@@ -213,10 +211,9 @@ def evidence(verdict: ChangeVerdict, spec: MetricSpec, noise: Noise | None = Non
     if verdict.decision in ("likely better", "likely worse"):
         sentences += " At a level of 80\u202f% it is not."
     if verdict.is_open and verdict.detectable is not None:
-        whole = in_points(spec.high - spec.low, spec)
         sentences += (
-            f" A change of {_change_size(verdict.detectable, spec)} points would be seen here 8 times in 10."
-            if in_points(verdict.detectable, spec) <= whole
+            f" A change of {_change_size(verdict.detectable, spec)} would be seen here 8 times in 10."
+            if verdict.detectable <= spec.high - spec.low
             else " No change at all would be seen here 8 times in 10: there is too little to compare."
         )
     return sentences
@@ -231,7 +228,7 @@ def _reason(verdict: ChangeVerdict, spec: MetricSpec, noise: Noise | None) -> st
                 if verdict.p_value is not None
                 else ""
             )
-            return f"Its 95\u202f% interval, {_interval_ends(verdict, spec)} points, leaves out zero{tested}."
+            return f"Its 95\u202f% interval, {_interval_ends(verdict, spec)}, leaves out zero{tested}."
         case "nothing moved":
             return "Nothing became right or wrong."
         case "another judge":
@@ -241,24 +238,24 @@ def _reason(verdict: ChangeVerdict, spec: MetricSpec, noise: Noise | None) -> st
         case "too few units":
             return "There is too little here to tell a change from chance."
         case "within the noise of repeats":
-            limit = f": by up to {_change_size(noise.limit, spec)} points" if noise and noise.limit is not None else ""
+            limit = f": by up to {_change_size(noise.limit, spec)}" if noise and noise.limit is not None else ""
             left_out = f" {bad_runs(noise.bad_runs)}" if noise and noise.bad_runs else ""
             return f"Outputs made again under the same instructions differ by as much{limit}.{left_out}"
         case "interval holds zero":
-            return f"Its 95\u202f% interval, {_interval_ends(verdict, spec)} points, holds zero: it may be chance."
+            return f"Its 95\u202f% interval, {_interval_ends(verdict, spec)}, holds zero: it may be chance."
         case "flips may be chance":
             return f"It may be chance: {flips} happens by luck ({_false_alarm_chance(verdict)})."
         case "flips go the other way":
-            return f"The number went one way and the cells the other: {flips}."
+            return f"The number went one way and the values the other: {flips}."
 
 
 def _interval_ends(verdict: ChangeVerdict, spec: MetricSpec) -> str:
     interval = verdict.interval
-    return f"{points(in_points(interval.low, spec))} to {points(in_points(interval.high, spec))}" if interval else ""
+    return text(span_of_change(interval, spec)) if interval else ""
 
 
 def _change_size(change: float, spec: MetricSpec) -> str:
-    return f"{in_points(change, spec):.1f}"
+    return text(metric_text(change, unit=spec.unit))
 
 
 def _false_alarm_chance(verdict: ChangeVerdict) -> str:
