@@ -1,10 +1,13 @@
 """Why the numbers of a report moved, as views and as words."""
 
+import re
+
 import pytest
 
 from sitegen.analysis.noise.repeats import Repeat, Repeats
 from sitegen.html.values import DisplayValue
 from sitegen.model.cells import Cell, CellFlip, CellMap, Flips, Run
+from sitegen.model.commits import Commit
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.noise import ChangeVerdict, FlipRate, Interval, Noise
@@ -282,3 +285,39 @@ def test_a_change_from_an_output_that_cannot_be_read_says_so(status, said):
     page = report_page(series.info, series.specs, after, before, result, sample.past(series, 5), 50)
     html = Renderer([find_templates()], sample.SITE).render(page).decode()
     assert ("The output of iteration-005 cannot be read," in html) is said
+
+
+def test_a_report_begins_with_its_author_what_changed_and_the_edits_it_comes_from():
+    before, after = _points()
+    series, result = sample.series(6), sample.result([CITY])
+    edits = (sample.edit(8), sample.edit(11, "prompts/waybill.md"))
+
+    def top(point: Point, instructions: Commit | None) -> list[str]:
+        page = report_page(
+            series.info,
+            series.specs,
+            point,
+            before,
+            result,
+            sample.past(series, 5),
+            50,
+            instructions=instructions,
+        )
+        html = Renderer([find_templates()], sample.SITE).render(page).decode()
+        head, _, rest = html.partition('<p class="sub">')[2].partition('<dl class="card made origin">')
+        rows = rest.partition("</dl>")[0].split("<dt>")[1:]
+        return [
+            " ".join(re.sub("<[^>]*>", " ", part.replace("<wbr>", "")).split())
+            for part in (head.partition("</p>")[0], *rows)
+        ]
+
+    commit = after.snapshot.commit
+    assert top(after._replace(edits=edits, flips=Flips()), sample.commit(11)) == [
+        f"{commit.subject} {commit.author}, 25 Jan 2025 {commit.short}",
+        "Since iteration-005 F1 ▼ down 0.554 , 0 fixed, 0 broken. cannot tell because what was fixed and broken may be"
+        " chance (−1.000 to +1.000). outputs −0.831, ground truth +0.277.",
+        f"Instructions {sample.commit(11).short} {sample.commit(11).subject}, {sample.commit(11).author}",
+        f"Edited since the output before prompts/waybill.md instructions/waybill.md in {sample.commit(8).subject}"
+        f" , {sample.commit(8).author} an association, no proof",
+    ]
+    assert top(after, None)[2:] == ["Instructions not known", "Edited not since iteration-005"]
