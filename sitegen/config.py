@@ -15,6 +15,8 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from sitegen.errors import ConfigurationError
 from sitegen.extensions import KINDS, extension
 from sitegen.model.kinds import traits_of
+from sitegen.model.metrics import Threshold
+from sitegen.model.values import MetadataEntry
 
 STRICT: Final[Any] = {"extra": "forbid", "str_strip_whitespace": True}
 """pydantic's configuration of the classes here: an unknown key is an error."""
@@ -344,10 +346,10 @@ class EvalConfig:
     aliases: tuple[str, ...] = ()
     redact: tuple[str, ...] = ()
     """Globs of field paths whose values no file of the site may hold, in addition to those of the site."""
-    thresholds: tuple[tuple[str, float], ...] = ()
+    thresholds: tuple[Threshold, ...] = ()
     settings: str = "{}"
     """The kind's own settings as canonical JSON (sorted keys, no spaces)."""
-    metadata: tuple[tuple[str, str], ...] = ()
+    metadata: tuple[MetadataEntry, ...] = ()
 
     @property
     def in_cases(self) -> bool:

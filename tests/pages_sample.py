@@ -18,7 +18,7 @@ from sitegen.analysis.regressions import steps_of
 from sitegen.model.cells import CellMap, Flips
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
-from sitegen.model.metrics import Counts, Metric, MetricSpec
+from sitegen.model.metrics import Counts, Metric, MetricSpec, Threshold
 from sitegen.model.outcomes import ERROR_TYPES, Judgement, Outcome
 from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel, Panel, PanelColumn, TablePanel
 from sitegen.model.problems import Finding, Problem
@@ -26,8 +26,9 @@ from sitegen.model.scorecards import DocumentScore, FieldScore, ItemPair, ListAl
 from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Point, Series
 from sitegen.model.site import Page, SiteInfo
 from sitegen.model.timeline import Blob, Cause, Edit, EvalHistory, Snapshot
-from sitegen.model.values import Unusable, Value
+from sitegen.model.values import MetadataEntry, Unusable, Value
 from sitegen.pages.report import EarlierPoints
+from sitegen.stats.counts import errors_by_type
 
 SITE = SiteInfo("Freight desk", "0.1.0", "https://example.org/freight/desk", "https://example.org/desk")
 
@@ -310,11 +311,15 @@ WAYBILLS = EvalInfo(
     "waybills",
     "Waybills",
     "Scanned ocean waybills of six carriers, one document an iteration",
-    thresholds=(("f1", 0.9), ("recall", 0.85)),
-    metadata=(("features", "line items, blanks"), ("pdf", "samples/waybill-7.pdf"), ("note", SCRIPT)),
+    thresholds=(Threshold("f1", 0.9), Threshold("recall", 0.85)),
+    metadata=(
+        MetadataEntry("features", "line items, blanks"),
+        MetadataEntry("pdf", "samples/waybill-7.pdf"),
+        MetadataEntry("note", SCRIPT),
+    ),
 )
 RECEIPTS = EvalInfo("receipts", "Receipts", "Fuel receipts, photographed")
-CUSTOMS = EvalInfo("customs", "Customs declarations " + EMOJI, "", thresholds=(("f1", 0.95),))
+CUSTOMS = EvalInfo("customs", "Customs declarations " + EMOJI, "", thresholds=(Threshold("f1", 0.95),))
 
 
 def series(number: int = 60) -> Series:
@@ -363,7 +368,7 @@ def headline(point: Point) -> Headline:
         at.label,
         card.status,
         tuple(card.metric(spec.name) for spec in SPECS[:3]),
-        (card.counts.omission, card.counts.hallucination, card.counts.wrong_value, card.counts.format_error),
+        errors_by_type(card.counts),
     )
 
 

@@ -9,10 +9,10 @@ import difflib
 import hashlib
 
 from sitegen.model.commits import ChangedPath, Commit
-from sitegen.model.metrics import MetricSpec
+from sitegen.model.metrics import ErrorNumbers, MetricSpec
 from sitegen.model.series import Effect, EvalInfo, Headline
 from sitegen.model.site import SiteInfo
-from sitegen.model.timeline import Blob, CommitRecord, Edit, EditStatus, InstructionHistory
+from sitegen.model.timeline import Blob, CommitRecord, Edit, EditStatus, InstructionHistory, StartedSnapshot
 from sitegen.pages.commit.page import EvalMove
 from sitegen.pages.commit.touched import Touched
 
@@ -148,7 +148,13 @@ def headline(position: int, f1: float | None, slug: str | None = None) -> Headli
     values = (None, None, None) if f1 is None else (f1, min(1.0, f1 + 0.012), f1 - 0.011)
     name = slug or f"{position:04}"
     return Headline(
-        position, oid(f"commit {position}"), name, f"iteration-{int(name[:4]):03}", "scored", values, (2, 1, 3, 0)
+        commit_position=position,
+        sha=oid(f"commit {position}"),
+        slug=name,
+        label=f"iteration-{int(name[:4]):03}",
+        status="scored",
+        values=values,
+        errors=ErrorNumbers(2, 1, 3, 0),
     )
 
 
@@ -223,7 +229,7 @@ RECORD = CommitRecord(
     FILE.edits[1].commit._replace(body=BODY),
     tuple(item.change for item in TOUCHED),
     3,
-    tuple((move.info.id, point.slug) for move in MOVES for point in move.points),
+    tuple(StartedSnapshot(move.info.id, point.slug) for move in MOVES for point in move.points),
     (PATH,),
 )
 EDIT_TOUCHED = (Touched(ChangedPath(PATH, oid(V2), oid(V3)), "instruction"),)

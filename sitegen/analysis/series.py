@@ -20,6 +20,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Headline, Point
 from sitegen.model.timeline import Blob, Snapshot
+from sitegen.stats.counts import errors_by_type
 
 HEADLINES: Final = 3
 """How many metrics are stored for every point: the headline and those that are drawn beside it."""
@@ -58,7 +59,7 @@ def scorecard_key(kind: str, version: int, snapshot: Snapshot, model: str = "") 
 
 def headline(point: Point, specs: tuple[MetricSpec, ...], graded_since: int = 0) -> Headline:
     """The stored summary of a point: its first metrics, the interval of the headline, and the errors by type."""
-    snapshot, scorecard, counts = point.snapshot, point.scorecard, point.scorecard.counts
+    snapshot, scorecard = point.snapshot, point.scorecard
     return Headline(
         commit_position=snapshot.commit.position,
         sha=snapshot.commit.sha,
@@ -66,7 +67,7 @@ def headline(point: Point, specs: tuple[MetricSpec, ...], graded_since: int = 0)
         label=snapshot.label,
         status=scorecard.status,
         values=tuple(scorecard.metric(spec.name) for spec in specs[:HEADLINES]),
-        errors=(counts.omission, counts.hallucination, counts.wrong_value, counts.format_error),
+        errors=errors_by_type(scorecard.counts),
         committed_at=snapshot.commit.committed_at,
         interval=point.interval,
         graded_since=graded_since,

@@ -9,7 +9,7 @@ from typing import Final
 from sitegen.analysis.deltas import exchanges
 from sitegen.model.deltas import MetricDelta
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
-from sitegen.model.regressions import Circumstances, EditedFile, Moved
+from sitegen.model.regressions import Circumstances, DocumentNumbers, EditedFile, Moved
 from sitegen.model.series import Point
 from sitegen.model.timeline import Edit
 from sitegen.stats.counts import errors
@@ -68,10 +68,10 @@ def _delta_to_previous(point: Point, metric: str) -> MetricDelta | None:
     return next((delta for delta in point.delta.metrics if delta.name == metric), None) if point.delta else None
 
 
-def _changed_documents(before: Point, after: Point) -> tuple[int, int] | None:
+def _changed_documents(before: Point, after: Point) -> DocumentNumbers | None:
     old = {document.id for document in before.scorecard.documents}
     new = {document.id for document in after.scorecard.documents}
-    return None if old == new else (len(old), len(new))
+    return None if old == new else DocumentNumbers(len(old), len(new))
 
 
 def _moved_errors(before: Sequence[Point], after: Sequence[Point]) -> tuple[Moved, ...]:

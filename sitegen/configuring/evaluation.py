@@ -13,6 +13,7 @@ from sitegen.configuring.findings import describe, error_in, finding_of, invalid
 from sitegen.configuring.manifest import ENTRY_KEYS, canonical, overlaid, read_entry
 from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_configuring_yaml
+from sitegen.model.metrics import Threshold
 from sitegen.model.problems import Finding
 
 EVALUATION_KEYS: Final = tuple(field.name for field in fields(EvaluationConfig))
@@ -97,7 +98,7 @@ def evaluated_entry(entry: EvalConfig, evaluation: EvaluationConfig) -> EvalConf
     settings = {name: value for name in _SETTINGS if (value := getattr(evaluation, name)) not in (None, ())}
     evaluated = EvalConfig(
         id=entry.id,
-        thresholds=tuple((metric, least) for metric, least in stated if least is not None),
+        thresholds=tuple(Threshold(metric, least) for metric, least in stated if least is not None),
         settings=canonical(settings),
     )
     return overlaid(entry, evaluated)

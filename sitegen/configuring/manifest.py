@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from itertools import starmap
 from typing import Any, Final
 
 from sitegen.config import KIND_FILES, EvalConfig, Manifest
@@ -13,6 +14,7 @@ from sitegen.configuring.paths import FIX, OUTSIDE, leads_out
 from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.extensions import KINDS, names
+from sitegen.model.metrics import Threshold
 from sitegen.model.problems import Finding
 from sitegen.text.keys import misspelt
 
@@ -69,7 +71,7 @@ def overlaid(entry: EvalConfig, changes: EvalConfig) -> EvalConfig:
         if (value := getattr(changes, field.name)) != getattr(defaults, field.name)
     }
     changed["settings"] = canonical({**json.loads(entry.settings), **json.loads(changes.settings)})
-    changed["thresholds"] = tuple({**dict(entry.thresholds), **dict(changes.thresholds)}.items())
+    changed["thresholds"] = tuple(starmap(Threshold, {**dict(entry.thresholds), **dict(changes.thresholds)}.items()))
     return replace(entry, **changed)
 
 

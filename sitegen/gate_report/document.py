@@ -234,7 +234,7 @@ def _gate_overlap(change: GatedChange) -> GateOverlap:
     overlap = change.overlap
     return GateOverlap(
         verdict=overlap.verdict,
-        unit=change.units[0],
+        unit=change.unit,
         common=overlap.common,
         only_base=overlap.only_before,
         only_head=overlap.only_after,

@@ -165,7 +165,8 @@ def _circumstances(change: GatedChange) -> Iterator[str]:
     if overlap.verdict == "bridged":
         sides = (("the base", len(overlap.only_before)), ("the head", len(overlap.only_after)))
         alone = "; ".join(f"{count(unmatched)} only at {side}" for side, unmatched in sides if unmatched)
-        yield f"{count(overlap.common)} {change.units[overlap.common != 1]} in common; not matched: {alone}."
+        unit = change.unit if overlap.common == 1 else change.units
+        yield f"{count(overlap.common)} {unit} in common; not matched: {alone}."
 
 
 def _edit_sentences(evals: Sequence[EvalCheck]) -> list[str]:

@@ -157,7 +157,8 @@ def _gated_change(gate_eval: GateEval, nouns: Nouns) -> GatedChange | None:
         overlap=Overlap(
             verdict=shared.verdict, common=shared.common, only_before=shared.only_base, only_after=shared.only_head
         ),
-        units=("case", "cases") if shared.unit == "case" else (nouns.document, nouns.documents),
+        unit="case" if shared.unit == "case" else nouns.document,
+        units="cases" if shared.unit == "case" else nouns.documents,
         fixed=gate_eval.fixed,
         broken=gate_eval.broken,
         flipped=tuple(map(_cell_flip, gate_eval.cells)),

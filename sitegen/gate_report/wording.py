@@ -46,7 +46,7 @@ def eval_sentence(check: EvalCheck, reason: Reason) -> str:
         case "removed":
             return "Its ground truth or its outputs are gone; if that is meant, name it under removed in [gate]."
         case "nothing in common":
-            unit = check.compared.units[0] if check.compared else check.info.nouns.document
+            unit = check.compared.unit if check.compared else check.info.nouns.document
             return f"Base and head have no {unit} in common."
         case "another kind":
             return "It is of another kind than at the base."

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from sitegen.history import problems
 from sitegen.history.eval_commit import EvalCommit, IterationFiles
 from sitegen.history.fold_state import EvalInputs, SeriesIteration, SeriesState
-from sitegen.model.recorded import Recorded, read_recorded
+from sitegen.model.recorded import Recorded, RecordedMetric, read_recorded
 from sitegen.model.timeline import Blob, Cause, Snapshot
 from sitegen.model.usage import RunUsage
 
@@ -131,7 +131,7 @@ class _RunStatement(NamedTuple):
 
     timestamp: str | None = None
     made_at: str | None = None
-    metrics: tuple[tuple[str, float], ...] = ()
+    metrics: tuple[RecordedMetric, ...] = ()
     usage: RunUsage | None = None
 
 

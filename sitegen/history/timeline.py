@@ -23,7 +23,7 @@ from sitegen.history.revisions import Irregular
 from sitegen.model.commits import Commit, Revision
 from sitegen.model.contents import NO_CONTENTS, Contents
 from sitegen.model.problems import Problem
-from sitegen.model.timeline import CommitRecord, EvalHistory, EvalUpdate, InstructionHistory, Update
+from sitegen.model.timeline import CommitRecord, EvalHistory, EvalUpdate, InstructionHistory, StartedSnapshot, Update
 
 VERSION: Final = 7
 """Raised whenever the same history would fold to something else."""
@@ -200,7 +200,7 @@ def _with_snapshots(record: CommitRecord, started: list[StartedSnapshots]) -> Co
         if start.state.was_scorable:
             layout = layout_of(start.state, start.entry)
             slugs = start.iterations if layout == "iterations" else start.overwritten
-            snapshots += [(start.state.id, slug) for slug in slugs]
+            snapshots += [StartedSnapshot(start.state.id, slug) for slug in slugs]
     return record._replace(snapshots=tuple(snapshots))
 
 

@@ -72,8 +72,10 @@ class GatedChange(NamedTuple):
 
     overlap: Overlap
     """Common documents, or test cases if the kind has these."""
-    units: tuple[str, str] = ("document", "documents")
-    """What the overlap counts, in singular and plural."""
+    unit: str = "document"
+    """What the overlap counts."""
+    units: str = "documents"
+    """More than one ``unit``."""
     fixed: int = 0
     """Number of cells."""
     broken: int = 0

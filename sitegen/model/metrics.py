@@ -5,7 +5,7 @@ The arithmetic is in ``sitegen.stats.counts``.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 
 class Counts(NamedTuple):
@@ -35,6 +35,36 @@ class Metric(NamedTuple):
 
     name: str
     value: float | None
+
+
+class Threshold(NamedTuple):
+    """What a metric has to reach, as the manifest states it."""
+
+    metric: str
+    least: float
+    """The greatest value that passes, if lower values of the metric are better."""
+
+
+class ErrorWords(NamedTuple):
+    """A word, or a letter, for each of ``ERROR_TYPES``; empty where a kind has no such errors."""
+
+    omission: str
+    hallucination: str
+    wrong_value: str
+    format_error: str
+
+
+NO_ERRORS: Final = ErrorWords(omission="", hallucination="", wrong_value="", format_error="")
+"""Of a kind whose values are not compared."""
+
+
+class ErrorNumbers(NamedTuple):
+    """The number of errors of each of ``ERROR_TYPES``."""
+
+    omission: int
+    hallucination: int
+    wrong_value: int
+    format_error: int
 
 
 class MetricSpec(NamedTuple):
@@ -73,12 +103,13 @@ class Nouns(NamedTuple):
     attributes: str = "fields"
     document: str = "document"
     documents: str = "documents"
-    errors: tuple[str, str, str, str] = ("omission", "hallucination", "wrong value", "format error")
-    """One word for each of ``ERROR_TYPES``, in that order; empty where a kind has no such errors."""
+    errors: ErrorWords = ErrorWords(
+        omission="omission", hallucination="hallucination", wrong_value="wrong value", format_error="format error"
+    )
     ratios: tuple[str, ...] | None = None
     """The ratios in tables of attributes and documents; None: each of ``sitegen.stats.counts.RATIOS``. ``accuracy`` is
     (TP + TN) / judged."""
-    letters: tuple[str, str, str, str] = ("O", "H", "W", "F")
+    letters: ErrorWords = ErrorWords(omission="O", hallucination="H", wrong_value="W", format_error="F")
     """Of each word in ``errors``: beside the colour, never colour alone."""
 
     @property

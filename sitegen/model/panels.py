@@ -71,6 +71,14 @@ class Mark(NamedTuple):
     category: str
 
 
+class Highlight(NamedTuple):
+    """A highlight of the ground truth or of the output, with its outcome."""
+
+    outcome: Literal["correct", "missed", "wrong"]
+    category: str
+    text: str
+
+
 class MarkedText(NamedTuple):
     """A text with its marks, which may overlap."""
 
@@ -79,8 +87,8 @@ class MarkedText(NamedTuple):
     """Empty if it was not recorded; then every mark is in ``elsewhere``."""
     marks: tuple[Mark, ...]
     """By start, then by end."""
-    elsewhere: tuple[tuple[str, str, str], ...] = ()
-    """(outcome, category, text) of marks that do not occur literally in the text."""
+    elsewhere: tuple[Highlight, ...] = ()
+    """Those that do not occur literally in the text."""
 
 
 class SpansPanel(NamedTuple):

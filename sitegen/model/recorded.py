@@ -21,21 +21,46 @@ WHERE: Final = "where"
 """The key of an eval's settings with the values that a run has to state to belong to the eval."""
 
 
+class InstructionHash(NamedTuple):
+    """The hash of an instruction file, as a run recorded it."""
+
+    path: str
+    """Empty where the record states only a hash."""
+    digest: str
+    """In hex, of the bytes of the file."""
+
+
+class PromptVersion(NamedTuple):
+    """The version of a prompt, as a run recorded it."""
+
+    path: str
+    """Empty where the record states only a version."""
+    version: str
+    """As the file of the prompt states it."""
+
+
+class RecordedMetric(NamedTuple):
+    """A number that a run recorded; it is finite."""
+
+    name: str
+    value: float
+
+
 class Recorded(NamedTuple):
     """The recorded metrics and origin of one iteration; None or empty where the file states nothing."""
 
-    metrics: tuple[tuple[str, float], ...]
-    """(name, value) of every finite number below ``metrics``, in the order of the file; then those of
-    ``errors_by_type``, there or beside ``metrics``, as ``errors_by_type.omission``."""
+    metrics: tuple[RecordedMetric, ...]
+    """Every finite number below ``metrics``, in the order of the file; then those of ``errors_by_type``, there or
+    beside ``metrics``, as ``errors_by_type.omission``."""
     iteration: int | None
     timestamp: str | None
     """As written, ISO 8601 by convention; not checked."""
     git_commit: str | None
     """Full or abbreviated object id, as written, in lower case."""
-    instruction_hashes: tuple[tuple[str, str], ...]
-    """(path, hash in hex of the file's bytes), by path; the path is empty where the record states only a hash."""
-    prompt_versions: tuple[tuple[str, str], ...] = ()
-    """(path, version as the file states it), by path; likewise."""
+    instruction_hashes: tuple[InstructionHash, ...]
+    """By path."""
+    prompt_versions: tuple[PromptVersion, ...] = ()
+    """By path."""
     usage: RunUsage | None = None
     """The usage of the run, and its model; None if the file states neither."""
 
@@ -73,8 +98,8 @@ class RecordedOrigin(TypedDict):
     """The parts of a ``Recorded`` that identify instructions."""
 
     git_commit: str | None
-    instruction_hashes: tuple[tuple[str, str], ...]
-    prompt_versions: tuple[tuple[str, str], ...]
+    instruction_hashes: tuple[InstructionHash, ...]
+    prompt_versions: tuple[PromptVersion, ...]
 
 
 ORIGIN_KEYS: Final = ("git_commit", "instruction_hashes", "prompt_hash", "prompt_version")
@@ -93,7 +118,7 @@ def origin_in(stated: dict[str, Any]) -> RecordedOrigin:
         git_commit=commit.lower() if commit else None,
         instruction_hashes=_hashes_by_path(stated.get("instruction_hashes"))
         or _hashes_by_path({named: stated.get("prompt_hash")}),
-        prompt_versions=((named, as_text),) if as_text else (),
+        prompt_versions=(PromptVersion(named, as_text),) if as_text else (),
     )
 
 
@@ -121,7 +146,7 @@ def _json_object(content: bytes) -> dict[str, Any] | None:
     return root if isinstance(root, dict) else None
 
 
-def _finite_numbers(value: Any) -> tuple[tuple[str, float], ...]:
+def _finite_numbers(value: Any) -> tuple[RecordedMetric, ...]:
     if not isinstance(value, dict):
         return ()
     numbers = []
@@ -133,15 +158,16 @@ def _finite_numbers(value: Any) -> tuple[tuple[str, float], ...]:
         except OverflowError:
             continue
         if math.isfinite(as_float):
-            numbers.append((name, as_float))
+            numbers.append(RecordedMetric(name, as_float))
     return tuple(numbers)
 
 
-def _recorded_errors(root: dict[str, Any]) -> tuple[tuple[str, float], ...]:
+def _recorded_errors(root: dict[str, Any]) -> tuple[RecordedMetric, ...]:
     metrics = root.get("metrics")
     inside = metrics.get("errors_by_type") if isinstance(metrics, dict) else None
     return tuple(
-        (f"errors_by_type.{name}", count) for name, count in _finite_numbers(inside or root.get("errors_by_type"))
+        RecordedMetric(f"errors_by_type.{name}", count)
+        for name, count in _finite_numbers(inside or root.get("errors_by_type"))
     )
 
 
@@ -153,8 +179,8 @@ def _short_text(value: Any) -> str | None:
     return value.strip() or None if isinstance(value, str) and len(value) <= 200 else None
 
 
-def _hashes_by_path(value: Any) -> tuple[tuple[str, str], ...]:
+def _hashes_by_path(value: Any) -> tuple[InstructionHash, ...]:
     if not isinstance(value, dict):
         return ()
     pairs = sorted((path, digest) for path, digest in value.items() if isinstance(digest, str))
-    return tuple((path, digest.strip().lower()) for path, digest in pairs[:_MAX_ENTRIES])
+    return tuple(InstructionHash(path, digest.strip().lower()) for path, digest in pairs[:_MAX_ENTRIES])

@@ -51,6 +51,13 @@ class Moved(NamedTuple):
         return self.after - self.before
 
 
+class DocumentNumbers(NamedTuple):
+    """The number of documents before and after a step."""
+
+    before: int
+    after: int
+
+
 class Circumstances(NamedTuple):
     """What changed between the two levels of a step: association, not cause."""
 
@@ -61,8 +68,8 @@ class Circumstances(NamedTuple):
     """Edits of instructions beside the new outputs between both levels, the newest first; none without a new output."""
     more_edits: int
     """Number of further edits."""
-    documents: tuple[int, int] | None
-    """(before, after): number of documents, if these are not the same."""
+    documents: DocumentNumbers | None
+    """None if these are the same."""
     errors: tuple[Moved, ...]
     """The error types whose numbers changed, in the order of ``ERROR_TYPES``."""
     fields: tuple[Moved, ...]

@@ -105,6 +105,25 @@ class Kappa(NamedTuple):
     judged: int
 
 
+class Question(NamedTuple):
+    """What the model was asked, where the kind knows it."""
+
+    path: str
+    """The path of judgements."""
+    text: str
+
+
+class Rouge(NamedTuple):
+    """F-measures of the overlap of a response with the expected text, 0..1."""
+
+    rouge1: float
+    """Of words."""
+    rouge2: float
+    """Of pairs of neighbouring words."""
+    rouge_l: float
+    """Of the longest common subsequence."""
+
+
 class Result(NamedTuple):
     """A scorecard with its judgements. Too large to store; computed again from the blobs when a page needs it."""
 
@@ -117,8 +136,7 @@ class Result(NamedTuple):
     """Kind ``responses``: every response, by variant, then by case."""
     data: Value = None
     """Data that the data file beside the report includes as they are."""
-    questions: tuple[tuple[str, str], ...] = ()
-    """(path of judgements, the question that the model was asked there), if the kind knows it."""
+    questions: tuple[Question, ...] = ()
     agreement: Kappa | None = None
     """Agreement of the judge with people, if both judged two things or more."""
 
@@ -137,8 +155,8 @@ class Answer(NamedTuple):
     """Grade 1 to 5 by a judge; None if there is none, or if it is malformed."""
     failed: bool = False
     """The call ended in an error. It is counted, but excluded from every metric."""
-    rouge: tuple[float, float, float] | None = None
-    """ROUGE-1, ROUGE-2 and ROUGE-L; None if there is nothing to compare with."""
+    rouge: Rouge | None = None
+    """None if there is nothing to compare with."""
     model: str = ""
     """The model that gave it; empty if no file states it."""
     judge: str = ""

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from sitegen.model.cells import CellMap, Flips
+from sitegen.model.cells import CellMap, Flips, Tally
 from sitegen.model.deltas import Delta
 from sitegen.model.kinds import traits_of
-from sitegen.model.metrics import MetricSpec, Nouns
+from sitegen.model.metrics import ErrorNumbers, MetricSpec, Nouns, Threshold
 from sitegen.model.noise import ChangeVerdict, Interval
 from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.suspect_truth import SuspectTruth
 from sitegen.model.timeline import Edit, EvalHistory, Snapshot
 from sitegen.model.usage import Exchange, RunUsage, regraded
+from sitegen.model.values import MetadataEntry
 
 
 class WeakSection(NamedTuple):
@@ -46,8 +47,8 @@ class Focus(NamedTuple):
 
     sections: tuple[WeakSection, ...] = ()
     """Those with the most errors first."""
-    broken: tuple[tuple[str, int], ...] = ()
-    """(attribute, number of cells) that the newest output got wrong and the one before it right; most first."""
+    broken: Tally = ()
+    """Cells that the newest output got wrong and the one before it right."""
     longest: tuple[Streak, ...] = ()
     """The longest first."""
 
@@ -59,12 +60,11 @@ class EvalInfo(NamedTuple):
     name: str
     description: str = ""
     kind: str = "fields"
-    thresholds: tuple[tuple[str, float], ...] = ()
-    """(metric name, least value)."""
+    thresholds: tuple[Threshold, ...] = ()
     significance_level: float | None = None
     """The level for comparisons of its variants; None: the default."""
-    metadata: tuple[tuple[str, str], ...] = ()
-    """Keys of the manifest without a meaning to sitegen, with their values as text, in their order."""
+    metadata: tuple[MetadataEntry, ...] = ()
+    """In the order of the manifest."""
     nouns: Nouns = Nouns()
     """The kind's words for documents, attributes and errors."""
 
@@ -142,8 +142,7 @@ class Headline(NamedTuple):
     status: str
     values: tuple[float | None, ...]
     """In the order of the specs: the first is the eval's headline metric."""
-    errors: tuple[int, int, int, int]
-    """In the order of ``ERROR_TYPES``."""
+    errors: ErrorNumbers
     committed_at: str = ""
     """Time of its commit, ISO 8601."""
     interval: Interval | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, TypeAlias
 
 from sitegen.model.commits import ChangedPath, Commit
+from sitegen.model.recorded import RecordedMetric
 from sitegen.model.usage import RunUsage
 
 Cause: TypeAlias = Literal["outputs", "ground_truth", "mapping", "schema", "settings"]
@@ -46,8 +47,8 @@ class Snapshot(NamedTuple):
     """Whether the iteration's folder does not exist any more at the built revision."""
     runs: tuple[Blob, ...] = ()
     """Outputs of repeated runs of this iteration, ``runs/K/extracted.json``."""
-    recorded_metrics: tuple[tuple[str, float], ...] = ()
-    """(name, value) of the recorded metrics, which are shown beside the computed ones, never in their place."""
+    recorded_metrics: tuple[RecordedMetric, ...] = ()
+    """Shown beside the computed ones, never in their place."""
     usage: RunUsage | None = None
     """The recorded usage and model of the run; None if neither is recorded."""
 
@@ -93,6 +94,13 @@ class InstructionHistory(NamedTuple):
     deleted: bool = False
 
 
+class StartedSnapshot(NamedTuple):
+    """A snapshot, by its eval and its place in it."""
+
+    eval_id: str
+    slug: str
+
+
 class CommitRecord(NamedTuple):
     """What one commit changed that sitegen reads. Commits that change nothing of that have no record."""
 
@@ -101,8 +109,8 @@ class CommitRecord(NamedTuple):
     """The changed paths that sitegen reads, by path."""
     other_changes: int
     """Number of other changed paths; 0 if the walk did not read them."""
-    snapshots: tuple[tuple[str, str], ...]
-    """(eval id, slug) of every snapshot that this commit started."""
+    snapshots: tuple[StartedSnapshot, ...]
+    """Every snapshot that this commit started."""
     edits: tuple[str, ...]
     """Paths (as in ``Edit.path``) of the instruction files that it edited."""
 

@@ -17,6 +17,13 @@ class Unusable(NamedTuple):
     reason: str
 
 
+class MetadataEntry(NamedTuple):
+    """A key that the project states without a meaning to sitegen, and its value as text."""
+
+    key: str
+    text: str
+
+
 REDACTED: Final = Unusable("redacted", "hidden by the configuration")
 """Replaces a value that no page may show. No value of a file equals it, because its JSON has no quotation marks."""
 

@@ -114,7 +114,8 @@ class GatedPair:
         nouns = self._scorer.nouns
         return GatedChange(
             overlap=self.overlap,
-            units=("case", "cases") if self._scored.cases else (nouns.document, nouns.documents),
+            unit="case" if self._scored.cases else nouns.document,
+            units="cases" if self._scored.cases else nouns.documents,
             fixed=len(fixed),
             broken=len(broken),
             flipped=(*broken[:LISTED], *fixed[:LISTED]),

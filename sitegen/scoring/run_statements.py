@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding
-from sitegen.model.recorded import ORIGIN_KEYS, Recorded, origin_in
+from sitegen.model.recorded import ORIGIN_KEYS, InstructionHash, Recorded, origin_in
 from sitegen.model.values import Value
 from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.judged.tables.settings import read_settings
@@ -42,7 +42,7 @@ def _of_judge(path: str, content: bytes, settings: str) -> Recorded | None:
         run = read_results(path, content).run
     except UnreadableError:
         return None
-    hashes = tuple(("", digest.strip().lower()) for digest in run.prompt_hashes)
+    hashes = tuple(InstructionHash("", digest.strip().lower()) for digest in run.prompt_hashes)
     recorded = Recorded(
         metrics=(),
         iteration=None,

@@ -7,7 +7,7 @@ from functools import cache
 from math import fsum
 from typing import Final, NamedTuple
 
-from sitegen.model.metrics import Convention, Counts, MetricSpec
+from sitegen.model.metrics import Convention, Counts, ErrorNumbers, MetricSpec
 from sitegen.model.outcomes import ERROR_TYPES, Judgement, Outcome
 
 _OUTCOMES: Final[tuple[Outcome, ...]] = ("correct", "true_negative", *ERROR_TYPES)
@@ -173,9 +173,14 @@ def errors(counts: Counts) -> int:
     return counts.omission + counts.hallucination + counts.wrong_value + counts.format_error
 
 
-def errors_by_type(counts: Counts) -> tuple[int, int, int, int]:
-    """The number of errors of each type, in the order of ``ERROR_TYPES``."""
-    return counts.omission, counts.hallucination, counts.wrong_value, counts.format_error
+def errors_by_type(counts: Counts) -> ErrorNumbers:
+    """The number of errors of each type."""
+    return ErrorNumbers(
+        omission=counts.omission,
+        hallucination=counts.hallucination,
+        wrong_value=counts.wrong_value,
+        format_error=counts.format_error,
+    )
 
 
 def judged(counts: Counts) -> int:

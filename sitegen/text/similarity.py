@@ -9,6 +9,8 @@ from collections.abc import Hashable, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from sitegen.model.scorecards import Rouge
+
 EPSILON: Final = 1e-9
 """Tolerance of float means. For one text shorter than 10^8 characters it decides as whole numbers would."""
 
@@ -124,14 +126,6 @@ def normalise(text: str) -> str:
 
 
 _TOKEN: Final = re.compile("[a-z0-9]+")
-
-
-class Rouge(NamedTuple):
-    """F-measures of one response, 0..1."""
-
-    rouge1: float
-    rouge2: float
-    rouge_l: float
 
 
 def rouge(expected: str, actual: str) -> Rouge:

@@ -12,7 +12,7 @@ from sitegen.config import Mute
 from sitegen.model.cells import WRONG, Cell, CellFlip, CellMap, Flips, Run
 from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import Metric
-from sitegen.model.regressions import EditedFile, Moved
+from sitegen.model.regressions import DocumentNumbers, EditedFile, Moved
 from sitegen.model.series import EvalSummary, Point, Series
 from sitegen.model.site import Page, RawFile
 from sitegen.model.timeline import CommitRecord
@@ -138,7 +138,7 @@ def _fallen() -> EvalSummary:
     steps = (
         step._replace(
             commit=step.commit._replace(subject=sample.LONG),
-            circumstances=step.circumstances._replace(edits=edits, fields=fields, documents=(3, 5)),
+            circumstances=step.circumstances._replace(edits=edits, fields=fields, documents=DocumentNumbers(3, 5)),
         )
         for step in one.steps
     )

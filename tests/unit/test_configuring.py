@@ -24,7 +24,9 @@ from sitegen.configuring import (
     site_config_bytes,
 )
 from sitegen.errors import ConfigurationError
+from sitegen.model.metrics import Threshold
 from sitegen.model.problems import Finding
+from sitegen.model.values import MetadataEntry
 
 PATH = "evals/manifest.yaml"
 
@@ -179,13 +181,13 @@ evals:
                 ground_truth_format="long",
                 aliases=("tills",),
                 instructions=("a/**", "b.md"),
-                thresholds=(("f1", 0.9), ("recall", 1.0)),
+                thresholds=(Threshold("f1", 0.9), Threshold("recall", 1.0)),
                 settings='{"a":{"ü":["x"]},"b":1}',
                 metadata=(
-                    ("pdf", "plans.pdf"),
-                    ("features", '["Small",2]'),
-                    ("expected", '{"walls":4}'),
-                    ("built", "2020-01-02"),
+                    MetadataEntry("pdf", "plans.pdf"),
+                    MetadataEntry("features", '["Small",2]'),
+                    MetadataEntry("expected", '{"walls":4}'),
+                    MetadataEntry("built", "2020-01-02"),
                 ),
             ),
             EvalConfig(id="plain"),

@@ -14,6 +14,7 @@ from sitegen.config import EvalConfig, SiteConfig
 from sitegen.configuring import read_manifest
 from sitegen.configuring.site import read_site
 from sitegen.installed_from import PUBLISHED
+from sitegen.model.metrics import Threshold
 from tests.receipts import write_receipts
 from tests.sites import content, run
 
@@ -133,7 +134,7 @@ def test_the_manifest_of_the_manual_is_understood():
             name="Till receipts",
             ground_truth="ground_truth.csv",
             mapping="schemas/field_mapping.yaml",
-            thresholds=(("f1", 0.9),),
+            thresholds=(Threshold("f1", 0.9),),
         ),
         EvalConfig(id="invoices", dir="extraction/invoices", ground_truth="gold.json", outputs="runs/*/answer.json"),
     )

@@ -1,7 +1,7 @@
 from sitegen.analysis.effects import BestVersion, EvalPeak, best_versions
 from sitegen.html.charts import TrackShape, track
 from sitegen.model.commits import WORKTREE, Commit
-from sitegen.model.metrics import MetricSpec
+from sitegen.model.metrics import ErrorNumbers, MetricSpec
 from sitegen.model.noise import Interval
 from sitegen.model.series import Effect, Headline, Peak
 from sitegen.model.timeline import Blob, Edit, InstructionHistory
@@ -20,7 +20,7 @@ def edit(position: int, path: str = "a.md", *, gone: bool = False) -> Edit:
 
 
 def effect(eval_id: str, value: float | None, spec: MetricSpec = F1) -> Effect:
-    after = Headline(1, "s", "0001", "iteration-001", "scored", (value,), (0, 0, 0, 0))
+    after = Headline(1, "s", "0001", "iteration-001", "scored", (value,), ErrorNumbers(0, 0, 0, 0))
     return Effect(eval_id, eval_id.title(), None, after, (spec,))
 
 

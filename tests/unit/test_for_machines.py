@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from sitegen.model.commits import Commit
+from sitegen.model.metrics import ErrorNumbers, Threshold
 from sitegen.model.regressions import Circumstances, EditedFile, MetricStep, Moved, Step
 from sitegen.model.series import EvalInfo, EvalSummary, Focus, Headline, Streak, WeakSection
 from sitegen.model.site import SiteInfo
@@ -36,13 +37,20 @@ def headline(position: int, *values: float | None, status: Any = "scored") -> He
     at = commit(position)
     numbers = (*values, None, None, None)[:3]
     return Headline(
-        position, at.sha, f"{position:04d}", f"iteration-{position:03d}", status, numbers, (1, 0, 2, 0), at.committed_at
+        position,
+        at.sha,
+        f"{position:04d}",
+        f"iteration-{position:03d}",
+        status,
+        numbers,
+        ErrorNumbers(1, 0, 2, 0),
+        at.committed_at,
     )
 
 
 def summary(name: str = "till", *values: float | None, **more: Any) -> EvalSummary:
     target = more.pop("target", None)
-    info = EvalInfo(name, f"Eval {name}", thresholds=(("f1", target),) if target else ())
+    info = EvalInfo(name, f"Eval {name}", thresholds=(Threshold("f1", target),) if target else ())
     return EvalSummary(info, SPECS, tuple(headline(at, value) for at, value in enumerate(values, 1)), **more)
 
 

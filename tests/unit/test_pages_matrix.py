@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from sitegen.model.commits import Commit
-from sitegen.model.metrics import MetricSpec
+from sitegen.model.metrics import ErrorNumbers, MetricSpec
 from sitegen.model.series import Effect, Headline
 from sitegen.model.timeline import Blob, Edit
 from sitegen.pages.instruction.edit_rows import body
@@ -15,7 +15,7 @@ ERRORS = MetricSpec("errors", "Errors", "", higher_is_better=False)
 
 
 def effect(eval_id: str, before: float | None, after: float | None, spec: MetricSpec = F1) -> Effect:
-    sides = [Headline(1, "s", "0001", "one", "scored", (value,), (0, 0, 0, 0)) for value in (before, after)]
+    sides = [Headline(1, "s", "0001", "one", "scored", (value,), ErrorNumbers(0, 0, 0, 0)) for value in (before, after)]
     return Effect(eval_id, eval_id.title(), sides[0], sides[1], (spec,))
 
 

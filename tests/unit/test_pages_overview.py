@@ -5,6 +5,7 @@ import pytest
 from sitegen.analysis.causes import ProblemCounts
 from sitegen.analysis.cells import CellTracker, flips
 from sitegen.model.deltas import Delta, MetricDelta, Overlap
+from sitegen.model.metrics import ErrorNumbers, Threshold
 from sitegen.model.noise import Interval
 from sitegen.model.outcomes import Judgement
 from sitegen.model.series import EvalInfo, EvalSummary, Focus, Headline, Peak, Streak, WeakSection
@@ -24,9 +25,11 @@ COUNTS = SiteCounts(10, 4, 2, 1, ProblemCounts(error=0, warning=0, note=0, past=
 
 
 def _summary(name: str, *values: float | None, least: float | None = None, deleted: bool = False) -> EvalSummary:
-    info = EvalInfo(name, name.title(), thresholds=(("f1", least),) if least is not None else ())
+    info = EvalInfo(name, name.title(), thresholds=(Threshold("f1", least),) if least is not None else ())
     heads = tuple(
-        Headline(i, f"{i:040x}", f"{i:04}", f"iteration-{i:03}", "scored", (value, None, None), (1, 0, 2, 0))
+        Headline(
+            i, f"{i:040x}", f"{i:04}", f"iteration-{i:03}", "scored", (value, None, None), ErrorNumbers(1, 0, 2, 0)
+        )
         for i, value in enumerate(values)
     )
     return EvalSummary(info, sample.SPECS[:3], heads, deleted, delta=_delta(*values[-2:]) if len(values) > 1 else None)

@@ -9,10 +9,10 @@ import pytest
 
 from sitegen.analysis.edits import instructions_of
 from sitegen.html.values import DisplayValue, shown_pair
-from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
+from sitegen.model.metrics import Counts, ErrorWords, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement
 from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel
-from sitegen.model.scorecards import DocumentScore, FieldScore
+from sitegen.model.scorecards import DocumentScore, FieldScore, Question
 from sitegen.model.site import Page
 from sitegen.model.timeline import Edit
 from sitegen.model.values import Unusable
@@ -124,7 +124,7 @@ def test_each_type_shows_at_most_its_limit_and_counts_the_rest():
 
 def test_a_discrepancy_says_what_the_model_was_asked():
     series = sample.series(6)
-    result = sample.result([ONE, TWO])._replace(questions=(("cargo[0].amount", "How much?"),))
+    result = sample.result([ONE, TWO])._replace(questions=(Question("cargo[0].amount", "How much?"),))
     page = report_page(series.info, series.specs, series.points[0], None, result, sample.past(series, 0), 50)
     assert [row.question for row in sample.view_of(page).discrepancies] == ["", "How much?"]
 
@@ -132,12 +132,12 @@ def test_a_discrepancy_says_what_the_model_was_asked():
 def test_a_discrepancy_has_the_letter_of_its_kind_where_that_is_another():
     found = sample.view_of(_page([ONE])).discrepancies
     assert "<td>Omission<td>" in report_rows.discrepancies(found, True, False, Nouns())
-    nouns = Nouns(errors=("missed", "wrong", "", ""), letters=("M", "W", "", ""))
+    nouns = Nouns(errors=ErrorWords("missed", "wrong", "", ""), letters=ErrorWords("M", "W", "", ""))
     assert "<td data-l=M>Missed<td>" in report_rows.discrepancies(found, True, False, nouns)
 
 
 def test_numbers_of_answers_are_accuracy_and_those_that_are_right():
-    nouns = Nouns(errors=("no answer", "", "wrong answer", ""), ratios=("accuracy",))
+    nouns = Nouns(errors=ErrorWords("no answer", "", "wrong answer", ""), ratios=("accuracy",))
     score = FieldScore("prices", Counts(3, 1, 1, 0, 0, 0, 1, 0))
     heads = re.findall(r"<th[^>]*>(?:<span class=\"t.*?</span>)?(?:<span.*?>)?([^<]+)", report_rows.number_heads(nouns))
     assert heads == ["Accuracy", "Correct", "Errors", "No answer", "Wrong answer"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sitegen.model.panels import Mark, MarkedText, NotePanel, SpansPanel
+from sitegen.model.panels import Highlight, Mark, MarkedText, NotePanel, SpansPanel
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result
 from sitegen.pages.field import field_rows
@@ -19,7 +19,7 @@ from sitegen.pages.report.spans import DEPTH, LONGEST, TEXTS, Piece, shown_text,
 from sitegen.project_files import LARGEST_ARGUMENT
 from sitegen.scoring.documents import results_document as written
 from sitegen.scoring.highlights.document import HighlightNumbers, ParagraphRow
-from sitegen.scoring.highlights.scorer import MAX_MARKS, MAX_SEARCHED, Highlight, marked_text, place_of_text
+from sitegen.scoring.highlights.scorer import MAX_MARKS, MAX_SEARCHED, marked_text, place_of_text
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.scorer import File, ScoringInputs
@@ -187,7 +187,7 @@ def test_highlights_are_marked_where_they_stand_and_listed_where_they_do_not():
                 Mark(5, 16, "wrong", "examples"),
                 Mark(18, 23, "missed", "terms"),
             ),
-            (("wrong", "terms", "peat"),),
+            (Highlight("wrong", "terms", "peat"),),
         ),
         MarkedText("p-3", "The end.", ()),
     )
@@ -255,7 +255,7 @@ def test_a_page_shows_the_texts_with_most_errors_in_their_order():
     "text",
     [
         MarkedText("p", "a" * (LONGEST + 1), ()),
-        MarkedText("p", "", (), tuple(("wrong", "t", f"{number}") for number in range(51))),
+        MarkedText("p", "", (), tuple(Highlight("wrong", "t", f"{number}") for number in range(51))),
         MarkedText("p", "ab", tuple(Mark(0, 1, "wrong", f"{number}") for number in range(DEPTH + 51))),
     ],
 )

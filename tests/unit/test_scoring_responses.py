@@ -9,7 +9,7 @@ import pytest
 
 from sitegen.errors import ConfigurationError
 from sitegen.model.metrics import Metric, MetricSpec
-from sitegen.model.scorecards import Answer, Result
+from sitegen.model.scorecards import Answer, Result, Rouge
 from sitegen.scoring.documents import results_document
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.responses.answers import variant_name_of
@@ -53,8 +53,8 @@ def test_files_are_variants_and_their_numbers_stand_beside_those_of_all():
     assert card.metric("accuracy") == 0.75
     assert [(each.attribute, each.counts.tp, each.counts.wrong_value) for each in card.fields] == [("colours", 3, 1)]
     assert result.answers[:3] == (
-        Answer("short", "sky", "colours", True, None, rouge=(1.0, 0.0, 1.0)),
-        Answer("short", "grass", "colours", True, None, rouge=(1.0, 0.0, 1.0)),
+        Answer("short", "sky", "colours", True, None, rouge=Rouge(1.0, 0.0, 1.0)),
+        Answer("short", "grass", "colours", True, None, rouge=Rouge(1.0, 0.0, 1.0)),
         Answer("short", "joke", "", None, None),
     )
 

@@ -2,7 +2,7 @@ from sitegen.analysis.edits import edits_of_outputs
 from sitegen.analysis.effects import EffectIndex, EvalPeak, mean_change, windows
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
-from sitegen.model.metrics import Counts, Metric, MetricSpec
+from sitegen.model.metrics import Counts, ErrorNumbers, Metric, MetricSpec
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Peak, Point, Window
 from sitegen.model.timeline import Blob, Cause, Edit, Snapshot
@@ -100,7 +100,7 @@ def card(value: float | None) -> Scorecard:
 
 
 def headline(value: float | None) -> Headline:
-    return Headline(0, "", "", "", "scored", (value,), (0, 0, 0, 0))
+    return Headline(0, "", "", "", "scored", (value,), ErrorNumbers(0, 0, 0, 0))
 
 
 def summary(eval_id: str, *windows: Window) -> EvalSummary:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from sitegen.model.panels import Mark, MarkedText, SpansPanel
+from sitegen.model.panels import Highlight, Mark, MarkedText, SpansPanel
 
 TEXTS: Final = 100
 """Texts that a report shows; if there are more, those with the most errors."""
@@ -40,8 +40,8 @@ class ShownText(NamedTuple):
     correct: int
     missed: int
     wrong: int
-    beside: tuple[tuple[str, str, str], ...]
-    """(outcome, category, text) of highlights that are not marked in the text."""
+    beside: tuple[Highlight, ...]
+    """Those that are not marked in the text."""
     more_beside: int
 
 
@@ -75,7 +75,7 @@ def shown_text(text: MarkedText) -> ShownText:
     )
 
 
-def _layered(text: MarkedText) -> tuple[list[Mark], list[tuple[str, str, str]]]:
+def _layered(text: MarkedText) -> tuple[list[Mark], list[Highlight]]:
     """The marks to draw, nested at most ``DEPTH`` deep, and what is listed beside the text instead."""
     drawn: list[Mark] = []
     beside = list(text.elsewhere)
@@ -86,7 +86,7 @@ def _layered(text: MarkedText) -> tuple[list[Mark], list[tuple[str, str, str]]]:
             covering.append(mark)
             drawn.append(mark)
         else:
-            beside.append((mark.outcome, mark.category, text.text[mark.start : mark.end]))
+            beside.append(Highlight(mark.outcome, mark.category, text.text[mark.start : mark.end]))
     return drawn, beside
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final
 
 from sitegen.data_files.reading import UnreadableError
-from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
+from sitegen.model.metrics import Counts, ErrorWords, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Outcome
-from sitegen.model.panels import Mark, MarkedText, NotePanel, Panel, SpansPanel
+from sitegen.model.panels import Highlight, Mark, MarkedText, NotePanel, Panel, SpansPanel
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard, Status
 from sitegen.model.values import Value
@@ -39,23 +39,14 @@ MAX_SEARCHED: Final = 100_000
 _TRIES: Final = 50
 """Occurrences inside other words that are skipped."""
 
-HighlightOutcome: TypeAlias = Literal["correct", "missed", "wrong"]
 _LISTED: Final = 20
 _LONGEST: Final = 80
 """Characters of a text in the path of its judgement."""
-_OUTCOMES: Final[dict[HighlightOutcome, Outcome]] = {
+_OUTCOMES: Final[dict[str, Outcome]] = {
     "correct": "correct",
     "missed": "omission",
     "wrong": "hallucination",
 }
-
-
-class Highlight(NamedTuple):
-    """A highlight of either side, with its outcome."""
-
-    outcome: HighlightOutcome
-    category: str
-    text: str
 
 
 class HighlightsScorer:
@@ -72,8 +63,8 @@ class HighlightsScorer:
         attributes="categories",
         document="paragraph",
         documents="paragraphs",
-        errors=("missed", "wrong", "", ""),
-        letters=("M", "W", "", ""),
+        errors=ErrorWords(omission="missed", hallucination="wrong", wrong_value="", format_error=""),
+        letters=ErrorWords(omission="M", hallucination="W", wrong_value="", format_error=""),
     )
 
     def score(self, inputs: ScoringInputs) -> Result:
@@ -225,12 +216,13 @@ def _first_names(names: tuple[str, ...] | list[str]) -> str:
 def marked_text(name: str, text: str, highlights: Iterable[Highlight]) -> MarkedText:
     """Return a paragraph with its highlights, which may overlap. Those not in its text are listed beside it."""
     marks: list[Mark] = []
-    elsewhere: list[tuple[str, str, str]] = []
+    elsewhere: list[Highlight] = []
     searched = text[:MAX_SEARCHED]
-    for number, (outcome, category, words) in enumerate(highlights):
+    for number, highlight in enumerate(highlights):
+        outcome, category, words = highlight
         start = place_of_text(searched, words) if number < MAX_MARKS else -1
         if start < 0:
-            elsewhere.append((outcome, category, words))
+            elsewhere.append(highlight)
         else:
             marks.append(Mark(start=start, end=start + len(words), outcome=outcome, category=category))
     marks.sort(key=lambda mark: (mark.start, mark.end))

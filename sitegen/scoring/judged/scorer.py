@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from sitegen.data_files.reading import UnreadableError
-from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
+from sitegen.model.metrics import Counts, ErrorWords, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.panels import NotePanel, Panel
 from sitegen.model.problems import Finding
@@ -60,8 +60,10 @@ class JudgedScorer:
         attributes="attributes",
         document="case",
         documents="cases",
-        errors=("false negative", "false positive", "wrong value", ""),
-        letters=("N", "P", "W", ""),
+        errors=ErrorWords(
+            omission="false negative", hallucination="false positive", wrong_value="wrong value", format_error=""
+        ),
+        letters=ErrorWords(omission="N", hallucination="P", wrong_value="W", format_error=""),
     )
 
     def score(self, inputs: ScoringInputs) -> Result:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from sitegen.data_files.reading import UnreadableError
-from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
+from sitegen.model.metrics import NO_ERRORS, Counts, Metric, MetricSpec, Nouns
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard, Status
 from sitegen.scoring.recorded.directions import headline_rank, is_count, is_measure, lower_is_better, range_of
@@ -52,9 +52,9 @@ class RecordedScorer:
         attributes="numbers",
         document="run",
         documents="runs",
-        errors=("", "", "", ""),
+        errors=NO_ERRORS,
         ratios=(),
-        letters=("", "", "", ""),
+        letters=NO_ERRORS,
     )
 
     def score(self, inputs: ScoringInputs) -> Result:

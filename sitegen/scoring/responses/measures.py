@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from sitegen.model.metrics import Metric, MetricSpec
 from sitegen.model.outcomes import Judgement
-from sitegen.model.scorecards import Kappa
+from sitegen.model.scorecards import Kappa, Rouge
 from sitegen.model.usage import Call
 from sitegen.model.values import Value
 from sitegen.scoring.responses.answers import Response, VariantResponses
@@ -15,7 +15,7 @@ from sitegen.scoring.responses.cases import TestCase
 from sitegen.scoring.responses.vectors import Vector
 from sitegen.stats import counts as stats
 from sitegen.stats.agreement import cohens_kappa, mean_pairwise_cosine
-from sitegen.text.similarity import Rouge, rouge
+from sitegen.text.similarity import rouge
 
 _TEXTS: Final = "give test cases an expected text."
 

@@ -7,10 +7,10 @@ from decimal import Decimal
 from typing import Final
 
 from sitegen.data_files.reading import UnreadableError
-from sitegen.model.metrics import Counts, Metric, Nouns
+from sitegen.model.metrics import Counts, ErrorWords, Metric, Nouns
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.problems import Finding, Severity
-from sitegen.model.scorecards import Answer, DocumentScore, FieldScore, Result, Scorecard
+from sitegen.model.scorecards import Answer, DocumentScore, FieldScore, Question, Result, Scorecard
 from sitegen.model.usage import Call, RunUsage
 from sitegen.model.values import Value
 from sitegen.scoring.case_files import case_keys
@@ -49,8 +49,8 @@ class ResponsesScorer:
         attributes="categories",
         document="variant",
         documents="variants",
-        errors=("no answer", "", "wrong answer", ""),
-        letters=("N", "", "W", ""),
+        errors=ErrorWords(omission="no answer", hallucination="", wrong_value="wrong answer", format_error=""),
+        letters=ErrorWords(omission="N", hallucination="", wrong_value="W", format_error=""),
         ratios=("accuracy",),
     )
 
@@ -256,10 +256,10 @@ def _response_path(answer: MeasuredResponse) -> str:
     return answer.case.id if answer.number == 1 else f"{answer.case.id} #{answer.number}"
 
 
-def _questions_by_path(groups: Iterable[Iterable[MeasuredResponse]]) -> tuple[tuple[str, str], ...]:
-    """(path of the judgement, question). All variants have the same questions."""
+def _questions_by_path(groups: Iterable[Iterable[MeasuredResponse]]) -> tuple[Question, ...]:
+    """All variants have the same questions."""
     questions = {_response_path(answer): answer.case.question for measured in groups for answer in measured}
-    return tuple((path, question) for path, question in questions.items() if question)
+    return tuple(Question(path, text) for path, text in questions.items() if text)
 
 
 def _compact_answer(variant: VariantResponses, answer: MeasuredResponse) -> Answer:
