@@ -1,16 +1,25 @@
-"""Finds labels that may be wrong: those that many outputs contradict with the same value."""
+"""Finds labels that may be wrong: those that many outputs contradict with the same value.
+
+Many labels with one cause, such as a currency sign in every total, are told apart from single ones: there the rule, the
+instructions or a habit of whoever wrote the labels is to blame, and not one label.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-from typing import Final
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from itertools import chain
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.analysis.copies import first_of_each_output
+from sitegen.analysis.error_patterns import FEWEST, error_patterns
 from sitegen.model.cells import Cell, CellMap, Run
+from sitegen.model.outcomes import Judgement
 from sitegen.model.series import Point
 from sitegen.model.suspect_truth import SuspectTruth
 from sitegen.model.values import REDACTED
+from sitegen.stats.intervals import wilson
+from sitegen.text.values import written
 
 LEAST: Final = 3
 """How many outputs have to agree."""
@@ -18,6 +27,37 @@ SHARE: Final = 0.6
 """The share of the outputs compared with the label that has to agree."""
 MOST: Final = 50
 """Suspects that are listed for one eval."""
+
+Certainty: TypeAlias = Literal["high", "medium", "low"]
+SharedRule: TypeAlias = Literal["pattern", "same change", "same field"]
+HIGH: Final = 0.75
+MEDIUM: Final = 0.5
+"""The least ``least_share`` of these certainties."""
+
+
+class SuspectLabel(NamedTuple):
+    """A suspect label, and the eval that it is of."""
+
+    eval_id: str
+    suspect: SuspectTruth
+
+
+class SharedCause(NamedTuple):
+    """Suspect labels that one rule explains."""
+
+    rule: SharedRule
+    pattern: str
+    """The name of the error pattern; empty for another rule."""
+    labels: tuple[SuspectLabel, ...]
+
+
+class SortedSuspects(NamedTuple):
+    """Suspect labels with a shared cause, and single ones."""
+
+    causes: tuple[SharedCause, ...]
+    """Those of the most labels first."""
+    single: tuple[SuspectLabel, ...]
+    """In the order in which they were given."""
 
 
 def suspect_truth(cells: CellMap, points: Sequence[Point]) -> tuple[SuspectTruth, ...]:
@@ -61,6 +101,7 @@ def _suspect(cell: Cell, label: str, new_outputs: Sequence[int], points: Sequenc
         first=agreed[0],
         last=agreed[-1],
         named_path=cell.named_path,
+        with_label=sum(run.state == "correct" for _, run in compared),
     )
 
 
@@ -79,3 +120,62 @@ def _compared_with(cell: Cell, label: str, new_outputs: Sequence[int]) -> list[t
 
 def _strongest_first(suspect: SuspectTruth) -> tuple[int, float, str, str]:
     return -suspect.agreeing, -suspect.agreeing / suspect.outputs, suspect.document, suspect.path
+
+
+def by_cause(labels: Sequence[SuspectLabel]) -> SortedSuspects:
+    """The labels by what at least three of them have in common; each belongs to one cause at most.
+
+    Looked for are, in this order: an error pattern, the same change of the same field, and the same field of one eval.
+    """
+    as_errors = [_as_error(label) for label in labels]
+    causes = [
+        SharedCause("pattern", pattern.name, tuple(labels[index] for index in pattern.errors))
+        for pattern in error_patterns(as_errors, as_errors)
+    ]
+    causes += [SharedCause("same change", "", alike) for alike in _alike(_without(labels, causes), _change_of_field)]
+    causes += [SharedCause("same field", "", alike) for alike in _alike(_without(labels, causes), _field_of_eval)]
+    causes.sort(key=lambda cause: -len(cause.labels))
+    return SortedSuspects(causes=tuple(causes), single=tuple(_without(labels, causes)))
+
+
+def least_share(suspect: SuspectTruth) -> float:
+    """The lower end of Wilson's interval of the share of outputs, 0..1, that contradict the label with this value."""
+    return wilson(suspect.agreeing / suspect.outputs, suspect.outputs)[0]
+
+
+def certainty(suspect: SuspectTruth) -> Certainty:
+    """How surely most outputs, also those that are still to be made, contradict the label with this value."""
+    least = least_share(suspect)
+    return "high" if least >= HIGH else "medium" if least >= MEDIUM else "low"
+
+
+def _as_error(label: SuspectLabel) -> Judgement:
+    suspect = label.suspect
+    return Judgement(
+        document=f"{label.eval_id}\0{suspect.document}",
+        path=suspect.path,
+        attribute=suspect.attribute,
+        outcome="wrong_value",
+        expected=written(suspect.expected),
+        actual=written(suspect.actual),
+    )
+
+
+def _without(labels: Iterable[SuspectLabel], causes: Iterable[SharedCause]) -> list[SuspectLabel]:
+    explained = set(chain.from_iterable(cause.labels for cause in causes))
+    return [label for label in labels if label not in explained]
+
+
+def _alike(labels: Iterable[SuspectLabel], key: Callable[[SuspectLabel], Hashable]) -> list[tuple[SuspectLabel, ...]]:
+    groups: dict[Hashable, list[SuspectLabel]] = defaultdict(list)
+    for label in labels:
+        groups[key(label)].append(label)
+    return [tuple(group) for group in groups.values() if len(group) >= FEWEST]
+
+
+def _change_of_field(label: SuspectLabel) -> Hashable:
+    return label.suspect.attribute, label.suspect.expected, label.suspect.actual
+
+
+def _field_of_eval(label: SuspectLabel) -> Hashable:
+    return label.eval_id, label.suspect.attribute

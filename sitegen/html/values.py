@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from sitegen.model.cells import Run
 from sitegen.model.outcomes import Judgement
 from sitegen.model.values import Value
-from sitegen.text.values import as_text, told_apart
+from sitegen.text.values import as_text, told_apart, written
 from sitegen.text.words import WordSpan, mark
 
 BOUND: Final = 2_000
@@ -58,16 +57,6 @@ def shown_run(run: Run) -> tuple[DisplayValue, DisplayValue]:
 def shown_value(text: str) -> DisplayValue:
     """One side of a cell that is not an error."""
     return _display_value(written(text))
-
-
-def written(text: str) -> str | None:
-    """Bounded JSON without the quotation marks of a string; None for an empty text, which stands for no value."""
-    if not text.startswith('"'):
-        return text or None
-    try:
-        return str(json.loads(text))
-    except ValueError:  # the string was cut, and lacks its closing quotation mark
-        return text[1:]
 
 
 _marked = lru_cache(maxsize=1024)(mark)

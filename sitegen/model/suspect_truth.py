@@ -41,6 +41,8 @@ class SuspectTruth(NamedTuple):
     """None if the label's line in the file is uncertain, or was not looked up."""
     named_path: str = ""
     """The path with list items by their names; empty where it is the same."""
+    with_label: int = 0
+    """Number of outputs that gave the label itself."""
 
     @property
     def label(self) -> str:

@@ -1,60 +1,165 @@
-"""The page of suspect ground truth: labels that many outputs contradict with one and the same value."""
+"""The pages of suspect ground truth: labels that most outputs contradict with one and the same value.
+
+One page has the labels of all evals. Each eval has a page of its own as well, with all labels of the eval.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
 
-from sitegen.model.series import EvalInfo, Series
+from markupsafe import Markup
+
+from sitegen.analysis.suspect_truth import (
+    Certainty,
+    SharedCause,
+    SuspectLabel,
+    by_cause,
+    certainty,
+    least_share,
+)
+from sitegen.html.cells import value
+from sitegen.html.values import shown_run
+from sitegen.model.cells import Run, State
+from sitegen.model.commits import WORKTREE
+from sitegen.model.series import EvalInfo, EvalSummary
 from sitegen.model.site import Page
 from sitegen.model.suspect_truth import SuspectTruth
 from sitegen.pages import links
 
+LISTED: Final = 300
+"""Labels that the page of all evals lists; every eval has the same share of them, its strongest ones."""
+
+_NAMED: Final = 3
+"""Fields of a shared cause that its heading names."""
+
 
 class SuspectRow(NamedTuple):
-    """One label, the newest point that contradicts it, and the history of its field."""
+    """One label. Addresses are relative to the root of the site."""
 
+    number: int
+    """Its place on the page, from 1, to which links lead."""
+    info: EvalInfo
     suspect: SuspectTruth
+    expected: Markup
+    """The label, with the words marked that differ."""
+    actual: Markup
+    """The value on which the outputs agree, likewise."""
+    certainty: Certainty
+    least: float
+    """The least share of outputs that agree, 0..1."""
+    field: str
+    """Address of the attribute's history."""
     last_label: str
     """Label of the newest point that gave the value."""
     last_report: str
-    """Address of its report, relative to the page."""
-    field: str
-    """Address of the attribute's history, relative to the page."""
+    sha: str
+    """Id of the newest point's commit, whose ground truth has the line; empty for uncommitted changes."""
+
+
+class CauseRows(NamedTuple):
+    """Labels with a shared cause."""
+
+    cause: SharedCause
+    fields: tuple[str, ...]
+    """The fields with the most labels."""
+    more_fields: int
+    evals: int
+    rows: tuple[SuspectRow, ...]
 
 
 class SuspectTruthView(NamedTuple):
     """What ``pages/suspect_truth.html`` shows."""
 
-    info: EvalInfo
-    label: str
-    """Label of the newest point."""
-    path: str
-    """The ground truth file; empty if there is none."""
-    rows: tuple[SuspectRow, ...]
-    corrections: int
-    """Rows with a corrected line."""
+    info: EvalInfo | None
+    """None: labels of all evals."""
+    total: int
+    evals: int
+    """Number of evals with suspect labels."""
+    single: tuple[SuspectRow, ...]
+    """The most certain first."""
+    causes: tuple[CauseRows, ...]
+    left_out: tuple[tuple[EvalInfo, int], ...]
+    """Evals with labels that are not listed, and how many."""
     nav: str = "evals"
 
+    @property
+    def rows(self) -> tuple[SuspectRow, ...]:
+        """All labels that are listed, in the order of the page."""
+        return (*self.single, *(row for cause in self.causes for row in cause.rows))
 
-def suspect_truth_page(series: Series, suspects: tuple[SuspectTruth, ...]) -> Page:
+    @property
+    def corrected(self) -> list[SuspectRow]:
+        """Those whose line in the ground truth was found."""
+        return [row for row in self.rows if row.suspect.correction]
+
+
+def suspect_labels_page(summaries: Iterable[EvalSummary]) -> Page:
+    """The labels of all evals that are not deleted; the page says so if there is none."""
+    with_suspects = [summary for summary in summaries if summary.suspects and not summary.deleted]
+    share = LISTED // len(with_suspects) if with_suspects else LISTED
+    return Page(links.suspect_labels(), "pages/suspect_truth.html", _view(with_suspects, max(1, share)))
+
+
+def suspect_truth_page(summary: EvalSummary) -> Page:
     """The page of one eval, which has at least one suspect."""
-    eval_id, newest = series.info.id, series.points[-1].snapshot
-    rows = []
-    for suspect in suspects:
-        at = series.points[suspect.last].snapshot
-        rows.append(
-            SuspectRow(
-                suspect=suspect,
-                last_label=at.label,
-                last_report=links.report(eval_id, at.slug).rpartition("/")[2],
-                field="/".join(links.field(eval_id, suspect.attribute).split("/")[2:]),
-            )
-        )
-    view = SuspectTruthView(
-        info=series.info,
-        label=newest.label,
-        path=newest.ground_truth.path if newest.ground_truth else "",
-        rows=tuple(rows),
-        corrections=sum(row.suspect.correction is not None for row in rows),
+    view = _view([summary], len(summary.suspects))._replace(info=summary.info)
+    return Page(links.suspect_truth(summary.info.id), "pages/suspect_truth.html", view)
+
+
+def _view(summaries: Sequence[EvalSummary], share: int) -> SuspectTruthView:
+    """*share*: the number of labels that are listed of each eval."""
+    by_id = {summary.info.id: summary for summary in summaries}
+    labels = [SuspectLabel(summary.info.id, suspect) for summary in summaries for suspect in summary.suspects[:share]]
+    sorted_labels = by_cause(sorted(labels, key=lambda label: -least_share(label.suspect)))
+    number = 0
+
+    def rows(labels: Iterable[SuspectLabel]) -> tuple[SuspectRow, ...]:
+        nonlocal number
+        listed = []
+        for label in labels:
+            number += 1
+            listed.append(_suspect_row(number, by_id[label.eval_id], label.suspect))
+        return tuple(listed)
+
+    single = rows(sorted_labels.single)
+    return SuspectTruthView(
+        info=None,
+        total=sum(len(summary.suspects) for summary in summaries),
+        evals=len(summaries),
+        single=single,
+        causes=tuple(_cause_rows(cause, rows(cause.labels)) for cause in sorted_labels.causes),
+        left_out=tuple(
+            (summary.info, len(summary.suspects) - share) for summary in summaries if len(summary.suspects) > share
+        ),
     )
-    return Page(links.suspect_truth(eval_id), "pages/suspect_truth.html", view)
+
+
+def _cause_rows(cause: SharedCause, rows: tuple[SuspectRow, ...]) -> CauseRows:
+    fields = tuple(dict.fromkeys(label.suspect.attribute for label in cause.labels))
+    return CauseRows(
+        cause=cause,
+        fields=fields[:_NAMED],
+        more_fields=len(fields[_NAMED:]),
+        evals=len({label.eval_id for label in cause.labels}),
+        rows=rows,
+    )
+
+
+def _suspect_row(number: int, summary: EvalSummary, suspect: SuspectTruth) -> SuspectRow:
+    state: State = "wrong_value" if suspect.expected else "hallucination"
+    expected, actual = shown_run(Run(start=0, state=state, expected=suspect.expected, actual=suspect.actual))
+    eval_id, last, newest = summary.info.id, summary.headlines[suspect.last], summary.headlines[-1]
+    return SuspectRow(
+        number=number,
+        info=summary.info,
+        suspect=suspect,
+        expected=Markup(value(expected)),
+        actual=Markup(value(actual)),
+        certainty=certainty(suspect),
+        least=least_share(suspect),
+        field=links.field(eval_id, suspect.attribute),
+        last_label=last.label,
+        last_report=links.report(eval_id, last.slug),
+        sha="" if newest.sha == WORKTREE else newest.sha,
+    )

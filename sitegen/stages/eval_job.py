@@ -236,19 +236,20 @@ class _EvalJob:
         suspects = suspects_of(self._context, series, self._cards.key, cache)
         steps = steps_of(series)
         newest = self._newest_inputs()
-        for page in eval_pages(series, steps, suspects, columns_of(newest) if newest else ()):
+        edit_windows = windows(series.points, self._inputs.edits.made_by)
+        record = record_of(series, self._inputs.edits.made_by, edit_windows, steps, suspects, newest)
+        for page in eval_pages(series, steps, record.summary, columns_of(newest) if newest else ()):
             content = page.content if isinstance(page, RawFile) else self._renderer.render(page)
             self._writer.write(self._owner, page.path, content)
         write_thinned(self._writer, self._renderer, self._owner, series, self._page_keys, short)
         write_fields(self._writer, self._renderer, self._owner, series, self._page_keys)
         write_series(self._writer, self._owner, series, settled, self._page_keys, cache)
-        edit_windows = windows(series.points, self._inputs.edits.made_by)
         for edit, outcome in outcomes_of_edits(series, edit_windows, self._specs[0], first_new):
             EDIT_OUTCOMES.keep(cache, within(eval_id, edit), outcome)
         for sha, effect in effects_of_commits(series, self._inputs, first_new, self._cards.__getitem__):
             COMMIT_EFFECTS.keep(cache, within(eval_id, sha), effect)
         return EvalDone(
-            record=record_of(series, self._inputs.edits.made_by, edit_windows, steps, suspects, newest),
+            record=record,
             files=self._writer.files,
             cached=cache.new,
         )

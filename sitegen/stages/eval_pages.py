@@ -42,20 +42,20 @@ LOCATED: Final = 25
 def eval_pages(
     series: Series,
     steps: tuple[Step, ...],
-    suspects: tuple[SuspectTruth, ...],
+    summary: EvalSummary,
     columns: tuple[tuple[str, str], ...] = (),
 ) -> Iterator[Page | RawFile]:
     """The pages that every new point changes, and the data files that one of them loads.
 
     ``columns``: the columns of the ground truth, with the fields that they are mapped to.
     """
-    yield trend_page(series, steps, len(suspects), columns)
+    yield trend_page(series, steps, len(summary.suspects), columns)
     if len(series.points) > 1:
         data = compare_data(series, steps)
         yield compare_page(series, data)
         yield from data.pieces
-    if suspects:
-        yield suspect_truth_page(series, suspects)
+    if summary.suspects:
+        yield suspect_truth_page(summary)
 
 
 def write_fields(writer: Writer, renderer: Renderer, owner: str, series: Series, page_keys: Sequence[str]) -> None:

@@ -26,6 +26,7 @@ from sitegen.pages.overview.page import SiteCounts, Worktree, overview_page
 from sitegen.pages.placeholders import NO_JEKYLL, not_found_page
 from sitegen.pages.problems import problems_page
 from sitegen.pages.regressions.page import regressions_page
+from sitegen.pages.suspect_truth import suspect_labels_page
 from sitegen.render.summary import summary_file
 from sitegen.scoring.kinds import SCORERS, scorer
 from sitegen.scoring.own import own_specs
@@ -126,6 +127,7 @@ class SitePages(NamedTuple):
                 lambda: instructions_page(instructions.files, _edits_by_commit(timeline, instructions)),
             ),
             (links.regressions(), lambda: regressions_page(summaries, mutes, _moved_edits(timeline))),
+            (links.suspect_labels(), lambda: suspect_labels_page(summaries)),
             (links.methods(), lambda: methods_page(_explained_metrics(timeline, infos))),
             (links.problems(), lambda: problems_page(causes, infos, head, revision)),
             (links.not_found(), lambda: not_found_page(timeline.context.site.base_url)),

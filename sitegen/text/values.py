@@ -71,6 +71,16 @@ def bounded_json(value: Value, longest: int) -> str:
     return f"{text[: longest - 10]}…#{short_digest(text)[:8]}"
 
 
+def written(text: str) -> str | None:
+    """Bounded JSON without the quotation marks of a string; None for an empty text, which stands for no value."""
+    if not text.startswith('"'):
+        return text or None
+    try:
+        return str(json.loads(text))
+    except ValueError:  # the string was cut, and lacks its closing quotation mark
+        return text[1:]
+
+
 def short_digest(text: str) -> str:
     """Twelve hexadecimal digits that stand for a text: the beginning of its SHA-256."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]

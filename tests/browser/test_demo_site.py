@@ -149,7 +149,7 @@ def fitted(kinds: dict[str, str], demo_site: Path) -> list[str]:
     trends = {path.relative_to(demo_site).as_posix() for path in demo_site.glob("evals/*/index.html")}
     unbroken = {path.relative_to(demo_site).as_posix() for path in demo_site.glob("instructions/*--parties.md/*.html")}
     assert unbroken
-    return sorted({*kinds.values(), "regressions.html", *trends, *unbroken})
+    return sorted({*kinds.values(), "regressions.html", "suspect-labels.html", *trends, *unbroken})
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from sitegen.analysis.cells import fate_of
-from sitegen.html.values import written
 from sitegen.model.cells import Cell, CellMap, Run
 from sitegen.model.regressions import Circumstances, Step
 from sitegen.model.series import Series
@@ -25,6 +24,7 @@ from sitegen.pages.compare.page import (
     compare_page,
 )
 from sitegen.render.environment import Renderer, find_templates
+from sitegen.text.values import written
 from tests import pages_sample as sample
 
 

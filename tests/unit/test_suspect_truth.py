@@ -7,10 +7,11 @@ import json
 import pytest
 
 from sitegen.analysis.cells import CellTracker
-from sitegen.analysis.suspect_truth import suspect_truth
+from sitegen.analysis.suspect_truth import SuspectLabel, by_cause, certainty, suspect_truth
 from sitegen.model.outcomes import Judgement, Outcome
+from sitegen.model.series import EvalSummary
 from sitegen.model.suspect_truth import Correction, SuspectTruth
-from sitegen.pages.suspect_truth import SuspectTruthView
+from sitegen.pages.suspect_truth import SuspectTruthView, suspect_labels_page, suspect_truth_page
 from sitegen.render.environment import Renderer, find_templates
 from sitegen.scoring.fields import FieldsScorer
 from sitegen.scoring.scorer import File, ScoringInputs
@@ -196,28 +197,89 @@ def test_no_more_lines_are_named_than_a_build_at_once_looks_for(tmp_path, monkey
     assert "7" in (out / "evals/bill/suspect-truth.html").read_text()
 
 
-def test_the_page_says_so_where_nothing_was_expected():
-    row = SuspectTruth("", "area", "area", "", "7", 3, 3, 0, first=0, last=0)
-    from sitegen.pages.suspect_truth import suspect_truth_page
+def _suspect(attribute: str, expected: str, actual: str, agreeing: int = 9, outputs: int = 9) -> SuspectTruth:
+    return SuspectTruth("", attribute, attribute.replace("[0]", "[]"), expected, actual, agreeing, outputs, 2, 0, 1)
 
-    series = sample.series(3)
-    page = suspect_truth_page(series, (row,))
+
+def _labels(eval_id: str, *suspects: tuple[str, str, str]) -> list[SuspectLabel]:
+    return [SuspectLabel(eval_id, _suspect(*row)._replace(path=f"{row[0]}{n}")) for n, row in enumerate(suspects)]
+
+
+def test_labels_with_one_cause_are_told_apart_from_single_ones():
+    signs = _labels("a", ("total", "7", '"$7"'), ("sum", "12", '"$12"')) + _labels("b", ("total", "30", '"$30"'))
+    alike = [*_labels("a", *[("w[].u", "0.29", "0.51")] * 2), *_labels("b", ("w[].u", "0.29", "0.51"))]
+    field = _labels("a", ("w[].wall", '"N"', '"S"'), ("w[].wall", '"E"', '"W"'), ("w[].wall", '"S"', '"N"'))
+    single = _labels("a", ("fuel", '"Gas"', '"Electric"'), ("w[].area", "80", "160"), ("w[].area", "40", "99"))
+    labels = [*single, *field, *alike, *signs]
+    assert by_cause(labels) == (
+        (
+            ("pattern", "a currency sign", tuple(signs)),
+            ("same change", "", tuple(alike)),
+            ("same field", "", tuple(field)),
+        ),
+        tuple(single),
+    )
+    assert by_cause(signs[:2]) == ((), tuple(signs[:2]))
+
+
+@pytest.mark.parametrize(
+    ("agreeing", "outputs", "word"),
+    [(3, 3, "low"), (10, 10, "medium"), (12, 14, "medium"), (9, 14, "low"), (12, 12, "high"), (33, 34, "high")],
+)
+def test_a_label_is_the_more_certain_the_more_of_many_outputs_agree(agreeing, outputs, word):
+    assert certainty(_suspect("a", "1", "2", agreeing, outputs)) == word
+
+
+def _eval(eval_id: str, *suspects: SuspectTruth) -> EvalSummary:
+    summary = sample.summary(sample.series(3))
+    return summary._replace(info=summary.info._replace(id=eval_id, name=eval_id.upper()), suspects=suspects)
+
+
+def test_one_page_has_the_labels_of_all_evals_and_leads_to_the_line_the_report_and_the_field():
+    known = _suspect("area", "6", "7")._replace(correction=Correction("a/truth.csv", "0" * 40, 2, "Ann,6", "Ann,7"))
+    fields = [_suspect("w[0].name", f'"D0{n} (6068)"', f'"D0{n}"', 3, 4) for n in range(3)]
+    evals = (_eval("a", known, *fields), _eval("b", _suspect("fuel", "", '"Gas"', 9, 9)), _eval("c"))
+    gone = _eval("d", known)._replace(deleted=True)
+    page = suspect_labels_page([*evals, gone])
     view = page.view
     assert isinstance(view, SuspectTruthView)
-    assert (page.path, view.corrections) == ("evals/waybills/suspect-truth.html", 0)
+    assert (page.path, view.total, view.evals, view.left_out) == ("suspect-labels.html", 5, 2, ())
+    assert [(row.number, row.info.id, row.suspect.path, row.certainty) for row in view.rows] == [
+        (1, "a", "area", "medium"),
+        (2, "b", "fuel", "medium"),
+        (3, "a", "w[0].name", "low"),
+        (4, "a", "w[0].name", "low"),
+        (5, "a", "w[0].name", "low"),
+    ]
+    assert (view.rows[0].last_label, view.rows[0].last_report, view.rows[0].field) == (
+        evals[0].headlines[1].label,
+        f"evals/a/{evals[0].headlines[1].slug}.html",
+        "evals/a/fields/area.html",
+    )
+    assert [(group.cause.rule, group.fields, group.evals) for group in view.causes] == [
+        ("same field", ("w[].name",), 1)
+    ]
     html = Renderer([find_templates()], sample.SITE).render(page).decode()
-    assert "nothing expected" in html
+    assert f'{sample.SITE.repository_url}/blob/{evals[0].headlines[-1].sha}/a/truth.csv#L2"' in html
+    assert all(words in html for words in ("expected blank", "Ann,7", "4 further labels have no line here"))
+
+
+def test_of_very_many_labels_each_eval_has_the_same_share_of_the_page(monkeypatch):
+    monkeypatch.setattr("sitegen.pages.suspect_truth.LISTED", 4)
+    view = sample.view_of(
+        suspect_labels_page([_eval("a", *[_suspect("a", "1", "2")] * 3), _eval("b", _suspect("a", "1", "3"))])
+    )
+    assert (len(view.rows), [(info.id, number) for info, number in view.left_out]) == (3, [("a", 1)])
+
+
+def test_a_page_without_suspect_labels_says_so():
+    html = Renderer([find_templates()], sample.SITE).render(suspect_labels_page([_eval("a")])).decode()
+    assert "No label is suspect" in html
     assert "Lines to copy" not in html
 
 
-def test_labels_without_a_line_are_counted_below_those_that_have_one():
-    from sitegen.pages.suspect_truth import suspect_truth_page
-
-    row = SuspectTruth("", "area", "area", "6", "7", 3, 3, 0, first=0, last=0)
-    known = row._replace(correction=Correction("truth.csv", "0" * 40, 2, "Ann,6", "Ann,7"))
-    render = Renderer([find_templates()], sample.SITE).render
-    one, all_known = (
-        render(suspect_truth_page(sample.series(3), rows)).decode() for rows in ((known, row, row), (known,))
-    )
-    assert "2 further labels have no line here" in one
-    assert "no line here" not in all_known
+def test_the_page_of_an_eval_has_all_its_labels_at_its_old_address():
+    page = suspect_truth_page(_eval("a", *[_suspect("a", "1", "2")] * 3))
+    assert (page.path, len(sample.view_of(page).rows)) == ("evals/a/suspect-truth.html", 3)
+    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    assert 'href="../../suspect-labels.html"' in html

@@ -20,7 +20,6 @@ from typing import Any, Final, NamedTuple
 from sitegen.analysis.best import best_before_newest
 from sitegen.analysis.cells import Held, fate_of, held_documents, spans
 from sitegen.analysis.noise.changes import flipping_together, independent_flips
-from sitegen.html.values import written
 from sitegen.model.cells import Cell, Fate, Run, State
 from sitegen.model.commits import WORKTREE
 from sitegen.model.regressions import Step
@@ -31,7 +30,7 @@ from sitegen.pages.data.scripts import script_file
 from sitegen.stats.counts import errors_by_type
 from sitegen.stats.significance import LEVELS, least_discordant
 from sitegen.text.plain import cut
-from sitegen.text.values import short_digest
+from sitegen.text.values import short_digest, written
 
 FATES: Final[tuple[Fate, ...]] = ("broken", "fixed", "still_wrong", "appeared", "vanished")
 """In the order in which the page lists them; the data holds their index in this tuple."""

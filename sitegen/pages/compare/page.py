@@ -14,7 +14,6 @@ from sitegen.analysis.best import best_before_newest
 from sitegen.analysis.compare import compare_points
 from sitegen.analysis.deltas import exchanges as between
 from sitegen.analysis.noise.changes import independent_flips
-from sitegen.html.values import written
 from sitegen.model.cells import CellFlip, Fate, Run, State
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Interval
@@ -26,6 +25,7 @@ from sitegen.pages import labels, links
 from sitegen.pages.compare.compare_data import FATES, CompareData, compare_data
 from sitegen.stats.counts import errors_by_type
 from sitegen.stats.significance import LEVELS, mcnemar
+from sitegen.text.values import written
 
 ROWS: Final = 50
 """Cells of each fate that are listed."""

@@ -101,7 +101,7 @@ def list_file(
     summaries = tuple(summaries)
     body: dict[str, Any] = {
         "evals": [[s.info.name, links.eval_trend(s.info.id), s.info.description[:120]] for s in summaries],
-        "pages": [list(entry[:3]) for entry in chain(_topics(), *map(_pages_of_eval, summaries))],
+        "pages": [list(entry[:3]) for entry in chain(_pages_of_site(), _topics(), *map(_pages_of_eval, summaries))],
         "files": [[path, links.instruction(path), "deleted" if deleted else "instructions"] for path, deleted in files],
         "fields": [
             [field.eval_id, links.field(field.eval_id, "").rpartition("/")[0], _attributes_digest(field.attributes)]
@@ -111,6 +111,10 @@ def list_file(
         "shards": -(-entries // SHARD),
     }
     return _script("search/list.js", "list", 0, body)
+
+
+def _pages_of_site() -> Iterator[SearchEntry]:
+    yield SearchEntry("Suspect labels", links.suspect_labels(), "labels of all evals that may be wrong")
 
 
 def _topics() -> Iterator[SearchEntry]:

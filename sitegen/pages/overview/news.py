@@ -300,14 +300,19 @@ def _work(scored: Sequence[EvalStanding], focus: FocusView | None) -> Iterator[P
         yield Phrase("Nothing follows from these numbers: runs recorded them without what was wrong")
     else:
         yield Phrase("Nothing: no newest output has an error")
-    suspects = max((standing.summary for standing in scored), key=lambda summary: len(summary.suspects))
-    if suspects.suspects:
-        yield Phrase("; settle the ")
-        number = _count(len(suspects.suspects), "label", "labels")
-        yield Phrase(f"{number} that may be wrong", links.suspect_truth(suspects.info.id))
-        yield Phrase(" in ")
-        yield _eval_name(suspects)
-        yield Phrase(" first")
+    yield from _suspects([standing.summary for standing in scored if standing.summary.suspects])
+
+
+def _suspects(evals: Sequence[EvalSummary]) -> Iterator[Phrase]:
+    """The labels that may be wrong in these evals, each of which has some."""
+    if not evals:
+        return
+    yield Phrase("; settle the ")
+    number = _count(sum(len(summary.suspects) for summary in evals), "label", "labels")
+    yield Phrase(f"{number} that may be wrong", links.suspect_labels())
+    yield Phrase(" in ")
+    yield _eval_name(evals[0]) if len(evals) == 1 else Phrase(f"{len(evals)} evals")
+    yield Phrase(" first")
 
 
 def _errors(number: int, every: int, section: str, summary: EvalSummary) -> Iterator[Phrase]:
