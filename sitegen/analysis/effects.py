@@ -172,6 +172,7 @@ def _effect(summary: EvalSummary, window: Window) -> Effect:
         comparable=window.comparable,
         model=window.model,
         judge=window.judge,
+        nouns=summary.info.nouns,
     )
 
 

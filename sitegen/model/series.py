@@ -249,6 +249,8 @@ class Effect(NamedTuple):
     """Whether the change is more than chance, without its fields; None if not computed, or for the same output."""
     judge: Exchange | None = None
     """The change of the judge, if any: then metrics of grades have no change."""
+    nouns: Nouns = Nouns()
+    """The kind's words for documents and attributes."""
 
     @property
     def change(self) -> float | None:

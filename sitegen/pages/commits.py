@@ -9,6 +9,7 @@ from sitegen.model.commits import Commit
 from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.commit.page import CommitView
+from sitegen.pages.edit.effects import Grade
 from sitegen.text.plain import line
 
 COMMITS: Final = 100
@@ -35,8 +36,8 @@ class ListedCommit(NamedTuple):
     committed_at: str
     changed: str
     """What it changed, in a few words: ``3 instruction files, outputs of Orders``."""
-    improved: int = 0
-    worse: int = 0
+    grades: tuple[tuple[Grade, int], ...] = ()
+    """How many evals have each verdict, those that lost first."""
     largest: LargestChange | None = None
     """None if no eval has an iteration of this commit."""
 
@@ -68,10 +69,9 @@ def listed_commit(commit: Commit, view: CommitView | None) -> ListedCommit:
     )
     if view is None or not view.moves:
         return row
-    largest = view.moves[0].row
+    largest = view.effects.largest or view.moves[0].row
     return row._replace(
-        improved=view.improved,
-        worse=view.worse,
+        grades=view.effects.counts,
         largest=LargestChange(
             name=largest.name,
             change=largest.moves[0].change,

@@ -203,8 +203,9 @@ def make_environment(
     from sitegen.html.cells import output
     from sitegen.model.outcomes import ERROR_TYPES
     from sitegen.pages import change_text, labels
+    from sitegen.pages.commit import move_rows
     from sitegen.pages.compare import compare_rows
-    from sitegen.pages.edit import diff_rows, move_rows
+    from sitegen.pages.edit import diff_rows, effect_rows
     from sitegen.pages.field import field_rows
     from sitegen.pages.instruction import edit_rows
     from sitegen.pages.regressions import step_lines
@@ -281,6 +282,7 @@ def make_environment(
         report_rows=report_rows,
         diff_rows=diff_rows,
         edit_rows=edit_rows,
+        effect_rows=effect_rows,
         field_rows=field_rows,
         move_rows=move_rows,
         variant_charts=variant_charts,

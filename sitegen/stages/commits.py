@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import Final, NamedTuple
@@ -11,16 +11,18 @@ from typing import Final, NamedTuple
 from sitegen.analysis.cached import within
 from sitegen.analysis.memo import Memo, PageRow
 from sitegen.history.fold_state import encode
+from sitegen.history.globs import literal_prefixes
 from sitegen.history.layout import Layout, Watched
 from sitegen.model.commits import WORKTREE
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary, Headline
-from sitegen.model.timeline import Cause, CommitRecord, EvalHistory
+from sitegen.model.timeline import Cause, CommitRecord, Edit, EvalHistory
 from sitegen.pages import links
 from sitegen.pages.commit import touched
 from sitegen.pages.commit.page import CommitView, EvalMove, commit_page
 from sitegen.pages.commit.touched import Touched
 from sitegen.pages.commits import ListedCommit, listed_commit
+from sitegen.pages.edit.page import RenderedPatch, draw_edit
 from sitegen.pages.instruction.file_history import apart_since, thickens
 from sitegen.render.environment import Renderer
 from sitegen.render.writer import WrittenFiles, digest
@@ -32,10 +34,15 @@ from sitegen.stages.failures import attempt, write_in_its_place
 from sitegen.stages.site_files import Ledger
 from sitegen.stages.timeline import Timeline
 from sitegen.stages.worker_context import WorkerContext
+from sitegen.text.patch import read_patch
 
 OWNER: Final = "commits"
 AT_ONCE: Final = 100
 """Commits that one task has."""
+DIFFS: Final = 20
+"""Instruction files whose diff the page of a commit shows."""
+DIFF_LINES: Final = 600
+"""Lines of these diffs together. The page of an edit shows more."""
 
 _ORDER: Final[tuple[Cause, ...]] = ("outputs", "ground_truth", "mapping", "schema", "settings")
 
@@ -61,6 +68,8 @@ class CommitPageInputs(NamedTuple):
     names: dict[str, str]
     earlier: str | None
     thickened: tuple[str, ...] = ()
+    edits: tuple[Edit, ...] = ()
+    """The edits of instruction files whose text changed, which the page shows as diffs."""
 
 
 class CommitsTask(NamedTuple):
@@ -70,6 +79,8 @@ class CommitsTask(NamedTuple):
     commits: tuple[CommitPageInputs, ...]
     pages: tuple[PageRow, ...]
     """Those of their pages that certainly stand in the output folder."""
+    folders: tuple[str, ...]
+    """Folders and files that hold every instruction file of the project; empty: they may lie anywhere."""
 
 
 class CommitsDone(NamedTuple):
@@ -110,7 +121,12 @@ def _commit_tasks(
 ) -> Iterator[CommitsTask]:
     while batch := tuple(islice(commits, AT_ONCE)):
         paths = (links.commit(inputs.record.commit.sha) for inputs in batch)
-        yield CommitsTask(timeline.context, batch, tuple(standing[path] for path in paths if path in standing))
+        yield CommitsTask(
+            context=timeline.context,
+            commits=batch,
+            pages=tuple(standing[path] for path in paths if path in standing),
+            folders=literal_prefixes(timeline.config.instructions),
+        )
 
 
 def _page_inputs(timeline: Timeline, evals: Evals, memo: Memo, newest: str | None) -> Iterator[CommitPageInputs]:
@@ -119,7 +135,7 @@ def _page_inputs(timeline: Timeline, evals: Evals, memo: Memo, newest: str | Non
     layout = Layout(timeline.config, timeline.manifest, Watched())
     summaries = {summary.info.id: summary for summary in evals.summaries}
     histories = {update.history.id: update.history for update in timeline.update.evals}
-    names_of = {(edit.path, edit.commit.sha): file.path for file in timeline.instructions for edit in file.edits}
+    edited = {(edit.path, edit.commit.sha): (edit, file.path) for file in timeline.instructions for edit in file.edits}
     apart = apart_since(timeline.instructions)
     thick = {
         (edit.path, edit.commit.sha) for file in timeline.instructions for edit in file.edits if thickens(edit, apart)
@@ -133,7 +149,8 @@ def _page_inputs(timeline: Timeline, evals: Evals, memo: Memo, newest: str | Non
     }
     for record in update.records:
         sha = record.commit.sha
-        files = {path: names_of[path, sha] for path in record.edits if (path, sha) in names_of}
+        edits = {path: edited[path, sha] for path in record.edits if (path, sha) in edited}
+        files = {path: last_path for path, (_, last_path) in edits.items()}
         moves = _moves(record, summaries, histories, memo)
         changed = touched.sort_out(record.changes, layout, names_now)
         names = _names_of_evals(changed, summaries, record.commit.position)
@@ -146,6 +163,7 @@ def _page_inputs(timeline: Timeline, evals: Evals, memo: Memo, newest: str | Non
             names=names,
             earlier=newest,
             thickened=thickened,
+            edits=tuple(edit for edit, _ in edits.values() if edit.old and edit.new and edit.old.oid != edit.new.oid),
         )
         newest = sha
 
@@ -195,6 +213,7 @@ def _position(headline: Headline) -> int:
 def write_commit_pages(task: CommitsTask) -> CommitsDone:
     """Write the pages that are out of date, and always that of the uncommitted state, whose view is returned."""
     writer, renderer = task.context.writer(task.pages), task.context.renderer()
+    patches = partial(_patches, task)
     uncommitted: CommitView | None = None
     rows: list[ListedCommit] = []
     failures: list[Problem] = []
@@ -203,7 +222,9 @@ def write_commit_pages(task: CommitsTask) -> CommitsDone:
         path, key = links.commit(commit.sha), digest(encode((task.context.templates, inputs)))
         fresh = commit.sha != WORKTREE and writer.is_fresh(OWNER, path, key)
         result = attempt(
-            "the page of this commit", partial(_rendered_commit, renderer, inputs, fresh=fresh), commit=commit.sha
+            "the page of this commit",
+            partial(_rendered_commit, renderer, inputs, patches, fresh=fresh),
+            commit=commit.sha,
         )
         if isinstance(result, Problem):
             failures.append(result)
@@ -223,8 +244,36 @@ def write_commit_pages(task: CommitsTask) -> CommitsDone:
     )
 
 
-def _rendered_commit(renderer: Renderer, inputs: CommitPageInputs, *, fresh: bool) -> tuple[CommitView, bytes | None]:
+def _rendered_commit(
+    renderer: Renderer,
+    inputs: CommitPageInputs,
+    patches: Callable[[Sequence[Edit]], dict[str, RenderedPatch]],
+    *,
+    fresh: bool,
+) -> tuple[CommitView, bytes | None]:
     """What the page of a commit shows, and its bytes unless they stand in the folder already."""
-    page = commit_page(*inputs)
+    page = commit_page(
+        inputs.record,
+        inputs.moves,
+        inputs.changed,
+        inputs.files,
+        inputs.names,
+        inputs.earlier,
+        inputs.thickened,
+        {} if fresh else patches(inputs.edits),
+    )
     assert isinstance(page.view, CommitView)
     return page.view, None if fresh else renderer.render(page)
+
+
+def _patches(task: CommitsTask, edits: Sequence[Edit]) -> dict[str, RenderedPatch]:
+    """The diffs that the page of a commit shows, by path: those of short edits, until the page is full."""
+    drawn: dict[str, RenderedPatch] = {}
+    room = DIFF_LINES
+    edits = edits[:DIFFS]
+    for edit, patch in zip(edits, task.context.open().patches(edits, task.folders) if edits else (), strict=True):
+        lines = sum(len(hunk.lines) for hunk in read_patch(patch).hunks)
+        if 0 < lines <= room:
+            drawn[edit.path] = draw_edit(edit, patch, with_passages=False)
+            room -= lines
+    return drawn

@@ -34,14 +34,21 @@ class Diff(NamedTuple):
     rows: tuple[DiffRow, ...]
     passages: tuple[str, ...]
     """Each hunk rendered as Markdown: safe HTML."""
+    hunks: tuple[Hunk, ...]
+    """As they are drawn: the last one may be cut."""
     left_out: int
     """Lines of the patch that are not drawn."""
 
 
-def draw(patch: Patch) -> Diff:
-    """The first ``MOST_LINES`` lines of a patch as rows and as rendered passages."""
+def draw(patch: Patch, *, with_passages: bool = True) -> Diff:
+    """The first ``MOST_LINES`` lines of a patch as rows and, unless that is switched off, as rendered passages."""
     hunks, left_out = _bounded(patch.hunks)
-    return Diff(tuple(_rows(hunks)), tuple(rendered(hunk) for hunk in hunks), left_out)
+    return Diff(
+        rows=tuple(_rows(hunks)),
+        passages=tuple(rendered(hunk) for hunk in hunks) if with_passages else (),
+        hunks=tuple(hunks),
+        left_out=left_out,
+    )
 
 
 def _bounded(hunks: Sequence[Hunk]) -> tuple[list[Hunk], int]:

@@ -17,11 +17,12 @@ from sitegen.model.series import EvalSummary, Point, Series
 from sitegen.model.site import Page, RawFile
 from sitegen.model.timeline import CommitRecord
 from sitegen.pages.changes import Flipped
-from sitegen.pages.commit.effects import FlippedField, commit_effect
+from sitegen.pages.commit.effects import commit_effect
 from sitegen.pages.commit.page import CommitView, EvalMove, commit_page
 from sitegen.pages.compare.page import compare_page
 from sitegen.pages.data import exports, search
 from sitegen.pages.data.feed import feed_file
+from sitegen.pages.edit.effects import FlippedField
 from sitegen.pages.field.page import field_page, field_work
 from sitegen.pages.instructions.page import EditEffects, FileEdit
 from sitegen.pages.methods import methods_page

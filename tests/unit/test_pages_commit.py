@@ -4,7 +4,7 @@ from sitegen.model.noise import ChangeVerdict, Interval
 from sitegen.model.site import SiteInfo
 from sitegen.pages.changes import DisplayedChange as Moved
 from sitegen.pages.changes import Flipped, Part
-from sitegen.pages.commit.effects import CommitEffect, EarlierEdit, FlippedField, commit_effect, earlier_edits
+from sitegen.pages.commit.effects import FIELDS, CommitEffect, EarlierEdit, commit_effect, earlier_edits
 from sitegen.pages.commit.page import (
     MOST_POINTS,
     CommitView,
@@ -14,6 +14,8 @@ from sitegen.pages.commit.page import (
     commit_page,
 )
 from sitegen.pages.commit.touched import OutputChanges, PathChange, Touched, outputs
+from sitegen.pages.edit.effects import FlippedField
+from sitegen.pages.edit.page import draw_edit
 from sitegen.render.environment import Renderer, find_templates
 from tests import pages_sample as points
 from tests import pages_sample_diffs as sample
@@ -51,7 +53,7 @@ def test_what_changed_is_grouped_and_iterations_are_counted():
     assert [row.words for row in view.outputs] == ["1 output changed", "40 iterations added"]
     assert view.ground_truths == (PathChange("evals/herbs/ground_truth.csv", "modified", "herbs", "Herbs"),)
     assert [change.path for change in view.rules] == ["evals/manifest.yaml", "schemas/field_mapping.yaml"]
-    assert view.others == 3
+    assert (view.others, view.more_others) == ((), 3)
 
 
 def test_an_iteration_is_counted_once_however_many_files_it_has():
@@ -75,13 +77,13 @@ def test_an_iteration_is_counted_once_however_many_files_it_has():
 
 def test_moves_stand_by_size_with_the_best_of_several_points():
     view = view_of()
-    assert [(move.row.eval_id, move.row.verdict, move.total, move.why) for move in view.moves] == [
-        ("vegetables", "worse", 40, "new output"),
-        ("herbs", "worse", 1, "new output, ground truth changed"),
-        ("bulbs", "first", 1, "new output"),
-        ("mosses", "first", 1, "field mapping changed"),
+    assert [(move.row.eval_id, move.row.grade, move.total, move.row.why) for move in view.moves] == [
+        ("vegetables", "first output", 40, "new output"),
+        ("herbs", "first output", 1, "new output, ground truth changed"),
+        ("bulbs", "first output", 1, "new output"),
+        ("mosses", "first output", 1, "field mapping changed"),
     ]
-    assert (view.improved, view.worse) == (0, 2)
+    assert view.effects.counts == (("first output", 4),)
     best = view.moves[0].best
     assert best
     assert (best.slug, best.label, best.values[0], best.interval) == ("0011", "iteration-011", 0.86, None)
@@ -120,7 +122,7 @@ def test_points_beyond_the_bound_are_counted_not_listed():
 def test_a_commit_that_only_edits_instructions_says_that_its_effect_comes_later():
     page = commit_page(sample.EDIT_RECORD, (), sample.EDIT_TOUCHED, sample.FILES, sample.NAMES)
     html = Renderer([find_templates()], sample.SITE).render(page).decode()
-    assert "what that did shows with the next output" in html
+    assert "How the evals changed with the outputs made after it stands on the page of" in " ".join(html.split())
 
 
 def test_the_message_is_plain_text_and_the_commit_links_to_the_repository():
@@ -166,15 +168,25 @@ def test_a_move_says_why_the_number_moved_and_what_flipped():
     assert [one.change for one in row.row.moves] == [-0.02, None, 0.01]
     page = commit_page(sample.RECORD, (move,), sample.TOUCHED, sample.FILES, sample.NAMES)
     html = Renderer([find_templates()], sample.SITE).render(page).decode()
-    assert "F1 fell by 0.020: −0.030 from the outputs, +0.010 because the ground truth changed." in html
-    assert "Over 3 common documents." in html
-    assert '<span class="pill worse">' not in html
-    assert '<span class="pill bad">worse</span> Its 95\u202f% interval, −0.030 to −0.010, leaves out zero' in html
-    assert '<span class="delta up">1 fixed</span> <code>a&lt;b&gt;</code></p>' in html
-    assert '<span class="delta dn">9 broken</span> <code>a&lt;b&gt;</code> 4</p>' in html
-    assert "7 still wrong; 1 came and 0 went with documents or expected values; 2 more fields flipped less</p>" in html
-    assert "#steps-verdict" not in html
-    assert "1 of 1 by more than chance" in html
+    assert '<p class="by">Outputs −0.030, ground truth +0.010; over 3 common documents.</p>' in html
+    assert '<p class="by">1 error appeared and 0 went with documents or expected values.</p>' in html
+    assert '<span class="pill bad">1 worse</span>' in html
+    assert '<span class="pill bad">worse</span><div class="by">the change is more than chance</div>' in html
+    assert 'aria-label="95 % interval of the change: −0.030 to −0.010"' in html
+    assert '#a=0004&amp;b=0007">9</a></td>' in html
+    assert "<code>a&lt;b&gt;</code>" in html
+
+
+def test_a_commit_shows_its_diffs_and_links_their_passages_with_the_fields_that_they_name():
+    flips = BROUGHT._replace(fields=(FlippedField("price", 3, 0), FlippedField("variety", 0, 2)))
+    move = sample.MOVES[1]._replace(effect=flips)
+    drawn = draw_edit(sample.FILE.edits[1], sample.patch_of(sample.V1, sample.V2), with_passages=False)
+    page = commit_page(sample.RECORD, (move,), sample.TOUCHED, sample.FILES, sample.NAMES, patches={sample.PATH: drawn})
+    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    assert '<td class="pg"><a href="#p2">2</a>' in html
+    assert '<tr class="hk" id="p2">' in html
+    assert '<a href="#d1"><code>price</code></a> +3' in html
+    assert "<ins>without currency</ins>" in html
 
 
 def test_a_change_that_may_be_chance_leads_to_how_it_can_be_a_step():
@@ -185,32 +197,22 @@ def test_a_change_that_may_be_chance_leads_to_how_it_can_be_a_step():
     assert '<a href="../methods.html#steps-verdict">why what may be chance can still be a step</a>' in html
 
 
-def test_what_the_sentence_says_already_is_not_said_again():
-    single = sample.MOVES[2]._replace(before=sample.headline(4, 0.4), effect=BROUGHT)
-    rows = [view_of((move,)).moves[0] for move in (single, single._replace(effect=None), sample.MOVES[0])]
-    assert [row.obvious for row in rows] == [True, False, False]
-
-
 def test_a_commit_that_only_scores_again_is_not_judged_for_chance():
     move = sample.MOVES[1]._replace(effect=BROUGHT._replace(verdict=None))
     page = commit_page(sample.RECORD, (move,), sample.TOUCHED, sample.FILES, sample.NAMES)
     html = Renderer([find_templates()], sample.SITE).render(page).decode()
-    assert "The output is the same, so this says nothing about instructions." in html
-    assert "by more than chance" not in html
-    assert (view_of((move, sample.MOVES[2]._replace(effect=BROUGHT))).judged, view_of((move,)).judged) == (1, 0)
-
-
-def test_the_few_fields_that_are_named_are_those_with_the_most_flips():
-    before, after = points.series(6).points[4:]
-    flips = Flips((("a", 1), ("b", 3)), (("a", 3), *((f"c{n}", 1) for n in range(9))))
-    found = commit_effect(points.WAYBILLS, points.SPECS, before, points.compared(before, after, flips))
-    assert found is not None
-    assert found.fields == (
-        FlippedField("a", 1, 3),
-        FlippedField("b", 3, 0),
-        FlippedField("c0", 0, 1),
-        FlippedField("c1", 0, 1),
-        FlippedField("c2", 0, 1),
+    assert '<span class="pill">same output</span><div class="by">new output, ground truth changed</div>' in html
+    assert view_of((move, sample.MOVES[2]._replace(effect=BROUGHT))).effects.counts == (
+        ("worse", 1),
+        ("same output", 1),
     )
-    assert (found.more_fields, found.flipped) == (6, Flipped(4, 12, 0))
+
+
+def test_the_fields_that_are_stored_are_those_with_the_most_flips():
+    before, after = points.series(6).points[4:]
+    flips = Flips((("a", 1), ("b", 3)), (("a", 3), *((f"c{n}", 1) for n in range(FIELDS))))
+    effect = commit_effect(points.WAYBILLS, points.SPECS, before, points.compared(before, after, flips))
+    assert effect is not None
+    assert effect.fields[:3] == (FlippedField("a", 1, 3), FlippedField("b", 3, 0), FlippedField("c0", 0, 1))
+    assert (len(effect.fields), effect.more_fields, effect.flipped) == (FIELDS, 2, Flipped(4, 3 + FIELDS, 0))
     assert commit_effect(points.WAYBILLS, points.SPECS, before, after._replace(delta=None)) is None

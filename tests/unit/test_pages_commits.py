@@ -39,11 +39,9 @@ def test_a_row_says_what_a_commit_changed_and_how_evals_changed_with_it():
         author=commit.author,
         committed_at=commit.committed_at,
         changed="instructions, outputs of 2 evals, ground truth of Herbs, rules",
-        improved=of_commit.improved,
-        worse=of_commit.worse,
+        grades=(("first output", 4),),
         largest=LargestChange("Vegetables", of_commit.moves[0].row.moves[0].change, lower_is_better=False, unit=""),
     )
-    assert (of_commit.improved, of_commit.worse) == (0, 2)
 
 
 def test_a_commit_whose_page_failed_is_listed_all_the_same():

@@ -2,11 +2,13 @@ import pytest
 
 from sitegen.model.cells import Flips
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.noise import ChangeVerdict, Interval
+from sitegen.model.noise import ChangeVerdict, Decision, Interval, Why
 from sitegen.model.series import Effect
 from sitegen.model.timeline import Blob, Edit, EditStatus, InstructionHistory
-from sitegen.pages.edit.move_rows import NAMED, effects
-from sitegen.pages.edit.page import EditView, Move, RenderedPatch, draw_edit, edit_page, effects_view
+from sitegen.model.usage import Exchange
+from sitegen.pages.edit.effect_rows import effects
+from sitegen.pages.edit.effects import Move, effects_view
+from sitegen.pages.edit.page import EditView, RenderedPatch, draw_edit, edit_page
 from sitegen.pages.instruction.file_history import apart_since, thickens
 from sitegen.render.environment import Renderer, find_templates
 from sitegen.text.sections import TextStats
@@ -58,75 +60,137 @@ def test_the_first_edit_has_none_before_it():
     assert (view.number, view.earlier, view.moved_from) == (1, None, None)
 
 
-def test_effects_are_sorted_by_what_changed_most():
-    view = effects_view(sample.EFFECTS)
-    assert [(row.eval_id, row.verdict) for row in view.changed] == [
-        ("vegetables", "improved"),
-        ("herbs", "worse"),
-        ("trees", "improved"),
+def verdict(decision: Decision, why: Why, change: float = -0.1, detectable: float | None = None) -> ChangeVerdict:
+    interval = Interval(-0.2, -0.05, "fields", 9, "paired")
+    return ChangeVerdict(
+        decision=decision,
+        why=why,
+        change=change,
+        interval=interval,
+        fixed=0,
+        broken=6,
+        p_value=0.03,
+        detectable=detectable,
+        fields=(),
+    )
+
+
+def test_effects_stand_by_verdict_then_by_size_and_are_counted_by_verdict():
+    judged = [
+        sample.EFFECTS[0]._replace(verdict=verdict("better", "beyond chance", 0.04)),
+        sample.EFFECTS[1]._replace(verdict=verdict("worse", "beyond chance")),
+        sample.EFFECTS[5]._replace(verdict=verdict("cannot tell", "interval holds zero")),
     ]
-    assert [row.eval_id for row in view.unchanged] == ["flowers"]
-    assert [row.eval_id for row in view.first] == ["grasses"]
-    assert (view.silent, view.improved) == (("Bulbs",), 2)
-    assert [move.label for move in view.changed[0].moves] == ["F1", "Precision", "Recall"]
-    assert view.changed[0].moves[0] == Move("F1", 0.8123, 0.8514, 0.8514 - 0.8123, True)
+    view = effects_view((*judged, *sample.EFFECTS[2:5]))
+    assert [(row.eval_id, row.grade) for row in view.rows] == [
+        ("herbs", "worse"),
+        ("vegetables", "better"),
+        ("trees", "cannot tell"),
+        ("flowers", "same output"),
+        ("grasses", "first output"),
+    ]
+    assert view.counts == (("worse", 1), ("better", 1), ("cannot tell", 1), ("same output", 1), ("first output", 1))
+    assert (view.silent, view.largest and view.largest.eval_id) == (("Bulbs",), "vegetables")
+    assert [move.label for move in view.rows[0].moves] == ["F1", "Precision", "Recall"]
+    assert view.rows[1].moves[0] == Move("F1", 0.8123, 0.8514, 0.8514 - 0.8123, True)
 
 
-def test_of_a_metric_where_less_is_better_a_drop_is_an_improvement():
-    spec = MetricSpec("distance", "Distance", "", higher_is_better=False)
-    effect = Effect("a", "A", sample.headline(1, 0.5), sample.headline(2, 0.4), (spec,))
-    assert effects_view((effect,)).changed[0].verdict == "improved"
-
-
-def test_an_undefined_value_is_nothing_to_compare_with():
-    effect = Effect("a", "A", sample.headline(1, None), sample.headline(2, 0.4), sample.SPECS)
-    assert effects_view((effect,)).first[0].moves[0].change is None
+@pytest.mark.parametrize(
+    ("effect", "grade", "why"),
+    [
+        (
+            Effect("a", "A", sample.headline(1, None), sample.headline(2, 0.4)),
+            "first output",
+            "nothing to compare with",
+        ),
+        (
+            Effect("a", "A", sample.headline(1, 0.3), sample.headline(2, 0.4), model=Exchange(("m",), ("n",), ())),
+            "not judged",
+            "the model changed too",
+        ),
+        (
+            Effect(
+                "a", "A", sample.headline(1, 0.3), sample.headline(2, 0.4), (MetricSpec("n", "N", "", recorded=True),)
+            ),
+            "recorded",
+            "",
+        ),
+        (
+            Effect(
+                "a", "A", sample.headline(1, 0.3), sample.headline(2, 0.4), verdict=verdict("worse", "beyond chance")
+            ),
+            "worse",
+            "the change is more than chance",
+        ),
+    ],
+)
+def test_an_effect_has_one_verdict_and_one_reason(effect: Effect, grade: str, why: str):
+    (row,) = effects_view((effect,)).rows
+    assert (row.grade, row.why) == (grade, why)
 
 
 def test_an_effect_that_names_no_metrics_shows_its_headline():
     effect = Effect("a", "A", sample.headline(1, 0.3), sample.headline(2, 0.4))
-    assert [move.label for move in effects_view((effect,)).changed[0].moves] == ["F1"]
+    assert [move.label for move in effects_view((effect,)).rows[0].moves] == ["F1"]
 
 
-def test_beside_a_headline_stand_its_intervals_and_what_they_were_made_from():
+def test_a_value_leads_to_its_report_and_has_its_interval_and_the_flips_to_the_comparison():
     before = sample.headline(1, 0.5)._replace(interval=Interval(0.4, 0.6, "fields", 12, "Wilson"))
-    after = sample.headline(2, 0.25)._replace(interval=Interval(0.125, 0.5, "fields", 14, "Wilson"))
-    html = str(effects(effects_view((Effect("a", "A", before, after, sample.SPECS),)).changed, ""))
-    assert 'title="95 % interval of F1: Wilson"' in html
-    to = ' <span aria-hidden="true">→</span><span class="vh"> then </span> '
-    assert f">95\u202f%: 0.400 to 0.600{to}0.125 to 0.500, over 12 then 14 fields</span>" in html
+    effect = Effect("a", "A", before, sample.headline(2, 0.25), sample.SPECS, flips=Flips((), (("x", 3),)))
+    html = str(effects(effects_view((effect,)).rows, "../"))
+    assert '<a href="../evals/a/0001.html" title="Report of iteration-001; 95 %: 0.400 to 0.600">0.500</a>' in html
+    assert '<a class="delta dn" href="../evals/a/compare.html#a=0001&amp;b=0002">3</a>' in html
 
 
-def test_a_side_without_an_interval_is_not_given_one():
-    after = sample.headline(2, 0.25)._replace(interval=Interval(0.125, 0.5, "cases", 3, "Wilson"))
-    alone = str(effects(effects_view((Effect("a", "A", None, after, sample.SPECS),)).first, ""))
-    assert ">95\u202f%: 0.125 to 0.500, over 3 cases</span>" in alone
-    assert "95\u202f%" not in str(effects(effects_view(sample.EFFECTS).changed, ""))
+def test_the_intervals_of_a_table_share_one_scale_around_zero():
+    narrow = verdict("worse", "beyond chance")._replace(interval=Interval(-0.1, -0.05, "fields", 9, "paired"))
+    judged = [
+        effect._replace(verdict=known)
+        for effect, known in zip(sample.EFFECTS, (verdict("worse", "beyond chance"), narrow), strict=False)
+    ]
+    html = str(effects(effects_view(judged).rows, ""))
+    assert '<path class="z" d="M0 0V12"/><path class="w" d="M-100.0 6H-25.0"/><path class="m" d="M-50.0 6h0"/>' in html
+    assert '<path class="w" d="M-50.0 6H-25.0"/>' in html
+    assert 'aria-label="95 % interval of the change: −0.200 to −0.050"' in html
 
 
-def test_whether_a_change_is_more_than_chance_stands_beside_it_and_is_counted(renderer: Renderer):
-    sure = ChangeVerdict(
-        "worse", "beyond chance", -0.1, Interval(-0.2, -0.05, "fields", 9, "paired"), 0, 6, 0.03, None, ()
-    )
-    unsure = sure._replace(decision="cannot tell", why="flips may be chance", broken=3, p_value=0.25, detectable=0.12)
-    known = [one._replace(verdict=each) for one, each in zip(sample.EFFECTS, (unsure, sure), strict=False)]
+def test_a_verdict_has_its_word_and_reason_and_says_which_change_would_show(renderer: Renderer):
+    sure = verdict("worse", "beyond chance")
+    unsure = verdict("cannot tell", "flips may be chance", detectable=0.12)
+    known = [effect._replace(verdict=each) for effect, each in zip(sample.EFFECTS, (unsure, sure), strict=False)]
     page = edit_page(sample.FILE, 1, drawn(1, sample.V1, sample.V2), (*known, sample.EFFECTS[5]))
     html = renderer.render(page).decode()
-    assert "1 of 2 by more than chance" in html
-    assert '<span class="pill bad">worse</span> Its 95\u202f% interval, −0.200 to −0.050, leaves out zero' in html
+    assert '<span class="pill bad">1 worse</span> <span class="pill">1 cannot tell</span>' in html
+    assert '<span class="pill bad">worse</span><div class="by">the change is more than chance</div>' in html
     assert (
-        '<span class="pill">cannot tell</span> It may be chance: 0 fixed against 3 broken happens by luck (p 0.250, '
-        "the fields of a list counted once). A change of 0.120 would be seen here 8 times in 10.</p>"
+        '<span class="pill">cannot tell</span><div class="by">what was fixed and broken may be chance; '
+        "a change of 0.120 would show</div>"
     ) in html
+
+
+def test_a_flipped_field_and_the_passages_that_name_it_lead_to_each_other(renderer: Renderer):
+    flips = Flips((("price", 2),), (("sowing.from", 1), ("packet.weight", 1)))
+    page = edit_page(sample.FILE, 1, drawn(1, sample.V1, sample.V2), (sample.EFFECTS[0]._replace(flips=flips),))
+    html = renderer.render(page).decode()
+    assert '<tr id="d1"><td><code>price</code></td>' in html
+    assert '<tr class="hk" id="p2"><td colspan="6"><b>Passage 2</b>' in html
+    assert 'names <a href="#d1"><code>price</code></a> +2, <a href="#d3"><code>sowing.from</code></a> −1</span>' in html
+    view = page.view
+    assert isinstance(view, EditView)
+    assert [(row.attribute, [link.label for link in row.passages]) for row in view.fields.rows] == [
+        ("price", ["2"]),
+        ("packet.weight", []),
+        ("sowing.from", ["2"]),
+    ]
 
 
 def test_a_side_that_could_not_be_read_is_named_with_where_to_read_on():
     before = sample.headline(1, 0.5)._replace(status="unreadable")
     after = sample.headline(2, 0.25)._replace(status="no_ground_truth")
-    html = str(effects(effects_view((Effect("a", "A", before, after, sample.SPECS),)).changed, "../"))
+    html = str(effects(effects_view((Effect("a", "A", before, after, sample.SPECS),)).rows, "../"))
     assert (
-        "<b>The output of iteration-001 cannot be read,</b> and all that it should have held counts as missing: "
-        '<a href="../evals/a/0001.html">its report</a> names the file and what to do.'
+        "<b>The output of iteration-001 cannot be read,</b> and all that it should hold counts as missing: "
+        '<a href="../evals/a/0001.html">its report</a> names the file.'
     ) in html
     assert "<b>The ground truth of iteration-002 cannot be read,</b> so that nothing was scored" in html
 
@@ -215,18 +279,14 @@ def test_an_added_file_is_shown_in_one_column_at_first(renderer: Renderer):
     assert 'id="v-uni" checked' in html
 
 
-def test_an_effect_names_the_fields_that_were_fixed_and_broken_and_what_else_moved_it():
-    fixed = tuple((f"field_{number}", 1) for number in range(NAMED + 1))
-    one = sample.EFFECTS[0]._replace(flips=Flips(fixed, (("<b>", 3),), by_truth=2), by_rules=0.25, comparable=False)
-    html = str(effects(effects_view((one,)).changed, "../"))
-    assert f'<span class="delta up">{NAMED + 1} fixed</span> <code>field_<wbr>0</code>' in html
-    assert "<summary>1 more field</summary>" in html
-    assert '<span class="delta dn">3 broken</span> <code>&lt;b&gt;</code> 3' in html
-    assert "2 of them while the ground truth of the field changed" in html
-    assert "0.250</span> of the change is by ground truth and rules, not by the output" in html
-    assert "not over the same documents" in html
-    plain = str(effects(effects_view(sample.EFFECTS[:1]).changed, "../"))
-    assert "ef-f" not in plain
+def test_an_effect_says_what_besides_the_output_moved_it():
+    effect = sample.EFFECTS[0]._replace(flips=Flips((("<b>", 3),), (), by_truth=2), by_rules=0.25, comparable=False)
+    (row,) = effects_view((effect,)).rows
+    assert row.remarks == (
+        "+0.250 of the change is by ground truth and rules, not by the output.",
+        "Not over the same documents.",
+        "2 of the flips while the ground truth of the field changed.",
+    )
 
 
 AGENT, RULES = ".claude/agents/reader.md", ".claude/instructions/reader/rules.md"

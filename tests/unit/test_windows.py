@@ -7,8 +7,7 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Peak, Point, Window
 from sitegen.model.timeline import Blob, Cause, Edit, Snapshot
 from sitegen.model.usage import Exchange
-from sitegen.pages.edit.move_rows import effects
-from sitegen.pages.edit.page import effects_view
+from sitegen.pages.edit.effects import effects_view
 
 F1 = MetricSpec("f1", "F1", "")
 
@@ -150,12 +149,13 @@ def test_an_edit_has_no_effect_on_grades_that_two_judges_gave() -> None:
     judge = Exchange(("j-1",), ("j-2",), ("average_quality",))
     graded = Effect("a", "a", before, after, (quality, accuracy), judge=judge)
     assert (graded.change, graded.by_outputs, mean_change((graded,))) == (None, None, None)
-    view = effects_view((graded,))
-    assert [(row.verdict, row.judge, [move.change for move in row.moves]) for row in view.regraded] == [
-        ("regraded", judge, [None, 0.5])
-    ]
-    assert (view.changed, view.first, view.empty) == ((), (), False)
-    assert "The judge changed from j-1 to j-2." in effects(view.regraded, "")
+    (row,) = effects_view((graded,)).rows
+    assert (row.grade, row.why, row.remarks) == (
+        "not judged",
+        "two judges do not grade alike",
+        ("The judge changed from j-1 to j-2.",),
+    )
+    assert [move.change for move in row.moves] == [None, 0.5]
     other = Effect("a", "a", before, after, (accuracy, quality), judge=judge)
     assert other.change == 0.5
-    assert [[move.change for move in row.moves] for row in effects_view((other,)).changed] == [[0.5, None]]
+    assert [[move.change for move in row.moves] for row in effects_view((other,)).rows] == [[0.5, None]]

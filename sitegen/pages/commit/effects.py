@@ -11,26 +11,18 @@ from typing import Final, NamedTuple
 
 from sitegen.analysis.noise.changes import output_verdict
 from sitegen.analysis.series import HEADLINES
-from sitegen.model.cells import Flips
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import EvalInfo, Point
 from sitegen.model.timeline import Edit
 from sitegen.pages.changes import DisplayedChange, Flipped, changes, flipped
+from sitegen.pages.edit.effects import FlippedField, flipped_fields
 from sitegen.text.plain import line
 
-FIELDS: Final = 5
-"""Fields that are named, those with the most flips."""
+FIELDS: Final = 40
+"""Fields that are stored for an eval, those with the most flips."""
 EDITS: Final = 20
 """Commits with edits that are stored for an eval, the newest ones."""
-
-
-class FlippedField(NamedTuple):
-    """The cells of one attribute that flipped."""
-
-    attribute: str
-    fixed: int
-    broken: int
 
 
 class EarlierEdit(NamedTuple):
@@ -62,14 +54,14 @@ def commit_effect(info: EvalInfo, specs: tuple[MetricSpec, ...], before: Point, 
     """The effect of a commit on the eval; None if the two points were not compared."""
     if after.delta is None or after.flips is None:
         return None
-    fields = _flipped_fields(after.flips)
+    fields = flipped_fields(after.flips)
     verdict = output_verdict(before, after, info.kind, higher_is_better=specs[0].higher_is_better)
     return CommitEffect(
         changes=tuple(metric.change for metric in after.delta.metrics[:HEADLINES]),
         headline=changes(specs[:1], info.nouns, before, after)[0],
         verdict=verdict and verdict._replace(fields=()),
         flipped=flipped(after.flips),
-        fields=tuple(fields[:FIELDS]),
+        fields=fields[:FIELDS],
         more_fields=max(0, len(fields) - FIELDS),
     )
 
@@ -89,9 +81,3 @@ def earlier_edits(edits: Iterable[Edit], sha: str) -> tuple[EarlierEdit, ...]:
         )
         for commit in newest
     )
-
-
-def _flipped_fields(flips: Flips) -> list[FlippedField]:
-    fixed, broken = dict(flips.fixed), dict(flips.broken)
-    rows = (FlippedField(name, fixed.get(name, 0), broken.get(name, 0)) for name in fixed | broken)
-    return sorted(rows, key=lambda row: (-row.fixed - row.broken, row.attribute))

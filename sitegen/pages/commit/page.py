@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from sitegen.analysis.best import best_so_far
@@ -15,9 +15,22 @@ from sitegen.pages import links
 from sitegen.pages.commit import touched
 from sitegen.pages.commit.effects import CommitEffect, EarlierEdit
 from sitegen.pages.commit.touched import OutputChanges, PathChange, Touched
-from sitegen.pages.edit.page import EffectRow, defined, moved, verdict
-from sitegen.pages.labels import CAUSES
-from sitegen.text.plain import cut, line, visible
+from sitegen.pages.edit.effects import (
+    EffectRow,
+    EffectsView,
+    FlippedFields,
+    Grade,
+    Move,
+    Passage,
+    by_grade,
+    defined,
+    fields_and_passages,
+    moved,
+)
+from sitegen.pages.edit.page import RenderedPatch
+from sitegen.pages.labels import CAUSES, reason
+from sitegen.pages.trend.trend_rows import origin
+from sitegen.text.plain import counted, cut, line, visible
 
 MOST_POINTS: Final = 500
 """Points of one eval that the page lists."""
@@ -42,25 +55,12 @@ class MoveRow(NamedTuple):
     """One eval: the last point before the commit compared with the last point of the commit."""
 
     row: EffectRow
-    why: str
-    """The causes in words."""
     points: tuple[Headline, ...]
     """Empty if there is only one; at most ``MOST_POINTS``."""
     total: int
     best: Headline | None
     """The best of several points, the earliest of equal ones."""
     effect: CommitEffect | None
-
-    @property
-    def obvious(self) -> bool:
-        """Whether the cause is a single new output, which the sentence on the change says already."""
-        return self.total == 1 and self.effect is not None and self.why == CAUSES["outputs"]
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the change may be chance."""
-        verdict = self.effect.verdict if self.effect else None
-        return verdict is not None and verdict.is_open
 
 
 class InstructionEdit(NamedTuple):
@@ -73,6 +73,9 @@ class InstructionEdit(NamedTuple):
     how: touched.How
     thickens: bool
     """The edit changes an agent's definition although instructions have files of their own."""
+    patch: RenderedPatch | None = None
+    """Its diff; None where the page of the edit alone has it."""
+    passages: tuple[Passage, ...] = ()
 
 
 class LinkedEdit(NamedTuple):
@@ -93,29 +96,24 @@ class CommitView(NamedTuple):
     subject: str
     body: str
     moves: tuple[MoveRow, ...]
-    """Largest change of the headline first."""
-    improved: int
-    worse: int
-    beyond_chance: int
-    """Number of evals whose change is more than chance."""
+    """In the order of ``effects.rows``."""
+    effects: EffectsView
+    fields: FlippedFields
     instructions: tuple[InstructionEdit, ...]
     earlier_edits: tuple[LinkedEdit, ...]
     """Edits of earlier commits since the previous outputs, newest first."""
     outputs: tuple[OutputChanges, ...]
     ground_truths: tuple[PathChange, ...]
     rules: tuple[PathChange, ...]
-    others: int
-    """Number of other changed paths, including those that the site does not read."""
+    others: tuple[PathChange, ...]
+    """Other changed paths that the record of the commit holds."""
+    more_others: int
+    """Number of further changed paths, which the site does not read."""
 
     @property
-    def judged(self) -> int:
-        """Number of evals with a verdict: there is none on an output that was only scored again."""
-        return sum(row.effect is not None and row.effect.verdict is not None for row in self.moves)
-
-    @property
-    def any_open(self) -> bool:
-        """Whether any change may be chance."""
-        return any(row.is_open for row in self.moves)
+    def files(self) -> int:
+        """Number of instruction files whose diff the page shows."""
+        return sum(edit.patch is not None for edit in self.instructions)
 
 
 def commit_page(
@@ -126,6 +124,7 @@ def commit_page(
     names: Mapping[str, str],
     earlier: str | None = None,
     thickened: Collection[str] = (),
+    patches: Mapping[str, RenderedPatch] | None = None,
 ) -> Page:
     """The page of a commit.
 
@@ -137,9 +136,15 @@ def commit_page(
         names: id -> name of the evals that the site has a page for.
         earlier: id of the newest earlier commit that has a page.
         thickened: paths of agents' definitions that it changed although instructions have files of their own.
+        patches: path in ``record.edits`` -> the diff of that file, as far as the page shows it.
 
     """
-    rows = sorted(map(_move_row, moves), key=_by_size)
+    by_eval = {move.row.eval_id: move for move in map(_move_row, moves)}
+    ordered = by_grade(move.row for move in by_eval.values())
+    rows = tuple(by_eval[row.eval_id] for row in ordered)
+    drawn = {path: patch for path, patch in (patches or {}).items() if path in files}
+    flips = fields_and_passages(ordered, [(path, patch.hunks) for path, patch in drawn.items()])
+    passages = dict(zip(drawn, flips.passages, strict=True))
     edits = {item.change.path: item for item in changed if item.role == "instruction"}
     view = CommitView(
         nav="commits",
@@ -147,16 +152,17 @@ def commit_page(
         earlier=earlier,
         subject=line(record.commit.subject, 300) or "(no subject)",
         body=cut(visible(record.commit.body.strip()), 10_000),
-        moves=tuple(rows),
-        improved=sum(move.row.verdict == "improved" for move in rows),
-        worse=sum(move.row.verdict == "worse" for move in rows),
-        beyond_chance=sum(_is_beyond_chance(row.effect) for row in rows),
+        moves=rows,
+        effects=EffectsView(ordered),
+        fields=flips,
         instructions=tuple(
             InstructionEdit(
                 path=line(path),
                 file=files[path],
                 how=touched.how(edits[path].change) if path in edits else "modified",
                 thickens=path in thickened,
+                patch=drawn.get(path),
+                passages=passages.get(path, ()),
             )
             for path in record.edits
             if path in files
@@ -165,17 +171,10 @@ def commit_page(
         outputs=touched.outputs(changed, names),
         ground_truths=touched.paths(changed, "ground_truth", names),
         rules=touched.paths(changed, "rules", names),
-        others=record.other_changes + sum(item.role == "other" for item in changed),
+        others=touched.paths(changed, "other", names),
+        more_others=record.other_changes,
     )
     return Page(links.commit(record.commit.sha), "pages/commit.html", view)
-
-
-def _by_size(move: MoveRow) -> tuple[float, str, str]:
-    return -abs(move.row.moves[0].change or 0), move.row.name, move.row.eval_id
-
-
-def _is_beyond_chance(effect: CommitEffect | None) -> bool:
-    return effect is not None and effect.verdict is not None and effect.verdict.why == "beyond chance"
 
 
 def _earlier_edits(rows: Sequence[MoveRow]) -> tuple[LinkedEdit, ...]:
@@ -198,18 +197,46 @@ def _move_row(move: EvalMove) -> MoveRow:
     values = [point.values[0] for point in move.points]
     best = best_so_far(values, higher_is_better=moves[0].higher_is_better)[-1] if several else None
     return MoveRow(
-        row=EffectRow(
-            eval_id=move.info.id,
-            name=line(move.info.name, 80),
-            verdict=verdict(moves[0], last),
-            spec=move.specs[0],
-            before=move.before,
-            after=last,
-            moves=defined(moves) if move.specs[0].recorded else moves,
-        ),
-        why=", ".join(CAUSES[cause] for cause in move.causes),
+        row=_effect_row(move, defined(moves) if move.specs[0].recorded else moves),
         points=move.points[:MOST_POINTS] if several else (),
         total=len(move.points),
         best=None if best is None else move.points[best],
         effect=move.effect,
     )
+
+
+def _effect_row(move: EvalMove, moves: tuple[Move, ...]) -> EffectRow:
+    effect, spec = move.effect, move.specs[0]
+    causes = ", ".join(CAUSES[cause] for cause in move.causes)
+    grade: Grade = "first output"
+    why = causes
+    if effect and effect.verdict:
+        grade, why = effect.verdict.decision, reason(effect.verdict.why, move.info.nouns)
+    elif effect:
+        grade = "recorded" if spec.recorded else "same output"
+    return EffectRow(
+        eval_id=move.info.id,
+        name=line(move.info.name, 80),
+        grade=grade,
+        why=why,
+        before=move.before,
+        after=move.points[-1],
+        moves=moves,
+        spec=spec,
+        verdict=effect.verdict if effect else None,
+        fixed=effect.flipped.fixed if effect else 0,
+        broken=effect.flipped.broken if effect else 0,
+        fields=effect.fields if effect else (),
+        remarks=tuple(_remarks(effect, spec)) if effect else (),
+    )
+
+
+def _remarks(effect: CommitEffect, spec: MetricSpec) -> Iterator[str]:
+    """What the change is made up of and restricted by, and what else is wrong or went with documents."""
+    if not effect.headline.by_outputs and (parts := origin(effect.headline, spec)):
+        yield f"{parts[0].upper()}{parts[1:]}."
+    elif effect.headline.note:
+        yield f"{effect.headline.note[0].upper()}{effect.headline.note[1:]}."
+    appeared, vanished = effect.flipped.appeared, effect.flipped.vanished
+    if appeared or vanished:
+        yield f"{counted(appeared, 'error')} appeared and {vanished:,} went with documents or expected values."

@@ -1,0 +1,44 @@
+"""HTML of the table of a commit: a row for each eval, with the outputs of the commit if there are several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from markupsafe import Markup
+
+from sitegen.html.formats import number
+from sitegen.model.series import Headline
+from sitegen.pages import change_text, links
+from sitegen.pages.commit.page import MoveRow
+from sitegen.pages.edit.effect_rows import effect_row, widest
+from sitegen.text.plain import line
+
+
+def moves(rows: Sequence[MoveRow], root: str) -> Markup:
+    """Table rows as on the page of an edit."""
+    scale = widest(move.row for move in rows)
+    return Markup("".join([effect_row(move.row, root, scale, _points_of_commit(move, root)) for move in rows]))
+
+
+def _points_of_commit(move: MoveRow, root: str) -> str:
+    if move.total < 2:
+        return ""
+    eval_id = move.row.eval_id
+    best = f"Best of {move.total:,} outputs: {_point_link(eval_id, move.best, root)}" if move.best else ""
+    listed = " ".join([f"<li>{_point_link(eval_id, point, root)}</li>" for point in move.points])
+    left_out = move.total - len(move.points)
+    more = f"<li>and {left_out:,} more</li>" if left_out else ""
+    return (
+        f'<div class="by">{best}<details class="ef-more"><summary>{move.total:,} outputs of this commit</summary>'
+        f'<ol class="pts-l">{listed}{more}</ol></details></div>'
+    )
+
+
+def _point_link(eval_id: str, point: Headline, root: str) -> str:
+    value = "—" if point.values[0] is None else str(number(point.values[0]))
+    around = f' title="95 %: {change_text.span(point.interval)}"' if point.interval else ""
+    return (
+        f'<a href="{root}{escape(links.report(eval_id, point.slug))}">{escape(line(point.label, 60))}</a> '
+        f"<span{around}>{value}</span>"
+    )

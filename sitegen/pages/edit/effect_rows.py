@@ -1,0 +1,221 @@
+"""HTML of the tables of effects: a row for each eval, and a row for each field that flipped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from math import isfinite
+from typing import Final
+
+from markupsafe import Markup
+
+from sitegen.html.cells import text
+from sitegen.html.formats import NIL, breakable, number, printable, signed
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.noise import ChangeVerdict
+from sitegen.model.series import Headline
+from sitegen.pages import change_text, links
+from sitegen.pages.edit.effects import EffectRow, FieldRow, FlippedFields, Grade, Move, Passage
+
+METRICS: Final = 2
+"""Metrics beside the headline that each eval shows."""
+
+NAMED: Final = 8
+"""Fields that the head of a passage names."""
+
+TONES: Final[dict[Grade, str]] = {
+    "worse": "bad",
+    "likely worse": "bad",
+    "better": "good",
+    "likely better": "good",
+}
+
+_BAR: Final = 100.0
+"""Half of the width of the picture of an interval."""
+
+
+def pill(grade: Grade, before: str = "") -> Markup:
+    """The word for a change, as a mark; ``before`` is a number of evals."""
+    tone = TONES.get(grade, "")
+    return Markup(f'<span class="pill{f" {tone}" if tone else ""}">{before}{grade}</span>')
+
+
+def pills(counts: Iterable[tuple[Grade, int]]) -> Markup:
+    """How many evals have each grade."""
+    return Markup(" ".join([pill(grade, f"{evals:,} ") for grade, evals in counts]))
+
+
+def effects(rows: Sequence[EffectRow], root: str) -> Markup:
+    """Table rows: eval, before, after, change, interval around zero, verdict, fixed, broken."""
+    return Markup("".join([effect_row(row, root, widest(rows)) for row in rows]))
+
+
+def widest(rows: Iterable[EffectRow]) -> float:
+    """The end of the scale that all intervals of a table share, as a share of their metrics' ranges."""
+    ends = [
+        abs(end) / _range(row.spec)
+        for row in rows
+        if row.verdict
+        for end in (row.verdict.change or 0.0, *(row.verdict.interval or ())[:2])
+    ]
+    return max(ends, default=0.0)
+
+
+def effect_row(row: EffectRow, root: str, scale: float, more: str = "") -> str:
+    """One row. ``more``: safe HTML below the name."""
+    headline = row.moves[0]
+    flips = _flip_cells(row, root)
+    remarks = "".join([f'<p class="by">{escape(remark)}</p>' for remark in row.remarks])
+    return (
+        f'<tr><td><a class="name" href="{root}{links.eval_trend(row.eval_id)}">{escape(row.name)}</a>'
+        f'<div class="by">{_metrics(row)}</div>{_unreadable(row, root)}{remarks}{more}</td>'
+        f'<td class="num">{_value_link(row.eval_id, row.before, headline.before, root, headline)}</td>'
+        f'<td class="num">{_value_link(row.eval_id, row.after, headline.after, root, headline)}</td>'
+        f'<td class="num">{_change(headline)}</td>'
+        f'<td class="iv">{_interval(row, scale)}</td>'
+        f'<td class="vd">{pill(row.grade)}{_reason(row)}</td>{flips}</tr>\n'
+    )
+
+
+def _metrics(row: EffectRow) -> str:
+    """The name of the headline metric, and the changes of those beside it."""
+    further = [f"{escape(move.label)} {_change(move) or '—'}" for move in row.moves[1 : METRICS + 1]]
+    return "".join([f"<span>{metric}</span>" for metric in (escape(row.moves[0].label), *further)])
+
+
+def _change(move: Move) -> str:
+    if move.change is None:
+        return ""
+    return str(signed(move.change, lower_is_better=not move.higher_is_better, unit=move.unit))
+
+
+def _value_link(eval_id: str, point: Headline | None, value: float | None, root: str, metric: Move) -> str:
+    """The value as a link to the report it is from; an em dash if it is undefined."""
+    if point is None:
+        return '<span class="muted" title="no earlier output">—</span>'
+    around = f"; 95 %: {change_text.span(point.interval)}" if point.interval else ""
+    href = escape(links.report(eval_id, point.slug))
+    return (
+        f'<a href="{root}{href}" title="Report of {escape(point.label)}{around}">'
+        f"{'—' if value is None else number(value, unit=metric.unit)}</a>"
+    )
+
+
+def _unreadable(row: EffectRow, root: str) -> str:
+    """What it means for the numbers of a side that its files cannot be read, with a link to its report."""
+    lines = ""
+    for point in (row.before, row.after):
+        if point is None or point.status == "scored":
+            continue
+        label = escape(point.label)
+        consequence = {
+            "unreadable": f"The output of {label} cannot be read,</b> and all that it should hold counts as missing",
+            "no_ground_truth": f"The ground truth of {label} cannot be read,</b> so that nothing was scored",
+        }[point.status]
+        href = escape(links.report(row.eval_id, point.slug))
+        lines += f'<p class="by"><b>{consequence}: <a href="{root}{href}">its report</a> names the file.</p>'
+    return lines
+
+
+def _interval(row: EffectRow, scale: float) -> str:
+    """The interval of the change as a bar around zero, with its ends below."""
+    verdict = row.verdict
+    if verdict is None or verdict.interval is None or not scale:
+        return str(NIL)
+    ends = change_text.span_of_change(verdict.interval, row.spec)
+    unit = scale * _range(row.spec) / _BAR
+    low, high = verdict.interval.low / unit, verdict.interval.high / unit
+    middle = (verdict.change or 0.0) / unit
+    return (
+        f'<svg class="ivl {_tone(verdict, row.spec)}" viewBox="-106 0 212 12" preserveAspectRatio="none" role="img" '
+        f'aria-label="95 % interval of the change: {ends}"><path class="z" d="M0 0V12"/>'
+        f'<path class="w" d="M{low:.1f} 6H{high:.1f}"/><path class="m" d="M{middle:.1f} 6h0"/></svg>'
+        f'<div class="by nowrap" aria-hidden="true">{ends}</div>'
+    )
+
+
+def _range(spec: MetricSpec) -> float:
+    whole = spec.high - spec.low
+    return whole if isfinite(whole) and whole else 1.0
+
+
+def _tone(verdict: ChangeVerdict, spec: MetricSpec) -> str:
+    if verdict.decision not in ("better", "worse") or not verdict.change:
+        return "n"
+    return "u" if (verdict.change > 0) is spec.higher_is_better else "d"
+
+
+def _reason(row: EffectRow) -> str:
+    """The one reason, and the smallest change that would show where this one does not."""
+    words = escape(row.why)
+    verdict = row.verdict
+    if verdict is not None and verdict.is_open and verdict.detectable is not None:
+        if verdict.detectable <= _range(row.spec):
+            words += f"; a change of {change_text.own_unit(verdict.detectable, row.spec)[1:]} would show"
+        else:
+            words += "; no change would show in so few values"
+    return f'<div class="by">{words}</div>' if words else ""
+
+
+def _flip_cells(row: EffectRow, root: str) -> str:
+    """How many values were fixed and broken, as links to the comparison that lists them."""
+    if row.before is None or row.after is None or not row.before.slug:
+        return f'<td class="num fx">{NIL}</td><td class="num bk">{NIL}</td>'
+    pair = f"{root}{links.compare(row.eval_id)}#a={row.before.slug}&amp;b={row.after.slug}"
+    cells = [
+        f'<a class="delta {tone}" href="{pair}">{values:,}</a>' if values else '<span class="muted">0</span>'
+        for values, tone in ((row.fixed, "up"), (row.broken, "dn"))
+    ]
+    return f'<td class="num fx">{cells[0]}</td><td class="num bk">{cells[1]}</td>'
+
+
+def fields(flipped: FlippedFields, root: str) -> Markup:
+    """Table rows: field with its evals, fixed, broken, passages of the diff that name it."""
+    return Markup("".join([_field_row(row, root) for row in flipped.rows]))
+
+
+def _field_row(row: FieldRow, root: str) -> str:
+    evals = ", ".join(
+        [
+            f'<a href="{root}{escape(links.field(effect.eval_id, row.attribute))}">{escape(effect.name)}</a>'
+            + "".join(
+                [
+                    f' <span class="delta {tone}">{sign}{values:,}</span>'
+                    for values, tone, sign in ((effect.fixed, "up", "+"), (effect.broken, "dn", "−"))
+                    if values
+                ]
+            )
+            for effect in row.evals
+        ]
+    )
+    passages = ", ".join([f'<a href="#{link.anchor}">{escape(link.label)}</a>' for link in row.passages])
+    return (
+        f'<tr id="{row.anchor}"><td>{_field_name(row.attribute)}</td>'
+        f'<td class="num fx">{_count(row.fixed, "up")}</td><td class="num bk">{_count(row.broken, "dn")}</td>'
+        f'<td class="pg">{passages or NIL}</td><td class="wrap">{evals}</td></tr>\n'
+    )
+
+
+def _count(values: int, tone: str) -> str:
+    return f'<span class="delta {tone}">{values:,}</span>' if values else '<span class="muted">0</span>'
+
+
+def _field_name(attribute: str) -> str:
+    return f"<code>{breakable(escape(printable(attribute)))}</code>"
+
+
+def passage_head(passage: Passage, place: str) -> str:
+    """The head of a passage of a diff: its number, its lines, and the flipped fields that it names."""
+    named = [
+        f'<a href="#{row.anchor}"><code>{text(row.attribute)}</code></a>{_flip_signs(row)}'
+        for row in passage.fields[:NAMED]
+    ]
+    more = len(passage.fields) - NAMED
+    rest = f' <span class="nowrap">and {more:,} more</span>' if more > 0 else ""
+    about = f'<span class="ab">names {", ".join(named)}{rest}</span>' if named else ""
+    return f"<b>Passage {passage.number}</b> {place} {about}"
+
+
+def _flip_signs(row: FieldRow) -> str:
+    signs = [f"+{row.fixed:,}"] * bool(row.fixed) + [f"−{row.broken:,}"] * bool(row.broken)
+    return f" {' '.join(signs)}"

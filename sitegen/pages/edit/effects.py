@@ -1,0 +1,326 @@
+"""The table of what an edit or a commit did: each eval before and after, the verdict, and the fields that flipped."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from math import isfinite
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from sitegen.analysis.mentioned_fields import mentioned_fields
+from sitegen.model.cells import Flips
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.noise import ChangeVerdict, Decision
+from sitegen.model.series import Effect, Headline
+from sitegen.model.usage import Exchange, regraded
+from sitegen.pages.change_text import own_unit
+from sitegen.pages.labels import exchanges, reason
+from sitegen.text.patch import Hunk
+from sitegen.text.plain import line
+
+Grade: TypeAlias = Decision | Literal["same output", "recorded", "not judged", "first output"]
+"""The verdict on a change, or why there is none. same output: it was only scored again. recorded: the numbers were
+written down by the runs. not judged: another model or judge made it. first output: nothing to compare with."""
+
+GRADES: Final[tuple[Grade, ...]] = (
+    "worse",
+    "likely worse",
+    "better",
+    "likely better",
+    "cannot tell",
+    "same",
+    "recorded",
+    "same output",
+    "not judged",
+    "first output",
+)
+"""In the order of tables: what was lost stands first."""
+
+HEADLINE: Final = MetricSpec("f1", "F1", "")
+"""The metric of the first value of an effect without specs."""
+
+NOTICED: Final = 0.0005
+"""Parts of a change below this are not mentioned."""
+
+MOST_FIELDS: Final = 200
+"""Fields that a page lists, those with the most flips."""
+
+
+class Move(NamedTuple):
+    """One metric before and after."""
+
+    label: str
+    before: float | None
+    after: float | None
+    change: float | None
+    higher_is_better: bool
+    unit: str = ""
+
+
+class FlippedField(NamedTuple):
+    """The cells of one attribute that flipped."""
+
+    attribute: str
+    fixed: int
+    broken: int
+
+
+class EffectRow(NamedTuple):
+    """One eval before and after an edit or a commit."""
+
+    eval_id: str
+    name: str
+    grade: Grade
+    why: str
+    """The one reason for the grade, as the end of a sentence; empty if the grade says it."""
+    before: Headline | None
+    after: Headline | None
+    moves: tuple[Move, ...]
+    """One for each metric, the headline first."""
+    spec: MetricSpec
+    """Of the headline."""
+    verdict: ChangeVerdict | None = None
+    fixed: int = 0
+    broken: int = 0
+    fields: tuple[FlippedField, ...] = ()
+    remarks: tuple[str, ...] = ()
+    """What besides the output may have changed the numbers, in sentences."""
+
+    @property
+    def share(self) -> float:
+        """The size of the headline's change as a share of the metric's range, if it has one."""
+        return abs(self.moves[0].change or 0.0) / (whole if isfinite(whole := self.spec.high - self.spec.low) else 1.0)
+
+
+class FieldEffect(NamedTuple):
+    """A flipped field in one eval."""
+
+    eval_id: str
+    name: str
+    fixed: int
+    broken: int
+
+
+class PassageLink(NamedTuple):
+    """A link to a passage of a diff."""
+
+    anchor: str
+    label: str
+
+
+class FieldRow(NamedTuple):
+    """A field that flipped in any eval."""
+
+    anchor: str
+    attribute: str
+    evals: tuple[FieldEffect, ...]
+    passages: tuple[PassageLink, ...]
+    """Those whose changed lines name the field."""
+
+    @property
+    def fixed(self) -> int:
+        """Cells fixed over all evals."""
+        return sum(effect.fixed for effect in self.evals)
+
+    @property
+    def broken(self) -> int:
+        """Cells broken over all evals."""
+        return sum(effect.broken for effect in self.evals)
+
+
+class Passage(NamedTuple):
+    """A passage of a diff, with the fields that it names and that flipped."""
+
+    anchor: str
+    number: int
+    fields: tuple[FieldRow, ...]
+
+
+class FlippedFields(NamedTuple):
+    """The fields that flipped over all evals, those with the most flips first, and the passages that name them."""
+
+    rows: tuple[FieldRow, ...]
+    more: int
+    """Fields that are not listed."""
+    passages: tuple[tuple[Passage, ...], ...]
+    """Of each file."""
+
+
+class EffectsView(NamedTuple):
+    """The effects of an edit or a commit on all evals."""
+
+    rows: tuple[EffectRow, ...]
+    """By grade, then by the size of the change."""
+    silent: tuple[str, ...] = ()
+    """Names of evals without any output between this edit and the next."""
+
+    @property
+    def counts(self) -> tuple[tuple[Grade, int], ...]:
+        """How many evals have each grade, in the order of the table."""
+        numbers = Counter(row.grade for row in self.rows)
+        return tuple((grade, numbers[grade]) for grade in GRADES if grade in numbers)
+
+    @property
+    def largest(self) -> EffectRow | None:
+        """The eval whose headline changed most; None if there is none."""
+        return max(self.rows, key=lambda row: row.share, default=None)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the headline metrics; one if all evals have the same."""
+        return tuple(dict.fromkeys(row.moves[0].label for row in self.rows))
+
+
+def effects_view(effects: Iterable[Effect]) -> EffectsView:
+    """The effects of an edit."""
+    effects = tuple(effects)
+    rows = [_effect_row(effect) for effect in effects if effect.after is not None]
+    return EffectsView(
+        rows=by_grade(rows), silent=tuple(line(effect.name, 80) for effect in effects if effect.after is None)
+    )
+
+
+def by_grade(rows: Iterable[EffectRow]) -> tuple[EffectRow, ...]:
+    """The rows in the order of the table."""
+    return tuple(sorted(rows, key=lambda row: (GRADES.index(row.grade), -row.share, row.name, row.eval_id)))
+
+
+def _effect_row(effect: Effect) -> EffectRow:
+    moves = moved(effect.before, effect.after, effect.specs, effect.judge)
+    spec = effect.specs[0] if effect.specs else HEADLINE
+    grade = _grade(effect, moves[0], spec)
+    fields = flipped_fields(effect.flips) if effect.flips else ()
+    verdict = effect.verdict if grade not in ("not judged", "first output") else None
+    return EffectRow(
+        eval_id=effect.eval_id,
+        name=line(effect.name, 80),
+        grade=grade,
+        why=_why(effect, grade),
+        before=effect.before,
+        after=effect.after,
+        moves=defined(moves) if spec.recorded else moves,
+        spec=spec,
+        verdict=verdict,
+        fixed=sum(field.fixed for field in fields),
+        broken=sum(field.broken for field in fields),
+        fields=fields if effect.model is None else (),
+        remarks=tuple(_remarks(effect, moves[0], spec)),
+    )
+
+
+def _grade(effect: Effect, headline: Move, spec: MetricSpec) -> Grade:
+    if effect.model or effect.regraded:
+        return "not judged"
+    if headline.change is None:
+        return "first output"
+    if effect.verdict is not None:
+        return effect.verdict.decision
+    if spec.recorded:
+        return "recorded"
+    return "same output" if headline.change == 0 else "not judged"
+
+
+def _why(effect: Effect, grade: Grade) -> str:
+    if effect.regraded:
+        return "two judges do not grade alike"
+    if effect.model:
+        return "the model changed too"
+    if grade == "first output":
+        return "nothing to compare with"
+    return reason(effect.verdict.why, effect.nouns) if effect.verdict else ""
+
+
+def _remarks(effect: Effect, headline: Move, spec: MetricSpec) -> Iterable[str]:
+    if headline.change is not None and effect.by_rules is not None and abs(effect.by_rules) >= NOTICED:
+        yield f"{own_unit(effect.by_rules, spec)} of the change is by ground truth and rules, not by the output."
+    yield from exchanges(effect.model, effect.judge)
+    if headline.change is not None and not effect.comparable:
+        yield f"Not over the same {effect.nouns.documents}."
+    if effect.flips and effect.flips.by_truth:
+        yield f"{effect.flips.by_truth:,} of the flips while the ground truth of the {effect.nouns.attribute} changed."
+
+
+def flipped_fields(flips: Flips) -> tuple[FlippedField, ...]:
+    """The attributes with cells that were fixed or broken, those with the most first."""
+    fixed, broken = dict(flips.fixed), dict(flips.broken)
+    rows = (FlippedField(name, fixed.get(name, 0), broken.get(name, 0)) for name in fixed | broken)
+    return tuple(sorted(rows, key=lambda row: (-row.fixed - row.broken, row.attribute)))
+
+
+def moved(
+    before: Headline | None, after: Headline | None, specs: tuple[MetricSpec, ...], judge: Exchange | None = None
+) -> tuple[Move, ...]:
+    """Each metric at two points; without specs only the headline. Grades of two different judges have no change."""
+    moves = []
+    for index, spec in enumerate(specs or (HEADLINE,)):
+        first = before.values[index] if before else None
+        last = after.values[index] if after else None
+        change = None if first is None or last is None or regraded(judge, spec.name) else last - first
+        moves.append(
+            Move(
+                label=spec.label,
+                before=first,
+                after=last,
+                change=change,
+                higher_is_better=spec.higher_is_better,
+                unit=spec.unit,
+            )
+        )
+    return tuple(moves)
+
+
+def defined(moves: tuple[Move, ...]) -> tuple[Move, ...]:
+    """The headline, and the other metrics that either side has: runs need not record the same metrics."""
+    return (*moves[:1], *(move for move in moves[1:] if move.before is not None or move.after is not None))
+
+
+def fields_and_passages(rows: Iterable[EffectRow], files: Sequence[tuple[str, Sequence[Hunk]]]) -> FlippedFields:
+    """The flipped fields of all evals, linked both ways with the passages that name them.
+
+    Args:
+        rows: the evals.
+        files: path and passages of each file that was edited.
+
+    """
+    evals: dict[str, list[FieldEffect]] = {}
+    for row in rows:
+        for attribute, fixed, broken in row.fields:
+            effect = FieldEffect(eval_id=row.eval_id, name=row.name, fixed=fixed, broken=broken)
+            evals.setdefault(attribute, []).append(effect)
+    names = sorted(evals, key=lambda name: (-sum(effect.fixed + effect.broken for effect in evals[name]), name))
+    listed = names[:MOST_FIELDS]
+    mentions = [mentioned_fields(hunks, listed, path) for path, hunks in files]
+    links = [
+        _passage_links(path, place if len(files) > 1 else None, hunks) for place, (path, hunks) in enumerate(files)
+    ]
+    table = {
+        name: FieldRow(
+            anchor=f"d{number}",
+            attribute=name,
+            evals=tuple(evals[name]),
+            passages=tuple(
+                link
+                for of_file, links_of_file in zip(mentions, links, strict=True)
+                for fields, link in zip(of_file, links_of_file, strict=True)
+                if name in fields
+            ),
+        )
+        for number, name in enumerate(listed, start=1)
+    }
+    passages = tuple(
+        tuple(
+            Passage(anchor=link.anchor, number=number, fields=tuple(table[name] for name in fields))
+            for number, (fields, link) in enumerate(zip(of_file, links_of_file, strict=True), start=1)
+        )
+        for of_file, links_of_file in zip(mentions, links, strict=True)
+    )
+    return FlippedFields(rows=tuple(table.values()), more=len(names) - len(listed), passages=passages)
+
+
+def _passage_links(path: str, place: int | None, hunks: Sequence[Hunk]) -> list[PassageLink]:
+    """A link to each passage of a file. ``place``: of the file among several; None if it is the only one."""
+    numbers = range(1, len(hunks) + 1)
+    if place is None:
+        return [PassageLink(f"p{number}", str(number)) for number in numbers]
+    name = line(path.rpartition("/")[2], 40)
+    return [PassageLink(f"f{place + 1}p{number}", f"{name} {number}") for number in numbers]
