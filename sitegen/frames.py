@@ -6,7 +6,7 @@ that have a fraction.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -90,13 +90,13 @@ def judgements(judgements: Iterable[Judgement]) -> DataFrame:
 class ParquetFile:
     """A Parquet file that is written in groups of rows and complete after ``close``."""
 
-    def __init__(self, columns: Sequence[tuple[str, str]], file: Path) -> None:
-        """*columns* are pairs of a name and ``text|integer|real|boolean``. Any cell may be undefined."""
+    def __init__(self, columns: Mapping[str, str], file: Path) -> None:
+        """*columns*: the names, each with ``text|integer|real|boolean``. Any cell may be undefined."""
         from pyarrow import Schema
         from pyarrow.parquet import ParquetWriter
 
-        self._names = [name for name, _ in columns]
-        self._kinds = {name: _NULLABLE[kind] for name, kind in columns}
+        self._names = list(columns)
+        self._kinds = {name: _NULLABLE[kind] for name, kind in columns.items()}
         self._schema = Schema.from_pandas(self._frame(()), preserve_index=False)
         self._writer = ParquetWriter(file, self._schema)
         self._rows: list[tuple[object, ...]] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Final, NamedTuple
 
@@ -82,17 +82,17 @@ class ChangePoint(NamedTuple):
     """A point at which something about the cells of an attribute changed."""
 
     point: int
-    fates: tuple[tuple[Fate, int], ...]
-    """(fate, number of changed cells)."""
-    causes: tuple[tuple[Role, int], ...]
-    """(role, number of cells that it changed), most first. A cell that two roles changed counts for both."""
+    fates: Mapping[Fate, int]
+    """The number of changed cells with each fate."""
+    causes: tuple[Role, ...]
+    """The role that changed most cells first. A cell that two roles changed counts for both."""
     wrong: int
     judged: int
     """Number of cells, from this point until the next change."""
 
     def number(self, fate: Fate) -> int:
         """Number of cells with a fate."""
-        return dict(self.fates).get(fate, 0)
+        return self.fates.get(fate, 0)
 
 
 class Blame:
@@ -170,8 +170,8 @@ def change_points(cells: Iterable[CellBlame], points: int) -> tuple[ChangePoint,
     return tuple(
         ChangePoint(
             point=point,
-            fates=tuple(sorted(fates[point].items())),
-            causes=tuple(sorted(causes[point].items(), key=lambda item: (-item[1], ROLES.index(item[0])))),
+            fates=fates[point],
+            causes=tuple(sorted(causes[point], key=lambda role: (-causes[point][role], ROLES.index(role)))),
             wrong=number_wrong[point],
             judged=number_judged[point],
         )

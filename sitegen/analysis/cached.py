@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Generic, Literal, Protocol, TypeAlias, TypeVar
+from typing import Final, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from sitegen.history.fold_state import decode, encode, stored
 
@@ -17,14 +17,19 @@ stored for other inputs. ``walk``: until history is read from its root again. ``
 
 Owner: TypeAlias = Literal["eval", "instruction file"]
 
-CachedRow: TypeAlias = tuple[str, str, bytes]
-"""(kind, key, content) of one value, as the memo stores it."""
-
 _DIGEST_LENGTH: Final = 32
 """Characters of a digest of ``sitegen.render.writer.digest``."""
 _WITHIN: Final = "\x1f"
 
 T = TypeVar("T")
+
+
+class CachedRow(NamedTuple):
+    """One value, as the memo stores it."""
+
+    kind: str
+    key: str
+    content: bytes
 
 
 class CacheStore(Protocol):
@@ -40,8 +45,8 @@ class CacheStore(Protocol):
 class AllByKind(Protocol):
     """A store that can list a kind: the memo."""
 
-    def all(self, kind: str) -> Sequence[tuple[str, bytes]]:
-        """Every (key, content) of a kind, by key."""
+    def all(self, kind: str) -> Sequence[bytes]:
+        """The contents of a kind, by key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +79,7 @@ class CachedKind(Generic[T]):
 
     def all(self, memo: AllByKind) -> Iterator[T]:
         """Every value of the kind, by key; only for kinds that are stored without inputs."""
-        return (self._decoded(content) for _, content in memo.all(self.name))
+        return map(self._decoded, memo.all(self.name))
 
     def keep(self, store: CacheStore, key: str, value: T, inputs: str = "") -> T:
         """Store a value with the digest of its inputs, unless the key is that digest already; returns the value."""
@@ -111,7 +116,7 @@ class TaskCache:
     @property
     def new(self) -> tuple[CachedRow, ...]:
         """The rows that were added."""
-        return tuple((kind, key, content) for (kind, key), content in self._new.items())
+        return tuple(CachedRow(kind, key, content) for (kind, key), content in self._new.items())
 
 
 def within(owner: str, part: object) -> str:

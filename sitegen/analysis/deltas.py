@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from math import factorial, fsum
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import Metric
@@ -90,15 +90,22 @@ def delta(
     )
 
 
-def exchanges(before: Scorecard, after: Scorecard) -> tuple[Exchange | None, Exchange | None]:
-    """The change of the model and of the judge; None where it is the same, or where a side does not state it.
+class Exchanges(NamedTuple):
+    """The change of the model and of the judge; None where it is the same, or where a side does not state it."""
+
+    model: Exchange | None = None
+    judge: Exchange | None = None
+
+
+def exchanges(before: Scorecard, after: Scorecard) -> Exchanges:
+    """What two points show of the model and of the judge.
 
     A judge with another rubric for a document that both sides have counts as another judge.
     """
     earlier, later = before.usage or RunUsage(), after.usage or RunUsage()
     graded = tuple(dict.fromkeys((*earlier.graded, *later.graded)))
     judge = exchanged(earlier.judges, later.judges) or (_other_rubrics(before, after) if graded else None)
-    return exchanged(earlier.models, later.models), judge._replace(metrics=graded) if judge else None
+    return Exchanges(exchanged(earlier.models, later.models), judge._replace(metrics=graded) if judge else None)
 
 
 def graded_since(cards: Sequence[Scorecard], metric: str) -> list[int]:
@@ -109,7 +116,7 @@ def graded_since(cards: Sequence[Scorecard], metric: str) -> list[int]:
     starts: list[int] = []
     stated: Scorecard | None = None
     for index, card in enumerate(cards):
-        judge = exchanges(stated, card)[1] if stated else None
+        judge = exchanges(stated, card).judge if stated else None
         starts.append(index if regraded(judge, metric) else starts[-1] if starts else 0)
         if card.usage and (card.usage.judges or (card.usage.graded and not stated)):
             stated = card

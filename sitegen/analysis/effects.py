@@ -13,7 +13,7 @@ from math import fsum
 from typing import NamedTuple
 
 from sitegen.analysis.best import best_points
-from sitegen.analysis.deltas import exchanges
+from sitegen.analysis.deltas import Exchanges, exchanges
 from sitegen.analysis.edits import BEFORE_ANY
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.model.deltas import Delta
@@ -66,7 +66,7 @@ def windows(points: Sequence[Point], made_by: Sequence[int]) -> tuple[Window, ..
             before = newest[positions[earlier - 1]] if earlier else None
             deltas = [] if before is None else [point.delta for point in points[before + 1 : index + 1]]
             model, judge = (
-                (None, None) if before is None else exchanges(points[before].scorecard, points[index].scorecard)
+                Exchanges() if before is None else exchanges(points[before].scorecard, points[index].scorecard)
             )
             ordered.append(
                 Window(

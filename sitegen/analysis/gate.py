@@ -74,7 +74,8 @@ def limits_of(
 def check_metric(
     spec: MetricSpec,
     limits: MetricLimits,
-    values: tuple[float | None, float | None],
+    before: float | None,
+    after: float | None,
     delta: MetricDelta | None,
     chance: Chance | None = None,
     *,
@@ -82,11 +83,10 @@ def check_metric(
 ) -> MetricCheck:
     """Check a metric against its limits.
 
-    *values* are those of base and head; *delta* is the change over what both have in common, None if there is nothing
-    to compare with. Without *chance* any drop beyond the limit fails. *regraded*: the metric is computed from grades,
-    and those of the head come from another judge, so that its change is not judged.
+    *before* and *after* are its values at base and head; *delta* is the change over what both have in common, None if
+    there is nothing to compare with. Without *chance* any drop beyond the limit fails. *regraded*: the metric is
+    computed from grades, and those of the head come from another judge, so that its change is not judged.
     """
-    before, after = values
     reasons: list[Reason] = []
     verdict = None
     if limits.floor is not None:

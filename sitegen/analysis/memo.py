@@ -8,7 +8,7 @@ one transaction. A damaged file is renamed and replaced by a new one; it never e
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple, Self
@@ -155,17 +155,17 @@ class Memo:
             batch = distinct[start : start + 500]
             marks = ",".join("?" * len(batch))
             rows = self._db.execute(f"SELECT key, body FROM parts WHERE kind = ? AND key IN ({marks})", (kind, *batch))
-            yield from ((kind, key, opened(body)) for key, body in rows)
+            yield from (CachedRow(kind, key, opened(body)) for key, body in rows)
 
     def rows_within(self, kind: str, owner: str) -> Iterator[CachedRow]:
         """The values of a kind whose key is ``within`` an eval or a file."""
         bounds = within(stored(owner), ""), within(stored(owner), "\U0010ffff")
         rows = self._db.execute("SELECT key, body FROM parts WHERE kind = ? AND key BETWEEN ? AND ?", (kind, *bounds))
-        return ((kind, key, opened(body)) for key, body in rows)
+        return (CachedRow(kind, key, opened(body)) for key, body in rows)
 
     def put(self, kind: str, key: str, content: bytes) -> None:
         """Store a value."""
-        self.put_rows([(kind, key, content)])
+        self.put_rows([CachedRow(kind, key, content)])
 
     def put_rows(self, rows: Iterable[CachedRow]) -> None:
         """Store values."""
@@ -195,10 +195,10 @@ class Memo:
         """The keys of all values of a kind, sorted."""
         return tuple(row[0] for row in self._db.execute("SELECT key FROM parts WHERE kind = ? ORDER BY key", (kind,)))
 
-    def all(self, kind: str) -> tuple[tuple[str, bytes], ...]:
-        """Every (key, content) of a kind, by key."""
-        rows = self._db.execute("SELECT key, body FROM parts WHERE kind = ? ORDER BY key", (kind,))
-        return tuple((key, opened(body)) for key, body in rows)
+    def all(self, kind: str) -> tuple[bytes, ...]:
+        """The contents of a kind, by key."""
+        rows = self._db.execute("SELECT body FROM parts WHERE kind = ? ORDER BY key", (kind,))
+        return tuple(opened(body) for (body,) in rows)
 
     # The files of an output folder.
 
@@ -245,10 +245,10 @@ class Memo:
         """Number of files of a site."""
         return int(self._db.execute("SELECT count(*) FROM pages WHERE site = ?", (site,)).fetchone()[0])
 
-    def sizes(self, site: str) -> tuple[tuple[str, bytes], ...]:
-        """(owner, sizes of its files in bytes), for the owners whose sizes are stored."""
+    def sizes(self, site: str) -> dict[str, bytes]:
+        """For the owners whose sizes are stored: the sizes of their files, encoded."""
         rows = self._db.execute("SELECT owner, body FROM sizes WHERE site = ? ORDER BY owner", (site,))
-        return tuple((name, opened(body)) for name, body in rows)
+        return {name: opened(body) for name, body in rows}
 
     def keep_sizes(self, site: str, owner: str, body: bytes) -> None:
         """Store the sizes of the files of an owner."""
@@ -258,14 +258,14 @@ class Memo:
         """Delete the stored sizes of all owners."""
         self._db.execute("DELETE FROM sizes WHERE site = ?", (site,))
 
-    def folders(self, site: str) -> tuple[tuple[str, int], ...]:
-        """(folder, modification time in ns) after the last finished build."""
-        return tuple(self._db.execute("SELECT path, mtime FROM folders WHERE site = ? ORDER BY path", (site,)))
+    def folders(self, site: str) -> dict[str, int]:
+        """The modification time of each folder of a site, in ns, after the last finished build."""
+        return dict(self._db.execute("SELECT path, mtime FROM folders WHERE site = ? ORDER BY path", (site,)))
 
-    def keep_folders(self, site: str, rows: Iterable[tuple[str, int]]) -> None:
+    def keep_folders(self, site: str, times: Mapping[str, int]) -> None:
         """Replace the folders of a site."""
         self._db.execute("DELETE FROM folders WHERE site = ?", (site,))
-        self._db.executemany("INSERT INTO folders VALUES (?, ?, ?)", ((site, *row) for row in rows))
+        self._db.executemany("INSERT INTO folders VALUES (?, ?, ?)", ((site, *row) for row in times.items()))
 
 
 @contextmanager

@@ -52,10 +52,15 @@ class _EditFlips(NamedTuple):
     attributes: frozenset[str]
 
 
-def section_flips(
-    sections: Sequence[Sequence[str]], effects: Sequence[Sequence[Effect]]
-) -> tuple[tuple[SectionFlips, ...], int]:
-    """The sections with the fields that flipped with them, and the number of sections that are left out.
+class ListedSections(NamedTuple):
+    """Sections of an instruction file, and how many more there are."""
+
+    rows: tuple[SectionFlips, ...]
+    left_out: int
+
+
+def section_flips(sections: Sequence[Sequence[str]], effects: Sequence[Sequence[Effect]]) -> ListedSections:
+    """The sections with the fields that flipped with them.
 
     Args:
         sections: those that each edit touched; none for the edit that added the file.
@@ -73,7 +78,7 @@ def section_flips(
     everywhere = Counter(attribute for edit in edits for attribute in edit.attributes)
     rows = [_flips_of_section(path, edits, everywhere) for path in paths]
     rows.sort(key=lambda row: (-row.edits, -len(row.fields), row.path))
-    return tuple(rows[:SECTIONS]), max(0, len(rows) - SECTIONS)
+    return ListedSections(tuple(rows[:SECTIONS]), max(0, len(rows) - SECTIONS))
 
 
 def _edit_flips(touched: Sequence[str], effects: Sequence[Effect]) -> _EditFlips:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from sitegen import frames
-from sitegen.analysis.comparison.change import ResultChange, change_of
+from sitegen.analysis.comparison.change import NamedResult, ResultChange, change_of
 from sitegen.analysis.comparison.values import VariantComparison
 from sitegen.analysis.comparison.variants import variant_comparison as compare_variants
 from sitegen.analysis.comparison.variants import variant_of
@@ -185,7 +185,7 @@ def compare(
             eval_id, [variant_of(name, output.result) for name, output in zip(names, (a, b), strict=True)]
         )
     specs = _specs_of_results(a.kind, a.result, b.result)
-    return change_of(eval_id, specs, (names[0], a.result), (names[1], b.result), a.kind)
+    return change_of(eval_id, specs, NamedResult(names[0], a.result), NamedResult(names[1], b.result), a.kind)
 
 
 def _specs_of_results(kind: str, *results: Result) -> tuple[MetricSpec, ...]:

@@ -60,7 +60,7 @@ def folded_evals(repository: Repository, config: SiteConfig, manifest: Manifest,
         )
     except NothingToReportError:
         return ()
-    return current_histories(parts, config, manifest)[0]
+    return current_histories(parts, config, manifest)
 
 
 def score_newest(repository: Repository, history: EvalHistory) -> TrialResult:

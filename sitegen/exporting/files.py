@@ -101,7 +101,7 @@ def _write_parquet(folder: Path, batches: Iterable[Batch]) -> tuple[Path, ...]:
         writers = {}
         for table in TABLES:
             temporary = stack.enter_context(_whole_file(files[table.name]))
-            columns = [(column.name, column.type) for column in table.columns]
+            columns = {column.name: column.type for column in table.columns}
             writers[table.name] = stack.enter_context(closing(ParquetFile(columns, temporary)))
         for name, rows in batches:
             for chunk in _row_chunks(rows):

@@ -16,11 +16,15 @@ from sitegen.model.usage import RunUsage
 from sitegen.pages import links
 from sitegen.text.plain import encodable
 
-Batch: TypeAlias = tuple[str, Iterable[Row]]
-"""(name of a table, rows of it)."""
-
 _EditKey: TypeAlias = tuple[str, str]
 _EditNumbers: TypeAlias = Mapping[_EditKey, int]
+
+
+class Batch(NamedTuple):
+    """Rows of one table."""
+
+    table: str
+    rows: Iterable[Row]
 
 
 class Exported(NamedTuple):
@@ -39,8 +43,8 @@ def batches(exported: Exported) -> Iterator[Batch]:
         key=lambda edit: (edit.commit.position, edit.path, edit.status),
     )
     about = {"schema": SCHEMA, "sitegen": __version__, "head": exported.head}
-    yield "about", about.items()
-    yield "instructions", (_edit_row(number, edit) for number, edit in enumerate(edits))
+    yield Batch("about", about.items())
+    yield Batch("instructions", (_edit_row(number, edit) for number, edit in enumerate(edits)))
     numbers = {_edit_key(edit): number for number, edit in enumerate(edits)}
     for series in exported.series:
         yield from _series_batches(series, numbers)
@@ -49,10 +53,10 @@ def batches(exported: Exported) -> Iterator[Batch]:
 def _series_batches(series: Series, numbers: _EditNumbers) -> Iterator[Batch]:
     info, points = series.info, tuple(enumerate(series.points))
     about = (info.id, info.name, info.kind, info.description, series.specs[0].name, series.history.deleted)
-    yield "evals", [_encodable_row(about)]
-    yield "points", (_point_row(info.id, index, point) for index, point in points)
-    yield "scores", (row for index, point in points for row in _score_rows(series, index, point))
-    yield (
+    yield Batch("evals", [_encodable_row(about)])
+    yield Batch("points", (_point_row(info.id, index, point) for index, point in points))
+    yield Batch("scores", (row for index, point in points for row in _score_rows(series, index, point)))
+    yield Batch(
         "fields",
         (
             _encodable_row((info.id, index, field.attribute, *_counts_in_columns(field.counts)))
@@ -60,8 +64,8 @@ def _series_batches(series: Series, numbers: _EditNumbers) -> Iterator[Batch]:
             for field in point.scorecard.fields
         ),
     )
-    yield "cells", _cell_rows(series)
-    yield (
+    yield Batch("cells", _cell_rows(series))
+    yield Batch(
         "point_edits",
         (
             (encodable(info.id), index, number)

@@ -14,7 +14,7 @@ from sitegen.configuring.paths import natural_order
 from sitegen.history.blobs import BlobRead
 from sitegen.history.entry_rules import EntryRules, is_path, normal, runs_of
 from sitegen.history.eval_commit import EvalCommit, IterationFiles
-from sitegen.history.fold_state import EvalState
+from sitegen.history.fold_state import EvalState, SideBlobs
 from sitegen.history.folder_tree import first_blob
 from sitegen.history.layout import PathRole
 from sitegen.model.commits import ChangedPath
@@ -83,16 +83,16 @@ def with_own_sides(iteration_files: IterationFiles, state: EvalState, eval_commi
 
 def _sides(
     state: EvalState, file: Blob, settings: str, read: Callable[[str], BlobRead], contents: Contents
-) -> tuple[str, str]:
+) -> SideBlobs:
     version = f"{case_settings(settings)} {file.oid}"
     if version not in state.sides:
         content = read(file.oid).content
         sides = None if content is None else contents.sides(file.path, content, settings)
         if sides is None:  # while the file cannot be read, the expected values of before still apply
             earlier = state.inputs.ground_truth if state.inputs else None
-            state.sides[version] = (earlier.oid if earlier else file.oid, file.oid)
+            state.sides[version] = SideBlobs(earlier.oid if earlier else file.oid, file.oid)
         else:
-            state.sides[version] = (
+            state.sides[version] = SideBlobs(
                 state.first_with.setdefault(f"expected {sides.expected}", file.oid),
                 state.first_with.setdefault(f"output {sides.output}", file.oid),
             )

@@ -17,11 +17,18 @@ from sitegen.model.recorded import Recorded, states
 from sitegen.model.timeline import Blob
 
 
+class FileChange(NamedTuple):
+    """The change of a file of an eval, and what the file is to it."""
+
+    place: PathRole
+    change: ChangedPath
+
+
 class EvalCommit(NamedTuple):
     """A commit that changed an eval's files, or what its scores depend on."""
 
     commit: Commit
-    changes: tuple[tuple[PathRole, ChangedPath], ...]
+    changes: tuple[FileChange, ...]
     """Changes of the eval's own files."""
     entry: EvalConfig
     """The eval's entry in the built manifest."""

@@ -103,6 +103,13 @@ class SeriesState:
     """Slugs in use."""
 
 
+class SideBlobs(NamedTuple):
+    """For a version of a case file: the first blob with the same expected values, and that with the same outputs."""
+
+    expected: str
+    output: str
+
+
 @dataclass(slots=True)
 class EvalState:
     """One eval at the last folded commit."""
@@ -129,8 +136,8 @@ class EvalState:
     overwritten: SeriesState = field(default_factory=SeriesState)
     output: tuple[Blob, ...] = ()
     """The current overwritten output."""
-    sides: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """For each version of a case file, the first blobs with its expected values and with its outputs."""
+    sides: dict[str, SideBlobs] = field(default_factory=dict)
+    """For each version of a case file."""
     first_with: dict[str, str] = field(default_factory=dict)
     """Digest of a side -> the first blob that had it."""
 

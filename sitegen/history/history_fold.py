@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.history import problems
-from sitegen.history.eval_commit import EvalCommit
+from sitegen.history.eval_commit import EvalCommit, FileChange
 from sitegen.history.eval_fold import fold_eval, history_of
 from sitegen.history.fold_state import EvalState, FoldState, FoldStore, Renamed, StartOverError
 from sitegen.history.instructions import InstructionHistories
-from sitegen.history.layout import Layout, PathRole, Watched
+from sitegen.history.layout import Layout, Watched
 from sitegen.history.renames import folder_renames
 from sitegen.history.repository import Repository
 from sitegen.history.rules_in_force import RulesInForce
@@ -41,7 +41,7 @@ class StartedSnapshots(NamedTuple):
 class _SortedChanges(NamedTuple):
     """A commit's changes by what they mean. A change can be in several of these."""
 
-    by_eval: dict[str, list[tuple[PathRole, ChangedPath]]]
+    by_eval: dict[str, list[FileChange]]
     """By eval id, including the strangers."""
     shared: list[ChangedPath]
     manifest: ChangedPath | None
@@ -165,13 +165,13 @@ class HistoryFold:
             self.records.append((record, started))
 
     def _sort_changes(self, changes: Iterable[ChangedPath]) -> _SortedChanges:
-        by_eval: dict[str, list[tuple[PathRole, ChangedPath]]] = {}
+        by_eval: dict[str, list[FileChange]] = {}
         shared, instructions, read = [], [], []
         manifest = None
         for change in changes:
             is_read = False
             for place in self.layout.places(change.path):
-                by_eval.setdefault(place.eval_id, []).append((place, change))
+                by_eval.setdefault(place.eval_id, []).append(FileChange(place, change))
                 is_read = is_read or place.role != "stranger"
             if self.layout.is_shared(change.path):
                 shared.append(change)
@@ -188,9 +188,7 @@ class HistoryFold:
             by_eval=by_eval, shared=shared, manifest=manifest, instructions=instructions, changes=read
         )
 
-    def _fold_eval(
-        self, commit: Commit, eval_id: str, changes: tuple[tuple[PathRole, ChangedPath], ...]
-    ) -> StartedSnapshots:
+    def _fold_eval(self, commit: Commit, eval_id: str, changes: tuple[FileChange, ...]) -> StartedSnapshots:
         eval_state, entry = self._eval_state(eval_id), self._entry_of(eval_id)
         iterations, overwritten = len(eval_state.iterations.snapshots), len(eval_state.overwritten.snapshots)
         eval_commit = EvalCommit(
@@ -213,7 +211,7 @@ class HistoryFold:
             overwritten=tuple(snapshot.slug for snapshot in eval_state.overwritten.snapshots[overwritten:]),
         )
 
-    def _continue_renamed_evals(self, by_eval: dict[str, list[tuple[PathRole, ChangedPath]]]) -> None:
+    def _continue_renamed_evals(self, by_eval: dict[str, list[FileChange]]) -> None:
         """Continue an eval under its new id where most of its files moved to a new folder."""
         if len(by_eval) < 2:
             return

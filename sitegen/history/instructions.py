@@ -11,7 +11,7 @@ from typing import Final
 
 from sitegen.history.renames import file_renames
 from sitegen.model.commits import ChangedPath, Commit
-from sitegen.model.recorded import Recorded
+from sitegen.model.recorded import InstructionHash, PromptVersion, Recorded
 from sitegen.model.timeline import Blob, Edit, EditStatus, InstructionHistory
 from sitegen.text.sections import VERSION_LINES, split_lines, stated_version
 
@@ -73,16 +73,16 @@ class InstructionHistories:
         """The commit that left instruction files as a record states them, by its hashes or else by its versions."""
         return self.with_hashes(recorded.instruction_hashes) or self.with_versions(recorded.prompt_versions)
 
-    def with_versions(self, versions: Sequence[tuple[str, str]]) -> Commit | None:
+    def with_versions(self, versions: Sequence[PromptVersion]) -> Commit | None:
         """As ``with_hashes``, by the versions that files state in their first lines or their names."""
         plain = [(path, _plain_version(version)) for path, version in versions]
         return self._left_by([(path, partial(self._has_version, version)) for path, version in plain])
 
-    def with_hashes(self, hashes: Sequence[tuple[str, str]]) -> Commit | None:
+    def with_hashes(self, hashes: Sequence[InstructionHash]) -> Commit | None:
         """The newest commit that left instruction files with these hashes; None if a hash matches no edit.
 
         A hash is the id of the blob, or SHA-256, SHA-1 or MD5 of the file's bytes, in full or from 7 digits on.
-        *hashes* are (path, hash); an empty path stands for any file.
+        An empty path stands for any file.
         """
         stated = []
         for path, written in hashes:

@@ -104,7 +104,7 @@ def same_contents(old: tuple[Blob, ...], new: tuple[Blob, ...]) -> bool:
     return [(basename(blob.path), blob.oid) for blob in old] == [(basename(blob.path), blob.oid) for blob in new]
 
 
-def in_series_order(started: Iterable[tuple[str, Snapshot]]) -> list[tuple[str, Snapshot]]:
+def _in_series_order(started: Iterable[tuple[str, Snapshot]]) -> list[tuple[str, Snapshot]]:
     """(iteration's name, snapshot) of all that one commit started, by recorded time, then by number.
 
     A snapshot without a time stays behind the one with the number before it.
@@ -189,7 +189,7 @@ def start_snapshots(
         series.waiting |= dict.fromkeys(touched, True)
         return
     started = _new_or_changed(series, eval_commit, touched, files_by_name)
-    for name, snapshot in in_series_order(started):
+    for name, snapshot in _in_series_order(started):
         _append_snapshot(series, name, snapshot)
     newest = newest_scored(series)
     if newest is None or newest not in files_by_name or not eval_commit.inputs_changed or newest in dict(started):

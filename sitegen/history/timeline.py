@@ -23,10 +23,17 @@ from sitegen.history.revisions import Irregular
 from sitegen.model.commits import Commit, Revision
 from sitegen.model.contents import NO_CONTENTS, Contents
 from sitegen.model.problems import Problem
-from sitegen.model.timeline import CommitRecord, EvalHistory, EvalUpdate, InstructionHistory, StartedSnapshot, Update
+from sitegen.model.timeline import CommitRecord, EvalHistory, EvalUpdate, StartedSnapshot, Update
 
 VERSION: Final = 7
 """Raised whenever the same history would fold to something else."""
+
+
+class WorktreeBlob(NamedTuple):
+    """A file of the work tree with the id of its content, which git may not have."""
+
+    oid: str
+    file: Path
 
 
 class Advanced(NamedTuple):
@@ -38,8 +45,8 @@ class Advanced(NamedTuple):
     """On the first-parent line up to the head."""
     problems: tuple[Problem, ...]
     """The problems of all history by commit; those of the history as a whole come last."""
-    overlay: tuple[tuple[str, Path], ...] = ()
-    """(blob id, file) of contents of the work tree, which git may not have."""
+    overlay: tuple[WorktreeBlob, ...] = ()
+    """Contents of the work tree."""
 
 
 Extra: TypeAlias = Callable[[Layout, Commit, Irregular], Iterable[Revision]]
@@ -105,14 +112,10 @@ def advance(
         )
 
 
-def current_histories(
-    parts: PartStore, site: SiteConfig, manifest: Manifest
-) -> tuple[tuple[EvalHistory, ...], tuple[InstructionHistory, ...]]:
-    """All evals in *parts* that ever had ground truth, by id, and all instruction files, by path."""
-    store = FoldStore(parts)
+def current_histories(parts: PartStore, site: SiteConfig, manifest: Manifest) -> tuple[EvalHistory, ...]:
+    """All evals in *parts* that ever had ground truth, by id."""
     layout = Layout(site, manifest, Watched())
-    histories = (history_of(state, layout.entry(state.id)) for state in store.evals() if state.was_scorable)
-    return tuple(histories), tuple(store.instructions())
+    return tuple(history_of(state, layout.entry(state.id)) for state in FoldStore(parts).evals() if state.was_scorable)
 
 
 def history_in(parts: PartStore, site: SiteConfig, manifest: Manifest, eval_id: str) -> EvalHistory | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from io import BytesIO
+from itertools import starmap
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +17,7 @@ from sitegen.history.layout import Layout
 from sitegen.history.process import Process
 from sitegen.history.repository import Repository
 from sitegen.history.revisions import Irregular, tokens
-from sitegen.history.timeline import Advanced, advance
+from sitegen.history.timeline import Advanced, WorktreeBlob, advance
 from sitegen.model.commits import WORKTREE, ChangedPath, Commit, Revision
 from sitegen.model.contents import NO_CONTENTS, Contents
 from sitegen.project_files import open_inside
@@ -73,7 +74,7 @@ def with_worktree(
         allow_shallow=allow_shallow,
         extra=extra,
     )
-    return advanced._replace(overlay=tuple(sorted(overlay.items())))
+    return advanced._replace(overlay=tuple(sorted(starmap(WorktreeBlob, overlay.items()))))
 
 
 def is_changed(repository: Repository, head: str) -> bool:

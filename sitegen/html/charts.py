@@ -16,6 +16,8 @@ from itertools import groupby
 from math import ceil, floor, log10
 from typing import Final, NamedTuple, TypeAlias
 
+from sitegen.model.noise import Ends
+
 STRIP: Final = 0.05
 """Half the width of the band around a point without a neighbour, in points."""
 
@@ -32,13 +34,20 @@ SPARK_PAD: Final = 2
 """The size of sparklines, and the space inside for the width of the line."""
 
 
+class SparkPlace(NamedTuple):
+    """A place in a sparkline, in the units of its view box."""
+
+    x: float
+    y: float
+
+
 class Spark(NamedTuple):
     """A sparkline: one line and the area below it, for a table cell."""
 
     line: str
     area: str
-    end: tuple[float, float] | None
-    """Place of the last defined value; None if every value is undefined."""
+    end: SparkPlace | None
+    """Of the last defined value; None if every value is undefined."""
 
 
 class Tick(NamedTuple):
@@ -63,7 +72,7 @@ def y(value: float, low: float = 0.0, high: float = 1.0) -> float:
     return round(1000 * (high - value) / (high - low), 1)
 
 
-def spark(values: Sequence[float | None], scale: tuple[float, float] | None = None) -> Spark:
+def spark(values: Sequence[float | None], scale: Ends | None = None) -> Spark:
     """A sparkline over its own range, or over a scale (low, high) that several share; undefined values are gaps."""
     defined = [value for value in values if value is not None]
     if not defined:
@@ -72,13 +81,13 @@ def spark(values: Sequence[float | None], scale: tuple[float, float] | None = No
     span = high - low or 1.0
     columns, height = _point_columns(len(values)), SPARK_HEIGHT - 2 * SPARK_PAD
 
-    line, area, end = [], [], (0.0, 0.0)
+    line, area, end = [], [], SparkPlace(0.0, 0.0)
     for run in _defined_stretches(values):
         places = [(columns[index], tenths(SPARK_PAD + height * (1 - (value - low) / span))) for index, value in run]
         drawn = "L".join([f"{across} {down}" for across, down in places])
         line.append(f"M{drawn}")
         area.append(f"M{drawn}L{places[-1][0]} {SPARK_HEIGHT}L{places[0][0]} {SPARK_HEIGHT}Z")
-        end = float(places[-1][0]), float(places[-1][1])
+        end = SparkPlace(float(places[-1][0]), float(places[-1][1]))
     return Spark(line="".join(line), area="".join(area), end=end)
 
 
@@ -110,10 +119,10 @@ def dots(values: Sequence[float | None], low: float = 0.0, high: float = 1.0) ->
     return "".join(f"M{index} {y(value, low, high):g}h0" for index, value in enumerate(values) if value is not None)
 
 
-def band(spans: Sequence[tuple[float, float] | None], low: float = 0.0, high: float = 1.0) -> str:
+def band(spans: Sequence[Ends | None], low: float = 0.0, high: float = 1.0) -> str:
     """The area between the ends of the spans: a gap where there is none, a strip where a span has no neighbour."""
-    lower = _defined_stretches([span and span[0] for span in spans])
-    upper = _defined_stretches([span and span[1] for span in spans])
+    lower = _defined_stretches([span and span.low for span in spans])
+    upper = _defined_stretches([span and span.high for span in spans])
     paths = []
     for below, above in zip(map(_widened_to_strip, lower), map(_widened_to_strip, upper), strict=True):
         edge = [f"{index:g} {y(value, low, high):g}" for index, value in (*above, *reversed(below))]

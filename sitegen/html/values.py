@@ -28,30 +28,40 @@ class DisplayValue(NamedTuple):
     """Characters left out at the end."""
 
 
-def shown_pair(judgement: Judgement) -> tuple[DisplayValue, DisplayValue]:
+class ShownPair(NamedTuple):
+    """The expected and the actual value of a cell, as a page shows them."""
+
+    expected: DisplayValue
+    actual: DisplayValue
+
+
+def shown_pair(judgement: Judgement) -> ShownPair:
     """Expected and actual value of a discrepancy; in a wrong text only the words that differ are marked."""
     expected, actual = judgement.expected, judgement.actual
     if judgement.outcome == "wrong_value" and isinstance(expected, str) and isinstance(actual, str):
         old, new = _marked(expected[:BOUND], actual[:BOUND])
-        return DisplayValue(old, "", max(0, len(expected) - BOUND)), DisplayValue(new, "", max(0, len(actual) - BOUND))
+        more = max(0, len(expected) - BOUND), max(0, len(actual) - BOUND)
+        return ShownPair(DisplayValue(old, "", more[0]), DisplayValue(new, "", more[1]))
     if judgement.outcome == "hallucination":
-        return DisplayValue((), judgement.note or "expected blank"), _display_value(actual)
+        return ShownPair(DisplayValue((), judgement.note or "expected blank"), _display_value(actual))
     if judgement.outcome == "format_error" and (typed := told_apart(expected, actual)):
-        return _display_value(typed[0]), _display_value(typed[1])
-    return _display_value(expected), _display_value(actual)
+        return ShownPair(_display_value(typed[0]), _display_value(typed[1]))
+    return ShownPair(_display_value(expected), _display_value(actual))
 
 
-def shown_run(run: Run) -> tuple[DisplayValue, DisplayValue]:
+def shown_run(run: Run) -> ShownPair:
     """Expected and actual value of a cell, which holds them as bounded JSON; marked as ``shown_pair`` does."""
     expected, actual = written(run.expected), written(run.actual)
     if run.state == "wrong_value" and expected and actual and run.expected[0] == run.actual[0] == '"':
         old, new = _marked(expected, actual)
-        return DisplayValue(old), DisplayValue(new)
+        return ShownPair(DisplayValue(old), DisplayValue(new))
     if run.state == "hallucination":
-        return DisplayValue((), "expected blank"), _display_value(actual)
+        return ShownPair(DisplayValue((), "expected blank"), _display_value(actual))
     if run.state == "format_error" and expected == actual:
-        return _display_value(run.expected), _display_value(run.actual)  # only the quotation marks tell them apart
-    return _display_value(expected), _display_value(actual)
+        return ShownPair(
+            _display_value(run.expected), _display_value(run.actual)
+        )  # only the quotation marks tell them apart
+    return ShownPair(_display_value(expected), _display_value(actual))
 
 
 def shown_value(text: str) -> DisplayValue:

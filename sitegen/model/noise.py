@@ -9,6 +9,13 @@ Unit: TypeAlias = Literal["documents", "fields", "cases", "runs"]
 documents. cases: test cases of kind ``responses``. runs: outputs made again."""
 
 
+class Ends(NamedTuple):
+    """Both ends of an interval or of a range."""
+
+    low: float
+    high: float
+
+
 class Interval(NamedTuple):
     """The interval of a number, or of a change, in the unit of the metric."""
 

@@ -47,6 +47,21 @@ NO_JEKYLL: Final = RawFile(".nojekyll", b"")
 """Tells GitHub Pages not to run Jekyll."""
 
 
+class MetricValue(NamedTuple):
+    """A metric of a point, with its value."""
+
+    spec: MetricSpec
+    value: float | None
+
+
+class ErrorCount(NamedTuple):
+    """The number of errors of one type."""
+
+    name: str
+    """In the terms of the eval's kind."""
+    number: int
+
+
 class ThinnedView(NamedTuple):
     """What ``pages/thinned.html`` shows: the metrics of a point, without its cells."""
 
@@ -54,9 +69,8 @@ class ThinnedView(NamedTuple):
     label: str
     commit: Commit
     status: Status
-    metrics: tuple[tuple[MetricSpec, float | None], ...]
-    errors: tuple[tuple[str, int], ...]
-    """(name in the terms of the eval's kind, number) of each type."""
+    metrics: tuple[MetricValue, ...]
+    errors: tuple[ErrorCount, ...]
     previous: str
     """Address of the report before it, relative to this page; empty for the first."""
     nav: str = "evals"
@@ -74,8 +88,12 @@ def thinned_page(
         label=at.label,
         commit=at.commit,
         status=card.status,
-        metrics=tuple((spec, card.metric(spec.name)) for spec in specs_with_usage(specs, [card])),
-        errors=tuple((name, n) for name, n in zip(info.nouns.errors, errors_by_type(card.counts), strict=True) if name),
+        metrics=tuple(MetricValue(spec, card.metric(spec.name)) for spec in specs_with_usage(specs, [card])),
+        errors=tuple(
+            ErrorCount(name, number)
+            for name, number in zip(info.nouns.errors, errors_by_type(card.counts), strict=True)
+            if name
+        ),
         previous=links.report(info.id, previous.slug).rpartition("/")[2] if previous else "",
     )
     return Page(links.report(info.id, at.slug), "pages/thinned.html", view)

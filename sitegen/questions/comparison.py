@@ -8,7 +8,7 @@ from functools import partial
 from itertools import chain, pairwise, starmap
 from typing import NamedTuple, TypeAlias
 
-from sitegen.analysis.comparison.change import Origin, ResultChange, change_of
+from sitegen.analysis.comparison.change import NamedResult, Origin, ResultChange, change_of
 from sitegen.analysis.comparison.variants import variant_comparison, variant_of, variants_of
 from sitegen.analysis.deltas import delta, mixtures
 from sitegen.comparison_files.document import ComparisonDocument
@@ -153,7 +153,8 @@ def _document(eval_id: str, sides: Sequence[ScoredSide], alpha: float) -> Compar
 def _result_change(eval_id: str, before: ScoredSide, after: ScoredSide) -> ResultChange:
     cards = [before.result.scorecard, after.result.scorecard]
     specs = specs_with_usage(specs_of(scorer(before.kind), cards), cards)
-    return change_of(eval_id, specs, (before.label, before.result), (after.label, after.result), before.kind)
+    first, second = (NamedResult(side.label, side.result) for side in (before, after))
+    return change_of(eval_id, specs, first, second, before.kind)
 
 
 def _thresholds(kind: str, stated: Iterable[tuple[str, float]]) -> Thresholds:

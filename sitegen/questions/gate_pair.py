@@ -96,10 +96,17 @@ class GatedPair:
         changes = {moved.name: moved for moved in self._scored.delta.metrics}
         for spec in held_specs(self._specs, self._scored.cards, limits):
             moved = changes.get(spec.name, MetricDelta(spec.name, None, None))
-            values = before.metric(spec.name), after.metric(spec.name)
             anew = regraded(self._scored.delta.judge, spec.name)
             delta = MetricDelta(spec.name, None, None) if refused or anew else self._in_common(moved)
-            yield check_metric(spec, limits[spec.name], values, delta, self._chance if noise else None, regraded=anew)
+            yield check_metric(
+                spec,
+                limits[spec.name],
+                before.metric(spec.name),
+                after.metric(spec.name),
+                delta,
+                self._chance if noise else None,
+                regraded=anew,
+            )
 
     def _in_common(self, moved: MetricDelta) -> MetricDelta:
         """The change over the test cases that both sides answered, if the two have other cases as well."""

@@ -36,7 +36,7 @@ class Study(NamedTuple):
         """Fold history into these parts. They are a copy, so that the memo still describes the built site."""
         timeline = fold(project, parts)
         update = timeline.update
-        untouched = () if update.complete else current_histories(parts, timeline.config, timeline.manifest)[0]
+        untouched = () if update.complete else current_histories(parts, timeline.config, timeline.manifest)
         evals = {history.id: history for history in untouched if history.id not in update.removed}
         # The uncommitted state is in the update alone, never in the parts.
         evals |= {changed.history.id: changed.history for changed in update.evals}

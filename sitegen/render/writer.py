@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -132,8 +132,8 @@ def is_foreign(path: str, foreign: Collection[str]) -> bool:
     return path in foreign or any(path[:end] in foreign for end in ends)
 
 
-def folder_times(folder: Path, known_folders: Iterable[str], files: Iterable[str]) -> tuple[tuple[str, int], ...]:
-    """(relative folder, modification time in ns) of the output and of the folders in it, by path.
+def folder_times(folder: Path, known_folders: Iterable[str], files: Iterable[str]) -> dict[str, int]:
+    """The modification times in ns of the output and of the folders in it, by relative path.
 
     The folders are ``known_folders`` and those of ``files``. The tree is not walked, because that would cost more than
     everything else in a build that adds one page.
@@ -144,16 +144,16 @@ def folder_times(folder: Path, known_folders: Iterable[str], files: Iterable[str
         while parent not in names:
             names.add(parent)
             parent = parent.rpartition("/")[0]
-    times = []
+    times = {}
     for name in sorted(names):
         with suppress(FileNotFoundError):
-            times.append((name, os.lstat(folder / name).st_mtime_ns))
-    return tuple(times)
+            times[name] = os.lstat(folder / name).st_mtime_ns
+    return times
 
 
-def same_times(folder: Path, times: tuple[tuple[str, int], ...]) -> bool:
+def same_times(folder: Path, times: Mapping[str, int]) -> bool:
     """Whether nothing was added to or removed from these folders since; edits in place are not seen."""
     try:
-        return bool(times) and all(os.lstat(folder / path).st_mtime_ns == mtime for path, mtime in times)
+        return bool(times) and all(os.lstat(folder / path).st_mtime_ns == mtime for path, mtime in times.items())
     except OSError:
         return False

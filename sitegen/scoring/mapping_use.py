@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import starmap
 from typing import Final, NamedTuple, TypeAlias
 
 from sitegen.data_files.reading import UnreadableError
@@ -150,8 +151,15 @@ def _unused_entry(entry: _Entry, names: list[str]) -> UnusedEntry:
     return UnusedEntry(entry.key[:_MAX_CHARACTERS], entry.text[:_MAX_CHARACTERS], (near or "")[:_MAX_CHARACTERS])
 
 
-def columns_of(inputs: ScoringInputs) -> tuple[tuple[str, str], ...]:
-    """(column, field path) pairs of the mapping; columns of a section have the name of the section before them.
+class MappedColumn(NamedTuple):
+    """A column of the ground truth, and the path of the field that it holds."""
+
+    column: str
+    field: str
+
+
+def mapped_columns(inputs: ScoringInputs) -> tuple[MappedColumn, ...]:
+    """The columns that the mapping names; columns of a section have the name of the section before them.
 
     Empty if every column has the name of its field, or if the ground truth has no columns. Never raises.
     """
@@ -164,5 +172,5 @@ def columns_of(inputs: ScoringInputs) -> tuple[tuple[str, str], ...]:
         for path, items in mapping.array_mappings.items()
         for column, key in items.fields.items()
     )
-    columns = (*mapping.csv_to_json.items(), *of_lists)
+    columns = tuple(starmap(MappedColumn, (*mapping.csv_to_json.items(), *of_lists)))
     return columns if any(column != field for column, field in columns) else ()

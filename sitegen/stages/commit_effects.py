@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, groupby
+from typing import NamedTuple
 
 from sitegen.analysis.cells import flips, flips_between
 from sitegen.analysis.deltas import delta, mixtures
@@ -18,6 +19,21 @@ from sitegen.pages.commit.effects import CommitEffect, commit_effect, earlier_ed
 from sitegen.stages.cached_kinds import EditOutcome
 
 
+class EffectOfCommit(NamedTuple):
+    """The effect of a commit on an eval."""
+
+    sha: str
+    effect: CommitEffect
+
+
+class OutcomeOfEdit(NamedTuple):
+    """How an eval changed across an edit."""
+
+    position: int
+    """Of the edit's commit."""
+    outcome: EditOutcome
+
+
 def mixtures_of_commits(snapshots: Sequence[Snapshot], first_new: int = 0) -> Iterator[Snapshot]:
     """The mixtures needed to compare across commits with several points, besides those of neighbouring points."""
     for before, after in _spans(snapshots, first_new):
@@ -27,8 +43,8 @@ def mixtures_of_commits(snapshots: Sequence[Snapshot], first_new: int = 0) -> It
 
 def effects_of_commits(
     series: Series, inputs: SeriesInputs, first_new: int, card: Callable[[Snapshot], Scorecard]
-) -> Iterator[tuple[str, CommitEffect]]:
-    """(commit id, effect on the eval) for the commits of new points, except a commit without an earlier point."""
+) -> Iterator[EffectOfCommit]:
+    """The effects of the commits of new points, except a commit without an earlier point."""
     snapshots = series.history.snapshots
     for before, after in _spans(snapshots, first_new):
         earlier, later = series.points[before], series.points[after]
@@ -39,13 +55,13 @@ def effects_of_commits(
         if effect is not None:
             sha = later.snapshot.commit.sha
             edits = earlier_edits(chain.from_iterable(inputs.edits.beside[before + 1 : after + 1]), sha)
-            yield sha, effect._replace(edits=edits)
+            yield EffectOfCommit(sha, effect._replace(edits=edits))
 
 
 def outcomes_of_edits(
     series: Series, windows: Sequence[Window], headline: MetricSpec, first_new: int
-) -> Iterator[tuple[int, EditOutcome]]:
-    """(commit position, how the eval changed) for each edit that new points are attributed to."""
+) -> Iterator[OutcomeOfEdit]:
+    """How the eval changed across each edit that new points are attributed to."""
     pairs = {
         window.edit: (window.before, window.after)
         for window in windows
@@ -53,7 +69,8 @@ def outcomes_of_edits(
     }
     changes = flips_between(series.cells, list(pairs.values()))
     for (edit, (before, after)), change in zip(pairs.items(), changes, strict=True):
-        yield edit, edit_outcome(series.points[before], series.points[after], change, series.info.kind, headline)
+        outcome = edit_outcome(series.points[before], series.points[after], change, series.info.kind, headline)
+        yield OutcomeOfEdit(edit, outcome)
 
 
 def edit_outcome(before: Point, after: Point, flips: Flips, kind: str, headline: MetricSpec) -> EditOutcome:

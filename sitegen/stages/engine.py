@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import contextmanager
-from typing import Final, Protocol, TypeVar
+from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 from sitegen.errors import ConfigurationError, WorkerError
 from sitegen.history.process import share_processes, share_processes_until_exit
@@ -23,19 +23,26 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
+class FinishedTask(NamedTuple, Generic[T, R]):
+    """A task with its result."""
+
+    task: T
+    result: R
+
+
 class Pool(Protocol):
     """Runs tasks."""
 
-    def map(self, run: Callable[[T], R], tasks: Iterable[T]) -> Iterator[tuple[T, R]]:
+    def map(self, run: Callable[[T], R], tasks: Iterable[T]) -> Iterator[FinishedTask[T, R]]:
         """Each task with its result, in order. A task is made when its turn is near, and is not held afterwards."""
 
 
 class Inline:
     """Runs each task in the caller's process when its result is asked for. For little work, and for debugging."""
 
-    def map(self, run: Callable[[T], R], tasks: Iterable[T]) -> Iterator[tuple[T, R]]:
+    def map(self, run: Callable[[T], R], tasks: Iterable[T]) -> Iterator[FinishedTask[T, R]]:
         """Run one task after the other."""
-        return ((task, run(task)) for task in tasks)
+        return (FinishedTask(task, run(task)) for task in tasks)
 
 
 class SideBySide:
@@ -45,7 +52,7 @@ class SideBySide:
         self._executor = executor
         self._at_once = processes * (1 + WAITING)
 
-    def map(self, run: Callable[[T], R], tasks: Iterable[T]) -> Iterator[tuple[T, R]]:
+    def map(self, run: Callable[[T], R], tasks: Iterable[T]) -> Iterator[FinishedTask[T, R]]:
         """Results come in the order of tasks, so that long tasks should come first."""
         begun: deque[tuple[T, Future[R]]] = deque()
         try:
@@ -60,9 +67,9 @@ class SideBySide:
                 future.cancel()
 
 
-def _oldest(begun: deque[tuple[T, Future[R]]]) -> tuple[T, R]:
+def _oldest(begun: deque[tuple[T, Future[R]]]) -> FinishedTask[T, R]:
     task, future = begun.popleft()
-    return task, future.result()
+    return FinishedTask(task, future.result())
 
 
 @contextmanager

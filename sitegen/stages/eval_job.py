@@ -28,7 +28,7 @@ from sitegen.pages.report import ReportView, leaves_anything_out
 from sitegen.pages.report.rows_file import rows_file
 from sitegen.pages.trend.page import has_variants
 from sitegen.render.writer import WrittenFiles, digest
-from sitegen.scoring.mapping_use import columns_of
+from sitegen.scoring.mapping_use import mapped_columns
 from sitegen.scoring.scorer import ScoringInputs
 from sitegen.scoring.usage import specs_with_usage
 from sitegen.stages.cached_kinds import COMMIT_EFFECTS, EDIT_OUTCOMES, EvalRecord
@@ -36,7 +36,7 @@ from sitegen.stages.commit_effects import effects_of_commits, mixtures_of_commit
 from sitegen.stages.eval_pages import eval_pages, record_of, suspects_of, write_fields
 from sitegen.stages.failures import attempt, working_on
 from sitegen.stages.mapping_cache import recall_mapping, without_settings
-from sitegen.stages.reports import ReportWriter
+from sitegen.stages.reports import MovedEdit, ReportWriter
 from sitegen.stages.scorecard_store import EvalScorecards, keep_cells, known_cells
 from sitegen.stages.scoring import all_inputs, without_lost_outputs
 from sitegen.stages.series_cache import settled_points, write_series
@@ -52,8 +52,8 @@ class EvalTask(NamedTuple):
     history: EvalHistory
     edits: tuple[Edit, ...]
     """The edits of the instruction files that drive it, by commit."""
-    moved: tuple[tuple[str, str, str], ...]
-    """(path, commit id) of each edit whose file was moved later, and the last path of the file."""
+    moved: tuple[MovedEdit, ...]
+    """The edits whose files were moved later."""
     first_new: int
     """Index of the first snapshot that the last build did not have."""
     pages: tuple[PageRow, ...]
@@ -238,7 +238,7 @@ class _EvalJob:
         newest = self._newest_inputs()
         edit_windows = windows(series.points, self._inputs.edits.made_by)
         record = record_of(series, self._inputs.edits.made_by, edit_windows, steps, suspects, newest)
-        for page in eval_pages(series, steps, record.summary, columns_of(newest) if newest else ()):
+        for page in eval_pages(series, steps, record.summary, mapped_columns(newest) if newest else ()):
             content = page.content if isinstance(page, RawFile) else self._renderer.render(page)
             self._writer.write(self._owner, page.path, content)
         write_thinned(self._writer, self._renderer, self._owner, series, self._page_keys, short)

@@ -28,7 +28,7 @@ from sitegen.pages.trend.page import trend_page
 from sitegen.render.environment import Renderer
 from sitegen.render.writer import Writer, digest
 from sitegen.scoring.kinds import scorer
-from sitegen.scoring.mapping_use import mapping_use
+from sitegen.scoring.mapping_use import MappedColumn, mapping_use
 from sitegen.scoring.scorer import ScoringInputs
 from sitegen.scoring.truth_correction import corrected_line
 from sitegen.stages.cached_kinds import CORRECTIONS, EvalRecord
@@ -43,7 +43,7 @@ def eval_pages(
     series: Series,
     steps: tuple[Step, ...],
     summary: EvalSummary,
-    columns: tuple[tuple[str, str], ...] = (),
+    columns: tuple[MappedColumn, ...] = (),
 ) -> Iterator[Page | RawFile]:
     """The pages that every new point changes, and the data files that one of them loads.
 

@@ -13,6 +13,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
 from sitegen.model.timeline import EvalHistory, EvalUpdate
 from sitegen.pages import links
+from sitegen.pages.data.search import SearchFields
 from sitegen.scoring.mapping_use import MappingUse
 from sitegen.stages.cached_kinds import (
     CELLS,
@@ -26,6 +27,7 @@ from sitegen.stages.cached_kinds import (
 from sitegen.stages.engine import Pool
 from sitegen.stages.eval_job import EvalTask, owner, write_eval
 from sitegen.stages.failures import write_in_its_place
+from sitegen.stages.reports import MovedEdit
 from sitegen.stages.scorecard_store import wanted_keys
 from sitegen.stages.scoring import model_of
 from sitegen.stages.site_files import Ledger
@@ -40,17 +42,17 @@ class Evals(NamedTuple):
 
     summaries: tuple[EvalSummary, ...]
     """Of all evals, by id."""
-    attributes: tuple[tuple[str, tuple[str, ...]], ...]
-    """(eval id, attributes that have a page)."""
+    fields: tuple[SearchFields, ...]
+    """The attributes of each eval that have a page."""
     problems: tuple[Problem, ...]
     """Of all evals, by id."""
-    failures: tuple[Problem, ...] = ()
+    failures: tuple[Problem, ...]
     """One for each eval that could not be made, by id. Nothing else here is of these evals."""
-    mapping_uses: tuple[tuple[str, MappingUse], ...] = ()
-    """(eval id, entries of its mapping that its newest point does not use), where its rules name fields."""
-    lost_outputs: int = 0
+    mapping_uses: Mapping[str, MappingUse]
+    """For evals whose rules name fields, by id: the entries of the mapping that the newest point does not use."""
+    lost_outputs: int
     """Number of outputs whose contents this clone lacks. They are among the problems."""
-    new_peaks: frozenset[str] = frozenset()
+    new_peaks: frozenset[str]
     """Ids of the evals whose best output, or its value, is not that of the previous build."""
 
 
@@ -85,10 +87,10 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, step
     every = [(eval_id, records[eval_id]) for eval_id in sorted(records)]
     return Evals(
         summaries=tuple(record.summary for _, record in every),
-        attributes=tuple((eval_id, record.attributes) for eval_id, record in every),
+        fields=tuple(SearchFields(eval_id, record.attributes) for eval_id, record in every),
         problems=tuple(problem for _, record in every for problem in record.problems),
         failures=tuple(sorted(failures, key=_eval_of)),
-        mapping_uses=tuple((eval_id, record.mapping_use) for eval_id, record in every if record.mapping_use),
+        mapping_uses={eval_id: record.mapping_use for eval_id, record in every if record.mapping_use},
         lost_outputs=lost_outputs,
         new_peaks=frozenset(new_peaks),
     )
@@ -161,10 +163,10 @@ def _outdated(timeline: Timeline, memo: Memo, records: Mapping[str, EvalRecord])
                 yield EvalUpdate(history, len(history.snapshots))
 
 
-def _moved(timeline: Timeline, eval_id: str) -> tuple[tuple[str, str, str], ...]:
-    """(path, commit, last path) of the edits of files that were moved later: pages are named after the last path."""
+def _moved(timeline: Timeline, eval_id: str) -> tuple[MovedEdit, ...]:
+    """The edits of files that were moved later: pages are named after the last path."""
     return tuple(
-        (edit.path, edit.commit.sha, file.path)
+        MovedEdit(edit.path, edit.commit.sha, file.path)
         for file in timeline.drivers(eval_id)
         for edit in file.edits
         if edit.path != file.path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from sitegen.analysis.cells import CellTracker, flipped_cells, tallied
 from sitegen.analysis.deltas import delta
@@ -18,6 +19,16 @@ from sitegen.stages.scorecard_store import EvalScorecards, runs_of
 from sitegen.stages.worker_context import WorkerContext
 
 
+class MovedEdit(NamedTuple):
+    """An edit of an instruction file that was moved later."""
+
+    path: str
+    """At the edit."""
+    sha: str
+    """Id of its commit."""
+    last_path: str
+
+
 class ReportWriter:
     """Makes the reports of an eval from the oldest to the newest. Points may be left out."""
 
@@ -27,7 +38,7 @@ class ReportWriter:
         info: EvalInfo,
         specs: tuple[MetricSpec, ...],
         inputs: SeriesInputs,
-        moved: Sequence[tuple[str, str, str]],
+        moved: Sequence[MovedEdit],
         cards: EvalScorecards,
     ) -> None:
         """Store what all reports share.
@@ -37,7 +48,7 @@ class ReportWriter:
             info: the eval.
             specs: its metrics, without those of usage.
             inputs: what its points are computed from.
-            moved: (path, commit) of each edit whose file was moved later, and the last path of the file.
+            moved: the edits whose files were moved later.
             cards: its scorecards.
 
         """
@@ -45,7 +56,7 @@ class ReportWriter:
         self._info = info
         self._specs = specs
         self._inputs = inputs
-        self._last_paths = {(path, sha): file for path, sha, file in moved}
+        self._last_paths = {(edit.path, edit.sha): edit.last_path for edit in moved}
         self._cards = cards
         self._repeats = RepeatsSoFar()
 

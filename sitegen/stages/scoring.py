@@ -47,8 +47,16 @@ def results(
         yield redacted
 
 
-def without_lost_outputs(context: WorkerContext, history: EvalHistory) -> tuple[EvalHistory, int]:
-    """The history with the outputs that this clone lacks marked as unreadable, and how many contents these are."""
+class ReadableHistory(NamedTuple):
+    """A history in which the outputs that this clone lacks are marked as unreadable."""
+
+    history: EvalHistory
+    lost_outputs: int
+    """How many contents this clone lacks."""
+
+
+def without_lost_outputs(context: WorkerContext, history: EvalHistory) -> ReadableHistory:
+    """Mark the outputs that this clone lacks."""
     blobs = {blob for snapshot in history.snapshots for blob in (*snapshot.outputs, *snapshot.runs)}
     oids = sorted({blob.oid for blob in blobs})
     lost = {read.oid for read in context.open().read_blobs(oids) if read.reason == MISSING}
@@ -60,7 +68,7 @@ def without_lost_outputs(context: WorkerContext, history: EvalHistory) -> tuple[
         snapshot._replace(outputs=marked(snapshot.outputs), runs=marked(snapshot.runs))
         for snapshot in history.snapshots
     )
-    return history._replace(snapshots=snapshots), len(lost)
+    return ReadableHistory(history._replace(snapshots=snapshots), len(lost))
 
 
 def _is_lost(blob: Blob) -> bool:

@@ -75,7 +75,7 @@ def write_site(
         past=counts.past,
         thinned=fitted.thinned,
         failed=len(failures) + evals.lost_outputs,
-        unmatched_redactions=tuple(glob for glob, _ in unmatched_redactions(timeline, evals)),
+        unmatched_redactions=tuple(redaction.glob for redaction in unmatched_redactions(timeline, evals)),
         extensions=installed_versions(timeline.manifest.evals),
     )
 

@@ -184,8 +184,7 @@ class Ledger:
             removed += self._remove_unrecorded(rows)
         foreign = self._name_foreign(changed)
         listed = 0 if site.failed else self._shorten_list()
-        folders = (path for path, _ in memo.folders(name))
-        memo.keep_folders(name, folder_times(folder, folders, (row.path for row in rows)))
+        memo.keep_folders(name, folder_times(folder, memo.folders(name), (row.path for row in rows)))
         done = self._counted(site, removed)
         state = {
             "fingerprint": self._project.fingerprint,

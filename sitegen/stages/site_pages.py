@@ -150,10 +150,8 @@ class SitePages(NamedTuple):
         for summary in summaries:
             if not summary.deleted:
                 yield from badge_files(summary)
-        files = tuple((file.path, file.deleted) for file in timeline.instructions)
-        fields = tuple(search.SearchFields(eval_id, attributes) for eval_id, attributes in self.evals.attributes)
-        yield search.list_file(summaries, files, fields, self.search_entries)
-        for attributes in dict.fromkeys(field.attributes for field in fields if field.attributes):
+        yield search.list_file(summaries, timeline.instructions, self.evals.fields, self.search_entries)
+        for attributes in dict.fromkeys(field.attributes for field in self.evals.fields if field.attributes):
             yield search.fields_file(attributes)
         yield NO_JEKYLL
 

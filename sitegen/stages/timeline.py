@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from sitegen import __version__
@@ -18,7 +17,7 @@ from sitegen.history.globs import compiled
 from sitegen.history.layout import Layout, Watched
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
-from sitegen.history.timeline import advance
+from sitegen.history.timeline import WorktreeBlob, advance
 from sitegen.history.worktree import with_worktree
 from sitegen.model.commits import Commit
 from sitegen.model.problems import Finding, Problem
@@ -225,7 +224,7 @@ def _worker_context(
     project: Project,
     repository: Repository,
     config: SiteConfig,
-    overlay: tuple[tuple[str, Path], ...],
+    overlay: tuple[WorktreeBlob, ...],
     origin: str | None,
 ) -> WorkerContext:
     url = _address("repository_url", config.repository_url) or (origin if is_web_address(origin or "") else None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from sitegen.analysis.regressions import unmatched_mutes
 from sitegen.config import INSTRUCTIONS
@@ -52,16 +52,23 @@ def unmatched(timeline: Timeline, evals: Evals) -> tuple[Problem, ...]:
         *of_instructions,
         *_unknown_metrics(timeline, layout, summaries),
         *_aliases(shadowed, layout),
-        *(problem for _, problem in unmatched_redactions(timeline, evals)),
+        *(redaction.problem for redaction in unmatched_redactions(timeline, evals)),
         *unmatched_mutes(timeline.config.regressions.mute, evals.summaries),
         *of_files,
         *_unused_entries(evals, layout, summaries),
     )
 
 
-def unmatched_redactions(timeline: Timeline, evals: Evals) -> Iterator[tuple[str, Problem]]:
-    """(glob, problem) for globs under ``redact`` that match no field that was ever judged or that a finding quotes."""
-    names: dict[str | None, set[str]] = {eval_id: set(attributes) for eval_id, attributes in evals.attributes}
+class UnmatchedRedaction(NamedTuple):
+    """A glob under ``redact`` that matches no field, and what the problems page says of it."""
+
+    glob: str
+    problem: Problem
+
+
+def unmatched_redactions(timeline: Timeline, evals: Evals) -> Iterator[UnmatchedRedaction]:
+    """The globs under ``redact`` that match no field that was ever judged or that a finding quotes."""
+    names: dict[str | None, set[str]] = {field.eval_id: set(field.attributes) for field in evals.fields}
     for problem in evals.problems:
         if problem.field:
             names.setdefault(problem.eval_id, set()).add(problem.field)
@@ -72,13 +79,13 @@ def unmatched_redactions(timeline: Timeline, evals: Evals) -> Iterator[tuple[str
             message = (
                 f"No field of any eval ever had a path that {glob!r} names, under `redact` in the site's configuration."
             )
-            yield glob, Problem.of_type("unmatched_redaction", message, fix)
+            yield UnmatchedRedaction(glob, Problem.of_type("unmatched_redaction", message, fix))
     layout = Layout(timeline.config, timeline.manifest, Watched())
     for entry in timeline.manifest.evals:
         for glob in entry.redact:
             if not fits_any(glob, names.get(entry.id, ())):
                 message = f"No field of {entry.id!r} ever had a path that {glob!r} names, under `redact` in its entry."
-                yield (
+                yield UnmatchedRedaction(
                     glob,
                     Problem.of_type("unmatched_redaction", message, fix, layout.manifest_path, eval_id=entry.id),
                 )
@@ -144,7 +151,7 @@ def _unknown_metrics(timeline: Timeline, layout: Layout, summaries: Mapping[str,
 
 def _unused_entries(evals: Evals, layout: Layout, summaries: Mapping[str, EvalSummary]) -> Iterator[Problem]:
     """Entries of mappings and settings that fit no field; of a shared mapping those that no eval uses."""
-    uses = [(eval_id, use) for eval_id, use in evals.mapping_uses if not summaries[eval_id].deleted]
+    uses = [(eval_id, use) for eval_id, use in evals.mapping_uses.items() if not summaries[eval_id].deleted]
     by_file: dict[str, dict[str, tuple[UnusedEntry, ...] | None]] = {}
     for eval_id, use in uses:
         if use.path is not None:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from sitegen.analysis.memo import PageRow
 from sitegen.history.repository import Repository
 from sitegen.history.repository_place import RepositoryPlace
+from sitegen.history.timeline import WorktreeBlob
 from sitegen.model.site import SiteInfo
 from sitegen.render.environment import Renderer
 from sitegen.render.writer import Writer
@@ -20,8 +21,8 @@ class WorkerContext(NamedTuple):
     """The values that all tasks of a build share. They are sent to other processes."""
 
     place: RepositoryPlace
-    overlay: tuple[tuple[str, Path], ...]
-    """(blob id, file) of contents that only the work tree has."""
+    overlay: tuple[WorktreeBlob, ...]
+    """Contents that only the work tree has."""
     max_blob_bytes: int
     site: SiteInfo
     template_folders: tuple[Path, ...]

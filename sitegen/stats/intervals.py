@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from math import fsum, sqrt
 from typing import Final, NamedTuple, TypeAlias
 
+from sitegen.model.noise import Ends
 from sitegen.stats.quantiles import normal, student
 
 LEVEL: Final = 0.95
@@ -27,6 +28,14 @@ class Paired(NamedTuple):
 
     before: Share
     after: Share
+
+
+class Estimate(NamedTuple):
+    """A number with its interval."""
+
+    value: float
+    low: float
+    high: float
 
 
 class Spread(NamedTuple):
@@ -91,15 +100,15 @@ def mean_of(values: Sequence[float]) -> Spread | None:
     return ratio(Counter((value, 1.0) for value in values))
 
 
-def wilson(share: float, size: float) -> tuple[float, float]:
+def wilson(share: float, size: float) -> Ends:
     """Wilson's score interval, at ``LEVEL``, of a share 0..1 of *size* > 0 trials (Wilson 1927)."""
     z = normal(LEVEL)
     centre = (share + z * z / (2 * size)) / (1 + z * z / size)
     half = z / (1 + z * z / size) * sqrt(share * (1 - share) / size + z * z / (4 * size * size))
-    return max(0.0, min(share, centre - half)), min(1.0, max(share, centre + half))
+    return Ends(max(0.0, min(share, centre - half)), min(1.0, max(share, centre + half)))
 
 
-def effective_wilson(spread: Spread, most: float | None = None) -> tuple[float, float]:
+def effective_wilson(spread: Spread, most: float | None = None) -> Ends:
     """Wilson's interval of a share 0..1, for the number of independent trials that would vary as much as the units.
 
     This is the effective number of trials of Korn and Graubard (*Survey Methodology* 24, 1998), reduced because few
@@ -114,8 +123,8 @@ def effective_wilson(spread: Spread, most: float | None = None) -> tuple[float, 
     return wilson(spread.value, size * (normal(LEVEL) / student(LEVEL, spread.freedom)) ** 2)
 
 
-def around_mean(numbers: Sequence[tuple[float, float, float]]) -> tuple[float, float] | None:
-    """The interval of the mean of independent numbers, each given as (number, low, high); None without numbers.
+def around_mean(numbers: Sequence[Estimate]) -> Ends | None:
+    """The interval of the mean of independent numbers; None without numbers.
 
     The method of variance estimates recovery (Zou and Donner, *Statistics in Medicine* 27, 2008): the distance of each
     end from its number stands for the error on that side, and errors add up by their squares.
@@ -125,10 +134,10 @@ def around_mean(numbers: Sequence[tuple[float, float, float]]) -> tuple[float, f
     mean = fsum(value for value, _, _ in numbers) / len(numbers)
     below = sqrt(fsum((value - low) ** 2 for value, low, _ in numbers)) / len(numbers)
     above = sqrt(fsum((high - value) ** 2 for value, _, high in numbers)) / len(numbers)
-    return mean - below, mean + above
+    return Ends(mean - below, mean + above)
 
 
-def around(spread: Spread) -> tuple[float, float]:
+def around(spread: Spread) -> Ends:
     """The symmetric interval of Student's t at ``LEVEL``, for a change or for a mean without bounds."""
     half = student(LEVEL, spread.freedom) * spread.error
-    return spread.value - half, spread.value + half
+    return Ends(spread.value - half, spread.value + half)

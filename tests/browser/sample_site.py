@@ -15,7 +15,7 @@ from sitegen.model.metrics import Metric
 from sitegen.model.regressions import DocumentNumbers, EditedFile, Moved
 from sitegen.model.series import EvalSummary, Point, Series
 from sitegen.model.site import Page, RawFile
-from sitegen.model.timeline import CommitRecord
+from sitegen.model.timeline import CommitRecord, InstructionHistory
 from sitegen.pages.changes import Flipped
 from sitegen.pages.commit.effects import commit_effect
 from sitegen.pages.commit.page import CommitView, EvalMove, commit_page
@@ -153,10 +153,16 @@ def raw_files() -> list[RawFile]:
         search.iteration_entry(one.info, at.label, at.slug, at.commit) for one in every for at in one.history.snapshots
     ] + [search.edit_entry(sample.edit(at)) for at in range(1, 120, 5)]
     fields = [search.SearchFields(one.info.id, sample.FIELDS) for one in every if one.points]
-    files = ((sample.edit(1).path, False), ("prompts/hazard classes.md", True))
+    edits = (sample.edit(1),)
+    files = [
+        InstructionHistory(sample.edit(1).path, edits),
+        InstructionHistory("prompts/hazard classes.md", edits, deleted=True),
+    ]
     out = [
         NO_JEKYLL,
-        exports.index_file("0" * 40, "main", tuple(one.info.id for one in every), tuple(f for f, _ in files), 4),
+        exports.index_file(
+            "0" * 40, "main", tuple(one.info.id for one in every), tuple(file.path for file in files), 4
+        ),
         search.list_file(map(sample.summary, every), files, fields, len(log)),
         search.fields_file(sample.FIELDS),
         *search.shards(log),

@@ -34,7 +34,7 @@ def compared(
 ) -> EvalCheck:
     refused = before is None or after is None or overlap.verdict == "refused"
     change = None if refused else (after or 0) - (before or 0)
-    metric = check_metric(F1, limits, (before, after), MetricDelta("f1", change, None), noise)
+    metric = check_metric(F1, limits, before, after, MetricDelta("f1", change, None), noise)
     return check_eval(EvalInfo("a", "a"), "both", [metric], compared=GatedChange(overlap))
 
 
@@ -62,7 +62,7 @@ def test_one_more_limit_never_helps(some, more, before, after, overlap, noise):
 
 @given(LIMITS, st.none() | VALUES, VALUES, st.booleans())
 def test_nothing_that_is_only_new_or_gone_passes_without_a_floor(limits, before, after, allowed):
-    new = check_eval(EvalInfo("a", "a"), "new", [check_metric(F1, limits, (None, after), None)])
+    new = check_eval(EvalInfo("a", "a"), "new", [check_metric(F1, limits, None, after, None)])
     gone = check_eval(EvalInfo("b", "b"), "gone")
     passed = gate_report("b", "h", [new, gone], allow_incomparable=allowed).passed
     assert passed == (limits.floor is not None and after >= limits.floor)
@@ -98,7 +98,7 @@ def test_an_annotation_is_one_line_from_which_its_parts_can_be_read_again(file, 
 @given(TEXTS, TEXTS, LIMITS, VALUES, VALUES)
 def test_a_report_of_any_names_is_xml_and_short_enough(eval_id, metric, limits, before, after):
     spec = MetricSpec(metric, metric, "")
-    checked = check_metric(spec, limits, (before, after), MetricDelta(metric, after - before, None))
+    checked = check_metric(spec, limits, before, after, MetricDelta(metric, after - before, None))
     one = check_eval(
         EvalInfo(eval_id, f"{eval_id}!"), "both", [checked], compared=GatedChange(Overlap("comparable", 1))
     )

@@ -111,11 +111,9 @@ def test_what_happened_is_summed_up_by_point():
     cells = CellMap(4, (one, other, late))
     blame = Blame(cells, some)
     assert change_points(map(blame.trace, cells.cells), 4) == (
-        ChangePoint(0, (), (), 1, 2),
-        ChangePoint(1, (("broken", 1),), (("outputs", 1),), 2, 2),
-        ChangePoint(
-            2, (("appeared", 1), ("fixed", 1), ("still_wrong", 1)), (("ground_truth", 2), ("outputs", 1)), 2, 3
-        ),
+        ChangePoint(0, {}, (), 1, 2),
+        ChangePoint(1, {"broken": 1}, ("outputs",), 2, 2),
+        ChangePoint(2, {"appeared": 1, "fixed": 1, "still_wrong": 1}, ("ground_truth", "outputs"), 2, 3),
     )
 
 

@@ -1,8 +1,9 @@
 """A value that the memo keeps comes back for the inputs that decided it, and goes when it is out of date."""
 
+from itertools import starmap
 from pathlib import Path
 
-from sitegen.analysis.cached import CachedKind, TaskCache, within
+from sitegen.analysis.cached import CachedKind, CachedRow, TaskCache, within
 from sitegen.analysis.memo import Memo
 from sitegen.model.cells import Flips
 from sitegen.render.writer import digest
@@ -34,13 +35,13 @@ def test_a_value_is_computed_once_for_the_same_inputs_and_again_for_others():
 
 
 def test_a_value_of_another_form_is_none():
-    cache = TaskCache([("numbers", "key", b'{"one":"two"}'), ("numbers", "bytes", b"\xff")])
+    cache = TaskCache([CachedRow("numbers", "key", b'{"one":"two"}'), CachedRow("numbers", "bytes", b"\xff")])
     assert (NUMBERS.get(cache, "key"), NUMBERS.get(cache, "bytes"), NUMBERS.get(cache, "other")) == (None, None, None)
     assert NUMBERS.get(cache, "bytes", ["inputs"]) is None
 
 
 def test_a_process_gives_back_what_it_added_and_nothing_else():
-    cache = TaskCache([("vector", "known", b"1")])
+    cache = TaskCache([CachedRow("vector", "known", b"1")])
     VECTORS.keep(cache, within("caf\udce9", "text"), b"2")
     assert cache.new == (("vector", "caf\\xe9\x1ftext", b"2"),)
     assert VECTORS.get(cache, within("caf\udce9", "text")) == b"2"
@@ -69,7 +70,7 @@ def test_another_walk_forgets_the_last_one_and_what_belongs_to_no_eval_or_file(t
             (VECTORS.name, within("gone", "x"), b"4"),
             (VECTORS.name, within("names", "x"), b"5"),
         ]
-        memo.put_rows(rows)
+        memo.put_rows(starmap(CachedRow, rows))
         forget_earlier_walk(memo, ["names"], ["new.md"])
         left = [(kind.name, key) for kind in KINDS for key in memo.keys(kind.name)]
     assert sorted(left) == [

@@ -9,6 +9,7 @@ from sitegen.analysis.regressions import steps_of
 from sitegen.html import charts
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import Metric
+from sitegen.model.noise import Ends
 from sitegen.model.regressions import MetricStep
 from sitegen.pages.trend import trend_chart
 from sitegen.pages.trend.page import trend_page
@@ -36,7 +37,7 @@ def test_nothing_defined_draws_nothing():
 
 def test_a_sparkline_spans_its_own_range():
     assert charts.spark([0.2, 0.4, 0.3]) == charts.Spark(
-        "M2 26L60 2L118 14", "M2 26L60 2L118 14L118 28L2 28Z", (118.0, 14.0)
+        "M2 26L60 2L118 14", "M2 26L60 2L118 14L118 28L2 28Z", charts.SparkPlace(118.0, 14.0)
     )
 
 
@@ -168,7 +169,7 @@ def test_the_best_so_far_is_a_staircase_from_the_first_defined_value_to_the_last
 
 
 def test_a_band_reaches_from_low_to_high_and_has_gaps():
-    spans = [(0.25, 0.5), (0.5, 1.0), None, (0.0, 0.5)]
+    spans = [Ends(0.25, 0.5), Ends(0.5, 1.0), None, Ends(0.0, 0.5)]
     assert charts.band(spans) == "M0 500L1 0L1 500L0 750ZM2.95 500L3.05 500L3.05 1000L2.95 1000Z"
 
 

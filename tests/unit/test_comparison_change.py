@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sitegen.analysis.cells import flips
-from sitegen.analysis.comparison.change import DocumentChange, Flip, MetricChange, ResultChange, change_of
+from sitegen.analysis.comparison.change import DocumentChange, Flip, MetricChange, NamedResult, ResultChange, change_of
 from sitegen.analysis.noise.changes import output_verdict
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.outcomes import Judgement, Outcome
@@ -38,7 +38,12 @@ def scored(truth: object, output: object) -> Result:
 
 def change(truth: object, before: object, after: object, truth_after: object = None) -> ResultChange:
     results = scored(truth, before), scored(truth if truth_after is None else truth_after, after)
-    return change_of("orders", scorer("fields").metrics, ("iteration-001", results[0]), ("iteration-002", results[1]))
+    return change_of(
+        "orders",
+        scorer("fields").metrics,
+        NamedResult("iteration-001", results[0]),
+        NamedResult("iteration-002", results[1]),
+    )
 
 
 def test_judgements_are_paired_by_document_and_path():
@@ -93,7 +98,7 @@ def test_highlights_are_compared_text_by_text():
 
     before = highlights(("correct", "git", "git"), ("omission", "commit", None), ("hallucination", None, "the"))
     after = highlights(("omission", "git", None), ("correct", "commit", "commit"))
-    found = change_of("notes", SPECS, ("a", before), ("b", after))
+    found = change_of("notes", SPECS, NamedResult("a", before), NamedResult("b", after))
     assert [(flip.change, flip.before, flip.after) for flip in found.flips] == [
         ("broken", "correct", "omission"),
         ("fixed", "omission", "correct"),
@@ -127,7 +132,7 @@ def test_documents_are_compared_by_their_headline_with_a_paired_t_test():
         )
         return Result(Scorecard("scored", Counts(), (Metric("score", 0.5),), documents, ()), ())
 
-    found = change_of("judge", SPECS, ("a", judged(0.5, 0.6, None)), ("b", judged(0.7, 0.9, 0.4)))
+    found = change_of("judge", SPECS, NamedResult("a", judged(0.5, 0.6, None)), NamedResult("b", judged(0.7, 0.9, 0.4)))
     assert found.documents == (
         DocumentChange("case-0", 0.5, 0.7),
         DocumentChange("case-1", 0.6, 0.9),

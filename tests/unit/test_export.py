@@ -16,6 +16,7 @@ import pytest
 import sitegen
 from sitegen.errors import ConfigurationError
 from sitegen.exporting.files import PLACES, check_format, write_tables
+from sitegen.exporting.rows import Batch
 from sitegen.exporting.tables import TABLES, Table
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.series import Series
@@ -300,7 +301,7 @@ def test_however_many_rows_there_are_few_are_held_at_a_time(format, tmp_path, mo
     monkeypatch.setattr("sitegen.frames.ROW_GROUP", 100)
     Counted.most = 0
     rows = (Counted((f"row {number}", "x")) for number in range(2999))
-    files = write_tables(format, tmp_path / "place", [("about", islice(rows, 999)), ("about", rows)])
+    files = write_tables(format, tmp_path / "place", [Batch("about", islice(rows, 999)), Batch("about", rows)])
     assert 0 < Counted.most <= 150
     whole = b"".join(file.read_bytes() for file in files)
     assert format == "parquet" or whole.count(b"row ") >= 2999

@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from sitegen.analysis.cells import CellTracker, flips
-from sitegen.analysis.comparison.change import change_of
+from sitegen.analysis.comparison.change import NamedResult, change_of
 from sitegen.project import Options
 from sitegen.questions.study import open_study
 from sitegen.scoring.kinds import scorer
@@ -25,7 +25,10 @@ def test_every_two_neighbours_of_the_demo_flip_as_they_compare(demo: Path, tmp_p
                 follower.follow(result.judgements)
             cells = follower.cells()
             for index, (before, after) in enumerate(pairwise(found)):
-                change, flipped = change_of(one.id, specs, ("a", before), ("b", after)), flips(cells, index, index + 1)
+                change, flipped = (
+                    change_of(one.id, specs, NamedResult("a", before), NamedResult("b", after)),
+                    flips(cells, index, index + 1),
+                )
                 counts = [sum(number for _, number in some) for some in (flipped.fixed, flipped.broken, flipped.still)]
                 flipping[one.id, index] = counts
                 comparing[one.id, index] = [change.fixed, change.broken, change.still_wrong]

@@ -79,7 +79,8 @@ def test_every_verdict_and_every_reason_has_its_place():
     ],
 )
 def test_a_metric_is_held_against_its_limits(spec, limits, values, change, noise, reasons):
-    found = check_metric(spec, limits, values, moved(change), chance(noise) if noise else None)
+    before, after = values
+    found = check_metric(spec, limits, before, after, moved(change), chance(noise) if noise else None)
     assert list(found.reasons) == reasons
     assert found.verdict == max((VERDICT_OF_REASON[reason] for reason in reasons), key=VERDICTS.index, default="pass")
 
@@ -111,7 +112,7 @@ def test_what_names_eval_and_metric_goes_before_what_names_less():
 
 
 def compared(eval_id: str, change: float = 0.0, overlap: Overlap = SAME, limits: MetricLimits = NONE) -> EvalCheck:
-    metric = check_metric(F1, limits, (0.9, 0.9 + change), moved(change))
+    metric = check_metric(F1, limits, 0.9, 0.9 + change, moved(change))
     return check_eval(EvalInfo(eval_id, eval_id), "both", [metric], compared=GatedChange(overlap))
 
 
@@ -138,13 +139,13 @@ def test_of_several_evals_the_worst_counts_and_stands_first():
         ([check_eval(EvalInfo("a", "a"), "gone")], True, "not comparable", False),
         ([compared("a"), check_eval(EvalInfo("b", "b"), "gone")], False, "pass", True),
         (
-            [check_eval(EvalInfo("a", "a"), "new", [check_metric(F1, MetricLimits(), (None, 1.0), None)])],
+            [check_eval(EvalInfo("a", "a"), "new", [check_metric(F1, MetricLimits(), None, 1.0, None)])],
             True,
             "not comparable",
             False,
         ),
         (
-            [check_eval(EvalInfo("a", "a"), "new", [check_metric(F1, MetricLimits(0.5), (None, 1.0), None)])],
+            [check_eval(EvalInfo("a", "a"), "new", [check_metric(F1, MetricLimits(0.5), None, 1.0, None)])],
             True,
             "pass",
             True,
@@ -164,7 +165,7 @@ def hostile(number: int) -> EvalCheck:
     flips = tuple(CellFlip("broken", cell, cell.runs[0], cell.runs[0]) for _ in range(50))
     edits = tuple(InstructionChange(name, (commit,) * 30) for _ in range(30))
     strange = MetricSpec(name, name, "")
-    metric = check_metric(strange, MetricLimits(floor=1.0, drop=0.0), (0.9, 0.1), moved(-0.8))
+    metric = check_metric(strange, MetricLimits(floor=1.0, drop=0.0), 0.9, 0.1, moved(-0.8))
     overlap = Overlap("bridged", 3, (name,) * 50, (name,) * 50)
     told = GatedChange(overlap, broken=50, flipped=flips, edits=edits, stale=True)
     return check_eval(EvalInfo(name, f"{name} "), "both", [metric] * 3, compared=told, file=name)
@@ -190,7 +191,7 @@ def test_annotations_are_as_many_as_are_shown_and_the_last_says_how_many_more():
 
 
 def test_undefined_numbers_are_null_in_json_and_dashes_in_markdown():
-    gone = check_metric(F1, MetricLimits(drop=0.0), (0.9, None), moved(None))
+    gone = check_metric(F1, MetricLimits(drop=0.0), 0.9, None, moved(None))
     found = gate_report(
         "b" * 40, "h" * 40, [check_eval(EvalInfo("a", "a"), "both", [gone], compared=GatedChange(SAME))]
     )

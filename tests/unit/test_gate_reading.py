@@ -48,15 +48,15 @@ def report(
     )
     moved = MetricDelta("f1", -0.1, DeltaParts(-0.2, 0.1, 0.0))
     fallen = [
-        check_metric(F1, MetricLimits(0.9, 0.0), (0.9, 0.8), moved),
+        check_metric(F1, MetricLimits(0.9, 0.0), 0.9, 0.8, moved),
         check_metric(
-            PRECISION, MetricLimits(None, 0.0), (0.9, 0.89), MetricDelta("precision", -0.01, None), lambda _: CHANCE
+            PRECISION, MetricLimits(None, 0.0), 0.9, 0.89, MetricDelta("precision", -0.01, None), lambda _: CHANCE
         ),
-        check_metric(RECALL, MetricLimits(), (0.9, None), MetricDelta("recall", None, None)),
+        check_metric(RECALL, MetricLimits(), 0.9, None, MetricDelta("recall", None, None)),
         check_stranger(name, MetricLimits(0.5)),
     ]
-    still = [check_metric(F1, MetricLimits(None, 0.0), (0.9, 0.9), MetricDelta("f1", 0.0, DeltaParts(0, 0, 0)))]
-    new = [check_metric(F1, MetricLimits(0.5), (None, 0.9), None)]
+    still = [check_metric(F1, MetricLimits(None, 0.0), 0.9, 0.9, MetricDelta("f1", 0.0, DeltaParts(0, 0, 0)))]
+    new = [check_metric(F1, MetricLimits(0.5), None, 0.9, None)]
     info = EvalInfo("a", name)
     evals = [
         check_eval(info, "both", fallen, compared=told, file="evals/a/extracted.json"),
@@ -113,7 +113,7 @@ def test_a_report_links_nothing_shows_no_picture_and_calls_nobody(name):
 @pytest.mark.parametrize("kind", [each.kind for each in SCORERS if each.metrics])
 def test_what_a_kind_calls_its_metrics_is_taken_from_sitegen_and_not_from_the_document(kind):
     specs = scorer(kind).metrics
-    metrics = [check_metric(spec, MetricLimits(), (0.5, 0.4), MetricDelta(spec.name, -0.1, None)) for spec in specs]
+    metrics = [check_metric(spec, MetricLimits(), 0.5, 0.4, MetricDelta(spec.name, -0.1, None)) for spec in specs]
     one = check_eval(EvalInfo("a", "a", kind=kind), "both", metrics, compared=GatedChange(Overlap("comparable", 2)))
     found = read_report(gate_json(gate_report("b" * 40, "a" * 40, [one])))
     assert [metric.spec for metric in found.evals[0].metrics] == list(specs)

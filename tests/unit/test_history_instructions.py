@@ -11,6 +11,7 @@ from sitegen.history.layout import structure_digest
 from sitegen.history.repository import Repository
 from sitegen.history.timeline import advance
 from sitegen.model.commits import ChangedPath, Commit
+from sitegen.model.recorded import InstructionHash
 from sitegen.model.timeline import InstructionHistory
 from tests.gitrepo import GitRepo, Link, MemoryParts
 
@@ -189,5 +190,5 @@ def test_no_content_is_read_for_a_hash_that_the_newest_edit_left() -> None:
     commits = [Commit(oid, at, "Ann", "2026-01-01T00:00:00+00:00", "") for at, oid in enumerate(oids)]
     for commit, old, new in zip(commits, [None, *oids], oids, strict=False):
         histories.fold(commit, [ChangedPath("CLAUDE.md", old, new)])
-    assert histories.with_hashes([("CLAUDE.md", oids[-1])]) == commits[-1]
-    assert histories.with_hashes([("elsewhere.md", oids[-1]), ("", oids[-1])]) is None
+    assert histories.with_hashes([InstructionHash("CLAUDE.md", oids[-1])]) == commits[-1]
+    assert histories.with_hashes([InstructionHash("elsewhere.md", oids[-1]), InstructionHash("", oids[-1])]) is None

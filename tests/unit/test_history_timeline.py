@@ -10,7 +10,7 @@ import pytest
 
 from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.errors import NothingToReportError, ShallowRepositoryError
-from sitegen.history.fold_state import EvalState
+from sitegen.history.fold_state import EvalState, FoldStore
 from sitegen.history.layout import structure_digest
 from sitegen.history.repository import Repository
 from sitegen.history.timeline import Advanced, advance, current_histories
@@ -75,7 +75,8 @@ class Site:
         self.records += update.records
         evals = tuple(self.evals[name] for name in sorted(self.evals))
         files = tuple(self.instructions[path] for path in sorted(self.instructions))
-        assert current_histories(self.parts, SITE, Manifest()) == (evals, files)
+        assert current_histories(self.parts, SITE, Manifest()) == evals
+        assert tuple(FoldStore(self.parts).instructions()) == files
         return Whole(evals, files, self.records, advanced.problems)
 
 

@@ -4,6 +4,7 @@ import sqlite3
 
 import pytest
 
+from sitegen.analysis.cached import CachedRow
 from sitegen.analysis.memo import Memo, PageRow
 from sitegen.errors import Notice
 
@@ -16,7 +17,7 @@ def folder(tmp_path):
 def test_values_come_back_by_key_and_unknown_keys_are_left_out(folder):
     with Memo.open(folder) as memo:
         with memo.transaction():
-            memo.put_rows(("scorecard", str(number), b"card %d" % number) for number in range(1200))
+            memo.put_rows(CachedRow("scorecard", str(number), b"card %d" % number) for number in range(1200))
         wanted = [str(number) for number in range(1100, 1300)]
         known = [("scorecard", str(number), b"card %d" % number) for number in range(1100, 1200)]
         assert sorted(memo.rows("scorecard", wanted)) == known
@@ -30,7 +31,7 @@ def test_what_a_transaction_did_not_finish_never_happened(folder):
             memo.put("eval", "a", b"after")
             memo.put("eval", "b", b"new")
             raise KeyboardInterrupt
-        assert memo.all("eval") == (("a", b"before"),)
+        assert memo.all("eval") == (b"before",)
 
 
 def test_parts_are_kept_by_kind_and_key_and_can_be_forgotten(folder):

@@ -10,7 +10,7 @@ import pytest
 from sitegen.model.problems import Finding
 from sitegen.scoring.mapping import Documents, FieldSettings, ListSettings, Mapping, Tolerance
 from sitegen.scoring.mapping_reader import read_mapping
-from sitegen.scoring.mapping_use import columns_of
+from sitegen.scoring.mapping_use import mapped_columns
 from sitegen.scoring.paths import Pattern, Step, parse_path, pattern
 from sitegen.scoring.rules import RuleSources, _PatternTable, compile_rules
 from sitegen.scoring.scorer import File, ScoringInputs
@@ -151,14 +151,14 @@ array_mappings: {walls: {csv_section: "Exterior Walls:", fields: {"Area": area}}
     inputs = ScoringInputs(
         (), File("ground_truth.csv", b""), File("m.yaml", mapping), None, '{"csv_to_json": {"City": "city"}}'
     )
-    assert columns_of(inputs) == (
+    assert mapped_columns(inputs) == (
         ("Climate Zone", "project.climate_zone"),
         ("City", "city"),
         ("Exterior Walls: Area", "walls[].area"),
     )
-    assert columns_of(inputs._replace(ground_truth=File("ground_truth.json", b"{}"))) == ()
+    assert mapped_columns(inputs._replace(ground_truth=File("ground_truth.json", b"{}"))) == ()
     same = File("m.yaml", b"csv_to_json: {city: city}")
-    assert columns_of(inputs._replace(mapping=same, settings="{}")) == ()
+    assert mapped_columns(inputs._replace(mapping=same, settings="{}")) == ()
 
 
 def test_a_pattern_is_only_held_against_paths_that_end_as_it_does(monkeypatch: pytest.MonkeyPatch) -> None:

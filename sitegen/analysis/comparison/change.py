@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
 from sitegen.analysis.cells import tallied
 from sitegen.analysis.compare import compare_results
@@ -109,14 +109,21 @@ class ResultChange:
     """Sentences about another judge or another model."""
 
 
+class NamedResult(NamedTuple):
+    """A result, with the name of its side."""
+
+    name: str
+    result: Result
+
+
 def change_of(
     eval_id: str,
     specs: Sequence[MetricSpec],
-    before: tuple[str, Result],
-    after: tuple[str, Result],
+    before: NamedResult,
+    after: NamedResult,
     kind: str = "fields",
 ) -> ResultChange:
-    """Compare two results of an eval of this kind, each given with the name of its side."""
+    """Compare two results of an eval of this kind."""
     (first_name, first), (second_name, second) = before, after
     compared = compare_results(first, second)
     paired = [_paired(cell) for cell in compared.flipped if _is_paired(cell)]

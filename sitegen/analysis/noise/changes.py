@@ -59,7 +59,7 @@ def change_verdict(
         higher_is_better: direction of the headline.
 
     """
-    if regraded(exchanges(before, after)[1], after.metrics[0].name):
+    if regraded(exchanges(before, after).judge, after.metrics[0].name):
         return ChangeVerdict(
             decision="cannot tell",
             why="another judge",

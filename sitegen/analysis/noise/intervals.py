@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from sitegen.analysis.noise.samples import cases_of, is_counted, paired_sample_of, sample_of
 from sitegen.model.kinds import traits_of
-from sitegen.model.noise import Interval
+from sitegen.model.noise import Ends, Interval
 from sitegen.model.scorecards import Scorecard
-from sitegen.stats.intervals import around, around_mean, effective_wilson, mean_of, ratio, wilson
+from sitegen.stats.intervals import Estimate, around, around_mean, effective_wilson, mean_of, ratio, wilson
 
 _EFFECTIVE: Final = "Wilson, effective sample size"
 
@@ -37,14 +37,21 @@ def interval_of(card: Scorecard, kind: str, metric: str | None = None) -> Interv
     return Interval(*effective_wilson(spread, sample.trials), sample.unit, sample.shares.total(), _EFFECTIVE)
 
 
-def ends_of_mean(numbers: Iterable[tuple[float | None, Interval | None]]) -> tuple[float, float] | None:
+class HeadlineWithInterval(NamedTuple):
+    """The headline of an eval, None where it is undefined, and its interval, None where it has none."""
+
+    value: float | None
+    interval: Interval | None
+
+
+def ends_of_mean(headlines: Iterable[HeadlineWithInterval]) -> Ends | None:
     """The interval of the mean of headlines over evals, from the intervals of these; undefined headlines are left out.
 
     It says how far these evals can be trusted, not how others would do. None if a headline has no interval.
     """
     ends = [
-        None if interval is None else (value, interval.low, interval.high)
-        for value, interval in numbers
+        None if interval is None else Estimate(value, interval.low, interval.high)
+        for value, interval in headlines
         if value is not None
     ]
     with_interval = [end for end in ends if end is not None]

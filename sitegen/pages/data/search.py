@@ -16,7 +16,7 @@ from urllib.parse import quote
 from sitegen.model.commits import Commit
 from sitegen.model.series import EvalInfo, EvalSummary
 from sitegen.model.site import RawFile
-from sitegen.model.timeline import Edit
+from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.data.scripts import script_file
 from sitegen.pages.methods import TOPICS
@@ -92,9 +92,12 @@ def fields_file(attributes: tuple[str, ...]) -> RawFile:
 
 
 def list_file(
-    summaries: Iterable[EvalSummary], files: Iterable[tuple[str, bool]], fields: Iterable[SearchFields], entries: int
+    summaries: Iterable[EvalSummary],
+    files: Iterable[InstructionHistory],
+    fields: Iterable[SearchFields],
+    entries: int,
 ) -> RawFile:
-    """``search/list.js``: evals and their pages, instruction files (path, deleted), where the fields are, shards.
+    """``search/list.js``: evals and their pages, instruction files, where the fields are, shards.
 
     The pages that the navigation leads to are not among them: the script takes those from the navigation.
     """
@@ -102,7 +105,9 @@ def list_file(
     body: dict[str, Any] = {
         "evals": [[s.info.name, links.eval_trend(s.info.id), s.info.description[:120]] for s in summaries],
         "pages": [list(entry[:3]) for entry in chain(_pages_of_site(), _topics(), *map(_pages_of_eval, summaries))],
-        "files": [[path, links.instruction(path), "deleted" if deleted else "instructions"] for path, deleted in files],
+        "files": [
+            [file.path, links.instruction(file.path), "deleted" if file.deleted else "instructions"] for file in files
+        ],
         "fields": [
             [field.eval_id, links.field(field.eval_id, "").rpartition("/")[0], _attributes_digest(field.attributes)]
             for field in fields

@@ -227,7 +227,7 @@ class _FieldPage:
             broken=turn.number("broken"),
             other=turn.number("still_wrong"),
             net_appeared=turn.number("appeared") - turn.number("vanished"),
-            causes=", ".join(ROLES[role] for role, _ in turn.causes),
+            causes=", ".join(ROLES[role] for role in turn.causes),
             wrong=turn.wrong,
             judged=turn.judged,
         )

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sitegen.analysis.causes import ProblemCounts, named_counts
-from sitegen.analysis.noise.intervals import ends_of_mean
+from sitegen.analysis.noise.intervals import HeadlineWithInterval, ends_of_mean
 from sitegen.analysis.standing import LOST, EvalStanding, standings
 from sitegen.config import Mute
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import Overlap
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.noise import Interval
+from sitegen.model.noise import Ends, Interval
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalInfo, EvalSummary, Headline
 from sitegen.model.site import Page
@@ -77,7 +77,7 @@ class EvalRow(NamedTuple):
     """How it stands against what it was; None if it is deleted."""
     newest: Headline | None
     spark: tuple[float | None, ...]
-    scale: tuple[float, float] | None
+    scale: Ends | None
     """The range of all charts whose metrics are shares; None: its own."""
     values: tuple[float | None, ...]
     """The first three metrics, None where the kind has fewer."""
@@ -107,6 +107,13 @@ class EvalRow(NamedTuple):
         return self.standing is None
 
 
+class HeadlineChange(NamedTuple):
+    """An eval with the change of its headline around an edit."""
+
+    name: str
+    change: float | None
+
+
 class LatestEditRow(NamedTuple):
     """The instruction edits of one of the latest commits."""
 
@@ -114,14 +121,21 @@ class LatestEditRow(NamedTuple):
     edits: tuple[FileEdit, ...]
     more: int
     """Edited files that are not listed."""
-    changes: tuple[tuple[str, float | None], ...]
-    """(eval, change of its headline)."""
+    changes: tuple[HeadlineChange, ...]
 
     @property
-    def largest(self) -> tuple[tuple[str, float | None], ...]:
+    def largest(self) -> tuple[HeadlineChange, ...]:
         """The two largest changes."""
-        defined = [(name, change) for name, change in self.changes if change is not None]
-        return tuple(sorted(defined, key=lambda pair: -abs(pair[1]))[:2])
+        defined = (row for row in self.changes if row.change is not None)
+        return tuple(sorted(defined, key=lambda row: -abs(row.change or 0.0))[:2])
+
+
+class SuspectLabels(NamedTuple):
+    """An eval with labels that may be wrong."""
+
+    info: EvalInfo
+    labels: int
+    """Number of these labels."""
 
 
 class OverviewView(NamedTuple):
@@ -154,11 +168,10 @@ class OverviewView(NamedTuple):
     """The largest change among the edits: the height of a full bar."""
     focus: FocusView | None
     """What to work on; None if nothing is wrong."""
-    suspects: tuple[tuple[EvalInfo, int], ...]
-    """Evals with suspect labels, and how many."""
+    suspects: tuple[SuspectLabels, ...]
     stale: tuple[EvalInfo, ...]
     """Evals whose newest output is older than their instructions."""
-    mean_ends: tuple[float, float] | None
+    mean_ends: Ends | None
     """The 95 % interval of the mean; None if one of the evals has none."""
     news: tuple[Sentence, ...]
     """What got worse, what got better, and what to do next; empty if there are no evals."""
@@ -236,11 +249,11 @@ def overview_page(
         errors=sum(sum(row.errors) for row in alive),
         longest=max((sum(row.errors) for row in rows), default=1) or 1,
         edits=edits,
-        largest=max((abs(change) for row in edits for _, change in row.largest if change), default=1.0),
+        largest=max((abs(effect.change) for row in edits for effect in row.largest if effect.change), default=1.0),
         focus=focus,
-        suspects=tuple((summary.info, len(summary.suspects)) for summary in living if summary.suspects),
+        suspects=tuple(SuspectLabels(summary.info, len(summary.suspects)) for summary in living if summary.suspects),
         stale=tuple(summary.info for summary in living if summary.stale),
-        mean_ends=ends_of_mean((row.values[0], row.interval) for row in alive),
+        mean_ends=ends_of_mean(HeadlineWithInterval(row.values[0], row.interval) for row in alive),
         news=news(evals, focus, losses_follow=True),
         losses=tuple(tuple(loss(standing)) for standing in others[:LOSSES]),
         more_losses=len(others[LOSSES:]),
@@ -256,7 +269,7 @@ def overview_page(
     return Page(links.overview(), "pages/overview.html", view)
 
 
-def _shared_scale(summaries: Iterable[EvalSummary]) -> tuple[float, float] | None:
+def _shared_scale(summaries: Iterable[EvalSummary]) -> Ends | None:
     """The range of the newest headlines of all evals whose headline is a share, so that their charts compare."""
     values = [
         value
@@ -265,10 +278,10 @@ def _shared_scale(summaries: Iterable[EvalSummary]) -> tuple[float, float] | Non
         for headline in summary.headlines[-SPARK:]
         if (value := headline.values[0]) is not None
     ]
-    return (min(values), max(values)) if values else None
+    return Ends(min(values), max(values)) if values else None
 
 
-def _eval_row(summary: EvalSummary, standing: EvalStanding | None, scale: tuple[float, float] | None) -> EvalRow:
+def _eval_row(summary: EvalSummary, standing: EvalStanding | None, scale: Ends | None) -> EvalRow:
     newest = summary.headlines[-1] if summary.headlines else None
     values: tuple[float | None, ...] = newest.values[:3] if newest else ()
     values += (None,) * (3 - len(values))
@@ -320,6 +333,8 @@ def _latest_edit_row(effects: EditEffects) -> LatestEditRow:
         edits=effects.edits[:FILES],
         more=len(effects.edits) - len(effects.edits[:FILES]),
         changes=tuple(
-            (effect.name, effect.change) for effect in effects.effects if not effect.specs or _is_share(effect.specs[0])
+            HeadlineChange(effect.name, effect.change)
+            for effect in effects.effects
+            if not effect.specs or _is_share(effect.specs[0])
         ),
     )

@@ -38,6 +38,7 @@ from sitegen.pages.trend.panels import (
 )
 from sitegen.pages.trend.point import TrendPoint
 from sitegen.pages.variants.spread import VariantSpread, variant_spread
+from sitegen.scoring.mapping_use import MappedColumn
 from sitegen.stats.counts import errors_by_type
 
 DRAWN: Final = 3
@@ -80,6 +81,13 @@ class MetricTarget(NamedTuple):
         return None if self.value is None else self.spec.reaches(self.value, self.least)
 
 
+class ScoredFile(NamedTuple):
+    """A file that the newest point was scored from."""
+
+    role: str
+    path: str
+
+
 class TrendView(NamedTuple):
     """What ``pages/trend.html`` shows."""
 
@@ -97,8 +105,7 @@ class TrendView(NamedTuple):
     """Targets of drawn metrics."""
     fields: tuple[HeatRow, ...]
     heat: HeatMap
-    files: tuple[tuple[str, str], ...]
-    """(role, path) of the files that the newest point was scored from."""
+    files: tuple[ScoredFile, ...]
     counted: bool = True
     """Whether any point has counts; judges may give scores alone, and recorded numbers have none."""
     variants: str = ""
@@ -127,17 +134,17 @@ class TrendView(NamedTuple):
     iterations: int = 0
     outputs: int = 0
     """Number of iterations, and of different outputs among them."""
-    columns: tuple[tuple[str, str], ...] = ()
-    """(column of the ground truth, field path), by the newest point's mapping."""
+    columns: tuple[MappedColumn, ...] = ()
+    """The columns of the ground truth, by the newest point's mapping."""
     nav: str = "evals"
 
 
 def trend_page(
-    series: Series, steps: Sequence[Step] = (), suspects: int = 0, columns: tuple[tuple[str, str], ...] = ()
+    series: Series, steps: Sequence[Step] = (), suspects: int = 0, columns: tuple[MappedColumn, ...] = ()
 ) -> Page:
     """The page of one eval, which may have no point yet.
 
-    ``suspects`` is the number of labels that may be wrong; ``columns`` are (column of the ground truth, field path).
+    ``suspects`` is the number of labels that may be wrong; ``columns`` are those of the ground truth.
     """
     info, counted = series.info, _is_counted(series)
     if not counted and not info.recorded:
@@ -293,10 +300,10 @@ def _best_values(points: Sequence[Point], spec: MetricSpec) -> tuple[float | Non
     return tuple(None if best is None else values[best] for best in best_points(points, spec))
 
 
-def _newest_files(newest: Point | None) -> tuple[tuple[str, str], ...]:
+def _newest_files(newest: Point | None) -> tuple[ScoredFile, ...]:
     if newest is None:
         return ()
     at = newest.snapshot
     named = (("Ground truth", at.ground_truth), ("Field mapping", at.mapping), ("Schema", at.schema))
-    outputs = tuple(("Output", blob.path) for blob in at.outputs[:3])
-    return outputs + tuple((role, blob.path) for role, blob in named if blob)
+    outputs = tuple(ScoredFile("Output", blob.path) for blob in at.outputs[:3])
+    return outputs + tuple(ScoredFile(role, blob.path) for role, blob in named if blob)

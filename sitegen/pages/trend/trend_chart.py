@@ -23,6 +23,7 @@ from sitegen.html.charts import (
 )
 from sitegen.html.formats import day, printable
 from sitegen.model.metrics import MetricSpec
+from sitegen.model.noise import Ends
 from sitegen.model.regressions import Step
 from sitegen.pages.change_text import ROUNDING, own_unit
 from sitegen.pages.changes import in_own_unit
@@ -78,6 +79,14 @@ class StepMark(NamedTuple):
     """``regression: F1 −0.026 at iteration-019``."""
 
 
+class LinkedDot(NamedTuple):
+    """The dot of a point that links to its report."""
+
+    point: int
+    """Its index."""
+    y: float
+
+
 class TrendChart(NamedTuple):
     """All paths, ticks and labels of the chart."""
 
@@ -116,8 +125,7 @@ class TrendChart(NamedTuple):
     error_ticks: tuple[Tick, ...]
     error_grid: tuple[float, ...]
     days: tuple[Tick, ...]
-    linked: tuple[tuple[int, float], ...]
-    """(index, y) of points whose dot is a link."""
+    linked: tuple[LinkedDot, ...]
     island: dict[str, object]
     """Values for the script, written as JSON; it takes texts and counts from the table of iterations."""
 
@@ -136,7 +144,7 @@ def trend(view: TrendView) -> TrendChart:
     most = max(1, *(sum(point.errors) for point in points)) * 1.06
     ticks = tuple(tick for tick in nice_ticks(bottom, top) if spec.unit != COUNT or tick == int(tick))
     error_ticks = tuple(tick for tick in nice_ticks(0, most, 2) if tick == int(tick))
-    linked = tuple((i, y(v, low, high)) for i, v in enumerate(head) if v is not None)
+    linked = tuple(LinkedDot(i, y(v, low, high)) for i, v in enumerate(head) if v is not None)
     return TrendChart(
         size=len(points),
         top=y(top, low, high),
@@ -145,7 +153,7 @@ def trend(view: TrendView) -> TrendChart:
         grid=tuple(y(tick, low, high) for tick in ticks),
         lines=tuple(line(column, low, high) for column in columns),
         now=tuple(line(column, low, high) for column in now),
-        band=band([point.interval and point.interval[:2] for point in points], low, high),
+        band=band([point.interval and Ends(point.interval.low, point.interval.high) for point in points], low, high),
         champion=staircase(view.best_so_far, low, high),
         variants=variants,
         dots=dots([None if point.copy_of is not None else value for point, value in valued], low, high),

@@ -66,8 +66,8 @@ class Sizes:
         self._site = timeline.project.site
         self._ledger = ledger
         self._excluded = excluded
-        stored_sums = () if self._complete else memo.sizes(self._site)
-        self._owners = {name: decode(body, OwnerSizes) for name, body in stored_sums}
+        stored_sums = {} if self._complete else memo.sizes(self._site)
+        self._owners = {name: decode(body, OwnerSizes) for name, body in stored_sums.items()}
         if self._owners:
             self._go_on()
         else:
