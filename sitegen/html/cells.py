@@ -30,6 +30,12 @@ def value(display: DisplayValue) -> str:
     return f"{inside}<i> … {cut:,} more characters</i>" if cut else inside
 
 
+def value_cell(display: DisplayValue) -> str:
+    """A table cell with a value; only one that is not ASCII can run from right to left."""
+    content = value(display)
+    return f"<td>{content}" if content.isascii() else f"<td dir=auto>{content}"
+
+
 def where(path: str, document: str, *, extra: bool, file: str = "") -> str:
     """The place of a cell: its field path, linked to ``file`` if given, and its document where there are several."""
     name = code(path)

@@ -18,6 +18,9 @@ CellKey: TypeAlias = tuple[str, str, bool]
 EXTRA_ITEM: Final = "extra item"
 """The note of a hallucination in a list item that was not expected."""
 
+MISSING_ITEM: Final = "missing item"
+"""The note of an omission in a list item that has no partner in the output."""
+
 
 class Judgement(NamedTuple):
     """One attribute of one document, judged. An error among them is called a *discrepancy*."""

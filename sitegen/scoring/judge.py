@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from sitegen.model.outcomes import EXTRA_ITEM, Judgement, Outcome
+from sitegen.model.outcomes import EXTRA_ITEM, MISSING_ITEM, Judgement, Outcome
 from sitegen.model.panels import AlignmentPanel, AlignmentRow
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import ListAlignment
@@ -17,7 +17,6 @@ from sitegen.scoring.rules import FieldRule, FieldRules
 
 BLANK: Final = "expected blank"
 EXTRA: Final = "not in ground truth"
-MISSING_ITEM: Final = "missing item"
 NOT_AN_OBJECT: Final = "not an object"
 NOT_A_LIST: Final = "not a list of objects"
 

@@ -8,7 +8,7 @@ REPORT = "evals/waybills/0042.html"
 
 
 def _rows(page: Page, table: str = ".disc") -> Locator:
-    return page.locator(f"{table} tbody tr:visible")
+    return page.locator(f"{table} tbody tr:not(.item):visible")
 
 
 def test_a_filter_is_kept_in_the_address_and_survives_a_reload(visit):
@@ -32,8 +32,10 @@ def test_the_filter_searches_the_rows_that_are_not_drawn_and_the_address_of_one_
     page.get_by_label("Search discrepancies").fill("incoterm f-3")
     expect(state).to_have_text("1 matching of 231")
     assert _rows(page).evaluate_all("rows => rows.map(row => row.id)") == ["d231"]
-    numbers = page.locator(".disc tbody tr").evaluate_all("rows => rows.map(row => +row.id.slice(1))")
-    assert numbers == list(range(1, 232))
+    numbers = page.locator(".disc tbody tr:not(.item)").evaluate_all("rows => rows.map(row => +row.id.slice(1))")
+    assert sorted(numbers) == list(range(1, 232))
+    bodies = page.locator(".disc tbody").evaluate_all("all => all.map(body => +body.id.slice(1))")
+    assert bodies == sorted(set(bodies))
     expect(page.locator("[data-rest]")).to_have_count(0)
     page.goto("about:blank")
     page.goto(address + "#d231")
@@ -173,9 +175,10 @@ def test_discrepancies_sort_by_how_long_they_have_been_wrong_with_the_keyboard_a
 
 def test_the_order_of_the_page_stands_without_scripts(visit):
     page = visit("evals/waybills/0018.html#by-discrepancy=6-down", java_script_enabled=False)
-    numbers = [int(text) for text in page.locator(".disc td:first-child").all_inner_texts()]
+    rows = page.locator(".disc tbody > tr:first-child:not(.item), .disc .item + tr").locator("td:first-child")
+    numbers = [int(text) for text in rows.all_inner_texts()]
     assert numbers == sorted(numbers)
-    assert len(numbers) > 10
+    assert len(numbers) > 5
 
 
 def test_what_is_newly_wrong_and_what_was_fixed_are_a_click_away(visit):

@@ -27,6 +27,7 @@ from sitegen.pages.report import (
     report_rows,
     why_rows,
 )
+from sitegen.pages.report.item_errors import ErrorGroup
 from sitegen.pages.trend import trend_rows
 from sitegen.pages.trend.page import TrendView
 from sitegen.pages.trend.panels import HeatMap, HeatRow
@@ -150,9 +151,18 @@ def test_rows_of_documents_show_names_as_text_and_add_no_element(scores: list[Do
         expected=SHOWN,
         actual=SHOWN,
         note=TEXTS,
-        since=st.builds(Since, TEXTS, TEXTS, TEXTS, NUMBERS, st.booleans()),
+        since=st.builds(Since, TEXTS, TEXTS, NUMBERS, st.booleans()),
         field=TEXTS,
         question=TEXTS | st.text(min_size=91, max_size=120),
+        group=st.builds(
+            ErrorGroup,
+            first=NUMBERS,
+            name=TEXTS,
+            document=TEXTS,
+            by_type=st.tuples(NUMBERS, NUMBERS, NUMBERS, NUMBERS),
+            new=NUMBERS,
+            whole=st.sampled_from(["", "missing", "extra"]),
+        ),
     ),
     st.booleans(),
     st.booleans(),
@@ -161,9 +171,14 @@ def test_a_discrepancy_shows_its_values_as_text_and_adds_no_element(
     row: Discrepancy, past: bool, several: bool
 ) -> None:
     read = _Reader(report_rows.discrepancies([row], past, several, Nouns()))
-    assert read.tags <= {"table", "tr", "td", "a", "b", "i", "small", "mark", "data", "details", "summary", "span"}
+    assert read.tags <= {
+        *("table", "tbody", "tr", "th", "td", "a", "b", "i", "small", "mark", "data", "details", "summary", "span"),
+    }
     assert set(read.attributes) <= {
         "id",
+        "scope",
+        "colspan",
+        "open",
         "data-t",
         "data-g",
         "data-i",

@@ -79,7 +79,7 @@ def test_a_report_says_what_the_headline_would_be_without_each_pattern_where_and
     result = sample.result([*signs, *cut, _judged("x", "a", "a", "correct"), _judged("y", "a", "b")])
     card = result.scorecard._replace(metrics=(Metric("f1", f1(result.scorecard.counts)),))
     wrong = wrong_in(result)
-    old, new = Since("1", "0001.html", "a", 2, False), Since("2", "0002.html", "b", 1, True)
+    old, new = Since("1", "0001.html", 2, False), Since("2", "0002.html", 1, True)
     starts = [old, old, new, new, new, old, old, new]
     view = patterns_view("e", sample.SPECS[0], result._replace(scorecard=card), wrong, starts)
     assert view is not None

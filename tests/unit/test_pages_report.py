@@ -80,7 +80,6 @@ def test_nothing_is_new_in_the_first_point():
 def test_what_is_not_drawn_is_in_a_file_beside_the_page_as_the_rows_that_the_page_would_have():
     many = [ONE._replace(path=f"x{i}", attribute="x", named_path=f"x{i}</script>") for i in range(5)] + [TWO]
     whole, view = sample.view_of(_page(many)), sample.view_of(_page(many, limit=2))
-    every = report_rows.discrepancies(whole.discrepancies, True, False, Nouns()).splitlines()
     file = rows_file(view)
     assert file is not None
     assert (file.path, view.rows, len(view.loadable), view.out_of_reach) == (
@@ -91,7 +90,7 @@ def test_what_is_not_drawn_is_in_a_file_beside_the_page_as_the_rows_that_the_pag
     )
     script = re.fullmatch(r"\(self\.ROWS=self\.ROWS\|\|\[\]\)\.push\((.*)\);\n", file.content.decode("ascii"))
     assert script is not None
-    assert json.loads(script[1]).splitlines() == every[2:5]
+    assert json.loads(script[1]) == report_rows.discrepancies(whole.discrepancies[2:5], True, False, Nouns())
     assert rows_file(whole) is None
 
 
@@ -111,6 +110,59 @@ def test_a_named_list_item_is_found_by_its_index_too():
     assert [row.indices for row in rows] == ["13,2", ""]
     html = report_rows.discrepancies(rows, False, False, Nouns())
     assert (html.count("data-i="), " data-i=13,2" in html) == (1, True)
+
+
+def _errors(*places: tuple[str, str, str, str]) -> list[Judgement]:
+    """Errors from (path, path with names, outcome, note)."""
+    return [
+        Judgement("", path, re.sub(r"\[\d+]", "[]", path), outcome, "1", "2", note, named)  # type: ignore[arg-type]
+        for path, named, outcome, note in places
+    ]
+
+
+def test_errors_are_grouped_by_list_item_and_an_item_that_is_missing_or_extra_as_a_whole_is_folded():
+    wrong = _errors(
+        ("weight", "", "wrong_value", ""),
+        ("shipper.name", "", "omission", ""),
+        ("shipper.city", "", "omission", ""),
+        ("cargo[1].name", "cargo[Cod].name", "wrong_value", ""),
+        ("cargo[1].lots[0].mass", "cargo[Cod].lots[A].mass", "omission", "missing item"),
+        ("cargo[1].lots[0].code", "cargo[Cod].lots[A].code", "omission", "elsewhere"),
+        ("cargo[1].tare", "cargo[Cod].tare", "wrong_value", ""),
+        ("cargo[1].mass", "cargo[Cod].mass", "omission", ""),
+        ("cargo[1].tags[0]", "cargo[Cod].tags[0]", "format_error", "expected an object"),
+        ("cargo[1].name", "cargo[Ling].name", "hallucination", "extra item"),
+        ("cargo[1].mass", "cargo[Ling].mass", "hallucination", "extra item"),
+        ('["cargo[1].x"]', "", "omission", ""),
+    )
+    view = sample.view_of(_page(wrong, limit=2))
+    every = sample.view_of(_page(wrong))
+    html = report_rows.discrepancies(every.discrepancies, True, False, Nouns())
+    bodies = [
+        (
+            body[0],
+            " ".join(re.sub("<[^>]*>", " ", body[1]).split()),
+            "open" in body[1],
+            re.findall(r"<tr id=d(\d+)", body[0]),
+        )
+        for body in re.findall(
+            r"(<tbody id=g\d+[^>]*>(<tr class=item>.*?</summary></details>\n)?.*?)(?=<tbody|$)", html, re.DOTALL
+        )
+    ]
+    assert [(head, is_open, numbers) for _, head, is_open, numbers in bodies] == [
+        ("", False, ["1"]),
+        ("", False, ["2", "3"]),
+        ("cargo[Cod] : 1 omission, 2 wrong values, 3 new", True, ["4", "7", "8"]),
+        ("cargo[Cod].lots[A] : missing, 2 fields, 2 new", False, ["5", "6"]),
+        ("cargo[Cod].tags[0] : 1 format error, 1 new", True, ["9"]),
+        ("cargo[Ling] : not expected, 2 fields, 2 new", False, ["10", "11"]),
+        ("", False, ["12"]),
+    ]
+    assert ".html>mass</a><td>" in html  # no note beside each of its fields, and no name of the item
+    # A group is the same whether a row of it is on the page or in the file beside it, and counts all of them.
+    both = {row.number: row.group for row in view.discrepancies + view.loadable}
+    assert both == {row.number: row.group for row in every.discrepancies}
+    assert len(view.loadable) > 0
 
 
 def test_each_type_shows_at_most_its_limit_and_counts_the_rest():

@@ -34,6 +34,8 @@ const rowsOf = html => {
   made.innerHTML = policy ? policy.createHTML(html) : html;
   return [...made.content.children];
 };
+/* The body of a table that a row stood in when the page was loaded; a table that is sorted has all rows in one. */
+const bodyOf = row => (row.body ??= row.parentNode);
 const isTyping = target => /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName ?? "") && target.type !== "radio";
 const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 const setHash = text => history.replaceState(null, "", text ? "#" + text : location.pathname + location.search);

@@ -8,7 +8,7 @@ class SortedTable {
   constructor(table) {
     this.table = table;
     this.key = `by-${table.dataset.sort}`;
-    this.rows = $$("tbody tr", table).map(row => [row, row.parentNode]);
+    this.rows = this.rowsWithBodies();
     this.heads = $$("thead th", table);
     this.heads.forEach((head, column) => {
       const button = element("button");
@@ -18,11 +18,17 @@ class SortedTable {
       button.addEventListener("click", () => this.press(column));
     });
     this.restore();
+    // Rows are added where they belong in the order of the page, and sorted again with the others.
+    table.addEventListener("unsort", () => { for (const [row, body] of this.rows) body.append(row); });
     table.addEventListener("rows", () => {
-      this.rows = $$("tbody tr", table).map(row => [row, row.parentNode]);
+      this.rows = this.rowsWithBodies();
       if (this.way) this.sort(this.column, this.way);
     });
     addEventListener("hashchange", () => this.restore());
+  }
+
+  rowsWithBodies() {
+    return $$("tbody tr:not(.item)", this.table).map(row => [row, bodyOf(row)]);
   }
 
   /** The text of a cell as something to compare; null if it is undefined. */
@@ -67,6 +73,7 @@ class SortedTable {
       if (index === column) head.setAttribute("aria-sort", way === "up" ? "ascending" : "descending");
       else head.removeAttribute("aria-sort");
     });
+    this.table.toggleAttribute("data-sorted", !!way);
     if (way) {
       const values = this.values(column), sign = way === "up" ? 1 : -1;
       const compare = (a, b) => (typeof a === "number" && typeof b === "number" ? a - b : ORDER.compare(a, b));

@@ -9,7 +9,7 @@ class FilteredTable {
     this.box = box;
     this.first = innerWidth < 600 ? Math.min(50, +box.dataset.table) : +box.dataset.table;
     this.limit = this.first;
-    this.rows = $$("tbody tr, .multiples > li", box);
+    this.rows = $$("tbody tr:not(.item), .multiples > li", box);
     this.words = $("[data-q]", box);
     this.section = $("[data-group]", box);
     this.types = $$("[data-type]", box);
@@ -20,6 +20,7 @@ class FilteredTable {
     this.beyond = +(box.dataset.beyond ?? 0);
     this.key = this.words?.dataset.key || "q";
     this.texts = new Map();
+    this.name(this.rows);
     this.restore();
     this.listen();
     this.show();
@@ -38,7 +39,7 @@ class FilteredTable {
     }
     this.more?.addEventListener("click", () => { this.limit += 200; this.show(); });
     this.box.addEventListener("sorted", event => {
-      this.rows = $$("tbody tr", this.box);
+      this.rows = $$("tbody tr:not(.item)", this.box);
       if (event.detail) this.load();
       this.show();
     });
@@ -62,6 +63,8 @@ class FilteredTable {
     const target = address ? $(address, this.box) : null;
     if (address && !target) this.load();
     if (target) {
+      const fold = $(".item details", bodyOf(target));
+      if (fold) fold.open = true;
       this.limit = Math.max(this.first, this.rows.indexOf(target) + 1);
       requestAnimationFrame(() => target.scrollIntoView({ block: "center" }));
     }
@@ -78,7 +81,8 @@ class FilteredTable {
     setHash(kept.toString());
   }
 
-  /** Adds the rows that are not on the page, each at its place by number. */
+  /** Adds the rows that are not on the page, each at its place by number: below the head of its list item, `#g12`, or with
+      one of its own. */
   async load() {
     if (!this.loadable || this.loading) return;
     this.loading = true;
@@ -88,21 +92,35 @@ class FilteredTable {
     this.loadable = 0;
     this.loading = false;
     if (added.length) {
-      const place = row => +row.id.slice(1);
-      const rows = [...$$("tbody tr", this.box), ...added].sort((a, b) => place(a) - place(b));
-      $("tbody", this.box).append(...rows);
-      this.rows = rows;
+      const table = $("table", this.box), byPlace = (a, b) => a.id.slice(1) - b.id.slice(1);
+      table.dispatchEvent(new Event("unsort"));
+      for (const body of added) {
+        const drawn = document.getElementById(body.id), rows = $$("tr:not(.item)", body);
+        if (drawn) drawn.append(...[...$$("tr:not(.item)", drawn), ...rows].sort(byPlace));
+        else table.append(body);
+        this.name(rows);
+      }
+      table.append(...$$("tbody", table).sort(byPlace));
+      this.rows = $$("tbody tr:not(.item)", table);
       $("[data-rest]", this.box)?.remove();
-      $("table", this.box).dispatchEvent(new Event("rows"));
+      table.dispatchEvent(new Event("rows"));
       this.restore();
     }
     this.show();
   }
 
-  /** What a row is searched by: its text, and its path with the indices of list items, `data-i`, in place of their names. */
+  /** Names the list item in each of its rows, for rows that are searched or stand apart from its head. */
+  name(rows) {
+    for (const row of rows) {
+      const item = $(".item b", bodyOf(row))?.textContent, field = item && $("a[href^=fields]", row);
+      if (field && field.textContent !== item) field.prepend(element("span", "", item + (field.textContent.startsWith("[") ? "" : ".")));
+    }
+  }
+
+  /** What a row is searched by: its text, and its path with the indices of list items, `data-i` of its body, in place of their names. */
   text(row) {
     if (!this.texts.has(row)) {
-      const indices = row.dataset.i?.split(",") ?? [];
+      const indices = bodyOf(row).dataset.i?.split(",") ?? [];
       const path = indices.length ? $("td a[href^=fields]", row).textContent.replace(/\[(?!")[^\]]*\]/g, () => `[${indices.shift()}]`) : "";
       this.texts.set(row, `${row.textContent} ${path}`.toLowerCase());
     }
@@ -116,6 +134,7 @@ class FilteredTable {
     const onlyNew = this.fresh && isPressed(this.fresh);
     const filtered = words.length || types.length || section || onlyNew;
     if (filtered || this.limit > Math.max(this.first, this.rows.length)) this.load();
+    this.box.toggleAttribute("data-filtered", !!filtered);
     let hits = 0;
     this.rows.forEach(row => {
       const hit = (!types.length || types.includes(row.dataset.t)) && (!section || row.dataset.g === section)

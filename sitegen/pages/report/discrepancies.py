@@ -12,11 +12,12 @@ from sitegen.analysis.noise.repeats import Repeats
 from sitegen.html.values import DisplayValue, shown_pair
 from sitegen.model.cells import CellFlip
 from sitegen.model.noise import Noise
-from sitegen.model.outcomes import ERROR_TYPES, ErrorType, Judgement
+from sitegen.model.outcomes import ERROR_TYPES, MISSING_ITEM, ErrorType, Judgement
 from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo
 from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
+from sitegen.pages.report.item_errors import ErrorGroup, error_groups
 from sitegen.pages.report.sections import TOP_LEVEL
 
 LOADABLE: Final = 10_000
@@ -50,7 +51,6 @@ class Since(NamedTuple):
 
     label: str
     file: str
-    short: str
     points: int
     """Length of the streak in points, the report's own included."""
     new: bool
@@ -76,6 +76,8 @@ class Discrepancy(NamedTuple):
     """The page of its attribute, as seen from the report."""
     question: str
     """What the model was asked; empty if it is not known."""
+    group: ErrorGroup
+    """All errors of its list item."""
 
 
 @lru_cache(maxsize=4096)
@@ -100,17 +102,15 @@ def since(info: EvalInfo, wrong: Iterable[Judgement], past: EarlierPoints) -> li
         if start not in by_start:
             at = past.snapshots[start]
             file = links.report(info.id, at.slug).rpartition("/")[2]
-            by_start[start] = Since(
-                label=at.label, file=file, short=at.commit.short, points=last - start + 1, new=start == last > 0
-            )
+            by_start[start] = Since(label=at.label, file=file, points=last - start + 1, new=start == last > 0)
         starts.append(by_start[start])
     return starts
 
 
 def discrepancies(
     info: EvalInfo,
-    wrong: Iterable[Judgement],
-    since: Iterable[Since],
+    wrong: Sequence[Judgement],
+    since: Sequence[Since],
     limit: int,
     sections: set[str],
     group: Callable[[str], str],
@@ -128,10 +128,16 @@ def discrepancies(
         questions: path of a judgement -> what the model was asked.
 
     """
+
+    def section_of(error: Judgement) -> str:
+        name = group(error.attribute)
+        return name if name in sections else TOP_LEVEL
+
     drawn: list[Discrepancy] = []
     loadable: list[Discrepancy] = []
     room = dict.fromkeys(ERROR_TYPES, limit)
-    for number, (judgement, start) in enumerate(zip(wrong, since, strict=True), 1):
+    groups = error_groups(wrong, [start.new for start in since], section_of)
+    for number, (judgement, start, of_item) in enumerate(zip(wrong, since, groups, strict=True), 1):
         kind: ErrorType = judgement.outcome  # type: ignore[assignment]
         rows = drawn if room[kind] else loadable
         if rows is drawn:
@@ -139,21 +145,23 @@ def discrepancies(
         elif len(loadable) == LOADABLE:
             continue
         expected, actual = shown_pair(judgement)
-        name = group(judgement.attribute)
         rows.append(
             Discrepancy(
                 number=number,
                 type=kind,
-                section=name if name in sections else TOP_LEVEL,
+                section=section_of(judgement),
                 path=judgement.label,
                 indices=",".join(_INDEX.findall(judgement.path)) if judgement.named_path else "",
                 document=judgement.document,
                 expected=expected,
                 actual=actual,
-                note="" if kind == "hallucination" else judgement.note,
+                note=""
+                if kind == "hallucination" or (of_item.whole and judgement.note == MISSING_ITEM)
+                else judgement.note,
                 since=start,
                 field=field_file(info.id, judgement.attribute),
                 question=questions.get(judgement.path, ""),
+                group=of_item,
             )
         )
     return tuple(drawn), tuple(loadable)

@@ -10,7 +10,7 @@ from sitegen.pages.report.report_rows import discrepancies
 
 
 def rows_file(view: ReportView) -> RawFile | None:
-    """The rows of the table as the page would have them; None if the page has all of them."""
+    """The bodies of the table as the page would have them; None if the page has all of them."""
     if not view.loadable:
         return None
     rows = discrepancies(view.loadable, view.previous is not None, len(view.documents) > 1, view.info.nouns)

@@ -7,7 +7,7 @@ from typing import Final
 
 from markupsafe import Markup
 
-from sitegen.html.cells import text, value
+from sitegen.html.cells import text, value, value_cell
 from sitegen.html.formats import NIL
 from sitegen.model.deltas import Overlap
 from sitegen.model.metrics import MetricSpec, Nouns
@@ -155,8 +155,8 @@ def _fixed_cell_row(row: FixedCell, several_documents: bool) -> str:
     changed = f"<small>before: {value(row.expected_before)}</small>" if row.expected_before else ""
     where = f"<td>{text(row.document)}" if several_documents else ""
     return (
-        f"<tr><td>{text(row.path)}<td dir=auto>{value(row.expected)}{changed}"
-        f"<td dir=auto>{value(row.before)}<td dir=auto>{value(row.after)}{where}\n"
+        f"<tr><td>{text(row.path)}{value_cell(row.expected)}{changed}"
+        f"{value_cell(row.before)}{value_cell(row.after)}{where}\n"
     )
 
 

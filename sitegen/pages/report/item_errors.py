@@ -1,0 +1,78 @@
+"""The errors of one output, grouped by the list item that they belong to."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Final, Literal, NamedTuple
+
+from sitegen.model.outcomes import ERROR_TYPES, EXTRA_ITEM, MISSING_ITEM, Judgement
+
+_ITEM: Final = re.compile(r"(.*\[\d+\])(\..+|\[\".+)?", re.DOTALL)
+"""The path of a list item, the innermost of them, and what stands below it."""
+
+
+class ErrorGroup(NamedTuple):
+    """All errors of one list item, or a run of errors outside of lists."""
+
+    first: int
+    """The number of its first error, which identifies the group."""
+    name: str
+    """The item as paths name it, ``windows[Front]``; empty for errors outside of lists."""
+    document: str
+    by_type: tuple[int, ...]
+    """Number of errors of each of ``ERROR_TYPES``."""
+    new: int
+    """Errors that the output before does not have."""
+    whole: Literal["", "missing", "extra"]
+    """Whether the item as a whole is missing from the output, or was not expected."""
+
+
+def error_groups(
+    wrong: Sequence[Judgement], new: Sequence[bool], section: Callable[[Judgement], str]
+) -> list[ErrorGroup]:
+    """The group of each error. Errors outside of lists share one as long as they follow each other in one section.
+
+    Args:
+        wrong: all errors of the output.
+        new: of each, whether the output before does not have it.
+        section: the section that the filter of the page knows an error by.
+
+    """
+    members: dict[tuple[object, ...], list[int]] = {}
+    keys: list[tuple[object, ...]] = []
+    outside: tuple[object, ...] = ()
+    for index, error in enumerate(wrong):
+        if item := _item_path(error.path):
+            key: tuple[object, ...] = (error.document, item, error.note == EXTRA_ITEM)
+            outside = ()
+        else:
+            outside = outside if outside and outside[1] == section(error) else (index, section(error))
+            key = outside
+        members.setdefault(key, []).append(index)
+        keys.append(key)
+    groups = {key: _error_group(wrong, new, indices) for key, indices in members.items()}
+    return [groups[key] for key in keys]
+
+
+def _error_group(wrong: Sequence[Judgement], new: Sequence[bool], indices: list[int]) -> ErrorGroup:
+    error = wrong[indices[0]]
+    types = Counter(wrong[index].outcome for index in indices)
+    notes = {wrong[index].note for index in indices}
+    item = _item_path(error.path)
+    return ErrorGroup(
+        first=indices[0] + 1,
+        name=error.label.removesuffix(error.path[len(item) :]) if item else "",
+        document=error.document,
+        by_type=tuple(types[kind] for kind in ERROR_TYPES),
+        new=sum(new[index] for index in indices),
+        whole="" if not item else "missing" if MISSING_ITEM in notes else "extra" if EXTRA_ITEM in notes else "",
+    )
+
+
+def _item_path(path: str) -> str:
+    """The path of the innermost list item above a value; empty outside of lists."""
+    place = _ITEM.fullmatch(path)
+    # An odd number of quotation marks: the brackets are part of a key.
+    return place[1] if place and place[1].count('"') % 2 == 0 else ""
