@@ -21,8 +21,9 @@ lint: .venv/test.stamp ## formatting, lint, types and workflows
 	$(BIN)/mypy
 	$(BIN)/zizmor --offline --quiet .github/workflows action.yml sitegen/skeletons/*.yml
 
+# All tests of a file run in one process, which makes what they share once; tests/unit, whose files are short, comes last.
 unit: .venv/test.stamp
-	$(BIN)/python -m pytest -n auto --dist loadgroup
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 golden: .venv/test.stamp ## rewrite the expected sites below tests/golden
 	$(BIN)/python -m tests.golden

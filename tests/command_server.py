@@ -2,11 +2,14 @@
 
 Each command has a process, arguments, a folder, an environment, output files and an exit code of its own, as if it had
 been started by a shell. What a start itself costs or imports is tested elsewhere, with starts.
+
+The process has built a site before, because a first build takes a second for modules, templates and types alone.
 """
 
 from __future__ import annotations
 
 import atexit
+import gc
 import json
 import os
 import pkgutil
@@ -14,12 +17,13 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+import traceback
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from threading import Lock
-from typing import IO, Final, cast
+from typing import IO, Final, NoReturn, cast
 
 import sitegen
 
@@ -119,11 +123,37 @@ def _answer(request: int, out: int, err: int, answering: int) -> None:
     sys.path[0] = folder
 
 
-if __name__ == "__main__":
+def _prepare() -> None:
+    """Import every module, and whatever the build of a site with every kind of page imports besides."""
     for module in pkgutil.walk_packages(sitegen.__path__, "sitegen."):
         if module.name not in ("sitegen.__main__", "sitegen.frames"):
             import_module(module.name)
+    from tests.golden.site import build
+
+    with tempfile.TemporaryDirectory() as folder:
+        build(Path(folder))
+    gc.collect()
+    gc.freeze()  # or every process would copy all of this as soon as it collects garbage
+
+
+def _end(command: Callable[[], None]) -> NoReturn:
+    """Run the command and exit as an interpreter does, without taking apart all that was imported."""
+    try:
+        command()
+        code: object = 0
+    except SystemExit as error:
+        code = error.code or 0
+    except BaseException:
+        traceback.print_exc()
+        code = 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code if isinstance(code, int) else 1)
+
+
+if __name__ == "__main__":
+    _prepare()
     _serve(socket.socket(fileno=int(sys.argv[1])))
     from sitegen.commands.main import run
 
-    run()
+    _end(run)

@@ -18,13 +18,11 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     return build(tmp_path_factory.mktemp("golden"))
 
 
-@pytest.mark.xdist_group("golden")
 def test_the_site_has_the_files_that_are_expected(built):
     there, wanted = sorted(built), sorted(content(EXPECTED))
     assert there == wanted, ADVICE
 
 
-@pytest.mark.xdist_group("golden")
 @pytest.mark.parametrize("name", sorted(content(EXPECTED)))
 def test_a_file_of_the_site_is_the_expected_one_to_the_last_byte(built, name):
     wanted, there = (EXPECTED / name).read_bytes(), built.get(name, b"")
@@ -32,7 +30,6 @@ def test_a_file_of_the_site_is_the_expected_one_to_the_last_byte(built, name):
         pytest.fail(f"{name} changed. {ADVICE}\n{difference(wanted, there)}", pytrace=False)
 
 
-@pytest.mark.xdist_group("golden")
 def test_the_expected_site_is_small_and_tells_of_everything(built):
     assert sum(map(len, built.values())) < 1_250_000
     words = b" ".join(built.values()).decode()

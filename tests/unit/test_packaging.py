@@ -45,7 +45,6 @@ def tracked(folder: str) -> set[str]:
     return {name for name in listing.stdout.split("\0") if name}
 
 
-@pytest.mark.xdist_group("packaging")
 def test_the_wheel_holds_the_package_its_templates_and_nothing_else(built):
     names = {name for name in zipfile.ZipFile(built.wheel).namelist() if ".dist-info/" not in name}
     wanted = tracked("sitegen") | {f"sitegen/{name}" for name in tracked("site_templates")}
@@ -53,7 +52,6 @@ def test_the_wheel_holds_the_package_its_templates_and_nothing_else(built):
     assert {"sitegen/py.typed", "sitegen/site_templates/base.html"} <= names
 
 
-@pytest.mark.xdist_group("packaging")
 def test_the_source_distribution_holds_what_the_wheel_is_made_of_and_no_tests(built):
     with tarfile.open(built.sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
@@ -62,7 +60,6 @@ def test_the_source_distribution_holds_what_the_wheel_is_made_of_and_no_tests(bu
     assert [name for name in names if name.startswith(("tests", "evals", "public"))] == []
 
 
-@pytest.mark.xdist_group("packaging")
 def test_the_wheel_builds_the_site_that_the_checkout_builds(built, demo, demo_site, tmp_path):
     home = tmp_path / "installed"
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", str(home)]
@@ -84,7 +81,6 @@ def readme_block(word: str) -> list[str]:
     return [line.removeprefix("$ ") for line in block.splitlines()]
 
 
-@pytest.mark.xdist_group("packaging")
 def test_what_the_readme_says_first_installs_sitegen_from_a_clone_and_builds_a_site(tmp_path):
     clone, home = tmp_path / "clone", tmp_path / "fresh"
     for name in tracked("."):
