@@ -6,11 +6,14 @@ import os
 import re
 import subprocess
 import sys
+from functools import cache
 from html import unescape
 from pathlib import Path
 
 from sitegen.build import build
+from sitegen.model.site import SiteInfo
 from sitegen.project import Options
+from sitegen.render.environment import Renderer, bytecode_folder, find_templates
 from sitegen.render.output_folder import LIST, MARKER
 from sitegen.stages.site_files import Site
 from tests.command_server import run_command
@@ -20,6 +23,12 @@ def build_site(repo: Path, out: Path, **options: object) -> Site:
     """Build into a folder with a memo of its own beside it."""
     options.setdefault("cache", out.with_name(f"{out.name}-memo"))
     return build(Options(repo=repo, out=out, **options))  # type: ignore[arg-type]
+
+
+@cache
+def renderer_of(site: SiteInfo) -> Renderer:
+    """Renders with the templates of sitegen. One for all tests of a process, because it loads each template once."""
+    return Renderer([find_templates()], site, bytecode_folder())
 
 
 def content(folder: Path) -> dict[str, bytes]:

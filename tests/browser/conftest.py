@@ -8,11 +8,11 @@ from typing import Final
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from sitegen.render.environment import Renderer, find_templates
 from tests import pages_sample as sample
 from tests.browser import sample_site
 from tests.browser.find import find_chromium
 from tests.browser.fonts import fontconfig_file
+from tests.sites import renderer_of
 
 PATIENCE: Final = 120_000
 """Milliseconds that a page may take for anything: no test fails because a machine is busy."""
@@ -41,7 +41,7 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
-    sample_site.write(folder, Renderer([find_templates()], sample.SITE))
+    sample_site.write(folder, renderer_of(sample.SITE))
     return folder
 
 

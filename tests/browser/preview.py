@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from sitegen.render.environment import Renderer, find_templates
 from tests import pages_sample as sample
 from tests.browser import sample_site
+from tests.sites import renderer_of
 
 
 def main() -> None:
     folder = Path(sys.argv[1])
-    sample_site.write(folder, Renderer([find_templates()], sample.SITE))
+    sample_site.write(folder, renderer_of(sample.SITE))
     print(folder / "index.html")
 
 

@@ -11,10 +11,10 @@ from sitegen.pages.commit.page import commit_page
 from sitegen.pages.edit.page import draw_edit, edit_page
 from sitegen.pages.instruction.page import EditRecord, impact, instruction_page, show_text
 from sitegen.pages.instructions.page import FileRecord, file_size, instructions_page
-from sitegen.render.environment import Renderer, find_templates
 from sitegen.text.patch import read_patch
 from sitegen.text.sections import text_stats
 from tests import pages_sample_diffs as sample
+from tests.sites import renderer_of
 
 
 def pages() -> list[Page]:
@@ -66,7 +66,7 @@ def pages() -> list[Page]:
 
 
 def write(folder: Path) -> list[Path]:
-    renderer = Renderer([find_templates()], sample.SITE)
+    renderer = renderer_of(sample.SITE)
     written = []
     for path, content in [
         *((page.path, renderer.render(page)) for page in pages()),

@@ -16,9 +16,9 @@ from sitegen.pages.compare import compare_data
 from sitegen.pages.compare.page import compare_page
 from sitegen.project import Options
 from sitegen.questions.study import read_series
-from sitegen.render.environment import Renderer, find_templates
 from sitegen.stats.significance import FEW, LEVELS, mcnemar
 from tests import pages_sample as sample
+from tests.sites import renderer_of
 
 PAGE = "evals/waybills/compare.html"
 ASK = """async pairs => {
@@ -77,7 +77,7 @@ def test_many_flips_are_tested_by_chi_square_as_sitegen_does(site: Path, visit):
     cells = tuple(Cell("", f"f{index}", f"f{index}", False, runs(each)) for index, each in enumerate(signs))
     series = sample.series(3)._replace(cells=CellMap(3, cells))
     page = compare_page(series)
-    (site / "evals/waybills/many.html").write_bytes(Renderer([find_templates()], sample.SITE).render(page))
+    (site / "evals/waybills/many.html").write_bytes(renderer_of(sample.SITE).render(page))
     pairs = list(itertools.permutations(range(3), 2))
     assert all(sum(expected(series.cells, *pair)[0][:2]) >= FEW for pair in pairs)
     agree(visit("evals/waybills/many.html#a=none"), series.cells, ["0001", "0002", "0003"], pairs)
@@ -104,7 +104,7 @@ def in_pieces(site: Path) -> Series:
         patch.setattr(compare_data, "BOUND", 20_000)
         data = compare_data.compare_data(series)
     folder = site / "evals/waybills"
-    page = Renderer([find_templates()], sample.SITE).render(compare_page(series, data))
+    page = renderer_of(sample.SITE).render(compare_page(series, data))
     (folder / "pieces.html").write_bytes(page)
     assert len(data.pieces) > 2
     for piece in data.pieces:

@@ -15,9 +15,9 @@ from sitegen.model.series import EvalSummary, Focus, Peak, WeakSection
 from sitegen.pages.overview.focus import focus_view
 from sitegen.pages.overview.news import Sentence, news
 from sitegen.pages.overview.page import SiteCounts, overview_page
-from sitegen.render.environment import Renderer, find_templates
 from sitegen.render.summary import summary_file
 from tests import pages_sample as sample
+from tests.sites import renderer_of
 from tests.unit.test_for_machines import commit, step, summary
 from tests.unit.test_standing import verdict
 
@@ -259,7 +259,7 @@ def test_the_overview_and_the_summary_begin_with_the_same_sentences_and_quote_wh
     hostile = case("a", 0.9, 0.5, steps=FALL)
     hostile = hostile._replace(info=hostile.info._replace(name=sample.SCRIPT))
     page = overview_page((hostile,), sample.commit(3), "main", COUNTS, ())
-    html = Renderer((find_templates(),), sample.SITE).render(page).decode()
+    html = renderer_of(sample.SITE).render(page).decode()
     text = summary_file(sample.SITE, commit(3), (hostile,), (), ()).content.decode()
     assert sample.SCRIPT not in html + text
     assert html.index("What got worse") < html.index('id="h-ev"')

@@ -16,9 +16,9 @@ from sitegen.pages.commit.page import (
 from sitegen.pages.commit.touched import OutputChanges, PathChange, Touched, outputs
 from sitegen.pages.edit.effects import FlippedField
 from sitegen.pages.edit.page import draw_edit
-from sitegen.render.environment import Renderer, find_templates
 from tests import pages_sample as points
 from tests import pages_sample_diffs as sample
+from tests.sites import renderer_of
 
 BROUGHT = CommitEffect(
     changes=(-0.02, None, 0.01),
@@ -40,7 +40,7 @@ def view_of(moves: tuple[EvalMove, ...] = sample.MOVES) -> CommitView:
 
 def html_of(site: SiteInfo = sample.SITE) -> str:
     page = commit_page(sample.RECORD, sample.MOVES, sample.TOUCHED, sample.FILES, sample.NAMES)
-    return Renderer([find_templates()], site).render(page).decode()
+    return renderer_of(site).render(page).decode()
 
 
 def test_what_changed_is_grouped_and_iterations_are_counted():
@@ -98,7 +98,7 @@ def test_edits_of_earlier_commits_stand_once_with_the_evals_that_they_may_have_t
     first = first._replace(effect=BROUGHT._replace(edits=(new, old)))
     assert view_of((first, second)).earlier_edits == (LinkedEdit(new, ()), LinkedEdit(old, ("Vegetables",)))
     page = commit_page(sample.RECORD, (first, second), sample.TOUCHED, sample.FILES, sample.NAMES)
-    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    html = renderer_of(sample.SITE).render(page).decode()
     assert f'<a href="../commits/{"a" * 12}.html">Trim</a>' in html
     assert "1 file; for Vegetables</span>" in " ".join(html.split())
 
@@ -121,7 +121,7 @@ def test_points_beyond_the_bound_are_counted_not_listed():
 
 def test_a_commit_that_only_edits_instructions_says_that_its_effect_comes_later():
     page = commit_page(sample.EDIT_RECORD, (), sample.EDIT_TOUCHED, sample.FILES, sample.NAMES)
-    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    html = renderer_of(sample.SITE).render(page).decode()
     assert "How the evals changed with the outputs made after it stands on the page of" in " ".join(html.split())
 
 
@@ -142,7 +142,7 @@ def test_only_a_web_address_becomes_a_link():
 def test_the_uncommitted_state_links_to_no_repository():
     record = sample.RECORD._replace(commit=sample.RECORD.commit._replace(sha=WORKTREE))
     page = commit_page(record, sample.MOVES, sample.TOUCHED, sample.FILES, sample.NAMES)
-    assert b"In the repository" not in Renderer([find_templates()], sample.SITE).render(page)
+    assert b"In the repository" not in renderer_of(sample.SITE).render(page)
 
 
 def test_a_long_message_is_cut():
@@ -157,7 +157,7 @@ def test_an_eval_without_a_page_is_named_and_not_linked():
         Touched(ChangedPath("evals/gone/results/iteration-001/extracted.json", None, "1"), "output", "gone", "x"),
     )
     page = commit_page(sample.EDIT_RECORD, (), changed, sample.FILES, {})
-    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    html = renderer_of(sample.SITE).render(page).decode()
     assert "<span>gone</span>" in html
     assert "evals/gone/" not in html
 
@@ -167,7 +167,7 @@ def test_a_move_says_why_the_number_moved_and_what_flipped():
     row = view_of((move,)).moves[0]
     assert [one.change for one in row.row.moves] == [-0.02, None, 0.01]
     page = commit_page(sample.RECORD, (move,), sample.TOUCHED, sample.FILES, sample.NAMES)
-    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    html = renderer_of(sample.SITE).render(page).decode()
     assert '<p class="by">Outputs −0.030, ground truth +0.010; over 3 common documents.</p>' in html
     assert '<p class="by">1 error appeared and 0 went with documents or expected values.</p>' in html
     assert '<span class="pill bad">1 worse</span>' in html
@@ -182,7 +182,7 @@ def test_a_commit_shows_its_diffs_and_links_their_passages_with_the_fields_that_
     move = sample.MOVES[1]._replace(effect=flips)
     drawn = draw_edit(sample.FILE.edits[1], sample.patch_of(sample.V1, sample.V2), with_passages=False)
     page = commit_page(sample.RECORD, (move,), sample.TOUCHED, sample.FILES, sample.NAMES, patches={sample.PATH: drawn})
-    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    html = renderer_of(sample.SITE).render(page).decode()
     assert '<td class="pg"><a href="#p2">2</a>' in html
     assert '<tr class="hk" id="p2">' in html
     assert '<a href="#d1"><code>price</code></a> +3' in html
@@ -193,14 +193,14 @@ def test_a_change_that_may_be_chance_leads_to_how_it_can_be_a_step():
     assert BROUGHT.verdict is not None
     unsure = BROUGHT._replace(verdict=BROUGHT.verdict._replace(decision="cannot tell", why="interval holds zero"))
     page = commit_page(sample.RECORD, (sample.MOVES[1]._replace(effect=unsure),), (), {}, {})
-    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    html = renderer_of(sample.SITE).render(page).decode()
     assert '<a href="../methods.html#steps-verdict">why what may be chance can still be a step</a>' in html
 
 
 def test_a_commit_that_only_scores_again_is_not_judged_for_chance():
     move = sample.MOVES[1]._replace(effect=BROUGHT._replace(verdict=None))
     page = commit_page(sample.RECORD, (move,), sample.TOUCHED, sample.FILES, sample.NAMES)
-    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    html = renderer_of(sample.SITE).render(page).decode()
     assert '<span class="pill">same output</span><div class="by">new output, ground truth changed</div>' in html
     assert view_of((move, sample.MOVES[2]._replace(effect=BROUGHT))).effects.counts == (
         ("worse", 1),

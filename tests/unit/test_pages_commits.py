@@ -6,10 +6,9 @@ from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.commit.page import CommitView, commit_page
 from sitegen.pages.commits import COMMITS, CommitsView, LargestChange, ListedCommit, commits_pages, listed_commit
-from sitegen.render.environment import Renderer, find_templates
 from tests import pages_sample_diffs as sample
 from tests.gitrepo import GitRepo
-from tests.sites import build_site, content, differences
+from tests.sites import build_site, content, differences, renderer_of
 
 
 def rows(count: int) -> list[ListedCommit]:
@@ -75,7 +74,7 @@ def test_pages_link_to_the_next_newer_and_the_next_older_commits():
 def test_the_page_escapes_what_commits_say():
     row = rows(1)[0]._replace(subject="Say <b>", author="<i>", largest=LargestChange("<u>", 0.5, False, ""))
     (page,) = commits_pages([row], 0)
-    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    html = renderer_of(sample.SITE).render(page).decode()
     assert all(f"&lt;{tag}&gt;" in html and f"<{tag}>" not in html for tag in "biu")
 
 

@@ -23,9 +23,9 @@ from sitegen.pages.compare.page import (
     Valued,
     compare_page,
 )
-from sitegen.render.environment import Renderer, find_templates
 from sitegen.text.values import written
 from tests import pages_sample as sample
+from tests.sites import renderer_of
 
 
 def series(*cells: Cell, number: int = 3, headlines: tuple[float | None, ...] = (0.5, 0.7, 0.6)) -> Series:
@@ -304,7 +304,7 @@ def test_files_hold_the_newest_points_of_an_eval_that_has_too_many(monkeypatch: 
     slugs = [point["slug"] for piece in bodies(found) for point in piece["points"]]
     assert slugs == [point.snapshot.slug for point in long_series().points[-found.choosable :]]
     assert found.page["points"][1][5] is None
-    html = Renderer([find_templates()], SiteInfo("t", "1")).render(compare_page(long_series(), found)).decode()
+    html = renderer_of(SiteInfo("t", "1")).render(compare_page(long_series(), found)).decode()
     assert f"{found.choosable} of {NUMBER} can be compared with each other here" in html
 
 
@@ -322,7 +322,7 @@ def test_what_is_left_out_is_counted(monkeypatch: pytest.MonkeyPatch):
         Cell("", f"rows[{index}].x", "rows[].x", False, (Run(0, "omission", "1", ""),)) for index in range(ROWS + 7)
     ]
     one = series(*cells)
-    html = Renderer([find_templates()], SiteInfo("t", "1")).render(compare_page(one)).decode()
+    html = renderer_of(SiteInfo("t", "1")).render(compare_page(one)).decode()
     assert "7 more are not listed here." in html
     assert "this eval has too many cells for a page" in html
     assert "<code>sitegen compare waybills@A waybills@B</code>" in html
@@ -332,6 +332,6 @@ def test_names_and_values_are_text_and_nothing_else():
     one = series(
         *(Cell(text, text, text, False, (Run(0, "wrong_value", f'"{text}"', f'"{text}x"'),)) for text in sample.NASTY)
     )
-    html = Renderer([find_templates()], SiteInfo("t", "1")).render(compare_page(one)).decode()
+    html = renderer_of(SiteInfo("t", "1")).render(compare_page(one)).decode()
     assert "<script>alert" not in html
     assert html.count("</script>") == html.count("<script")

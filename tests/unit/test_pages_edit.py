@@ -10,16 +10,17 @@ from sitegen.pages.edit.effect_rows import effects
 from sitegen.pages.edit.effects import Move, effects_view
 from sitegen.pages.edit.page import EditView, RenderedPatch, draw_edit, edit_page
 from sitegen.pages.instruction.file_history import apart_since, thickens
-from sitegen.render.environment import Renderer, find_templates
+from sitegen.render.environment import Renderer
 from sitegen.text.sections import TextStats
 from tests import pages_sample_diffs as sample
+from tests.sites import renderer_of
 
 OLD, NEW = "a" * 40, "b" * 40
 
 
 @pytest.fixture(scope="module")
 def renderer() -> Renderer:
-    return Renderer([find_templates()], sample.SITE)
+    return renderer_of(sample.SITE)
 
 
 def drawn(index: int, old: str, new: str, file: InstructionHistory = sample.FILE) -> RenderedPatch:

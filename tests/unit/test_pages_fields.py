@@ -21,9 +21,9 @@ from sitegen.pages.field.page import (
     field_page,
     field_work,
 )
-from sitegen.render.environment import Renderer, find_templates
 from sitegen.text.words import WordSpan
 from tests import pages_sample as sample
+from tests.sites import renderer_of
 
 
 def series(*cells: Cell, number: int = 6) -> Series:
@@ -126,13 +126,13 @@ def test_a_field_that_was_never_wrong_has_a_page_that_says_so():
     (view,) = views(series(RIGHT))
     assert (view.cells, view.turns, view.columns, view.never_wrong, view.wrong, view.judged) == ((), (), (), 1, 0, 1)
     (page,) = pages(series(RIGHT))
-    html = Renderer([find_templates()], SiteInfo("t", "1")).render(page)
+    html = renderer_of(SiteInfo("t", "1")).render(page)
     assert b"No point ever found an error here" in html
     assert len(html) < 6_000
 
 
 def test_more_points_at_which_nothing_happened_leave_the_page_as_it_is():
-    renderer = Renderer([find_templates()], SiteInfo("t", "1"))
+    renderer = renderer_of(SiteInfo("t", "1"))
     few, many = (series(FLIPPED, RIGHT, number=number) for number in (6, 40))
     assert [renderer.render(page) for page in pages(few)] == [renderer.render(page) for page in pages(many)]
     assert [work.last for work in field_work(few)] == [work.last for work in field_work(many)] == [4]
@@ -151,7 +151,7 @@ def test_a_page_has_an_end_whatever_happened():
     assert {len(cell.runs) for cell in view.cells} == {4} == {max(FEWEST_RUNS, 4)}
     assert {cell.earlier for cell in view.cells} == {number - 4}
     assert {sum(band.columns for band in cell.bands) for cell in view.cells} == {COLUMNS}
-    html = Renderer([find_templates()], SiteInfo("t", "1")).render(pages(series(*cells, number=number))[0])
+    html = renderer_of(SiteInfo("t", "1")).render(pages(series(*cells, number=number))[0])
     assert len(html) < 400_000
 
 
@@ -170,7 +170,7 @@ def test_names_and_values_are_text_and_nothing_else(text: str):
     cell = Cell(text, text, text, False, (Run(0, "wrong_value", f'"{text}', f'"{text}x'),))
     one = series(cell)
     (page,) = pages(one)
-    html = Renderer([find_templates()], SiteInfo("t", "1")).render(page).decode()
+    html = renderer_of(SiteInfo("t", "1")).render(page).decode()
     assert "<script>alert" not in html
     assert " onmouseover" not in html.replace("&#39; onmouseover", "")
     assert "\u202e" not in html

@@ -15,10 +15,10 @@ from sitegen.pages.instruction.page import (
     show_text,
     thinned,
 )
-from sitegen.render.environment import Renderer, find_templates
 from sitegen.text.patch import PatchCounts
 from sitegen.text.sections import TextStats
 from tests import pages_sample_diffs as sample
+from tests.sites import renderer_of
 
 RECORDS = (
     EditRecord(PatchCounts(38, 0, None, "1.0.0"), sample.MANY_EFFECTS),
@@ -106,7 +106,7 @@ def test_without_a_text_to_show_there_is_none(text: bytes | None):
 
 
 def test_the_page_lists_edits_and_shows_the_text():
-    renderer = Renderer([find_templates()], sample.SITE)
+    renderer = renderer_of(sample.SITE)
     html = renderer.render(instruction_page(sample.FILE, RECORDS, show_text(sample.V3.encode()))).decode()
     edits = html.partition('<h2 id="h-e"')[2].partition("</section>")[0]
     assert edits.count("<tr>") == 3 + 1
@@ -129,7 +129,7 @@ def test_versions_and_what_was_forgotten_about_them_stand_beside_the_edits():
         "1 edit gave a new version and changed nothing else.",
     )
     page = instruction_page(sample.FILE, records, show_text(sample.V3.encode()))
-    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    html = renderer_of(sample.SITE).render(page).decode()
     assert '<th scope="col" class="num hide-s">Version</th>' in html
     assert '<td class="num hide-s">1.1.0</td>' in html
     assert '<span class="pill warn">a new version without an edit</span>' in html
@@ -137,7 +137,7 @@ def test_versions_and_what_was_forgotten_about_them_stand_beside_the_edits():
 
 def test_without_any_version_there_is_no_column_for_them():
     page = instruction_page(sample.FILE, (EditRecord(PatchCounts(1, 0)),) * 3, None)
-    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    html = renderer_of(sample.SITE).render(page).decode()
     assert ">Version</th>" not in html
 
 
@@ -171,14 +171,14 @@ def test_sections_stand_beside_the_fields_that_flipped_but_not_those_of_the_firs
         ("", 2, 1),
         ("Rules <i>", 2, 1),
     ]
-    html = Renderer([find_templates()], sample.SITE).render(instruction_page(sample.FILE, records, None)).decode()
+    html = renderer_of(sample.SITE).render(instruction_page(sample.FILE, records, None)).decode()
     assert '<th scope="row">before the first heading</th>' in html
     assert '<th scope="row">Rules &lt;i&gt;</th>' in html
     assert '<code>pri_<wbr>ce&lt;</code> <span>in 1 of 1 <span class="delta dn">1 broken</span></span>' in html
 
 
 def test_the_page_of_a_hostile_file_is_harmless():
-    renderer = Renderer([find_templates()], sample.SITE)
+    renderer = renderer_of(sample.SITE)
     edit = sample.edit(
         sample.commit(12, sample.HOSTILE_SUBJECT, author="<b>x"), None, sample.HOSTILE, "<i>.md", "added"
     )

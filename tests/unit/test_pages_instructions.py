@@ -1,8 +1,8 @@
 from sitegen.pages.instruction.page import impact
 from sitegen.pages.instructions.page import FileRecord, InstructionsView, file_size, instructions_page
-from sitegen.render.environment import Renderer, find_templates
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample_diffs as sample
+from tests.sites import renderer_of
 
 COUNTS = (PatchCounts(38, 0, None, "1.0.0"), PatchCounts(6, 7, "1.0.0", "1.1.0"), PatchCounts(1, 2))
 FILES = [
@@ -38,7 +38,7 @@ def test_a_row_says_the_size_the_version_and_the_last_edit():
 
 
 def test_the_page_links_every_file():
-    renderer = Renderer([find_templates()], sample.SITE)
+    renderer = renderer_of(sample.SITE)
     html = renderer.render(instructions_page(FILES)).decode()
     for record in FILES:
         assert f">{record.history.path.split('/')[-1]}</a>" in html
@@ -46,5 +46,5 @@ def test_the_page_links_every_file():
 
 
 def test_without_files_the_page_says_where_they_are_looked_for():
-    html = Renderer([find_templates()], sample.SITE).render(instructions_page([])).decode()
+    html = renderer_of(sample.SITE).render(instructions_page([])).decode()
     assert "No instruction file was found" in html

@@ -6,8 +6,8 @@ from sitegen.model.series import Effect, Headline
 from sitegen.model.timeline import Blob, Edit
 from sitegen.pages.instruction.edit_rows import body
 from sitegen.pages.instructions.page import ROWS, EditEffects, FileEdit, MatrixColumn, Shift, instructions_page, matrix
-from sitegen.render.environment import Renderer, find_templates
 from tests import pages_sample_diffs as sample
+from tests.sites import renderer_of
 
 F1 = MetricSpec("f1", "F1", "")
 GRADE = MetricSpec("grade", "Grade", "", low=1, high=5)
@@ -99,9 +99,6 @@ def test_a_change_is_told_by_its_sign_and_not_by_colour_alone():
 
 def test_the_index_shows_the_matrix_below_the_files():
     page = instructions_page([], [edited(1, effect("a", 0.5, 0.6), effect("b", 0.5, 0.4))])
-    html = Renderer([find_templates()], sample.SITE).render(page).decode()
-    assert (
-        '<a href="#h-m">Edits by evals</a>'
-        not in Renderer([find_templates()], sample.SITE).render(instructions_page([])).decode()
-    )
+    html = renderer_of(sample.SITE).render(page).decode()
+    assert '<a href="#h-m">Edits by evals</a>' not in renderer_of(sample.SITE).render(instructions_page([])).decode()
     assert '<a href="#h-m">Edits by evals</a>' in html

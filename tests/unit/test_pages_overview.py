@@ -15,9 +15,9 @@ from sitegen.pages.instructions.page import EditEffects, FileEdit, FileRecord, F
 from sitegen.pages.overview.focus import focus_of
 from sitegen.pages.overview.instructions_only import FilePair, instruction_overview
 from sitegen.pages.overview.page import SiteCounts, overview_page
-from sitegen.render.environment import Renderer, find_templates
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample as sample
+from tests.sites import renderer_of
 from tests.unit.test_standing import verdict
 
 HEAD = sample.commit(9)
@@ -63,7 +63,7 @@ def test_each_eval_says_how_it_stands_the_one_in_most_trouble_first_and_deleted_
         (_summary("gone", 0.1, deleted=True), _summary("a", 0.5, 0.5), lower, worse), HEAD, "main", COUNTS, ()
     )
     assert [row.info.id for row in sample.view_of(page).rows] == ["b", "c", "a", "gone"]
-    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    html = renderer_of(sample.SITE).render(page).decode()
     cards = html[html.index('<ul class="multiples">') :].split("<li")[1:5]
     words = [[word for word in ("worse</span>", "behind its best", "deleted") if word in card] for card in cards]
     assert words == [["worse</span>", "behind its best"], ["behind its best"], [], ["deleted"]]
@@ -115,7 +115,7 @@ def test_a_change_over_some_documents_or_none_says_so():
     refused = some._replace(delta=Delta(Overlap("refused", 0), (MetricDelta("f1", None, None),)))
     page = overview_page((some, bridged, refused), HEAD, "main", COUNTS, ())
     assert [row.change for row in sample.view_of(page).rows] == [pytest.approx(0.1), 0.1, None]
-    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    html = renderer_of(sample.SITE).render(page).decode()
     assert ("over 3 in common" in html, "not comparable" in html) == (True, True)
 
 
@@ -203,7 +203,7 @@ def test_many_evals_can_be_filtered():
     few, many = (
         overview_page(tuple(_summary(f"e{i}", 0.5) for i in range(n)), HEAD, "main", COUNTS, ()) for n in (3, 60)
     )
-    renderer = Renderer([find_templates()], sample.SITE)
+    renderer = renderer_of(sample.SITE)
     assert b"Filter evals" not in renderer.render(few)
     assert b"Filter evals" in renderer.render(many)
 
@@ -247,7 +247,7 @@ def test_the_first_page_without_evals_shows_the_instructions_and_how_long_the_la
     latest = (EditEffects(edit.commit, (FileEdit(edit, edit.path, PatchCounts(7, 4)),), ()),)
     alone = instruction_overview([record], {"prompts/a.md": PatchCounts(5, 2)})
     page = overview_page((), HEAD, "main", COUNTS, latest, instructions=alone)
-    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    html = renderer_of(sample.SITE).render(page).decode()
     for shown in ("Instruction files", "By the same commits", "+5", "−2", "+7", "−4", "No evals yet", "sitegen init"):
         assert shown in html
     assert "Mean main metric" not in html

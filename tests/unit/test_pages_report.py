@@ -27,10 +27,10 @@ from sitegen.pages.report import (
     section,
 )
 from sitegen.pages.report.rows_file import rows_file
-from sitegen.render.environment import Renderer, find_templates
 from sitegen.text.values import as_text
 from sitegen.text.words import WordSpan
 from tests import pages_sample as sample
+from tests.sites import renderer_of
 
 
 def _page(
@@ -99,7 +99,7 @@ def test_a_page_loads_a_bounded_number_of_discrepancies_and_counts_those_that_on
     view = sample.view_of(_page([ONE._replace(path=f"x{i}", attribute="x") for i in range(5)], limit=2))
     assert [row.path for row in view.loadable] == ["x2", "x3"]
     assert view.out_of_reach == 1
-    html = Renderer([find_templates()], sample.SITE).render(_page([ONE] * 5, limit=2)).decode()
+    html = renderer_of(sample.SITE).render(_page([ONE] * 5, limit=2)).decode()
     assert 'data-rows="0006.js" data-loadable="2" data-beyond="1"' in html
     assert "2 of 5 are drawn. Not drawn: 3 more of type omission." in html
 
@@ -372,12 +372,12 @@ def test_a_report_says_by_which_convention_it_counts_if_it_is_not_the_standard_o
     page = report_page(
         series.info, series.specs, point, None, result._replace(scorecard=card), sample.past(series, 1), 50
     )
-    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    html = renderer_of(sample.SITE).render(page).decode()
     assert ("Counted by convention <code>omissions_only</code>" in html) is said
 
 
 def test_a_report_leaves_nothing_to_the_garbage_collector():
-    renderer, page = Renderer([find_templates()], sample.SITE), _page([ONE, TWO, FINE], previous=True)
+    renderer, page = renderer_of(sample.SITE), _page([ONE, TWO, FINE], previous=True)
     renderer.render(page)  # templates are loaded once, and what is left of that is cyclic
     gc.collect()
     gc.disable()

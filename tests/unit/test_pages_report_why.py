@@ -19,9 +19,9 @@ from sitegen.pages.report import EarlierPoints, FateRow, FixedCell, Since, repor
 from sitegen.pages.report.fates import FIELDS, FIXED, Fates
 from sitegen.pages.report.origin import CommitEdits, EditLink, Previous
 from sitegen.pages.report.runs import RateRow, RunsView
-from sitegen.render.environment import Renderer, find_templates
 from sitegen.text.words import WordSpan
 from tests import pages_sample as sample
+from tests.sites import renderer_of
 
 F1 = MetricSpec("f1", "F1", "")
 COST = MetricSpec("cost", "Cost <per page>", "", 0.0, 4.0, higher_is_better=False)
@@ -272,7 +272,7 @@ def test_the_page_names_hostile_documents_edits_and_fields_as_text():
     )
     past = sample.past(series, 5)._replace(flipped=[CellFlip("fixed", cell, run, run)])
     page = report_page(series.info, series.specs, point, before, result, past, 50)
-    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    html = renderer_of(sample.SITE).render(page).decode()
     assert "<script>alert" not in html
     assert html.count("&lt;script&gt;alert(1)") >= 6
 
@@ -283,7 +283,7 @@ def test_a_change_from_an_output_that_cannot_be_read_says_so(status, said):
     series, result = sample.series(6), sample.result([CITY])
     before = before._replace(scorecard=before.scorecard._replace(status=status))
     page = report_page(series.info, series.specs, after, before, result, sample.past(series, 5), 50)
-    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    html = renderer_of(sample.SITE).render(page).decode()
     assert ("The output of iteration-005 cannot be read," in html) is said
 
 
@@ -303,7 +303,7 @@ def test_a_report_begins_with_its_author_what_changed_and_the_edits_it_comes_fro
             50,
             instructions=instructions,
         )
-        html = Renderer([find_templates()], sample.SITE).render(page).decode()
+        html = renderer_of(sample.SITE).render(page).decode()
         head, _, rest = html.partition('<p class="sub">')[2].partition('<dl class="card made origin">')
         rows = rest.partition("</dl>")[0].split("<dt>")[1:]
         return [

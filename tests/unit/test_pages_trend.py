@@ -20,8 +20,8 @@ from sitegen.pages.trend.page import trend_page
 from sitegen.pages.trend.panels import HEAT_ROWS, HeatRow, LastChange, repeats_view
 from sitegen.project import Options
 from sitegen.questions.study import read_series
-from sitegen.render.environment import Renderer, find_templates
 from tests import pages_sample as sample
+from tests.sites import renderer_of
 
 
 def test_the_page_stands_in_the_folder_of_its_eval():
@@ -190,7 +190,7 @@ def test_the_line_above_the_chart_names_the_last_change_in_the_unit_of_the_metri
     delta = Delta(Overlap("comparable", 1), (MetricDelta("f1", -0.2, DeltaParts(-0.3, 0.1, 0.0)),) * 3)
     last = series.points[1]._replace(delta=delta, flips=Flips((("a", 1),), (("b", 1_030),)))
     view = trend_page(series._replace(points=(series.points[0], last)))
-    page = Renderer([find_templates()], sample.SITE).render(view).decode()
+    page = renderer_of(sample.SITE).render(view).decode()
     line = page[page.index('<p class="last">') : page.index('id="h-t"')].partition("</p>")[0]
     words = " ".join(Markup(line).striptags().split())
     assert words.startswith(
@@ -220,7 +220,7 @@ def test_one_point_has_no_last_change():
 def test_the_page_of_hundreds_of_points_stays_within_its_budget():
     series = sample.long(680)
     points = tuple(point._replace(delta=point.delta and _by_outputs(point.delta)) for point in series.points)
-    page = Renderer([find_templates()], sample.SITE).render(trend_page(series._replace(points=points)))
+    page = renderer_of(sample.SITE).render(trend_page(series._replace(points=points)))
     assert len(page) < 400_000
 
 

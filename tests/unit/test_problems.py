@@ -3,9 +3,9 @@
 from sitegen.analysis.causes import causes_of, count_causes, named_counts
 from sitegen.model.problems import PROBLEM_TYPES, Problem
 from sitegen.pages.problems import LISTED, banner, problems_page
-from sitegen.render.environment import Renderer, find_templates
 from sitegen.scoring.ground_truth.truth import unmapped
 from tests import pages_sample as sample
+from tests.sites import renderer_of
 
 HEAD = sample.commit(0)
 FIX = "Map them."
@@ -81,7 +81,7 @@ def test_the_page_lists_causes_with_their_places_and_the_past_apart() -> None:
     view = sample.view_of(page)
     assert [row.where for row in view.current] == ["in 3 evals, at 1 commit"]
     assert [row.cause.message for row in view.past] == ["gone"]
-    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    html = renderer_of(sample.SITE).render(page).decode()
     assert 'href="evals/waybills/">Waybills</a>' in html or 'href="evals/waybills/index.html">Waybills</a>' in html
     assert f'id="{view.current[0].cause.id}"' in html
     assert html.index("All 3 places") < html.index('<details class="card fold"><summary><h2>Past')

@@ -23,7 +23,7 @@ from sitegen.pages.regressions import step_lines
 from sitegen.pages.regressions.page import LISTED, RegressionsView, StepRow, regressions_page
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
-from tests.sites import build_site, content
+from tests.sites import build_site, content, renderer_of
 
 F1, PRECISION, RECALL = sample.SPECS[:3]
 CASES = 100
@@ -324,11 +324,10 @@ def test_the_one_furthest_behind_its_best_comes_first() -> None:
 
 
 def test_the_best_and_the_newest_value_stand_with_their_intervals() -> None:
-    from sitegen.render.environment import Renderer, find_templates
 
     best, newest = (Interval(low, 0.9, "fields", 40, "Wilson") for low in (0.612, 0.523))
     page = regressions_page([summary("a", 0.8, 0.7)._replace(peak=Peak(0, 0.8, 0, best), interval=newest)], (), {})
-    html = Renderer((find_templates(),), sample.SITE).render(page).decode()
+    html = renderer_of(sample.SITE).render(page).decode()
     assert html.index("0.612 to 0.900") < html.index("0.523 to 0.900")
 
 
@@ -365,25 +364,22 @@ def test_a_built_site_has_the_page_and_the_note_of_an_unneeded_mute(tmp_path: Pa
 
 
 def test_a_site_without_steps_says_how_many_series_were_looked_through() -> None:
-    from sitegen.render.environment import Renderer, find_templates
 
     page = regressions_page([summary("a", 0.5, 0.6)], (), {})
-    html = Renderer((find_templates(),), sample.SITE).render(page).decode()
+    html = renderer_of(sample.SITE).render(page).decode()
     assert "No step beyond noise in 1 series." in html
 
 
 def test_a_fall_too_new_to_tell_stands_apart_from_open_regressions() -> None:
-    from sitegen.render.environment import Renderer, find_templates
 
     page = regressions_page([summary("a", *[0.9] * 6, 0.5)], (), {})
-    html = Renderer((find_templates(),), sample.SITE).render(page).decode()
+    html = renderer_of(sample.SITE).render(page).decode()
     assert '<span class="x">and 1 too new to tell; no level that\nwas lost beyond noise is open</span>' in html
     assert '<h2 id="h-new" class="grow">Too new to tell</h2>' in html
     assert 'too new to tell</span> <span class="nowrap">for 1 iteration</span>' in html
 
 
 def test_hostile_names_are_escaped() -> None:
-    from sitegen.render.environment import Renderer, find_templates
 
     one = summary("a", *[0.9] * 6, *[0.5] * 6)
     info = one.info._replace(name=sample.SCRIPT)
@@ -397,4 +393,4 @@ def test_hostile_names_are_escaped() -> None:
     )
     again = one._replace(info=info._replace(id="b"), headlines=heads, steps=(nasty,))
     page = regressions_page([one._replace(info=info, headlines=heads, steps=(nasty,)), again], (), {})
-    assert sample.SCRIPT not in Renderer((find_templates(),), sample.SITE).render(page).decode()
+    assert sample.SCRIPT not in renderer_of(sample.SITE).render(page).decode()

@@ -12,13 +12,12 @@ from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.series import EvalSummary
 from sitegen.model.suspect_truth import Correction, SuspectTruth
 from sitegen.pages.suspect_truth import SuspectTruthView, suspect_labels_page, suspect_truth_page
-from sitegen.render.environment import Renderer, find_templates
 from sitegen.scoring.fields import FieldsScorer
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.scoring.truth_correction import CorrectedLine, corrected_line
 from tests import pages_sample as sample
 from tests.gitrepo import Content, GitRepo
-from tests.sites import build_site, differences
+from tests.sites import build_site, differences, renderer_of
 
 
 def _named(
@@ -259,7 +258,7 @@ def test_one_page_has_the_labels_of_all_evals_and_leads_to_the_line_the_report_a
     assert [(group.cause.rule, group.fields, group.evals) for group in view.causes] == [
         ("same field", ("w[].name",), 1)
     ]
-    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    html = renderer_of(sample.SITE).render(page).decode()
     assert f'{sample.SITE.repository_url}/blob/{evals[0].headlines[-1].sha}/a/truth.csv#L2"' in html
     assert all(words in html for words in ("expected blank", "Ann,7", "4 further labels have no line here"))
 
@@ -273,7 +272,7 @@ def test_of_very_many_labels_each_eval_has_the_same_share_of_the_page(monkeypatc
 
 
 def test_a_page_without_suspect_labels_says_so():
-    html = Renderer([find_templates()], sample.SITE).render(suspect_labels_page([_eval("a")])).decode()
+    html = renderer_of(sample.SITE).render(suspect_labels_page([_eval("a")])).decode()
     assert "No label is suspect" in html
     assert "Lines to copy" not in html
 
@@ -281,5 +280,5 @@ def test_a_page_without_suspect_labels_says_so():
 def test_the_page_of_an_eval_has_all_its_labels_at_its_old_address():
     page = suspect_truth_page(_eval("a", *[_suspect("a", "1", "2")] * 3))
     assert (page.path, len(sample.view_of(page).rows)) == ("evals/a/suspect-truth.html", 3)
-    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    html = renderer_of(sample.SITE).render(page).decode()
     assert 'href="../../suspect-labels.html"' in html
