@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import metadata
-from typing import Final
+from typing import Final, NamedTuple
 
 from sitegen.errors import ConfigurationError
 from sitegen.imports import ForbiddenModuleError, environment, importing, installed
@@ -20,6 +20,15 @@ METRICS: Final = "sitegen.metrics"
 def names(group: str) -> tuple[str, ...]:
     """The names of installed entry points of a group, in alphabetical order."""
     return tuple(sorted({point.name for point in _entry_points(group)}))
+
+
+class InstalledExtension(NamedTuple):
+    """A kind or a metric of an installed package."""
+
+    group: str
+    """Of entry points: ``KINDS`` or ``METRICS``."""
+    name: str
+    version: int
 
 
 def extension(group: str, name: str) -> object:

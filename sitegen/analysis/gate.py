@@ -22,7 +22,7 @@ from sitegen.model.gate import (
     Presence,
     Reason,
 )
-from sitegen.model.metrics import MetricSpec
+from sitegen.model.metrics import MetricSpec, Threshold
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import EvalInfo
 
@@ -48,7 +48,7 @@ Chance = Callable[[MetricSpec], ChangeVerdict | None]
 
 
 def limits_of(
-    gate: GateSettings, thresholds: Iterable[tuple[str, float]], eval_id: str, specs: Sequence[MetricSpec]
+    gate: GateSettings, thresholds: Iterable[Threshold], eval_id: str, specs: Sequence[MetricSpec]
 ) -> dict[str, MetricLimits]:
     """The limits of each metric of an eval by name, the metrics of its kind first.
 

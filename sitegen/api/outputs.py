@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import starmap
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
@@ -16,7 +17,7 @@ from sitegen.analysis.comparison.variants import variant_comparison as compare_v
 from sitegen.analysis.comparison.variants import variant_of
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.model.kinds import traits_of
-from sitegen.model.metrics import MetricSpec, Verdict
+from sitegen.model.metrics import MetricSpec, Threshold, Verdict
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result, Status
 from sitegen.project_files import LARGEST_ARGUMENT, read_file
@@ -147,7 +148,7 @@ def evaluate(cases: Records, responses: Records, thresholds: Thresholds = ()) ->
     )
     result = scorer("responses").score(inputs)
     stated = thresholds.items() if isinstance(thresholds, Mapping) else thresholds
-    return Evaluated("responses", result, _verdict("responses", stated, result))
+    return Evaluated("responses", result, _verdict("responses", starmap(Threshold, stated), result))
 
 
 @overload
@@ -193,7 +194,7 @@ def _specs_of_results(kind: str, *results: Result) -> tuple[MetricSpec, ...]:
     return specs_with_usage(specs_of(scorer(kind), cards), cards)
 
 
-def _verdict(kind: str, thresholds: Iterable[tuple[str, float]], result: Result) -> Verdict:
+def _verdict(kind: str, thresholds: Iterable[Threshold], result: Result) -> Verdict:
     return verdict(all_specs(_specs_of_results(kind, result)), thresholds, result.scorecard.metrics)
 
 

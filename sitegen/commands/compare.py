@@ -164,7 +164,7 @@ def _of_one_eval(sides: list[tuple[str, str]], pattern: re.Pattern[str], fix: st
 
 def _compare_in_history(options: Options, sides: ComparedSides) -> ComparisonWithThresholds:
     if sides.revisions:
-        return compare_revisions(options, (sides.revisions[0], sides.revisions[1]))
+        return compare_revisions(options, sides.revisions[0], sides.revisions[1])
     return compare_iterations(options, sides.eval_id, sides.iterations)
 
 

@@ -76,7 +76,7 @@ def read_named(eval_id: str, content: bytes, path: str) -> EvalConfig | Evaluati
     Raises ConfigurationError, also for a key that neither of them has.
     """
     try:
-        root = read_configuring_yaml(content)[0]
+        root = read_configuring_yaml(content).root
     except UnreadableError:
         root = None  # ``read_entry`` raises the error with its line
     keys = [str(key) for key in root] if isinstance(root, dict) else []

@@ -4,14 +4,38 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterable
 from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple
 
 from sitegen.data_files.reading import UnreadableError, text_of
 
 MAX_CELLS: Final = 1_000_000
 """Cells of a CSV file. Scoring this many values takes about 700 MB."""
+
+
+class CsvTable(NamedTuple):
+    """The rows below a header."""
+
+    names: list[str]
+    """Of the columns, without white space at their ends; empty for a column without a name."""
+    rows: list[list[str]]
+
+
+def csv_table(content: bytes) -> CsvTable:
+    """The first row as names, and the others; rows of empty cells are left out. Raises UnreadableError."""
+    header, *rows = (row for row in csv_rows(content) if any(row))
+    names = [name.strip() for name in header]
+    check_distinct(names)
+    return CsvTable(names, rows)
+
+
+def check_distinct(names: Iterable[str], line: int | None = None) -> None:
+    """Raise UnreadableError if two columns have one name: it would be unclear which counts."""
+    for name, times in Counter(filter(None, names)).items():  # in one pass, because there may be a million columns
+        if times > 1:
+            raise UnreadableError(f"the column {name[:80]!r} stands twice", "Rename or remove one.", line)
 
 
 def csv_rows(content: bytes) -> list[list[str]]:

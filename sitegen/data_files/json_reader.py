@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from sitegen.data_files.reading import (
     DUPLICATE_KEY,
@@ -70,22 +70,51 @@ def parse_json(text: str, line: int = 1) -> ParsedFile:
     return ParsedFile(value, findings)
 
 
-def json_lines(content: bytes, findings: list[Finding], fix: str, of: str = "") -> Iterator[tuple[int, Value]]:
-    """Yield the number and the value of each line of JSON Lines. Raises UnreadableError if it is not UTF-8.
+class JsonLine(NamedTuple):
+    """A line of JSON Lines that is not empty."""
+
+    number: int
+    parsed: ParsedFile
+    """Without a value if the line cannot be read."""
+    error: UnreadableError | None = None
+    """Why it cannot be read."""
+
+    def read(self) -> ParsedFile:
+        """The value with its findings. Raises UnreadableError if the line cannot be read."""
+        if self.error is not None:
+            raise self.error
+        return self.parsed
+
+
+class LineValue(NamedTuple):
+    """The value of a line of JSON Lines."""
+
+    number: int
+    value: Value
+
+
+def each_line(content: bytes) -> Iterator[JsonLine]:
+    """Parse JSON Lines line by line. Raises UnreadableError if the file is not UTF-8."""
+    for number, line in enumerate(text_of(content).split("\n"), 1):
+        if line.strip():
+            try:
+                yield JsonLine(number, parse_json(line, number))
+            except UnreadableError as error:
+                yield JsonLine(number, ParsedFile(None), error)
+
+
+def json_lines(content: bytes, findings: list[Finding], fix: str, of: str = "") -> Iterator[LineValue]:
+    """Yield the value of each line of JSON Lines. Raises UnreadableError if it is not UTF-8.
 
     Lines that cannot be read are left out and reported in *findings* with their number, as are duplicate keys. *fix*
     says what to do about an unreadable line, and *of* whose line it is: `` of 'short'``.
     """
-    for number, line in enumerate(text_of(content).split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            value, odd = parse_json(line, number)
-        except UnreadableError as error:
+    for number, parsed, error in each_line(content):
+        if error is not None:
             findings.append(error.finding(f"Line {number}{of}")._replace(fix=fix, line=number))
         else:
-            findings += (finding._replace(line=number) for finding in odd)
-            yield number, value
+            findings += (finding._replace(line=number) for finding in parsed.findings)
+            yield LineValue(number, parsed.value)
 
 
 def _without_surrogates(value: Value) -> Value:

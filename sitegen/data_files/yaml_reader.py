@@ -71,21 +71,30 @@ def read_json_or_yaml(ending: str, content: bytes) -> ParsedFile:
     return ParsedFile(values[0] if len(values) == 1 else list(values), findings)
 
 
-def read_configuring_yaml(content: bytes) -> tuple[Any, KeyLines]:
-    """The one document of a YAML file as PyYAML's safe loader reads it, and the lines of its keys, five levels deep.
+class ConfiguringYaml(NamedTuple):
+    """The one document of a YAML file, and the lines of its keys, five levels deep."""
+
+    root: Any
+    lines: KeyLines
+
+
+def read_configuring_yaml(content: bytes) -> ConfiguringYaml:
+    """The document as PyYAML's safe loader reads it.
 
     Raises UnreadableError, never anything else.
     """
     if len(content) > MAX_CONFIGURING_BYTES:
         raise UnreadableError(f"it has {len(content):,} bytes", f"Keep it under {MAX_CONFIGURING_BYTES:,} bytes.")
 
-    def load() -> tuple[Any, KeyLines]:
+    def load() -> ConfiguringYaml:
         for _ in _bounded_events(content, MAX_CONFIGURING_NODES):
             pass  # the loader builds everything at once, so the bounds have to be checked before
         loader = _loader_class()(content)
         try:
             node = loader.get_single_node()
-            return (None, {}) if node is None else (loader.construct_document(node), _lines_of_keys(node))
+            if node is None:
+                return ConfiguringYaml(None, {})
+            return ConfiguringYaml(loader.construct_document(node), _lines_of_keys(node))
         finally:
             loader.dispose()
 

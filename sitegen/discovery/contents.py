@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from sitegen.data_files.json_reader import parse_json, read_json
+from sitegen.data_files.json_reader import each_line, read_json
 from sitegen.data_files.reading import UnreadableError, text_of
 from sitegen.data_files.yaml_reader import read_yaml
 from sitegen.history.repository import Repository
@@ -76,7 +76,7 @@ def value_of(ending: str, content: bytes) -> Value:
         if ending == "json":
             return read_json(content).value
         if ending in ("jsonl", "ndjson"):
-            return [parse_json(line).value for line in text_of(content).split("\n") if line.strip()]
+            return [line.read().value for line in each_line(content)]
         if ending in ("yaml", "yml"):
             values = read_yaml(content).values
             return values[0] if len(values) == 1 else list(values)

@@ -1,6 +1,7 @@
 """Writes tables to files. Each file is written under a temporary name and then moved, so it is never incomplete.
 
-Only Parquet goes through pandas, whose JSON rounds numbers to 15 digits and whose SQL declares no keys.
+Only Parquet goes through pandas. Its JSON writes at most 15 digits, so numbers would change. Its CSV and SQLite are
+exact but would not be simpler, because the declarations of tables and the spelling of cells would stay here.
 """
 
 from __future__ import annotations

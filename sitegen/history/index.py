@@ -11,6 +11,7 @@ import re
 import stat
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import starmap
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
@@ -50,15 +51,17 @@ _Entry: TypeAlias = tuple[str, str, str, _Recorded | None]
 """Path, mode, blob id, recorded state."""
 
 
-def unproven(
-    repository: RepositoryPlace, root: Path, head: str, pathspecs: tuple[str, ...]
-) -> Iterator[tuple[str, str | None]]:
-    """(path, blob id in the commit) of every tracked file whose state on disk is not surely the commit's.
+class UnprovenFile(NamedTuple):
+    """A tracked file, and its blob id in the commit; None if the commit has no regular file there."""
 
-    The id is None if the commit has no regular file there. Submodules are left out.
-    """
+    path: str
+    oid: str | None
+
+
+def unproven(repository: RepositoryPlace, root: Path, head: str, pathspecs: tuple[str, ...]) -> Iterator[UnprovenFile]:
+    """Every tracked file whose state on disk is not surely the commit's. Submodules are left out."""
     staged = dict(_staged(repository, root, head, pathspecs))
-    yield from staged.items()
+    yield from starmap(UnprovenFile, staged.items())
     written = _modified_at(os.stat(repository.git_dir / "index")) if (repository.git_dir / "index").exists() else (0, 0)
     in_folder = _folder_test(str(root))
     for path, mode, oid, recorded in _index_entries(repository, root, pathspecs):
@@ -66,7 +69,7 @@ def unproven(
             continue
         if recorded is None or not in_folder(path.rpartition("/")[0]) or not _is_same(root, path, recorded, written):
             has_content = mode in REGULAR and not (recorded and recorded.flags & _ONLY_INTENDED)
-            yield path, oid if has_content else None
+            yield UnprovenFile(path, oid if has_content else None)
 
 
 def _staged(

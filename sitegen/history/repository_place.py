@@ -112,10 +112,17 @@ def git_command(*arguments: str) -> list[str]:
     return [GIT, *(part for name, value in CONFIGURATION for part in ("-c", f"{name}={value}")), *arguments]
 
 
-def find_repository(path: Path, rev: str = "HEAD") -> tuple[RepositoryPlace, str | None]:
-    """The repository around a folder or a file, and the id of the commit that a revision names in it.
+class RepositoryAt(NamedTuple):
+    """A repository, and the id of the commit that a revision names in it; None if it names no commit."""
 
-    The id is None if the revision names no commit. This takes one process of some 4 ms. Raises RepositoryError with
+    place: RepositoryPlace
+    head: str | None
+
+
+def find_repository(path: Path, rev: str = "HEAD") -> RepositoryAt:
+    """The repository around a folder or a file, at a revision.
+
+    This takes one process of some 4 ms. Raises RepositoryError with
     git's own message if there is no repository or git refuses to read it.
     """
     folder = path if path.is_dir() else path.parent
@@ -155,7 +162,7 @@ def find_repository(path: Path, rev: str = "HEAD") -> tuple[RepositoryPlace, str
         root = git_dir.parent
     place = RepositoryPlace(git_dir=git_dir, common_dir=_common(git_dir), root=root, shallow=shallow)
     is_commit = answer.returncode == 0 and _ID.fullmatch(commit) and revision == rev
-    return place, commit if is_commit else None
+    return RepositoryAt(place, commit if is_commit else None)
 
 
 def is_tracked(path: Path) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sitegen.errors import ConfigurationError, NothingToReportError
+from sitegen.model.values import MetadataEntry
 from sitegen.project_files import LARGEST_FILE, read_file
 from sitegen.scoring.responses.cases import are_anonymous
 
@@ -19,8 +20,8 @@ class PromptCase(NamedTuple):
     input: str
     expected: str | None
     category: str
-    metadata: tuple[tuple[str, str], ...]
-    """(name, text); nested members have dotted names, ``a.b``."""
+    metadata: tuple[MetadataEntry, ...]
+    """Nested members have dotted names, ``a.b``."""
 
     def values(self) -> dict[str, str]:
         """Values of the placeholders of a prompt, without the expected text, which a prompt must not reveal."""
@@ -72,12 +73,12 @@ def _prompt_case(value: Any, number: int, file: Path) -> PromptCase:
     )
 
 
-def _flat_metadata(above: str, members: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _flat_metadata(above: str, members: dict[str, Any]) -> Iterator[MetadataEntry]:
     for key, value in members.items():
         if isinstance(value, dict):
             yield from _flat_metadata(f"{above}{key}.", value)
         else:
-            yield f"{above}{key}", _case_text(value)
+            yield MetadataEntry(f"{above}{key}", _case_text(value))
 
 
 def _case_text(value: Any) -> str:

@@ -16,6 +16,7 @@ from sitegen.config import EvalConfig, Manifest
 from sitegen.configuring import significance_level
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.model.kinds import traits_of
+from sitegen.model.metrics import Threshold
 from sitegen.model.scorecards import Result
 from sitegen.model.series import Point
 from sitegen.model.timeline import EvalHistory, Snapshot
@@ -102,7 +103,7 @@ def compare_iterations(options: Options, eval_id: str, numbers: Sequence[int]) -
         return ComparisonWithThresholds(document, _thresholds_of(study))
 
 
-def compare_revisions(options: Options, revisions: tuple[str, str]) -> ComparisonWithThresholds:
+def compare_revisions(options: Options, base: str, head: str) -> ComparisonWithThresholds:
     """Compare two revisions: of every eval that both have the newest outputs, each by the rules of its revision.
 
     Raises NothingToReportError if they have none in common.
@@ -110,7 +111,7 @@ def compare_revisions(options: Options, revisions: tuple[str, str]) -> Compariso
     sides: list[dict[str, ScoredSide]] = []
     thresholds: dict[str, Thresholds] = {}
     manifest = Manifest()
-    for revision in revisions:
+    for revision in (base, head):
         with open_study(options._replace(rev=revision)) as study:
             living = [history for history in study.evals.values() if history.snapshots and not history.deleted]
             sides.append(
@@ -124,7 +125,7 @@ def compare_revisions(options: Options, revisions: tuple[str, str]) -> Compariso
     before, after = sides
     common = [eval_id for eval_id in before if eval_id in after and before[eval_id].kind == after[eval_id].kind]
     if not common:
-        raise NothingToReportError(f"{revisions[0]!r} and {revisions[1]!r} have no eval with outputs in common.")
+        raise NothingToReportError(f"{base!r} and {head!r} have no eval with outputs in common.")
     documents = [
         _document(eval_id, [before[eval_id], after[eval_id]], _alpha_of(manifest.entry(eval_id))) for eval_id in common
     ]
@@ -157,7 +158,7 @@ def _result_change(eval_id: str, before: ScoredSide, after: ScoredSide) -> Resul
     return change_of(eval_id, specs, first, second, before.kind)
 
 
-def _thresholds(kind: str, stated: Iterable[tuple[str, float]]) -> Thresholds:
+def _thresholds(kind: str, stated: Iterable[Threshold]) -> Thresholds:
     """The thresholds of the kind, replaced by those of the manifest where it has any."""
     return {spec.name: spec.least for spec in scorer(kind).metrics if spec.least is not None} | dict(stated)
 

@@ -72,6 +72,7 @@ class Writer:
         row = self.standing_row(path, key)
         if row is None:
             return False
+        # Recorded like a file that was written: what no writer records is deleted at the end of the build.
         self.rows.append(row._replace(owner=owner))
         return True
 

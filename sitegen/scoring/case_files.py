@@ -15,9 +15,9 @@ from functools import lru_cache
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.config import case_settings
-from sitegen.data_files.csv_reader import csv_rows
-from sitegen.data_files.json_reader import parse_json
-from sitegen.data_files.reading import UnreadableError, text_of
+from sitegen.data_files.csv_reader import csv_table
+from sitegen.data_files.json_reader import each_line
+from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_json_or_yaml
 from sitegen.model.contents import CaseSides
 from sitegen.model.problems import Finding
@@ -226,29 +226,22 @@ def _parse_case_file(ending: str, content: bytes, keys: CaseKeys) -> CaseFile:
 
 def _csv_cases(content: bytes, keys: CaseKeys) -> list[dict[str, Value]]:
     """One case a row, with its cells as text. An empty cell is no value; but an empty output is an empty answer."""
-    header, *rows = (row for row in csv_rows(content) if any(row))
-    names = [name.strip() for name in header]
-    if double := next((name for place, name in enumerate(names) if name and name in names[:place]), None):
-        raise UnreadableError(f"the column {double[:80]!r} stands twice", "Rename one.")
-    output = keys.output or usual_key([dict.fromkeys(names)], OUTPUT)
+    table = csv_table(content)
+    output = keys.output or usual_key([dict.fromkeys(table.names)], OUTPUT)
     return [
-        {name: cell or (cell if name == output else None) for name, cell in zip(names, row, strict=False) if name}
-        for row in rows
+        {name: cell or (cell if name == output else None) for name, cell in zip(table.names, row, strict=False) if name}
+        for row in table.rows
     ]
 
 
 def _members_of_lines(content: bytes, findings: list[Finding]) -> Iterator[tuple[Value, int | None]]:
-    for number, line in enumerate(text_of(content).split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            value, odd = parse_json(line, number)
-        except UnreadableError as error:
+    for number, parsed, error in each_line(content):
+        if error is not None:
             message = f"Line {number} cannot be read: {error.message}"
             findings.append(Finding(severity="error", message=message, fix="Run the cases again.", line=number))
             continue
-        findings += odd
-        yield value, number
+        findings += parsed.findings
+        yield parsed.value, number
 
 
 class _CaseReader:

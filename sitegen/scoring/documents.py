@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, ClassVar, Final, TypeAlias, cast
 
+from sitegen.model.metrics import Threshold
 from sitegen.model.scorecards import Result
 from sitegen.scoring.fields_document import fields_part
 from sitegen.scoring.highlights.document import highlights_part
@@ -59,7 +60,7 @@ def results_document(
     *,
     eval_id: str,
     metadata: Metadata,
-    thresholds: Iterable[tuple[str, float]] = (),
+    thresholds: Iterable[Threshold] = (),
     methods: Sequence[str] = (),
 ) -> Document:
     """The document of one result.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import posixpath
 from typing import NamedTuple
 
-from sitegen.data_files.json_reader import parse_json
-from sitegen.data_files.reading import UnreadableError, text_of
+from sitegen.data_files.json_reader import each_line, parse_json
+from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_json_or_yaml
 from sitegen.model.problems import Finding, Severity
 from sitegen.model.values import Value
@@ -111,17 +111,12 @@ class _OutputReader:
 
     def _lines(self, content: bytes) -> None:
         number = 0
-        for line_number, line in enumerate(text_of(content).split("\n"), 1):
-            if not line.strip():
+        for number, line in enumerate(each_line(content), 1):
+            if line.error is not None:
+                self._report("error", f"Line {line.number} cannot be read: {line.error.message}", line.number)
                 continue
-            number += 1
-            try:
-                value, findings = parse_json(line, line_number)
-            except UnreadableError as error:
-                self._report("error", f"Line {line_number} cannot be read: {error.message}", line_number)
-                continue
-            self._output.findings.extend(findings)
-            self._document(value, number, line_number)
+            self._output.findings.extend(line.parsed.findings)
+            self._document(line.parsed.value, number, line.number)
         if not number:
             raise UnreadableError("it is empty", "Write one JSON object a line.")
 

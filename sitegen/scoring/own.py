@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from sitegen.config import KIND_FILES, EvalConfig, KindFiles
 from sitegen.errors import ConfigurationError
-from sitegen.extensions import KINDS, METRICS, extension
+from sitegen.extensions import KINDS, METRICS, InstalledExtension, extension
 from sitegen.model.metrics import Metric, MetricSpec
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, Result
@@ -79,18 +79,18 @@ def own_versions(settings: str) -> str:
     return " ".join(f"{name}:{_version(METRICS, name)}" for name in _metric_names(settings))
 
 
-def installed_versions(entries: Iterable[EvalConfig]) -> tuple[tuple[str, str, int], ...]:
-    """(group of entry points, name, version) of each installed kind and metric that the evals of a manifest use."""
+def installed_versions(entries: Iterable[EvalConfig]) -> tuple[InstalledExtension, ...]:
+    """The installed kinds and metrics that the evals of a manifest use."""
     builtin = {files.kind for files in KIND_FILES}
     extensions: list[tuple[str, str]] = []
     for entry in entries:
         if entry.kind and entry.kind not in builtin:
             extensions.append((KINDS, entry.kind))
         extensions += [(METRICS, name) for name in _metric_names(entry.settings)]
-    return tuple((group, name, _version(group, name)) for group, name in dict.fromkeys(extensions))
+    return tuple(InstalledExtension(group, name, _version(group, name)) for group, name in dict.fromkeys(extensions))
 
 
-def still_installed(extensions: Iterable[tuple[str, str, int]]) -> bool:
+def still_installed(extensions: Iterable[InstalledExtension]) -> bool:
     """Whether all kinds and metrics that a site was built with are installed in the same versions."""
     return all(_version(group, name) == version for group, name, version in extensions)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from sitegen.model.metrics import Metric, MetricSpec, Verdict, VerdictRow, VerdictStatus
+from sitegen.model.metrics import Metric, MetricSpec, Threshold, Verdict, VerdictRow, VerdictStatus
 
 
 def verdict(
     specs: Sequence[MetricSpec],
-    thresholds: Iterable[tuple[str, float]],
+    thresholds: Iterable[Threshold],
     values: Iterable[Metric],
     only: Collection[str] | None = None,
 ) -> Verdict:

@@ -117,7 +117,7 @@ class EvalScorecards:
         """Score the snapshots whose scorecards are missing."""
         missing = list({self.key(snapshot): snapshot for snapshot in snapshots if snapshot not in self}.values())
         for _ in self.results(missing):
-            pass
+            pass  # each scorecard is stored on the way; nothing here needs the results themselves
 
     def series_specs(self) -> tuple[MetricSpec, ...]:
         """The metrics of the series without those of usage, the headline first.

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterable, Iterator
-from itertools import chain
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, starmap
+from typing import Any, NamedTuple
 
 from sitegen.analysis.memo import Memo, PageRow
 from sitegen.errors import Notice
+from sitegen.extensions import InstalledExtension
 from sitegen.history.fold_state import stored
 from sitegen.project import Project
 from sitegen.render.below import remove
@@ -40,8 +41,8 @@ class Site(NamedTuple):
     """Evals, instruction files and single pages that sitegen failed to make. They count among the errors."""
     unmatched_redactions: tuple[str, ...] = ()
     """Globs under ``redact`` that match no field: the site may show what they should hide."""
-    extensions: tuple[tuple[str, str, int], ...] = ()
-    """(group of entry points, name, version) of the kinds and metrics that installed packages added to its evals."""
+    extensions: tuple[InstalledExtension, ...] = ()
+    """The kinds and metrics that installed packages added to its evals."""
 
     @property
     def problems(self) -> int:
@@ -49,7 +50,11 @@ class Site(NamedTuple):
         return self.errors + self.warnings
 
 
-def _still_installed(extensions: list[tuple[str, str, int]]) -> bool:
+def _extensions(stored_site: dict[str, Any]) -> tuple[InstalledExtension, ...]:
+    return tuple(starmap(InstalledExtension, stored_site["extensions"]))
+
+
+def _still_installed(extensions: Sequence[InstalledExtension]) -> bool:
     """Whether the packages that added kinds or metrics to the last site are installed in the same versions."""
     if not extensions:
         return True
@@ -103,7 +108,7 @@ class Ledger:
     def head(self) -> str | None:
         """Id of the commit that the folder shows; None if the folder is not trusted or more than history changed."""
         if self._state and self.trusted and self._state["fingerprint"] == self._project.fingerprint:
-            return str(self._state["head"]) if _still_installed(self._state["site"]["extensions"]) else None
+            return str(self._state["head"]) if _still_installed(_extensions(self._state["site"])) else None
         return None
 
     def unchanged(self) -> Site:
@@ -115,7 +120,7 @@ class Ledger:
             removed=0,
             unchanged=self._memo.count_pages(self._site),
             unmatched_redactions=tuple(site.unmatched_redactions),
-            extensions=tuple((group, name, version) for group, name, version in site.extensions),
+            extensions=_extensions(self._state["site"]),
         )
 
     def standing_files(self, owner: str) -> tuple[PageRow, ...]:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from sitegen.commands.app import app
+from sitegen.data_files.csv_reader import check_distinct
 from sitegen.data_files.reading import UnreadableError
 from sitegen.errors import ConfigurationError
 from sitegen.scoring.case_files import kind_of_case_file, read_case_file, sides_of
@@ -66,6 +67,25 @@ def test_rows_of_csv_are_cases_whose_columns_are_known_by_the_same_names() -> No
     assert kind_of_case_file("x.csv", b"id,expected\na,4\n") is None
     with pytest.raises(UnreadableError, match="'Actual' stands twice"):
         read_case_file("x.csv", TABLE.replace(b"Question", b"Actual"), CaseKeys())
+
+
+def test_the_columns_of_a_header_of_any_length_are_compared_once() -> None:
+    names = [CountedText(f"column {number}") for number in range(2_000)]
+    check_distinct([*names, CountedText("")])
+    with pytest.raises(UnreadableError, match="'column 7' stands twice"):
+        check_distinct([*names, names[7]])
+    assert CountedText.comparisons < 10 * len(names)
+
+
+class CountedText(str):
+    """A text that counts how often any of them was compared with another."""
+
+    comparisons = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        CountedText.comparisons += 1
+        return str.__eq__(self, other)
 
 
 def test_json_lines_are_cases_and_other_lines_are_told() -> None:

@@ -16,7 +16,7 @@ from sitegen.model.cells import Cell, CellFlip, Run
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import DeltaParts, MetricDelta, Overlap
 from sitegen.model.gate import EvalCheck, GatedChange, GateVerdict, InstructionChange, MetricLimits, Reason
-from sitegen.model.metrics import MetricSpec
+from sitegen.model.metrics import MetricSpec, Threshold
 from sitegen.model.noise import ChangeVerdict, Decision
 from sitegen.model.series import EvalInfo
 
@@ -96,7 +96,7 @@ def test_what_names_eval_and_metric_goes_before_what_names_less():
             "c": EvalLimits(metrics={"colour": Limit(drop=3.0)}),
         },
     )
-    thresholds = (("f1", 0.4), ("recall", 0.7))
+    thresholds = (Threshold("f1", 0.4), Threshold("recall", 0.7))
     specs = (F1, RECALL)
     assert limits_of(gate, thresholds, "a", specs) == {"f1": MetricLimits(0.6, 5.0), "recall": MetricLimits(0.7, None)}
     assert limits_of(gate, thresholds, "b", specs) == {"f1": MetricLimits(0.5, 2.0), "recall": MetricLimits(0.7, None)}

@@ -1,6 +1,7 @@
 """What surrounds a call of a model: prompts, test cases, grades, the file of responses."""
 
 import json
+from itertools import starmap
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,15 @@ from sitegen.llm.client import CallSettings, check_call_settings
 from sitegen.llm.judging import grade
 from sitegen.llm.prompts import JUDGE, Prompt, parse_template, read_prompt
 from sitegen.llm.responses_file import ResponsesFile, Slot, partial_of
+from sitegen.model.values import MetadataEntry
 
-CASE = PromptCase("c1", "How much {metadata.unit}?", "Two", "sums", (("unit", "litres"), ("of.what", "milk")))
+CASE = PromptCase(
+    "c1",
+    "How much {metadata.unit}?",
+    "Two",
+    "sums",
+    (MetadataEntry("unit", "litres"), MetadataEntry("of.what", "milk")),
+)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +102,9 @@ def test_cases_are_read_with_text_for_whatever_stands_there(tmp_path: Path) -> N
     ]
     (tmp_path / "t.json").write_text(json.dumps({"test_cases": cases}))
     assert read_prompt_cases(tmp_path / "t.json") == (
-        PromptCase("7", '{"a": [1]}', "2", "", (("of.what", "milk"), ("n", "1.5"), ("none", ""))),
+        PromptCase(
+            "7", '{"a": [1]}', "2", "", tuple(starmap(MetadataEntry, (("of.what", "milk"), ("n", "1.5"), ("none", ""))))
+        ),
         PromptCase("b", "x", None, "", ()),
     )
 

@@ -2,7 +2,9 @@
 
 import ast
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 PACKAGE = Path(__file__).parents[2] / "sitegen"
 
@@ -49,6 +51,59 @@ def test_no_function_parameter_or_variable_has_a_name_that_says_nothing():
     }
     assert len(names) > 1000
     assert {(file, name) for file, name in names if name.strip("_") in VAGUE} == WRITTEN_KEYS
+
+
+NAMED_ROWS: Final = (
+    *("model", "analysis", "history", "data_files", "html", "exporting", "stages", "questions"),
+    *("pages/overview", "pages/trend", "pages/placeholders.py"),
+)
+"""Packages whose public functions and values name the parts of what they give to others."""
+
+POSITIONS: Final = {
+    "analysis/cells.py spans": "a run and where it ends: made for every run of every cell",
+    "analysis/cells.py flips_between": "two indices of points, as pairwise gives them",
+    "analysis/error_patterns.py RULES": "a mapping from names to rules, in the order in which they are tried",
+}
+
+
+def test_what_crosses_packages_has_names_for_its_parts_and_is_no_bare_tuple():
+    files = [
+        file
+        for place in NAMED_ROWS
+        for file in ((PACKAGE / place).rglob("*.py") if "." not in place else [PACKAGE / place])
+    ]
+    bare = {
+        f"{file.relative_to(PACKAGE).as_posix()} {name}"
+        for file in sorted(files)
+        for name, annotation in _public_annotations(ast.parse(file.read_text(encoding="utf-8")))
+        if any(map(_has_fixed_length, ast.walk(annotation)))
+    }
+    assert len(files) > 100
+    assert bare == POSITIONS.keys()
+
+
+def _public_annotations(tree: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """Name and annotation of each field, parameter and result that other modules can use."""
+    for node in ast.iter_child_nodes(tree):
+        match node:
+            case ast.ClassDef(name=name) if not name.startswith("_"):
+                yield from _public_annotations(node)
+            case ast.FunctionDef(name=name) if not name.startswith("_") or name == "__init__":
+                parameters = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+                for annotation in (node.returns, *(parameter.annotation for parameter in parameters)):
+                    if annotation is not None:
+                        yield name, annotation
+            case ast.AnnAssign(target=ast.Name(id=name)) if not name.startswith("_"):
+                yield name, node.annotation
+
+
+def _has_fixed_length(node: ast.AST) -> bool:
+    """Whether an annotation is a tuple of two or more items; one with an ellipsis has any number of the same."""
+    match node:
+        case ast.Subscript(value=ast.Name(id="tuple"), slice=ast.Tuple(elts=[_, *_, last])):
+            return not (isinstance(last, ast.Constant) and last.value is Ellipsis)
+        case _:
+            return False
 
 
 def _named_by(node: ast.AST) -> list[str]:

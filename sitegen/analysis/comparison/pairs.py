@@ -28,7 +28,7 @@ class VariantSample(NamedTuple):
     cases: dict[str, CaseOutcome]
 
 
-class RawMetricTest(NamedTuple):
+class _RawMetricTest(NamedTuple):
     """One metric of one pair before p values are adjusted over all pairs."""
 
     first: float | None
@@ -79,7 +79,7 @@ def agreed(winners: Iterable[str | None]) -> str | None:
     return names.pop() if len(names) == 1 else None
 
 
-def _accuracy_test(first: VariantSample, second: VariantSample, alpha: float) -> RawMetricTest:
+def _accuracy_test(first: VariantSample, second: VariantSample, alpha: float) -> _RawMetricTest:
     numbers_1, numbers_2 = first.measured, second.measured
     by_case = _by_case(first, second, lambda case: case.right)
     only_first = sum(before > after for before, after in by_case)
@@ -87,7 +87,7 @@ def _accuracy_test(first: VariantSample, second: VariantSample, alpha: float) ->
     h = None
     if numbers_1.scored and numbers_2.scored:
         h = sample_size.cohens_h(numbers_2.right / numbers_2.scored, numbers_1.right / numbers_1.scored)
-    return RawMetricTest(
+    return _RawMetricTest(
         first=numbers_1.accuracy,
         second=numbers_2.accuracy,
         independent=tests.chi_square(
@@ -102,12 +102,12 @@ def _accuracy_test(first: VariantSample, second: VariantSample, alpha: float) ->
     )
 
 
-def _quality_test(first: VariantSample, second: VariantSample, alpha: float) -> RawMetricTest:
+def _quality_test(first: VariantSample, second: VariantSample, alpha: float) -> _RawMetricTest:
     if exchanged(first.measured.judges, second.measured.judges):
         return _untested_quality(first, second)
     by_case = _by_case(first, second, lambda case: case.grade)
     d = sample_size.cohens_d(second.grades, first.grades)
-    return RawMetricTest(
+    return _RawMetricTest(
         first=first.measured.quality,
         second=second.measured.quality,
         independent=tests.t_test(first.grades, second.grades),
@@ -120,9 +120,9 @@ def _quality_test(first: VariantSample, second: VariantSample, alpha: float) -> 
     )
 
 
-def _untested_quality(first: VariantSample, second: VariantSample) -> RawMetricTest:
+def _untested_quality(first: VariantSample, second: VariantSample) -> _RawMetricTest:
     """Both values without any test, because two judges gave the grades."""
-    return RawMetricTest(
+    return _RawMetricTest(
         first=first.measured.quality,
         second=second.measured.quality,
         independent=replace(tests.t_test((), ()), note=TWO_JUDGES),
@@ -148,7 +148,7 @@ def _by_case(
 def _decide(
     metric: TestedMetric,
     couples: Sequence[tuple[VariantSample, VariantSample]],
-    raw: Sequence[RawMetricTest],
+    raw: Sequence[_RawMetricTest],
     alpha: float,
 ) -> list[MetricTest]:
     """One metric of every pair, with p values adjusted over all pairs."""
@@ -161,7 +161,7 @@ def _metric_test(
     metric: TestedMetric,
     alpha: float,
     couple: tuple[VariantSample, VariantSample],
-    raw: RawMetricTest,
+    raw: _RawMetricTest,
     independent_p: float | None,
     paired_p: float | None,
 ) -> MetricTest:

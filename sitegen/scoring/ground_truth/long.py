@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from sitegen.data_files.csv_reader import check_distinct
 from sitegen.data_files.reading import UnreadableError
 from sitegen.scoring.ground_truth.truth import GroundTruth, Tree, TruthDocument, is_plain_path, mapped_path, unmapped
-from sitegen.scoring.ground_truth.wide import check_distinct, id_column
+from sitegen.scoring.ground_truth.wide import id_column
 from sitegen.scoring.mapping import Mapping
 
 _FIELD: Final = frozenset({"field", "attribute", "name", "path"})

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Final, Protocol
 
 from sitegen.data_files.csv_reader import csv_rows
-from sitegen.data_files.json_reader import parse_json
-from sitegen.data_files.reading import UnreadableError, text_of
+from sitegen.data_files.json_reader import each_line
+from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_json_or_yaml
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
@@ -86,11 +86,10 @@ def _truth_of_tree(ending: str, content: bytes, mapping: Mapping) -> GroundTruth
         return _truth_of_documents(value, mapping, odd)
     values: list[Value] = []
     findings: list[Finding] = []
-    for number, line in enumerate(text_of(content).split("\n"), 1):
-        if line.strip():
-            value, odd = parse_json(line, number)
-            values.append(value)
-            findings += odd
+    for line in each_line(content):
+        value, odd = line.read()
+        values.append(value)
+        findings += odd
     return _truth_of_documents(values, mapping, tuple(findings))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sitegen.data_files.csv_reader import check_distinct
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding
 from sitegen.scoring.ground_truth.truth import GroundTruth, Tree, TruthDocument, mapped_path, truth_warning, unmapped
@@ -57,15 +58,6 @@ def id_column(header: list[str], mapping: Mapping) -> str | None:
     key = mapping.documents.key if mapping.documents else "id"
     mapped = [column for column in header if mapping.csv_to_json.get(column) == key]
     return mapped[0] if mapped else ("id" if "id" in header else None)
-
-
-def check_distinct(header: list[str], line: int) -> None:
-    """Raise UnreadableError if two columns have one name: it would be unclear which counts."""
-    columns: set[str] = set()
-    for column in header:
-        if column and column in columns:
-            raise UnreadableError(f"the column {column!r} stands twice", "Rename or remove one.", line)
-        columns.add(column)
 
 
 def _named_documents(

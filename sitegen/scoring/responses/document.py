@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final, TypeAlias
 
 from sitegen.errors import ConfigurationError
-from sitegen.model.metrics import Verdict, VerdictStatus
+from sitegen.model.metrics import Threshold, Verdict, VerdictStatus
 from sitegen.model.scorecards import Result, Status
 from sitegen.model.values import Value
 from sitegen.scoring.responses.measures import METRICS
@@ -130,9 +130,7 @@ def metrics_of(methods: Sequence[str]) -> tuple[str, ...]:
     return tuple(metric for method, metrics in METHODS.items() if method in methods for metric in metrics)
 
 
-def responses_part(
-    result: Result, thresholds: Iterable[tuple[str, float]] = (), methods: Sequence[str] = ()
-) -> ResponsesPart:
+def responses_part(result: Result, thresholds: Iterable[Threshold] = (), methods: Sequence[str] = ()) -> ResponsesPart:
     """Make the part of one result, with the verdict on the metrics of these methods, or of all if there are none.
 
     *thresholds* override those of the metrics. Raises ConfigurationError if a method is unknown.
@@ -142,7 +140,7 @@ def responses_part(
     judged = (*names, *USAGE)
     verdict_on_methods = verdict(
         [spec for spec in all_specs(METRICS) if spec.name in judged],
-        [(name, least) for name, least in thresholds if name in judged],
+        [threshold for threshold in thresholds if threshold.metric in judged],
         result.scorecard.metrics,
     )
     return ResponsesPart(

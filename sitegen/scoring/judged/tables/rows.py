@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from importlib.util import find_spec
 from typing import Final, NamedTuple
 
-from sitegen.data_files.csv_reader import csv_rows
+from sitegen.data_files.csv_reader import csv_table
 from sitegen.data_files.json_reader import json_lines, read_json
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding
@@ -47,12 +47,9 @@ def read_rows(ending: str, content: bytes, list_at: str = "") -> ResultTable:
 
 
 def _csv_table(content: bytes) -> ResultTable:
-    header, *lines = (row for row in csv_rows(content) if any(row))
-    names = [name.strip() for name in header]
-    if double := [name for place, name in enumerate(names) if name and name in names[:place]]:
-        raise UnreadableError(f"the column {double[0][:80]!r} stands twice", "Rename one.")
+    names, lines = csv_table(content)
     rows = [dict(zip(names, line, strict=False)) for line in lines]
-    return ResultTable(tuple(name for name in names if name), tuple(rows))
+    return ResultTable(tuple(filter(None, names)), tuple(rows))
 
 
 def _json_lines_table(content: bytes) -> ResultTable:
