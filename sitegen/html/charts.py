@@ -272,3 +272,20 @@ def _strokes(cells: Sequence[HeatCell]) -> str:
         path.append(f"m{first - column} {at - row}h{columns}")
         row, column = at, first + columns
     return f"M-.5 .5{''.join(path)}" if path else ""
+
+
+_AROUND: Final = 100
+"""Half the width of a picture around zero."""
+
+
+def around_zero(low: float, high: float, middle: float, scale: float, tone: str) -> str:
+    """An interval as a bar around zero, which is in the middle; *scale* > 0 is the value at either edge.
+
+    ``tone``: u for better, d for worse, n for neither. The picture is hidden from screen readers: a text beside it has
+    to say the same.
+    """
+    left, right, dot = (tenths(_AROUND * max(-1.0, min(1.0, value / scale))) for value in (low, high, middle))
+    return (
+        f'<svg class="ivl {tone}" viewBox="-106 0 212 12" preserveAspectRatio=none aria-hidden=true>'
+        f'<path class=z d="M0 0V12"/><path class=w d="M{left} 6H{right}"/><path class=m d="M{dot} 6h0"/></svg>'
+    )

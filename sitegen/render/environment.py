@@ -39,6 +39,7 @@ STYLES: Final = (
     "report",
     "why",
     "fields",
+    "compare",
     "variants",
     "steps",
     "spans",

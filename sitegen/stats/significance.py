@@ -93,6 +93,16 @@ def least_discordant(level: float, most: int) -> tuple[int, ...]:
     return tuple(least)
 
 
+def reach_of_chance(flipped: int, least: Sequence[int]) -> int:
+    """How far flips may be from even before McNemar's test calls them more than chance.
+
+    Of *flipped* pairs, those that go one way may be so many more than those that go the other. ``least``: a table of
+    ``least_discordant`` for *flipped* pairs or more.
+    """
+    rarer = sum(number <= flipped for number in least)
+    return flipped - 2 * rarer + 1 if rarer else flipped
+
+
 def t_test(first: Sequence[float], second: Sequence[float]) -> Significance:
     """Student's t-test of two independent samples, with their pooled variance.
 

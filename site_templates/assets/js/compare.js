@@ -1,7 +1,8 @@
 /* Any two iterations of an eval. What sitegen judged is in the page's data and in files beside it, and this looks it up:
-   what becomes of a cell from one state to another, and how uneven flips have to be until they are more than chance. See
-   pages/compare/compare_data.py. The choice is in the address, #a=0012&b=0015, and no other pair is ever shown for it. */
-const ABSENT = 6, LISTED = 200, NAMED = 8;
+   the answer for the pairs that the build judged, what becomes of a cell from one state to another, and how uneven flips have
+   to be until they are more than chance. See pages/compare/compare_data.py. The choice is in the address, #a=0012&b=0015, and
+   no other pair is ever shown for it. */
+const ABSENT = 6, LISTED = 200, FIELDS = 25, COMMITS = 8;
 const FATES = [
   ["broken", "Broken", "right before, wrong after"],
   ["fixed", "Fixed", "wrong before, right after"],
@@ -20,15 +21,12 @@ class Comparison {
     this.command = card.dataset.compare;
     // A point whose cells are not in the page is written short.
     this.points = this.data.points.map(point => (Array.isArray(point)
-      ? { slug: point[0], label: point[1], day: point[2], again: point[3], values: [point[4]], piece: point[5] } : { ...point, here: true }));
+      ? { slug: point[0], label: point[1], day: point[2], again: point[3], values: [point[4]], piece: point[5], same: point[6] } : { ...point, here: true }));
     this.page = { points: this.points.filter(point => point.here), block: this.data.block };
     this.pieces = new Map();
     this.last = this.points.length - 1;
     this.best = this.place(this.data.best);
-    for (const select of this.selects) {
-      select.append(...this.points.map((point, index) => this.option(point, index)).reverse());
-      select.addEventListener("change", () => this.choose(...this.selects.map(({ selectedIndex }) => (selectedIndex < 0 ? -1 : this.last - selectedIndex))));
-    }
+    this.fillSelects();
     $("[data-swap]", card).addEventListener("click", () => this.choose(this.b, this.a));
     $("[data-previous]", card).addEventListener("click", () => this.choose(this.last - 1, this.last));
     $("[data-best]", card).addEventListener("click", () => this.choose(this.best, this.last));
@@ -38,9 +36,28 @@ class Comparison {
 
   place(slug) { return this.points.findIndex(point => point.slug === slug); }
 
-  option(point, index) {
+  /** Newest first. Iterations with the output of an earlier one, which names them, stand together below all others. */
+  fillSelects() {
+    const copies = this.points.filter(point => point.same && !point.again);
+    for (const select of this.selects) {
+      const options = this.points.map((point, index) => this.option(point, index, copies)).reverse();
+      select.append(...options.filter(option => !copies.includes(this.points[option.value])));
+      if (copies.length) {
+        const group = element("optgroup");
+        group.label = "Same output as an earlier iteration";
+        group.append(...options.filter(option => copies.includes(this.points[option.value])));
+        select.append(group);
+      }
+      select.addEventListener("change", () => this.choose(...this.selects.map(({ value }) => (value === "" ? -1 : +value))));
+    }
+  }
+
+  option(point, index, copies) {
     const [value] = point.values, number = value === null ? "" : ` · ${this.data.metrics[0][0]} ${written(value)}`;
-    const option = element("option", "", `${point.label}${point.again ? " (scored again)" : ""} · ${point.day}${number}`);
+    const same = copies.filter(copy => copy.same === point.slug), original = copies.includes(point) ? this.points[this.place(point.same)] : null;
+    const note = original ? ` · same output as ${original.label}`
+      : same.length ? ` · +${same.length} same output: ${same.slice(0, 3).map(copy => copy.label.replace(/^iteration-/, "")).join(", ")}${same.length > 3 ? " …" : ""}` : "";
+    const option = element("option", "", `${point.label}${point.again ? " (scored again)" : ""}${number} · ${point.day}${note}`);
     option.value = index;
     return option;
   }
@@ -52,7 +69,8 @@ class Comparison {
     if (!unknown.length) this.show(...places);
     else {
       this.select(...places);
-      this.say(`This page has no iteration “${unknown.map(short).join("” and no “")}”, which the address asks for. `
+      const older = this.data.older ? ` It lists the newest ${this.points.length.toLocaleString("en")} of this eval: sitegen compare finds the others in the terminal.` : "";
+      this.say(`This page has no iteration “${unknown.map(short).join("” and no “")}”, which the address asks for.${older} `
         + "Either the link is mistyped, or the history was rewritten since. Choose two iterations above.");
     }
   }
@@ -65,7 +83,9 @@ class Comparison {
 
   select(a, b) {
     [this.a, this.b] = [a, b];
-    this.selects.forEach((select, side) => { select.selectedIndex = [a, b][side] < 0 ? -1 : this.last - [a, b][side]; });
+    this.selects.forEach((select, side) => { select.value = [a, b][side] < 0 ? "" : [a, b][side]; });
+    for (const pair of $$("[data-pair]")) pair.classList.add("no-js");
+    this.result.classList.remove("empty");
   }
 
   /** A sentence in place of a comparison. */
@@ -83,8 +103,15 @@ class Comparison {
     const label = point => `${point.label} (${point.slug})`;
     if (!outside.length) { this.draw(pair.map(point => this.side(this.page, point))); return; }
     if (pair.some(point => point.piece == null)) {
-      this.say(`${pair.map(label).join(" and ")} cannot be compared here: this eval has more values than its page may hold. In the terminal they can:`,
-        `sitegen compare ${pair.map(point => `${this.command}@${Number.parseInt(point.slug, 10) || point.slug}`).join(" ")}`);
+      const written = $$("[data-pair]").find(({ dataset }) => dataset.pair === pair.map(point => point.slug).join(" "));
+      if (written) {
+        written.classList.remove("no-js");
+        this.result.classList.add("empty");
+        this.result.replaceChildren();
+        this.status.textContent = $("h2", written).textContent;
+      } else {
+        this.say(`${pair.map(label).join(" and ")} cannot be compared here: this eval has more values than its page may hold. In the terminal they can:`, this.inTerminal(pair));
+      }
       return;
     }
     this.say(`Loading ${outside.map(label).join(" and ")} …`);
@@ -95,6 +122,10 @@ class Comparison {
     if (lost.length) this.say(`${lost.join(" and ")} could not be loaded or does not belong to this page. It lies beside the page; copy it as well, or reload.`);
     else if (pieces[0].stamp !== pieces[1].stamp) this.say("The site was built again meanwhile. Reload the page.");
     else this.draw(sides);
+  }
+
+  inTerminal(pair) {
+    return `sitegen compare ${pair.map(point => `${this.command}@${Number.parseInt(point.slug, 10) || point.slug}`).join(" ")}`;
   }
 
   /** The file with the cells of some points; undefined if it cannot be loaded. */
@@ -115,7 +146,7 @@ class Comparison {
     this.sides = sides;
     const found = this.compare(...sides);
     const lists = FATES.filter(([fate]) => found[fate].length).map(names => this.list(found[names[0]], ...names));
-    this.result.replaceChildren(this.summary(found), this.numbers(), ...lists);
+    this.result.replaceChildren(this.heads(), this.summary(found), this.numbers(), ...this.fields(found), ...lists, this.edits());
   }
 
   /* ---- looking up and counting ---- */
@@ -123,7 +154,7 @@ class Comparison {
   compare(first, last) {
     const holds = ({ block, place }, document) => block.held[document].filter(start => start <= place).length % 2 === 1;
     const held = first.block.documents.map((_, document) => [holds(first, document), holds(last, document)]);
-    const found = { byTruth: 0, held };
+    const found = { byTruth: 0, held, fields: new Map() };
     for (const [fate] of FATES) found[fate] = [];
     first.block.cells.forEach(([document, field, path, extra], index) => {
       const before = this.at(first, index), after = this.at(last, index);
@@ -131,6 +162,11 @@ class Comparison {
       if (place === null) return;
       const fate = FATES[place][0], flipped = fate === "fixed" || fate === "broken";
       found[fate].push({ document, field, path, extra, before, after });
+      const row = found.fields.get(field) ?? { field, before: 0, after: 0, fixed: 0, broken: 0 };
+      row.before += isWrong(before);
+      row.after += isWrong(after);
+      if (flipped) row[fate] += 1;
+      found.fields.set(field, row);
       if (flipped && isThere(before) && isThere(after) && before.expected !== after.expected) found.byTruth += 1;
     });
     found.common = held.filter(sides => sides[0] && sides[1]).length;
@@ -155,6 +191,12 @@ class Comparison {
     return level?.[0];
   }
 
+  /** So many more of these flips may go one way than the other by chance: sitegen/stats/significance.py, reach_of_chance. */
+  reach(flipped) {
+    const rarer = this.sides[0].block.below.at(-1)[1].filter(least => least <= flipped).length;
+    return rarer ? flipped - 2 * rarer + 1 : flipped;
+  }
+
   at({ block, place }, index) {
     const runs = block.cells[index][4];
     let run = -1;
@@ -163,6 +205,39 @@ class Comparison {
   }
 
   /* ---- drawing ---- */
+  heads() {
+    const box = element("div", "sides-ab");
+    box.append(...this.sides.map((side, k) => this.head(["Before", "After"][k], "ab"[k], side)));
+    return box;
+  }
+
+  head(name, mark, { point }) {
+    const box = element("div"), first = element("p"), last = element("p", "muted small"), link = element("a", "", point.label);
+    const commit = element(point.commit ? "a" : "span", "sha", point.short);
+    link.href = `${point.slug}.html`;
+    if (point.commit) commit.href = point.commit;
+    first.append(element("span", `sw ${mark}`), element("b", "", name), " ", link);
+    const original = point.same && !point.again && this.points[this.place(point.same)];
+    if (original) first.append(" ", element("span", "pill", `same output as ${original.label}`));
+    last.append(commit, ` ${point.day}${point.model ? ` · ${visible(point.model)}` : ""}`);
+    box.append(first, element("p", "", visible(point.subject)), last);
+    return box;
+  }
+
+  /** What the build judged of the pair, which is safe HTML; of any other that it was not judged, and how it can be. */
+  answer() {
+    const [a, b] = this.sides.map(({ point }) => point);
+    const judged = this.data.judged[`${a.slug} ${b.slug}`] ?? this.data.judged[`${b.slug} ${a.slug}`];
+    if (judged) return rowsOf(judged);
+    const line = element("p", "answer");
+    if ((a.same ?? a.slug) === (b.same ?? b.slug)) line.append("Both are the same output: only ground truth and rules can make a difference.");
+    else {
+      line.append(element("span", "pill", "not judged"), " Whether this change is more than chance was judged for neighbours, for the newest and the best iteration, "
+        + "and for steps of the level, not for this pair. In the terminal it is: ", element("code", "", this.inTerminal([a, b])));
+    }
+    return [line];
+  }
+
   summary(found) {
     const count = fate => found[fate].length.toLocaleString("en"), said = element("p");
     said.append(`${count("fixed")} fixed, ${count("broken")} broken, ${count("still_wrong")} still wrong.`);
@@ -170,36 +245,28 @@ class Comparison {
     else if (found.fixedOnce || found.brokenOnce) {
       const below = this.below(found.fixedOnce, found.brokenOnce);
       const [fixed, broken] = [found.fixedOnce, found.brokenOnce].map(number => number.toLocaleString("en"));
-      const chance = below ? `below ${below}: these flips are more than chance` : "not below 0.05: this may be chance";
-      said.append(` Of ${fixed} fixed and ${broken} broken that may be independent McNemar's p is ${chance}.`);
+      const chance = below ? `are more than chance (McNemar's p is below ${below})` : "may be chance (McNemar's p is not below 0.05)";
+      said.append(` Counting each list once, ${fixed} fixed and ${broken} broken ${chance}.`);
     }
-    if (found.byTruth) said.append(` ${found.byTruth} of the flips came with another expected value.`);
+    if (found.byTruth) said.append(` What is expected changed in ${found.byTruth.toLocaleString("en")} of these values.`);
     const only = side => found.held.filter(sides => sides[side] && !sides[1 - side]).length;
     if (only(0) || only(1)) said.append(` ${found.common} ${this.data.noun} are in both; ${only(0)} only before, ${only(1)} only after.`);
-    if (!this.data.errors.some(Boolean)) said.textContent = "Both as the runs recorded them: there are no values here that could be compared one by one.";
-    this.status.textContent = said.textContent;
-    const box = element("div", "card-b compared");
-    box.append(this.heading("Before", this.sides[0]), this.heading("After", this.sides[1]), said);
+    const recorded = !this.data.errors.some(Boolean), box = element("div", "card-b verdict");
+    if (recorded) said.textContent = "There are no values here that could be compared one by one.";
+    box.append(...this.answer(), said);
+    this.status.textContent = $$("p", box).map(line => line.textContent).join(" ");
     return box;
   }
 
-  heading(name, { point }) {
-    const line = element("p"), link = element("a", "", point.label);
-    const commit = element(point.commit ? "a" : "span", "sha", point.short);
-    link.href = `${point.slug}.html`;
-    if (point.commit) commit.href = point.commit;
-    line.append(element("b", "", name), " ", link, " ", commit, ` ${visible(point.subject)}`);
-    if (point.model) line.append(element("span", "muted", ` · ${visible(point.model)}`));
-    return line;
-  }
-
   numbers() {
-    const [before, after] = this.sides.map(side => side.point), body = element("tbody");
-    this.data.metrics.forEach(([label, higher, unit], k) => {
+    const [before, after] = this.sides.map(side => side.point), body = element("tbody"), most = Math.max(1, ...before.errors, ...after.errors);
+    this.data.metrics.forEach(([label, higher, unit, isShare], k) => {
       const name = element("td", "", label);
       const counted = unit === "count", whole = value => value === null || Number.isInteger(value);
       const digits = unit === "tokens" || (counted && whole(before.values[k]) && whole(after.values[k])) ? 0 : 3;
       const row = this.row(name, before.values[k], after.values[k], digits, Boolean(higher), counted ? "" : unit);
+      const bars = row.appendChild(element("td", "hide-s"));
+      if (isShare) bars.append(this.bars(before.values[k], after.values[k]));
       const rejudged = before.judge && after.judge && before.judge !== after.judge;
       if (rejudged && (this.data.graded || []).includes(k)) row.cells[3].replaceChildren("another judge");
       if (!k) [before, after].forEach(({ ends }, side) => { if (ends) row.cells[side + 1].append(this.range(ends)); });
@@ -210,9 +277,85 @@ class Comparison {
       const name = element("td"), type = element("span", "type");
       type.append(element("span", `t ${TYPES[k]}`, this.data.letters[k]), word[0].toUpperCase() + word.slice(1));
       name.append(type);
-      body.append(this.row(name, before.errors[k], after.errors[k], 0, false));
+      const row = this.row(name, before.errors[k], after.errors[k], 0, false);
+      row.appendChild(element("td", "hide-s")).append(this.bars(before.errors[k] / most, after.errors[k] / most));
+      body.append(row);
     });
-    return this.table(["Metric", "Before", "After", "Change"], body, "num");
+    return this.table(["Metric", "Before", "After", "Change", "Before and after"], body, ["", "num", "num", "num", "hide-s"], "metrics-ab", "Metrics");
+  }
+
+  /** Two bars, one below the other; each a share of the whole width. */
+  bars(...shares) {
+    const drawn = svgElement("svg", { class: "ab", viewBox: "0 0 100 2", preserveAspectRatio: "none", "aria-hidden": "true" });
+    drawn.append(...shares.map((share, k) => svgElement("path", { class: "ab"[k], d: `M0 ${k + 0.5}H${tenths(100 * (share ?? 0))}` })));
+    return drawn;
+  }
+
+  /** The fields that changed, those that changed most first; none if there are none. */
+  fields({ fields }) {
+    const rows = [...fields.values()].map(row => ({ ...row, net: row.fixed - row.broken, flipped: row.fixed + row.broken }))
+      .filter(row => row.flipped || row.before !== row.after)
+      .sort((one, other) => Math.abs(other.net) - Math.abs(one.net) || other.flipped - one.flipped || Math.abs(other.after - other.before) - Math.abs(one.after - one.before));
+    if (!rows.length) return [];
+    const [noun, nouns] = this.data.attribute, listed = rows.slice(0, FIELDS), scale = Math.max(1, ...listed.map(row => row.flipped)), body = element("tbody");
+    body.append(...listed.map(row => this.fieldRow(row, scale)));
+    const section = this.section(`${nouns} that changed`, "errors on both sides, those that changed most first");
+    section.append(this.table([noun, "Before", "After", "Change", "Fixed", "Broken", "More fixed than broken, 95 %"], body, ["", ...Array(5).fill("num"), ""], "fields-ab", nouns));
+    if (rows.length > FIELDS) section.append(element("p", "rest", `${(rows.length - FIELDS).toLocaleString("en")} more changed less.`));
+    return [section];
+  }
+
+  fieldRow(row, scale) {
+    const name = element("td"), [attribute, file] = this.sides[0].block.fields[row.field], link = name.appendChild(element("a"));
+    link.href = `fields/${file}`;
+    link.append(element("code", "", short(attribute)));
+    const made = this.row(name, row.before, row.after, 0, false);
+    made.append(...[row.fixed, row.broken].map(count => element("td", "num", count ? count.toLocaleString("en") : "")), this.net(row, scale));
+    return made;
+  }
+
+  /** How many more values were fixed than broken, and how many more or fewer it may be by chance. */
+  net({ net, flipped }, scale) {
+    const cell = element("td", "iv"), reach = this.reach(flipped);
+    if (!flipped) return cell;
+    const [low, high] = [Math.max(-flipped, net - reach), Math.min(flipped, net + reach)], sure = Math.abs(net) > reach;
+    const drawn = svgElement("svg", { class: `ivl ${sure ? (net > 0 ? "u" : "d") : "n"}`, viewBox: "-106 0 212 12", preserveAspectRatio: "none", "aria-hidden": "true" });
+    const [left, right, dot] = [low, high, net].map(value => tenths(100 * value / scale));
+    drawn.append(...Object.entries({ z: "M0 0V12", w: `M${left} 6H${right}`, m: `M${dot} 6h0` }).map(([name, d]) => svgElement("path", { class: name, d })));
+    const count = number => `${number > 0 ? "+" : number ? "−" : ""}${Math.abs(number).toLocaleString("en")}`;
+    cell.append(drawn, element("span", "by", `${count(low)} to ${count(high)}, ${sure ? "more than chance" : "may be chance"}`));
+    return cell;
+  }
+
+  /** The commits that edited instructions between both sides, and the command that shows all of it as one diff. */
+  edits() {
+    const places = this.sides.map(({ point }) => this.place(point.slug)).sort((one, other) => one - other);
+    const between = this.data.edits.filter(([place]) => place > places[0] && place <= places[1]).reverse();
+    const box = element("section", "card-b");
+    box.append(element("h3", "", "Instructions edited between them"));
+    const unnamed = this.data.unnamed && places[0] < this.data.edits[0][0] ? " Edits before those listed are not named here." : "";
+    if (!between.length) {
+      box.append(element("p", "", unnamed ? "They are too old for this page." : "No instructions that drive this eval were edited between the two."));
+      return box;
+    }
+    const list = box.appendChild(element("ul", "edited"));
+    for (const [, sha, page, subject, paths] of between.slice(0, COMMITS)) {
+      const item = list.appendChild(element("li")), name = element(page ? "a" : "span", "", visible(subject));
+      if (page) name.href = page;
+      item.append(page ? name : visible(subject), " ", element("span", "muted", `${sha}, ${paths.length} ${paths.length === 1 ? "file" : "files"}`));
+    }
+    if (between.length > COMMITS) list.append(element("li", "muted", `and ${(between.length - COMMITS).toLocaleString("en")} earlier`));
+    const sides = places.map(place => this.sides.find(({ point }) => point.slug === this.points[place].slug).point);
+    const files = [...new Set(between.flatMap(([,,,, paths]) => paths))].map(path => this.data.paths[path]);
+    const line = box.appendChild(element("p", "", "All of it as one diff: "));
+    line.append(element("code", "", `git diff ${sides.filter(point => point.commit).map(point => point.short).join(" ")} -- ${files.join(" ")}`), unnamed);
+    return box;
+  }
+
+  section(title, note) {
+    const section = element("section"), head = section.appendChild(element("div", "card-h"));
+    head.append(element("h3", "grow", title), element("span", "note", note));
+    return section;
   }
 
   range(ends) {
@@ -241,30 +384,14 @@ class Comparison {
   }
 
   list(cells, fate, title, note) {
-    const section = element("section"), head = element("div", "card-h"), body = element("tbody");
-    head.append(element("h3", "grow", `${title}: ${cells.length.toLocaleString("en")}`), element("span", "note", note));
+    const section = this.section(`${title}: ${cells.length.toLocaleString("en")}`, note), body = element("tbody");
     section.dataset.fate = fate;
     body.append(...cells.slice(0, LISTED).map(cell => this.cell(cell)));
-    section.append(head, this.byField(cells));
     const rows = fate === "still_wrong" ? section.appendChild(element("details", "pairing")) : section;
-    if (rows !== section) rows.append(element("summary", "", "Cell by cell"));
-    rows.append(this.table(["Where", "Expected", "Before", "After"], body, "", "flipped", title));
+    if (rows !== section) rows.append(element("summary", "", "Value by value"));
+    rows.append(this.table(["Where", "Expected", "Before", "After"], body, [], "flipped", title));
     if (cells.length > LISTED) rows.append(element("p", "rest", `${(cells.length - LISTED).toLocaleString("en")} more are not listed here.`));
     return section;
-  }
-
-  byField(cells) {
-    const counts = new Map(), line = element("p", "by-field");
-    for (const { field } of cells) counts.set(field, (counts.get(field) ?? 0) + 1);
-    const fields = [...counts].sort((one, other) => other[1] - one[1]);
-    fields.slice(0, NAMED).forEach(([field, number], index) => {
-      const [name, file] = this.sides[0].block.fields[field], link = element("a");
-      link.href = `fields/${file}`;
-      link.append(element("code", "", short(name)));
-      line.append(index ? ", " : "", link, ` ${number.toLocaleString("en")}`);
-    });
-    if (fields.length > NAMED) line.append(` and ${fields.length - NAMED} more`);
-    return line;
   }
 
   cell({ document, field, path, extra, before, after }) {
@@ -299,10 +426,10 @@ class Comparison {
     return text ? document.createTextNode(visible(text)) : element("i", "", text === null ? none : "blank");
   }
 
-  table(names, body, className, kind, label) {
+  table(names, body, classes, kind, label) {
     const box = element("div", "tw"), table = element("table", kind), head = element("thead"), row = element("tr");
     names.forEach((name, k) => {
-      const cell = element("th", k ? className : "", name);
+      const cell = element("th", classes[k], name);
       cell.scope = "col";
       row.append(cell);
     });
@@ -310,11 +437,13 @@ class Comparison {
     table.append(head, body);
     box.tabIndex = 0;
     box.setAttribute("role", "group");
-    box.setAttribute("aria-label", label ?? "Metrics");
+    box.setAttribute("aria-label", label);
     box.append(table);
     return box;
   }
 }
+
+const tenths = value => String(+value.toFixed(1));
 
 const short = text => visible(text.length > 200 ? `${text.slice(0, 200)} …` : text);
 

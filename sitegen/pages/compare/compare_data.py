@@ -4,8 +4,9 @@ The page holds the cells of the newest points, and of those that pages of the si
 the cells of every point are in *pieces*, files that the browser loads when such a point is chosen. They are classic
 scripts like the search index, because ``fetch`` does not exist on ``file://``.
 
-The browser only counts. The fate of a cell, by its states before and after, comes from a table (``_fates``), and so
-does the number of uneven flips from which on they are more than chance (``least_discordant``).
+The browser only counts. What was judged of a pair comes as the text that the page shows (``judged``). The fate of a
+cell, by its states before and after, comes from a table (``_fates``), and so does the number of uneven flips from which
+on they are more than chance (``least_discordant``).
 """
 
 from __future__ import annotations
@@ -22,10 +23,13 @@ from sitegen.analysis.cells import Held, fate_of, held_documents, spans
 from sitegen.analysis.noise.changes import flipping_together, independent_flips
 from sitegen.model.cells import Cell, Fate, Run, State
 from sitegen.model.commits import WORKTREE
+from sitegen.model.metrics import MetricSpec
 from sitegen.model.regressions import Step
 from sitegen.model.series import Point, Series
 from sitegen.model.site import RawFile
 from sitegen.pages import links
+from sitegen.pages.compare.edits_between import editing_commits, shell_word
+from sitegen.pages.compare.judged import answer, judge_pairs, judged_pairs
 from sitegen.pages.data.scripts import script_file
 from sitegen.stats.counts import errors_by_type
 from sitegen.stats.significance import LEVELS, least_discordant
@@ -55,8 +59,11 @@ MOST: Final = 4_000_000
 POINTS: Final = 5_000
 """Most points that can be chosen, the newest."""
 
-FEWEST: Final = 3
-"""Fewest points that leave a choice."""
+FEWEST: Final = 2
+"""Fewest points that can be compared."""
+
+EDITS: Final = 200
+"""Most commits that edited instructions that the page can name, the newest."""
 
 _ENTRY: Final = 16
 """Characters of a run in the data, about."""
@@ -72,7 +79,7 @@ class CompareData(NamedTuple):
     pieces: tuple[RawFile, ...] = ()
     """Beside the page, the oldest points first; empty if the page has all points, or if these would be too large."""
     choosable: int = 0
-    """Number of points that can be compared with any other of them."""
+    """Number of points that can be compared with any other of them; 0 if only the pairs of the page can be."""
 
 
 class _Source(NamedTuple):
@@ -91,6 +98,7 @@ def compare_data(series: Series, steps: Iterable[Step] = ()) -> CompareData:
     last = len(series.points) - 1
     if last + 1 < FEWEST:
         return CompareData(None)
+    steps = tuple(steps)
     best = best_before_newest(series.points, series.specs[0])
     judges = _judges(series.points)
     details = [_point_block(series, point, judge) for point, judge in zip(series.points, judges, strict=True)]
@@ -106,31 +114,67 @@ def compare_data(series: Series, steps: Iterable[Step] = ()) -> CompareData:
     embedded, block = _embedded_block(source, details, sizes, (linked, anchors))
     ranges = () if len(embedded) == last + 1 else _piece_ranges(sizes)
     pieces = _pieces(source, details, ranges)
-    if block is None and not pieces:
-        return CompareData(None)
     piece_of = {place: number for number, places in enumerate(ranges) for place in places}
     first = max(0, last + 1 - POINTS)
     held = set(embedded)
+    listed = [place for place in range(last + 1) if place >= first or place in held]
     page = {
         "points": [
             {**details[place], **({"piece": piece_of[place]} if place in piece_of else {})}
             if place in held
             else _short_point(details[place], piece_of.get(place))
-            for place in range(last + 1)
-            if place >= first or place in held
+            for place in listed
         ],
+        "older": last + 1 - len(listed),
         "best": details[last - 1 if best is None else best]["slug"],
-        "metrics": [
-            [spec.label, int(spec.higher_is_better), *([spec.unit] if spec.unit else [])] for spec in series.specs
-        ],
+        "judged": _answers(series, judged_pairs(last - 1 if best is None else best, last, embedded, steps)),
+        **_edit_lists(series, listed),
+        "metrics": [[spec.label, int(spec.higher_is_better), spec.unit, int(is_share(spec))] for spec in series.specs],
         **_graded_metric_places(series),
         "noun": series.info.nouns.documents,
+        "attribute": [
+            noun[:1].upper() + noun[1:] for noun in (series.info.nouns.attribute, series.info.nouns.attributes)
+        ],
         "fates": [_fates(held=False), _fates(held=True)],
         "errors": list(series.info.nouns.errors),
         "letters": list(series.info.nouns.letters),
         "block": block,
     }
     return CompareData(page, pieces, len(piece_of) or len(embedded))
+
+
+def is_share(spec: MetricSpec) -> bool:
+    """Whether a metric runs from 0 to 1, so that its values can be drawn as bars of one scale."""
+    return not spec.unit and (spec.low, spec.high) == (0.0, 1.0)
+
+
+def _answers(series: Series, pairs: Sequence[tuple[int, int]]) -> dict[str, str]:
+    """Safe HTML for each judged pair, by both slugs: the word for the change, its reason and its interval."""
+    points, info, spec = series.points, series.info, series.specs[0]
+    return {
+        f"{points[a].snapshot.slug} {points[b].snapshot.slug}": answer(
+            info, spec, (points[a].snapshot.label, points[b].snapshot.label), verdict
+        )
+        for (a, b), verdict in zip(pairs, judge_pairs(series, pairs), strict=True)
+    }
+
+
+def _edit_lists(series: Series, listed: Sequence[int]) -> dict[str, Any]:
+    """The commits that edited instructions, each before one of the listed points, and the paths that they edited."""
+    commits = editing_commits(series)
+    named = commits[-EDITS:]
+    paths = {path: index for index, path in enumerate(dict.fromkeys(path for row in named for path in row.paths))}
+    edits = [
+        [
+            bisect_left(listed, row.point),
+            row.commit.short,
+            row.page,
+            cut(row.commit.subject, 120),
+            [paths[path] for path in row.paths],
+        ]
+        for row in named
+    ]
+    return {"edits": edits, "paths": list(map(shell_word, paths)), "unnamed": len(commits) - len(named)}
 
 
 class _Sizes(NamedTuple):
@@ -301,11 +345,13 @@ def _short_point(details: dict[str, Any], piece: int | None) -> list[Any]:
     """A point that the page can name, and whose cells are in a piece, or nowhere."""
     value = details["values"][0]
     rounded = None if value is None else float(f"{value:.6g}")
-    return [details["slug"], details["label"], details["day"], details["again"], rounded, piece]
+    row = [details["slug"], details["label"], details["day"], details["again"], rounded, piece]
+    return [*row, details["same"]] if "same" in details else row
 
 
 def _point_block(series: Series, point: Point, judge: str) -> dict[str, Any]:
     at, card = point.snapshot, point.scorecard
+    first = point.first_with_output
     return {
         "slug": at.slug,
         "label": at.label,
@@ -320,6 +366,7 @@ def _point_block(series: Series, point: Point, judge: str) -> dict[str, Any]:
         "errors": errors_by_type(card.counts),
         **({"model": ", ".join(card.usage.models)[:160]} if card.usage and card.usage.models else {}),
         **({"judge": judge} if judge else {}),
+        **({} if first is None else {"same": series.points[first].snapshot.slug}),
         "ends": point.interval and [round(point.interval.low, 3), round(point.interval.high, 3)],
     }
 

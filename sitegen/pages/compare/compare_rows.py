@@ -1,43 +1,60 @@
-"""Table rows of the compare page, as escaped f-strings; ``assets/js/compare.js`` writes the same rows."""
+"""What the compare page says of a pair, as escaped f-strings; ``assets/js/compare.js`` writes the same."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 from markupsafe import Markup
 
 from sitegen.html.cells import code, text, where
-from sitegen.html.formats import number, signed
+from sitegen.html.charts import around_zero, tenths
+from sitegen.html.formats import number, printable, signed
 from sitegen.model.cells import State
-from sitegen.model.metrics import Nouns
+from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.outcomes import ERROR_TYPES
-from sitegen.pages.change_text import span
-from sitegen.pages.compare.page import ByField, ComparedCell, PointPair, Valued
+from sitegen.model.series import EvalInfo
+from sitegen.pages.change_text import MINUS, span
+from sitegen.pages.compare.compare_data import is_share
+from sitegen.pages.compare.edits_between import diff_command
+from sitegen.pages.compare.judged import answer
+from sitegen.pages.compare.page import ComparedCell, ComparedField, PointPair, Valued
 from sitegen.pages.report.report_rows import letter_of, type_name
+from sitegen.text.plain import cut
 
-NAMED: Final = 8
-"""Fields that are named above a list of cells."""
+EDITS: Final = 8
+"""Commits that edited instructions that are listed; further ones are counted."""
 
 _BLANK: Final = "<i>blank</i>"
 _MISSING: Final = "<i>missing</i>"
 
 
+def verdict(pair: PointPair, info: EvalInfo) -> Markup:
+    """The word for the change, its reason and its interval."""
+    spec = pair.metrics[0].spec
+    return answer(info, spec, (pair.before.label, pair.after.label), pair.verdict)
+
+
 def numbers(pair: PointPair, nouns: Nouns) -> Markup:
-    """A row for each metric, then one for each type of errors: before, after, change."""
+    """A row for each metric, then one for each type of errors: before, after, change, and a bar for both sides."""
+    most = max([1, *(count for sides in pair.errors for count in sides)])
     kinds = [
         _metric_table_row(
-            type_name(kind, nouns), f"{before:,}", f"{after:,}", signed(after - before, 0, lower_is_better=True)
+            type_name(kind, nouns),
+            f"{before:,}",
+            f"{after:,}",
+            signed(after - before, 0, lower_is_better=True),
+            _bars(before / most, after / most),
         )
         for kind, word, (before, after) in zip(ERROR_TYPES, nouns.errors, pair.errors, strict=True)
         if word
     ]
-    headline, *further = pair.metrics
+    first, *further = pair.metrics
     before, after = (
         f'<span class=range title="95 % interval">{span(interval)}</span>' if interval else ""
         for interval in pair.intervals
     )
-    return Markup("".join([_compared_metric_row(headline, before, after), *map(_compared_metric_row, further), *kinds]))
+    return Markup("".join([_compared_metric_row(first, before, after), *map(_compared_metric_row, further), *kinds]))
 
 
 def _compared_metric_row(valued: Valued, before: str = "", after: str = "") -> str:
@@ -45,18 +62,56 @@ def _compared_metric_row(valued: Valued, before: str = "", after: str = "") -> s
     spec = valued.spec
     change = signed(valued.change, lower_is_better=not spec.higher_is_better, unit=spec.unit)
     sides = (f"{number(valued.before, unit=spec.unit)}{before}", f"{number(valued.after, unit=spec.unit)}{after}")
-    return _metric_table_row(text(spec.label), *sides, change)
+    return _metric_table_row(text(spec.label), *sides, change, _share_bars(valued, spec))
 
 
-def _metric_table_row(*cells: str) -> str:
-    name, *rest = cells
-    return f"<tr><td>{name}{''.join(f'<td class=num>{cell}' for cell in rest)}\n"
+def _metric_table_row(name: str, before: str, after: str, change: str, bars: str) -> str:
+    numbers = "".join([f"<td class=num>{cell}" for cell in (before, after, change)])
+    return f'<tr><td>{name}{numbers}<td class="hide-s">{bars}\n'
 
 
-def fields(counts: Sequence[ByField]) -> Markup:
-    """The fields with the most cells, and how many more there are."""
-    named = ", ".join(f'<a href="{text(row.file)}">{code(row.attribute)}</a> {row.number:,}' for row in counts[:NAMED])
-    return Markup(f"{named} and {len(counts) - NAMED:,} more" if len(counts) > NAMED else named)
+def _share_bars(valued: Valued, spec: MetricSpec) -> str:
+    return _bars(valued.before or 0.0, valued.after or 0.0) if is_share(spec) else ""
+
+
+def _bars(before: float, after: float) -> str:
+    """Two bars, one below the other; each a share of the whole width."""
+    return (
+        '<svg class="ab" viewBox="0 0 100 2" preserveAspectRatio="none" aria-hidden="true">'
+        f'<path class="a" d="M0 .5H{tenths(100 * before)}"/><path class="b" d="M0 1.5H{tenths(100 * after)}"/></svg>'
+    )
+
+
+def fields(pair: PointPair) -> Markup:
+    """A row for each field that changed: errors before and after, fixed, broken, and what chance explains of it."""
+    scale = max([1, *(row.fixed + row.broken for row in pair.fields)])
+    return Markup("".join([_field_table_row(row, scale) for row in pair.fields]))
+
+
+def _field_table_row(row: ComparedField, scale: int) -> str:
+    fixed, broken = (f"<td class=num>{count:,}" if count else "<td class=num>" for count in (row.fixed, row.broken))
+    errors = signed(row.after - row.before, 0, lower_is_better=True)
+    return (
+        f'<tr><td><a href="{text(row.file)}">{code(row.attribute)}</a><td class=num>{row.before:,}'
+        f"<td class=num>{row.after:,}<td class=num>{errors}{fixed}{broken}<td class=iv>{_net(row, scale)}\n"
+    )
+
+
+def _net(row: ComparedField, scale: int) -> str:
+    """How many more values were fixed than broken, and how many more or fewer it may be by chance."""
+    flipped = row.fixed + row.broken
+    if not flipped:
+        return ""
+    low, high = max(-flipped, row.net - row.reach), min(flipped, row.net + row.reach)
+    sure = abs(row.net) > row.reach
+    tone = "n" if not sure else "u" if row.net > 0 else "d"
+    words = "more than chance" if sure else "may be chance"
+    drawn = around_zero(low, high, row.net, scale, tone)
+    return f"{drawn}<span class=by>{_count(low)} to {_count(high)}, {words}</span>"
+
+
+def _count(number: int) -> str:
+    return f"{'+' if number > 0 else MINUS if number else ''}{abs(number):,}"
 
 
 def cells(rows: Iterable[ComparedCell], nouns: Nouns) -> Markup:
@@ -87,3 +142,19 @@ def _side_cell(state: State, actual: str | None, nouns: Nouns) -> str:
 
 def _value_or_none(value: str | None, none: str) -> str:
     return none if value is None else text(value) or _BLANK
+
+
+def edits(pair: PointPair) -> Markup:
+    """The commits that edited instructions between both sides, and the command that shows all of it as one diff."""
+    if not pair.edits:
+        return Markup("<p>No instructions that drive this eval were edited between the two.</p>")
+    rows = []
+    for commit in pair.edits[:EDITS]:
+        subject = printable(cut(commit.commit.subject, 120))
+        name = f'<a href="{text(commit.page)}">{text(subject)}</a>' if commit.page else text(subject)
+        files = f"{len(commit.paths):,} {'file' if len(commit.paths) == 1 else 'files'}"
+        rows.append(f"<li>{name} <span class=muted>{text(commit.commit.short)}, {files}</span>")
+    left_out = len(pair.edits) - EDITS
+    more = f"<li class=muted>and {left_out:,} earlier" if left_out > 0 else ""
+    command = text(diff_command(pair.before.commit, pair.after.commit, pair.edits))
+    return Markup(f"<ul class=edited>{''.join(rows)}{more}</ul><p>All of it as one diff: <code>{command}</code></p>")

@@ -1,13 +1,12 @@
-"""Two points of an eval side by side: metrics, errors by type, and which cells were fixed and broken.
+"""Two iterations of an eval side by side: is the later one better, in which fields, and in which values.
 
-The newest point is compared here with the one before it and with the best one. The browser compares any other pair,
-from the data that ``compare_data`` prepares, or says that it cannot.
+The newest iteration is compared here with the one before it and with the best one. The browser compares any other
+pair, from the data that ``compare_data`` prepares, or says that it cannot.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from sitegen.analysis.best import best_before_newest
@@ -16,19 +15,24 @@ from sitegen.analysis.deltas import exchanges as between
 from sitegen.analysis.noise.changes import independent_flips
 from sitegen.model.cells import CellFlip, Fate, Run, State
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.noise import Interval
+from sitegen.model.noise import ChangeVerdict, Interval
 from sitegen.model.series import EvalInfo, Series
 from sitegen.model.site import Page
 from sitegen.model.timeline import Snapshot
 from sitegen.model.usage import regraded
 from sitegen.pages import labels, links
 from sitegen.pages.compare.compare_data import FATES, CompareData, compare_data
+from sitegen.pages.compare.edits_between import EditingCommit, editing_commits
+from sitegen.pages.compare.judged import judge_pairs
 from sitegen.stats.counts import errors_by_type
-from sitegen.stats.significance import LEVELS, mcnemar
+from sitegen.stats.significance import ALPHA, LEVELS, least_discordant, mcnemar, reach_of_chance
 from sitegen.text.values import written
 
 ROWS: Final = 50
-"""Cells of each fate that are listed."""
+"""Values of each fate that are listed. Of those that are still wrong none are: the report of either side has them."""
+
+FIELDS: Final = 25
+"""Fields that are listed, those that changed most; as many as in ``assets/js/compare.js``."""
 
 
 class Valued(NamedTuple):
@@ -68,13 +72,24 @@ class ComparedCell(NamedTuple):
     after: CellSide
 
 
-class ByField(NamedTuple):
-    """The number of cells of one attribute."""
+class ComparedField(NamedTuple):
+    """A field of which any cell changed."""
 
     attribute: str
     file: str
     """Address of its page, relative to this one."""
-    number: int
+    before: int
+    """Errors at the earlier point."""
+    after: int
+    fixed: int
+    broken: int
+    reach: int
+    """So many more cells of those that flipped may go one way than the other by chance."""
+
+    @property
+    def net(self) -> int:
+        """How many more cells were fixed than broken."""
+        return self.fixed - self.broken
 
 
 class FateCells(NamedTuple):
@@ -83,9 +98,7 @@ class FateCells(NamedTuple):
     fate: Fate
     total: int
     cells: tuple[ComparedCell, ...]
-    """At most ``ROWS``."""
-    fields: tuple[ByField, ...]
-    """Most cells first."""
+    """At most ``ROWS``; none that are still wrong."""
 
 
 class PointPair(NamedTuple):
@@ -94,6 +107,15 @@ class PointPair(NamedTuple):
     title: str
     before: Snapshot
     after: Snapshot
+    copies: tuple[str | None, str | None]
+    """The labels of the iterations whose outputs these two are copies of."""
+    verdict: ChangeVerdict | None
+    """None as in ``output_verdict``."""
+    fields: tuple[ComparedField, ...]
+    """The fields that changed, those that changed most first; at most ``FIELDS``."""
+    more_fields: int
+    edits: tuple[EditingCommit, ...]
+    """The commits in between that edited instructions, newest first."""
     metrics: tuple[Valued, ...]
     errors: tuple[tuple[int, int], ...]
     """(before, after) of each of ``ERROR_TYPES``."""
@@ -142,23 +164,38 @@ def compare_page(series: Series, data: CompareData | None = None) -> Page:
     data = compare_data(series) if data is None else data
     last = len(series.points) - 1
     best = best_before_newest(series.points, series.specs[0])
-    pairs = [_point_pair(series, last - 1, "The newest iteration and the one before it")]
+    titles = {last - 1: "The newest iteration and the one before it"}
     if best is not None and best != last - 1:
-        pairs.append(_point_pair(series, best, "The newest iteration and the best one before it"))
+        titles[best] = "The newest iteration and the best one before it"
+    verdicts = judge_pairs(series, [(earlier, last) for earlier in titles])
+    edits = editing_commits(series)
+    pairs = [
+        _point_pair(series, earlier, title, verdict, edits)
+        for (earlier, title), verdict in zip(titles.items(), verdicts, strict=True)
+    ]
     view = CompareView(info=series.info, pairs=tuple(pairs), data=data.page, points=last + 1, choosable=data.choosable)
     return Page(links.compare(series.info.id), "pages/compare.html", view)
 
 
-def _point_pair(series: Series, earlier: int, title: str) -> PointPair:
+def _point_pair(
+    series: Series, earlier: int, title: str, verdict: ChangeVerdict | None, edits: Sequence[EditingCommit]
+) -> PointPair:
     """The point at index ``earlier`` against the newest one."""
     first, last = series.points[earlier], series.points[-1]
-    compared = compare_points(series.cells, earlier, len(series.points) - 1)
+    newest = len(series.points) - 1
+    compared = compare_points(series.cells, earlier, newest)
     model, judge = between(first.scorecard, last.scorecard)
     fixed, broken = independent_flips(compared.flips.fixed), independent_flips(compared.flips.broken)
+    fields = _compared_fields(series.info, compared.flipped)
     return PointPair(
         title=title,
         before=first.snapshot,
         after=last.snapshot,
+        copies=(series.copied_label(earlier), series.copied_label(newest)),
+        verdict=verdict,
+        fields=tuple(fields[:FIELDS]),
+        more_fields=max(0, len(fields) - FIELDS),
+        edits=tuple(commit for commit in edits if earlier < commit.point)[::-1],
         metrics=tuple(
             Valued(
                 spec=spec,
@@ -173,8 +210,7 @@ def _point_pair(series: Series, earlier: int, title: str) -> PointPair:
             FateCells(
                 fate=fate,
                 total=len(flipped),
-                cells=_compared_cells(series.info, flipped[:ROWS]),
-                fields=_by_field(series.info, flipped),
+                cells=_compared_cells(series.info, flipped[:ROWS] if fate != "still_wrong" else ()),
             )
             for fate in FATES
             for flipped in (compared.with_fate(fate),)
@@ -194,9 +230,26 @@ def _field_file(info: EvalInfo, attribute: str) -> str:
     return "fields/" + links.field(info.id, attribute).rpartition("/")[2]
 
 
-def _by_field(info: EvalInfo, flips: Iterable[CellFlip]) -> tuple[ByField, ...]:
-    counts = Counter(flip.cell.attribute for flip in flips)
-    return tuple(ByField(attribute, _field_file(info, attribute), number) for attribute, number in counts.most_common())
+def _compared_fields(info: EvalInfo, flips: Iterable[CellFlip]) -> list[ComparedField]:
+    """The fields with a flipped cell or another number of errors, those that changed most first."""
+    by_field: dict[str, list[CellFlip]] = {}
+    for flip in flips:
+        by_field.setdefault(flip.cell.attribute, []).append(flip)
+    least = least_discordant(ALPHA, max(map(len, by_field.values()), default=0))
+    rows = [
+        ComparedField(
+            attribute=attribute,
+            file=_field_file(info, attribute),
+            before=sum(flip.before is not None and flip.before.is_wrong for flip in cells),
+            after=sum(flip.after is not None and flip.after.is_wrong for flip in cells),
+            fixed=(fixed := sum(flip.fate == "fixed" for flip in cells)),
+            broken=(broken := sum(flip.fate == "broken" for flip in cells)),
+            reach=reach_of_chance(fixed + broken, least),
+        )
+        for attribute, cells in by_field.items()
+    ]
+    changed = [row for row in rows if row.fixed or row.broken or row.before != row.after]
+    return sorted(changed, key=lambda row: (-abs(row.net), -row.fixed - row.broken, -abs(row.after - row.before)))
 
 
 def _compared_cells(info: EvalInfo, flips: Iterable[CellFlip]) -> tuple[ComparedCell, ...]:

@@ -1,0 +1,88 @@
+"""Judges some pairs of iterations, and words the answer of the page to whether the later one is better.
+
+There are too many pairs to judge them all. Judged are neighbours, the newest and the best, and both sides of each
+step of the level: all pairs that other pages link to. ``sitegen compare`` judges any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from markupsafe import Markup
+
+from sitegen.analysis.cells import flips
+from sitegen.analysis.noise.changes import output_verdict
+from sitegen.analysis.noise.repeats import noise_of_headline
+from sitegen.html.cells import text
+from sitegen.html.charts import around_zero
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.noise import ChangeVerdict
+from sitegen.model.regressions import Step
+from sitegen.model.series import EvalInfo, Series
+from sitegen.pages import links
+from sitegen.pages.change_text import own_unit, span_of_change
+from sitegen.pages.labels import reason
+from sitegen.pages.report.why_rows import decision
+
+NEIGHBOURS: Final = 60
+"""Most pairs of neighbours that are judged, the newest."""
+
+
+def judged_pairs(best: int, last: int, places: Iterable[int], steps: Iterable[Step]) -> list[tuple[int, int]]:
+    """The pairs (earlier, later) of indices that the build judges, of those points whose cells the page holds."""
+    held = set(places)
+    neighbours = [(place - 1, place) for place in sorted(held) if place - 1 in held][-NEIGHBOURS:]
+    pairs = {*neighbours, (best, last), *((step.before, step.at) for step in steps)}
+    return sorted(pair for pair in pairs if pair[0] != pair[1] and held.issuperset(pair))
+
+
+def judge_pairs(series: Series, pairs: Sequence[tuple[int, int]]) -> list[ChangeVerdict | None]:
+    """The verdict on each pair, by all that is known of noise today; None as ``output_verdict`` has it."""
+    noise = noise_of_headline(series.points) if pairs else None
+    verdicts = []
+    for earlier, later in pairs:
+        before, after = series.points[earlier], series.points[later]
+        if earlier + 1 < later or after.flips is None:
+            after = after._replace(flips=flips(series.cells, earlier, later))
+        better = series.specs[0].higher_is_better
+        verdicts.append(output_verdict(before, after, series.info.kind, noise=noise, higher_is_better=better))
+    return verdicts
+
+
+def answer(info: EvalInfo, spec: MetricSpec, sides: tuple[str, str], verdict: ChangeVerdict | None) -> Markup:
+    """The word for a change with its reason, and its interval around zero. ``sides``: labels of the two iterations."""
+    if info.recorded:
+        return Markup("<p class=answer>Both are as the runs recorded them: nothing tells a change from chance.</p>")
+    if verdict is None:
+        return Markup(
+            "<p class=answer>Both are the same output: only ground truth and rules can make a difference.</p>"
+        )
+    methods = f"{links.up(links.compare(info.id))}{links.methods()}#noise-verdict"
+    before, after = map(text, sides)
+    change = "" if verdict.change is None else f" {text(spec.label)} {own_unit(verdict.change, spec)}"
+    because = f'because <a href="{methods}">{text(reason(verdict.why, info.nouns))}</a>'
+    whole = spec.high - spec.low
+    words = f"<p class=answer>From {before} to {after}: {decision(verdict)}{change}, {because}."
+    if verdict.is_open and verdict.detectable is not None and abs(verdict.change or 0) < verdict.detectable <= whole:
+        words += f" A change of {own_unit(verdict.detectable, spec)[1:]} would show here 8 times in 10."
+    return Markup(f"{words}</p>{_picture(spec, verdict)}")
+
+
+def _picture(spec: MetricSpec, verdict: ChangeVerdict) -> str:
+    """The interval of the change around zero, with a scale below it."""
+    interval, change = verdict.interval, verdict.change
+    if interval is None or change is None:
+        return ""
+    scale = max(abs(interval.low), abs(interval.high), abs(change))
+    if not scale:
+        return ""
+    sure = verdict.decision in ("better", "worse")
+    tone = "n" if not sure else "u" if verdict.decision == "better" else "d"
+    ends = span_of_change(interval, spec)
+    drawn = around_zero(interval.low, interval.high, change, scale, tone)
+    low, high = own_unit(-scale, spec), own_unit(scale, spec)
+    return (
+        f"<div class=around>{drawn}<div class=ends aria-hidden=true><span>{low}</span><span>no change</span>"
+        f"<span>{high}</span></div><p>95\u202f% interval of the change: {ends}</p></div>"
+    )
