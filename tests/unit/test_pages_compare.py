@@ -4,25 +4,30 @@ import json
 from typing import Any
 
 import pytest
+from markupsafe import Markup
 
 from sitegen.analysis.cells import fate_of
 from sitegen.model.cells import Cell, CellMap, Run
+from sitegen.model.noise import ChangeVerdict, Interval
 from sitegen.model.regressions import Circumstances, Step
 from sitegen.model.series import Series
 from sitegen.model.site import SiteInfo
 from sitegen.pages.compare import compare_data as data
 from sitegen.pages.compare.compare_data import CompareData, compare_data
+from sitegen.pages.compare.edits_between import diff_command, editing_commits
+from sitegen.pages.compare.judged import answer, judge_pairs, judged_pairs
 from sitegen.pages.compare.page import (
     ROWS,
-    ByField,
     CellSide,
     ComparedCell,
+    ComparedField,
     CompareView,
     FateCells,
     PointPair,
     Valued,
     compare_page,
 )
+from sitegen.stats.significance import ALPHA, least_discordant, mcnemar, reach_of_chance
 from sitegen.text.values import written
 from tests import pages_sample as sample
 from tests.sites import renderer_of
@@ -67,6 +72,14 @@ def test_the_newest_point_is_held_against_the_one_before_it():
         title="The newest iteration and the one before it",
         before=one.points[1].snapshot,
         after=one.points[2].snapshot,
+        copies=(None, None),
+        verdict=judge_pairs(one, [(1, 2)])[0],
+        fields=(
+            ComparedField(attribute="rows[].x", file=rows, before=1, after=1, fixed=1, broken=1, reach=2),
+            ComparedField(attribute="name", file=name, before=2, after=1, fixed=0, broken=0, reach=0),
+        ),
+        more_fields=0,
+        edits=editing_commits(one),
         metrics=tuple(Valued(spec, before.metric(spec.name), after.metric(spec.name)) for spec in one.specs),
         errors=tuple(zip(before.counts[4:], after.counts[4:], strict=True)),
         lists=(
@@ -78,7 +91,6 @@ def test_the_newest_point_is_held_against_the_one_before_it():
                         "rows[0].x", "a", False, rows, "2", "1", CellSide("correct", "1"), CellSide("wrong_value", "1")
                     ),
                 ),
-                (ByField("rows[].x", rows, 1),),
             ),
             FateCells(
                 "fixed",
@@ -95,19 +107,13 @@ def test_the_newest_point_is_held_against_the_one_before_it():
                         CellSide("absent", None),
                     ),
                 ),
-                (ByField("rows[].x", rows, 1),),
             ),
             FateCells(
                 "still_wrong",
                 1,
-                (
-                    ComparedCell(
-                        "name", "a", False, name, "n", None, CellSide("omission", None), CellSide("omission", None)
-                    ),
-                ),
-                (ByField("name", name, 1),),
+                (),
             ),
-            FateCells("appeared", 0, (), ()),
+            FateCells("appeared", 0, ()),
             FateCells(
                 "vanished",
                 1,
@@ -116,7 +122,6 @@ def test_the_newest_point_is_held_against_the_one_before_it():
                         "name", "b", False, name, "5", None, CellSide("omission", None), CellSide("absent", None)
                     ),
                 ),
-                (ByField("name", name, 1),),
             ),
         ),
         by_truth=1,
@@ -155,10 +160,16 @@ def test_the_script_is_given_every_cell_that_was_ever_wrong():
     assert (found.pieces, found.choosable) == ((), 3)
     assert found.page is not None
     points = found.page.pop("points")
+    assert list(found.page.pop("judged")) == ["0001 0002", "0002 0003"]
+    assert [(edit[0], edit[4]) for edit in found.page.pop("edits")] == [(2, [0])]
     fates = found.page.pop("fates")
     assert [[len(row) for row in table] for table in fates] == [[7] * 7] * 2
     assert found.page == {
-        "metrics": [["F1", 1], ["Precision", 1], ["Recall", 1], ["Field accuracy", 1]],
+        "metrics": [["F1", 1, "", 1], ["Precision", 1, "", 1], ["Recall", 1, "", 1], ["Field accuracy", 1, "", 1]],
+        "attribute": ["Field", "Fields"],
+        "older": 0,
+        "paths": [".claude/instructions/waybill.md"],
+        "unnamed": 0,
         "noun": "documents",
         "best": "0002",
         "errors": ["omission", "hallucination", "wrong value", "format error"],
@@ -308,23 +319,25 @@ def test_files_hold_the_newest_points_of_an_eval_that_has_too_many(monkeypatch: 
     assert f"{found.choosable} of {NUMBER} can be compared with each other here" in html
 
 
-def test_an_eval_with_too_many_values_has_no_choice(monkeypatch: pytest.MonkeyPatch):
+def test_an_eval_with_too_many_values_names_its_points_and_holds_no_values(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(data, "BOUND", 10)
     monkeypatch.setattr(data, "MOST", 10)
-    assert compare_data(long_series()) == CompareData(None)
-    assert compare_data(series(number=2)) == CompareData(None)
+    found = compare_data(long_series())
+    assert found.page is not None
+    assert (found.page["block"], found.pieces, found.choosable) == (None, (), 0)
+    assert [point[5] for point in found.page["points"]] == [None] * NUMBER
+    assert compare_data(series(number=1)) == CompareData(None)
 
 
 def test_what_is_left_out_is_counted(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(data, "BOUND", 10)
     monkeypatch.setattr(data, "MOST", 10)
-    cells = [
-        Cell("", f"rows[{index}].x", "rows[].x", False, (Run(0, "omission", "1", ""),)) for index in range(ROWS + 7)
-    ]
+    flip = Run(0, "correct", "1", "1"), Run(2, "omission", "1", "")
+    cells = [Cell("", f"rows[{index}].x", "rows[].x", False, flip) for index in range(ROWS + 7)]
     one = series(*cells)
     html = renderer_of(SiteInfo("t", "1")).render(compare_page(one)).decode()
-    assert "7 more are not listed here." in html
-    assert "this eval has too many cells for a page" in html
+    assert '7 more are not listed here: the <a href="0003.html">report of iteration-003</a> has all.' in html
+    assert "this eval has too many values for a page" in html
     assert "<code>sitegen compare waybills@A waybills@B</code>" in html
 
 
@@ -335,3 +348,79 @@ def test_names_and_values_are_text_and_nothing_else():
     html = renderer_of(SiteInfo("t", "1")).render(compare_page(one)).decode()
     assert "<script>alert" not in html
     assert html.count("</script>") == html.count("<script")
+
+
+def test_the_build_judges_neighbours_the_newest_and_the_best_and_both_sides_of_steps():
+    assert judged_pairs(4, 39, (4, 19, 20, 37, 38, 39), [STEP]) == [(4, 39), (19, 20), (37, 38), (38, 39)]
+    assert judged_pairs(0, 1, (), []) == []
+
+
+VERDICT = ChangeVerdict(
+    decision="likely worse",
+    why="interval holds zero",
+    change=-0.02,
+    interval=Interval(low=-0.1, high=0.06, unit="fields", n=14, method="paired"),
+    fixed=1,
+    broken=4,
+    p_value=0.4,
+    detectable=0.11,
+    fields=(),
+)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "words"),
+    [
+        (
+            VERDICT,
+            "From a to b: likely worse F1 \u22120.020, not sure, because its interval holds zero. A change of 0.110"
+            " would show here 8 times in 10.\u22120.100no change+0.100"
+            "95 % interval of the change: \u22120.100 to +0.060",
+        ),
+        (
+            VERDICT._replace(decision="cannot tell", why="too few units", interval=None, detectable=None),
+            "From a to b: cannot tell F1 \u22120.020, because there is too little to tell from.",
+        ),
+        (
+            VERDICT._replace(decision="cannot tell", why="another judge", change=None, interval=None, detectable=None),
+            "From a to b: cannot tell, because another judge graded it, and two do not grade alike.",
+        ),
+        (None, "Both are the same output: only ground truth and rules can make a difference."),
+    ],
+)
+def test_the_answer_is_the_word_for_the_change_with_its_reason_and_its_interval(
+    verdict: ChangeVerdict | None, words: str
+):
+    assert Markup(answer(sample.WAYBILLS, sample.SPECS[0], ("a", "b"), verdict)).striptags() == words
+
+
+@pytest.mark.parametrize("flipped", range(60))
+def test_flips_are_beyond_the_reach_of_chance_if_and_only_if_mcnemar_says_so(flipped: int):
+    reach = reach_of_chance(flipped, least_discordant(ALPHA, 60))
+    for broken in range(flipped + 1):
+        p_value = mcnemar(broken, flipped - broken, 1).p_value
+        assert (abs(flipped - 2 * broken) > reach) is (p_value is not None and p_value < ALPHA)
+
+
+def test_edits_of_instructions_stand_between_the_points_around_them_and_git_shows_them_as_one_diff():
+    one = sample.series(20)
+    commits = editing_commits(one)
+    assert [(row.point, len(row.paths)) for row in commits] == [(2, 1), (7, 2), (12, 1), (17, 1)]
+    first, last = one.points[5].snapshot.commit, one.points[13].snapshot.commit
+    command = diff_command(first, last, commits[1:3])
+    assert (
+        command == f"git diff {first.short} {last.short} -- .claude/instructions/waybill.md 'prompts/hazard classes.md'"
+    )
+    found = compare_data(one).page
+    assert found is not None
+    assert [(place, len(paths)) for place, _, _, _, paths in found["edits"]] == [(2, 1), (7, 2), (12, 1), (17, 1)]
+    assert found["paths"] == [".claude/instructions/waybill.md", "'prompts/hazard classes.md'"]
+
+
+def test_a_copy_names_the_iteration_whose_output_it_has():
+    one = series(BROKEN, STILL)
+    points = (*one.points[:2], one.points[2]._replace(first_with_output=0))
+    found = compare_data(one._replace(points=points)).page
+    assert found is not None
+    assert [point.get("same") for point in found["points"]] == [None, None, "0001"]
+    assert view(one._replace(points=points)).pairs[0].copies == (None, "iteration-001")

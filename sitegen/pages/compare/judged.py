@@ -61,7 +61,8 @@ def answer(info: EvalInfo, spec: MetricSpec, sides: tuple[str, str], verdict: Ch
     methods = f"{links.up(links.compare(info.id))}{links.methods()}#noise-verdict"
     before, after = map(text, sides)
     change = "" if verdict.change is None else f" {text(spec.label)} {own_unit(verdict.change, spec)}"
-    because = f'because <a href="{methods}">{text(reason(verdict.why, info.nouns))}</a>'
+    doubt = "not sure, " if verdict.decision.startswith("likely") else ""
+    because = f'{doubt}because <a href="{methods}">{text(reason(verdict.why, info.nouns))}</a>'
     whole = spec.high - spec.low
     words = f"<p class=answer>From {before} to {after}: {decision(verdict)}{change}, {because}."
     if verdict.is_open and verdict.detectable is not None and abs(verdict.change or 0) < verdict.detectable <= whole:
