@@ -1,8 +1,13 @@
 """Filters that the address keeps, the theme, and the search."""
 
 import re
+from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
+
+from sitegen.pages.trend.page import trend_page
+from sitegen.render.environment import Renderer, find_templates
+from tests import pages_sample as sample
 
 REPORT = "evals/waybills/0042.html"
 
@@ -50,6 +55,39 @@ def test_the_section_and_new_filters_leave_only_their_rows(visit):
 def test_a_link_to_a_field_filters_the_table_of_fields(visit):
     page = visit("evals/waybills/0059.html#field=route.vessel")
     assert _rows(page, "table.nums[data-sort=field]").count() == 1
+
+
+def test_copies_are_folded_under_their_output_until_they_are_opened_searched_sorted_or_printed(site: Path, visit):
+    points = sample.series(6).points
+    copies = [points[4]._replace(first_with_output=1), points[5]._replace(first_with_output=1)]
+    series = sample.series(6)._replace(points=(*points[:4], *copies))
+    (site / "evals/waybills/copies.html").write_bytes(
+        Renderer([find_templates()], sample.SITE).render(trend_page(series))
+    )
+    page = visit("evals/waybills/copies.html")
+
+    def shown() -> str:
+        rows = page.locator(".iters tbody tr:visible td:first-child div > a").all_inner_texts()
+        return " ".join(label.removeprefix("iteration-00") for label in rows)
+
+    button = page.get_by_role("button", name="+2 same output: 005, 006")
+    assert shown() == "4 3 2 1"
+    expect(page.locator(".card:has(.iters) [data-count]")).to_have_text("4 rows; 2 with the same output folded")
+    button.press("Enter")
+    assert (shown(), button.get_attribute("aria-expanded")) == ("4 3 2 6 5 1", "true")
+    button.click()
+    assert shown() == "4 3 2 1"
+    page.get_by_label("Filter iterations").fill("iteration-005")
+    assert shown() == "5"
+    page.get_by_label("Filter iterations").fill("")
+    page.locator(".iters th").first.get_by_role("button").click()
+    assert len(shown().split()) == 6
+    page.goto("about:blank")
+    page.goto((site / "evals/waybills/copies.html").as_uri())
+    page.emulate_media(media="print")
+    assert shown() == "6 5 4 3 2 1"
+    page = visit("evals/waybills/copies.html", java_script_enabled=False)
+    assert shown() == "6 5 4 3 2 1"
 
 
 def test_iterations_can_be_filtered_by_author(visit):

@@ -21,6 +21,7 @@ class FilteredTable {
     this.key = this.words?.dataset.key || "q";
     this.texts = new Map();
     this.name(this.rows);
+    this.foldCopies();
     this.restore();
     this.listen();
     this.show();
@@ -39,7 +40,8 @@ class FilteredTable {
     }
     this.more?.addEventListener("click", () => { this.limit += 200; this.show(); });
     this.box.addEventListener("sorted", event => {
-      this.rows = $$("tbody tr:not(.item)", this.box);
+      this.way = event.detail;
+      this.arrange();
       if (event.detail) this.load();
       this.show();
     });
@@ -48,6 +50,38 @@ class FilteredTable {
       this.show();
       if (this.fresh && hash().has("new")) this.box.scrollIntoView();
     });
+  }
+
+  /** Rows of copies are folded under the row of the output that they copy, until it is opened or the table is filtered or sorted. */
+  foldCopies() {
+    this.opened = new Set();
+    this.copies = new Map();
+    const byFile = new Map(this.rows.map(row => [$("a", row)?.getAttribute("href"), row]));
+    for (const row of this.rows.filter(each => each.classList.contains("copied"))) {
+      const original = byFile.get($(".pill a", row)?.getAttribute("href"));
+      if (original) this.copies.set(row, original);
+    }
+    for (const original of new Set(this.copies.values())) {
+      const note = $(".same", original), button = element("button", "same", note.textContent);
+      button.type = "button";
+      button.setAttribute("aria-expanded", "false");
+      button.addEventListener("click", () => {
+        const opened = !this.opened.delete(original) && Boolean(this.opened.add(original));
+        button.setAttribute("aria-expanded", String(opened));
+        $("tbody", this.box).append(...this.inTime);
+        this.arrange();
+        this.limit = Math.max(this.limit, this.first + this.opened.size);
+        this.show();
+      });
+      note.replaceWith(button);
+    }
+    this.inTime = this.rows;
+  }
+
+  /** Puts the copies of opened rows below them, unless the table is sorted. */
+  arrange() {
+    for (const original of this.way ? [] : this.opened) original.after(...[...this.copies].filter(([, of]) => of === original).map(([copy]) => copy));
+    this.rows = $$("tbody tr:not(.item), .multiples > li", this.box);
   }
 
   /** The filter as the address has it. A row's own address (#d12) shows that row, whatever its place. */
@@ -135,8 +169,15 @@ class FilteredTable {
     const filtered = words.length || types.length || section || onlyNew;
     if (filtered || this.limit > Math.max(this.first, this.rows.length)) this.load();
     this.box.toggleAttribute("data-filtered", !!filtered);
+    const isFolded = row => !filtered && !this.way && this.copies.has(row) && !this.opened.has(this.copies.get(row));
+    const folded = this.rows.filter(isFolded).length;
     let hits = 0;
     this.rows.forEach(row => {
+      if (isFolded(row)) {
+        row.classList.remove("on", "off");
+        row.classList.add("cut");
+        return;
+      }
       const hit = (!types.length || types.includes(row.dataset.t)) && (!section || row.dataset.g === section)
         && (!onlyNew || "n" in row.dataset) && words.every(word => this.text(row).includes(word));
       const shown = hit && hits < this.limit;
@@ -147,10 +188,11 @@ class FilteredTable {
     });
     const shown = Math.min(hits, this.limit);
     if (!filtered) hits += this.loadable;
-    const total = this.rows.length + this.loadable;
+    const total = this.rows.length + this.loadable - folded;
     if (this.status) {
       const matching = hits < total ? `${hits} matching of ${total}` : `${total} ${total === 1 ? "row" : "rows"}`;
       const notes = [shown < hits ? `${shown} shown, ${matching}` : matching];
+      if (folded) notes.push(`${folded} with the same output folded`);
       if (this.loading) notes.push("loading the rows that are not drawn");
       if (this.lost) notes.push(`${this.lost} more could not be loaded`);
       if (this.beyond) notes.push(`${this.beyond} more only in the data file`);
