@@ -6,8 +6,8 @@ from pathlib import Path
 from playwright.sync_api import Locator, Page, expect
 
 from sitegen.pages.trend.page import trend_page
-from sitegen.render.environment import Renderer, find_templates
 from tests import pages_sample as sample
+from tests.sites import renderer_of
 
 REPORT = "evals/waybills/0042.html"
 
@@ -61,9 +61,7 @@ def test_copies_are_folded_under_their_output_until_they_are_opened_searched_sor
     points = sample.series(6).points
     copies = [points[4]._replace(first_with_output=1), points[5]._replace(first_with_output=1)]
     series = sample.series(6)._replace(points=(*points[:4], *copies))
-    (site / "evals/waybills/copies.html").write_bytes(
-        Renderer([find_templates()], sample.SITE).render(trend_page(series))
-    )
+    (site / "evals/waybills/copies.html").write_bytes(renderer_of(sample.SITE).render(trend_page(series)))
     page = visit("evals/waybills/copies.html")
 
     def shown() -> str:
