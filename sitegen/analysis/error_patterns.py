@@ -216,6 +216,7 @@ def is_cut(expected: str, actual: str) -> bool:
 
 SWAPPED: Final = "two fields swapped"
 OTHER_ITEM: Final = "the values of the item before or after"
+ROUNDING: Final = "rounding"
 
 RULES: Final[tuple[tuple[str, Rule], ...]] = (
     ("the right value as another type", is_other_type),
@@ -224,7 +225,7 @@ RULES: Final[tuple[tuple[str, Rule], ...]] = (
     ("the order of day and month", is_date_order),
     ("a unit or a suffix after the number", is_unit),
     ("upper case, spaces or punctuation", is_case),
-    ("rounding", is_rounded),
+    (ROUNDING, is_rounded),
     ("the place of the decimal point", is_decimal_point),
     ("an abbreviation", is_abbreviation),
     ("a text cut short or continued", is_cut),

@@ -27,6 +27,15 @@ METRICS: Final = (
 )
 
 
+def rule_sources(inputs: ScoringInputs) -> RuleSources:
+    """The files and settings that the rules of these inputs are compiled from."""
+    return RuleSources(
+        mapping=inputs.mapping.content if inputs.mapping else None,
+        settings=inputs.settings,
+        schema=inputs.schema.content if inputs.schema else None,
+    )
+
+
 class FieldsScorer:
     """Scores extractions. Ratios come from summed counts: ``f1`` is pooled, ``macro_f1`` is the documents' mean."""
 
@@ -40,11 +49,7 @@ class FieldsScorer:
 
     def score(self, inputs: ScoringInputs) -> Result:
         """Score one output. Never raises on bad input, which becomes a status and findings."""
-        sources = RuleSources(
-            mapping=inputs.mapping.content if inputs.mapping else None,
-            settings=inputs.settings,
-            schema=inputs.schema.content if inputs.schema else None,
-        )
+        sources = rule_sources(inputs)
         rules, findings = compile_rules(sources)
         try:
             truth = self._truths.compiled(inputs.ground_truth, sources)

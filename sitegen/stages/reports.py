@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 from sitegen.analysis.cells import CellTracker, flipped_cells, tallied
 from sitegen.analysis.deltas import delta
 from sitegen.analysis.noise.repeats import RepeatsSoFar, repeats_of_runs
 from sitegen.analysis.series import SeriesInputs, problems_of_point
+from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo, Point
 from sitegen.model.site import Page
+from sitegen.model.timeline import Snapshot
 from sitegen.pages.report import EarlierPoints, report_page
+from sitegen.scoring.fields import rule_sources
+from sitegen.scoring.rules import FieldRules, compile_rules
 from sitegen.scoring.usage import specs_with_usage
 from sitegen.stages.scorecard_store import EvalScorecards, runs_of
+from sitegen.stages.scoring import all_inputs
 from sitegen.stages.worker_context import WorkerContext
 
 
@@ -59,6 +65,7 @@ class ReportWriter:
         self._last_paths = {(edit.path, edit.sha): edit.last_path for edit in moved}
         self._cards = cards
         self._repeats = RepeatsSoFar()
+        self._scored_by_rules = traits_of(info.kind).is_structured
 
     def page(self, index: int, result: Result, tracker: CellTracker) -> Page:
         """The report of a point, after ``tracker`` followed it and its mixtures with the point before were scored."""
@@ -93,7 +100,13 @@ class ReportWriter:
             self._context.discrepancies_per_type,
             problems_of_point(self._info.id, point.snapshot, result.scorecard),
             self._inputs.edits.made_with[index],
+            rules=partial(self._rules, at.snapshot) if self._scored_by_rules else None,
         )
+
+    def _rules(self, snapshot: Snapshot) -> FieldRules:
+        """The rules by which an output was scored; they are compiled already."""
+        inputs = next(all_inputs(self._context, [snapshot._replace(outputs=(), ground_truth=None)]))
+        return compile_rules(rule_sources(inputs))[0]
 
     def _point(self, index: int) -> Point:
         snapshot = self._inputs.snapshots[index]

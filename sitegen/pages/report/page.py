@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from sitegen.analysis.noise.intervals import interval_of
@@ -28,6 +29,7 @@ from sitegen.pages.report.runs import RunsView, runs_view
 from sitegen.pages.report.sections import SchemaSection, grouping, sections
 from sitegen.pages.report.why import Why, why
 from sitegen.pages.variants.spread import VariantSpread, variant_spread
+from sitegen.scoring.rules import FieldRules
 from sitegen.scoring.usage import all_specs
 from sitegen.scoring.verdict import verdict
 
@@ -138,6 +140,7 @@ def report_page(
     problems: tuple[Problem, ...] = (),
     instructions: Commit | None = None,
     data: str | None = None,
+    rules: Callable[[], FieldRules] | None = None,
 ) -> Page:
     """The report of one snapshot.
 
@@ -153,6 +156,7 @@ def report_page(
         instructions: the newest commit whose instructions made the output, if it is known.
         data: address of the file with the whole result, relative to the page, for a page without a site around it,
             which loads nothing; default: its place in a site.
+        rules: makes the rules by which the output was scored; None where a field mapping has no say.
 
     """
     snapshot, card = point.snapshot, result.scorecard
@@ -189,7 +193,7 @@ def report_page(
         errors=errors,
         error_change=_total_change(errors),
         sections=schema_sections,
-        patterns=patterns_view(info.id, specs[0], result, wrong, started),
+        patterns=patterns_view(info.id, specs[0], result, wrong, started, rules),
         documents=bounds.listed_documents(card.documents),
         more_documents=max(0, len(card.documents) - bounds.DOCUMENTS),
         document_metrics=_document_metrics(specs, card.documents),

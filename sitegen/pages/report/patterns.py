@@ -3,19 +3,35 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
-from sitegen.analysis.error_patterns import error_patterns, without_errors
+from sitegen.analysis.error_patterns import ROUNDING, ErrorPattern, error_patterns, without_errors
+from sitegen.analysis.mapping_lines import mapping_line
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import Judgement
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.pages.report.discrepancies import Since, field_file
+from sitegen.scoring.rules import FieldRules
 from sitegen.stats.counts import quotient
 from sitegen.text.values import as_text, told_apart
 
 _NAMED: Final = 3
 """Fields of a pattern that are named: those with most of its errors."""
+
+
+_LINES: Final = 10
+"""Lines of a mapping that are offered at most."""
+
+_BY_RULE: Final = (
+    "the right value as another type",
+    "a currency sign",
+    "a separator of thousands or decimals",
+    "the order of day and month",
+    "a unit or a suffix after the number",
+    ROUNDING,
+)
+"""Patterns whose difference a field mapping can leave out of a comparison."""
 
 
 class PatternRow(NamedTuple):
@@ -44,12 +60,33 @@ class PatternsView(NamedTuple):
     """Errors that any of them explains."""
     without: float | None
     """The headline if all of these were right."""
+    lines: tuple[str, ...] = ()
+    """Below ``fields:`` of the field mapping: what makes values equal whose difference a rule can leave out."""
+    equal: int = 0
+    """Errors that these lines make correct."""
+    with_lines: float | None = None
+    """The headline with these lines."""
 
 
 def patterns_view(
-    eval_id: str, headline: MetricSpec, result: Result, wrong: Sequence[Judgement], started: Sequence[Since]
+    eval_id: str,
+    headline: MetricSpec,
+    result: Result,
+    wrong: Sequence[Judgement],
+    started: Sequence[Since],
+    rules: Callable[[], FieldRules] | None = None,
 ) -> PatternsView | None:
-    """None if no rule explains enough of the errors ``wrong``. ``started``: the start of the streak of each."""
+    """None if no rule explains enough of the errors ``wrong``.
+
+    Args:
+        eval_id: the eval.
+        headline: its first metric.
+        result: the output with all its judgements.
+        wrong: its errors.
+        started: the start of the streak of each error.
+        rules: makes the rules by which the output was scored; None where a field mapping has no say.
+
+    """
     patterns = error_patterns(wrong, result.judgements)
     if not patterns:
         return None
@@ -73,7 +110,39 @@ def patterns_view(
                 without=_headline_without(headline, card, errors),
             )
         )
-    return PatternsView(tuple(rows), len(explained), _headline_without(headline, card, explained))
+    lines, equal = _lines(patterns, result, wrong, rules) if rules else ((), [])
+    return PatternsView(
+        rows=tuple(rows),
+        errors=len(explained),
+        without=_headline_without(headline, card, explained),
+        lines=lines,
+        equal=len(equal),
+        with_lines=_headline_without(headline, card, equal) if equal else None,
+    )
+
+
+def _lines(
+    patterns: Sequence[ErrorPattern], result: Result, wrong: Sequence[Judgement], rules: Callable[[], FieldRules]
+) -> tuple[tuple[str, ...], list[Judgement]]:
+    """Lines of the mapping, of each field at most one, and the errors that they make correct."""
+    by_field: dict[str, dict[str, list[Judgement]]] = {}
+    for pattern in patterns:
+        for error in (wrong[index] for index in pattern.errors):
+            if pattern.name in _BY_RULE:
+                by_field.setdefault(error.attribute, {}).setdefault(pattern.name, []).append(error)
+    correct: dict[str, list[Judgement]] = {}
+    for judgement in result.judgements if by_field else ():
+        if judgement.outcome == "correct" and judgement.attribute in by_field:
+            correct.setdefault(judgement.attribute, []).append(judgement)
+    lines: list[str] = []
+    equal: list[Judgement] = []
+    for attribute, by_pattern in by_field.items():
+        name, errors = max(by_pattern.items(), key=lambda entry: len(entry[1]))
+        line = mapping_line(rules(), errors, correct.get(attribute, ()), rounded=name == ROUNDING)
+        if line and len(lines) < _LINES:
+            lines.append(line)
+            equal += errors
+    return tuple(lines), equal
 
 
 def _example(error: Judgement) -> tuple[str, str]:
