@@ -18,6 +18,7 @@ from sitegen.analysis.edits import BEFORE_ANY
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.model.deltas import Delta
 from sitegen.model.metrics import MetricSpec
+from sitegen.model.noise import Decision
 from sitegen.model.series import Effect, EvalSummary, Headline, Peak, Point, Window
 from sitegen.model.timeline import Edit
 
@@ -132,6 +133,12 @@ class EffectIndex:
             if path is None or self.drives(path, summary.info.id)
         )
 
+    def decisions(self, position: int, path: str) -> Iterator[Decision]:
+        """The verdicts on the effects of an edit of one file."""
+        for summary, window in self._windows.get(position, ()):
+            if window.decision and not window.model and self.drives(path, summary.info.id):
+                yield window.decision
+
     def drives(self, path: str, eval_id: str) -> bool:
         """Whether the file drives the eval."""
         return path in self._driven_by.get(eval_id, (path,))
@@ -173,6 +180,7 @@ def _effect(summary: EvalSummary, window: Window) -> Effect:
         model=window.model,
         judge=window.judge,
         nouns=summary.info.nouns,
+        decision=window.decision,
     )
 
 

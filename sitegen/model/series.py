@@ -8,7 +8,7 @@ from sitegen.model.cells import CellMap, Flips, Tally
 from sitegen.model.deltas import Delta
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import ErrorNumbers, MetricSpec, Nouns, Threshold
-from sitegen.model.noise import ChangeVerdict, Interval
+from sitegen.model.noise import ChangeVerdict, Decision, Interval
 from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.suspect_truth import SuspectTruth
@@ -169,6 +169,8 @@ class Window(NamedTuple):
     """The change of the model, if any: its part and that of the edit cannot be separated."""
     judge: Exchange | None = None
     """The change of the judge, if any: grades of two judges are not compared."""
+    decision: Decision | None = None
+    """The verdict on the change; None without one, such as for the same output."""
 
 
 class Peak(NamedTuple):
@@ -251,6 +253,8 @@ class Effect(NamedTuple):
     """The change of the judge, if any: then metrics of grades have no change."""
     nouns: Nouns = Nouns()
     """The kind's words for documents and attributes."""
+    decision: Decision | None = None
+    """The word of the verdict, which is known where the whole verdict is not read."""
 
     @property
     def change(self) -> float | None:

@@ -237,6 +237,11 @@ class _EvalJob:
         steps = steps_of(series)
         newest = self._newest_inputs()
         edit_windows = windows(series.points, self._inputs.edits.made_by)
+        decisions = {}
+        for edit, outcome in outcomes_of_edits(series, edit_windows, self._specs[0], first_new):
+            EDIT_OUTCOMES.keep(cache, within(eval_id, edit), outcome)
+            decisions[edit] = outcome.verdict.decision if outcome.verdict else None
+        edit_windows = tuple(window._replace(decision=decisions.get(window.edit)) for window in edit_windows)
         record = record_of(series, self._inputs.edits.made_by, edit_windows, steps, suspects, newest)
         for page in eval_pages(series, steps, record.summary, mapped_columns(newest) if newest else ()):
             content = page.content if isinstance(page, RawFile) else self._renderer.render(page)
@@ -244,8 +249,6 @@ class _EvalJob:
         write_thinned(self._writer, self._renderer, self._owner, series, self._page_keys, short)
         write_fields(self._writer, self._renderer, self._owner, series, self._page_keys)
         write_series(self._writer, self._owner, series, settled, self._page_keys, cache)
-        for edit, outcome in outcomes_of_edits(series, edit_windows, self._specs[0], first_new):
-            EDIT_OUTCOMES.keep(cache, within(eval_id, edit), outcome)
         for sha, effect in effects_of_commits(series, self._inputs, first_new, self._cards.__getitem__):
             COMMIT_EFFECTS.keep(cache, within(eval_id, sha), effect)
         return EvalDone(

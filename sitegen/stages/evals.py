@@ -80,7 +80,8 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, step
         memo.put_rows(done.cached)
         if before is None or before.summary.peak != done.record.summary.peak:
             new_peaks.add(eval_id)
-        record = done.record._replace(summary=_sharing(done.record.summary, task.history))
+        summary = _with_earlier_decisions(done.record.summary, before, task.first_new)
+        record = done.record._replace(summary=_sharing(summary, task.history))
         records[eval_id] = EVAL_RECORDS.keep(memo, eval_id, record)
         ledger.record(owner(eval_id), done.files)
         room.learn(record.summary, done.files.rows)
@@ -93,6 +94,17 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, step
         mapping_uses={eval_id: record.mapping_use for eval_id, record in every if record.mapping_use},
         lost_outputs=lost_outputs,
         new_peaks=frozenset(new_peaks),
+    )
+
+
+def _with_earlier_decisions(summary: EvalSummary, before: EvalRecord | None, first_new: int) -> EvalSummary:
+    """The verdicts on edits, of which the task has only those that new points are attributed to."""
+    decisions = {window.edit: window.decision for window in before.summary.windows} if before else {}
+    return summary._replace(
+        windows=tuple(
+            window if window.after >= first_new else window._replace(decision=decisions.get(window.edit))
+            for window in summary.windows
+        )
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Container, Iterable
 from sys import intern
 from typing import NamedTuple
@@ -16,8 +17,7 @@ from sitegen.model.series import Effect
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.instruction.file_history import apart_since
-from sitegen.pages.instruction.page import impact
-from sitegen.pages.instructions.page import FileRecord, file_size
+from sitegen.pages.instructions.page import FileRecord, FileSize, file_size
 from sitegen.stages.cached_kinds import (
     COUNTED_EDITS,
     EDIT_OUTCOMES,
@@ -83,17 +83,29 @@ def write_instructions(
     return WrittenInstructions(
         effects=effects,
         files=tuple(
-            FileRecord(
-                file,
-                file_size(counts_of_edits(memo, file, timeline.context, failures)),
-                impact(effects.effects_of(file.edits[-1].commit.position, file.path)),
-            )
+            _file_record(file, file_size(counts_of_edits(memo, file, timeline.context, failures)), effects)
             for file in timeline.instructions
         ),
         raised=sum(change > 0 for change in changes),
         lowered=sum(change < 0 for change in changes),
         failures=tuple(failures[path] for path in sorted(failures)),
     )
+
+
+def _file_record(file: InstructionHistory, size: FileSize, index: EffectIndex) -> FileRecord:
+    positions = [edit.commit.position for edit in file.edits]
+    decisions = Counter(decision for position in positions for decision in index.decisions(position, file.path))
+    for edit in reversed(file.edits):
+        effects = index.effects_of(edit.commit.position, file.path)
+        if any(effect.change is not None for effect in effects):
+            return FileRecord(
+                history=file,
+                size=size,
+                decisions=tuple(decisions.items()),
+                newest_effects=effects,
+                newest_measured=edit.commit,
+            )
+    return FileRecord(history=file, size=size, decisions=tuple(decisions.items()))
 
 
 def _write_failed(timeline: Timeline, ledger: Ledger, file: InstructionHistory, problem: Problem) -> None:

@@ -8,6 +8,7 @@ from itertools import groupby, islice
 from typing import Final, NamedTuple, Self, TypeAlias
 
 from sitegen.analysis.causes import Cause, count_causes
+from sitegen.analysis.go_back import best_instructions
 from sitegen.analysis.memo import Memo
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.problems import Problem
@@ -124,7 +125,11 @@ class SitePages(NamedTuple):
             (links.overview(), overview),
             (
                 links.instructions(),
-                lambda: instructions_page(instructions.files, _edits_by_commit(timeline, instructions)),
+                lambda: instructions_page(
+                    instructions.files,
+                    _edits_by_commit(timeline, instructions),
+                    best_instructions(timeline.instructions, summaries, instructions.effects),
+                ),
             ),
             (links.regressions(), lambda: regressions_page(summaries, mutes, _moved_edits(timeline))),
             (links.suspect_labels(), lambda: suspect_labels_page(summaries)),

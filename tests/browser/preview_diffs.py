@@ -9,7 +9,7 @@ from sitegen.model.site import Page
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages.commit.page import commit_page
 from sitegen.pages.edit.page import draw_edit, edit_page
-from sitegen.pages.instruction.page import EditRecord, impact, instruction_page, show_text
+from sitegen.pages.instruction.page import EditRecord, instruction_page, show_text
 from sitegen.pages.instructions.page import FileRecord, file_size, instructions_page
 from sitegen.text.patch import read_patch
 from sitegen.text.sections import text_stats
@@ -49,13 +49,17 @@ def pages() -> list[Page]:
     found.append(
         instructions_page(
             [
-                FileRecord(sample.FILE, file_size([record.counts for record in records]), impact(sample.EFFECTS)),
-                FileRecord(hostile, file_size([record.counts for record in odd]), impact(())),
                 FileRecord(
-                    sample.FILE._replace(path="prompts/old.md", deleted=True), file_size([None] * 3), impact(())
+                    sample.FILE,
+                    file_size([record.counts for record in records]),
+                    (("better", 2), ("cannot tell", 3)),
+                    sample.EFFECTS,
+                    sample.FILE.edits[1].commit,
                 ),
+                FileRecord(hostile, file_size([record.counts for record in odd]), ()),
+                FileRecord(sample.FILE._replace(path="prompts/old.md", deleted=True), file_size([None] * 3), ()),
                 FileRecord(
-                    sample.FILE._replace(path="prompts/sowing.md"), file_size([None] * 3), impact(sample.MANY_EFFECTS)
+                    sample.FILE._replace(path="prompts/sowing.md"), file_size([None] * 3), (), sample.MANY_EFFECTS
                 ),
             ]
         )

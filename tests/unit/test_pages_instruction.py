@@ -3,13 +3,12 @@ import pytest
 from sitegen.model.cells import Flips
 from sitegen.model.commits import WORKTREE
 from sitegen.model.timeline import InstructionHistory
+from sitegen.pages.edit.effects import effects_view
+from sitegen.pages.instruction.edit_rows import outcome
 from sitegen.pages.instruction.page import (
     SPARK_POINTS,
     EditRecord,
-    EvalChange,
-    Impact,
     InstructionView,
-    impact,
     instruction_page,
     line_counts,
     show_text,
@@ -33,9 +32,9 @@ def view_of(file: InstructionHistory, records: tuple[EditRecord, ...], text: byt
     return view
 
 
-def test_versions_stand_newest_first_with_size_and_impact():
+def test_versions_stand_newest_first_with_size_and_effects():
     view = view_of(sample.FILE, RECORDS, sample.V3.encode())
-    assert [(row.lines, row.impact.measured) for row in view.rows] == [(36, 0), (37, 4), (38, 33)]
+    assert [(row.lines, len(row.effects.rows)) for row in view.rows] == [(36, 0), (37, 5), (38, 33)]
     assert view.lines == (38, 37, 36)
     assert view.text
     assert view.text.stats == TextStats(36, 104, "1.1.0")
@@ -49,14 +48,17 @@ def test_versions_stand_newest_first_with_size_and_impact():
     assert view.restore == "git checkout 453f058 -- .claude/instructions/packet-reader/instructions.md"
 
 
-def test_the_impact_is_the_mean_with_the_best_and_the_worst():
-    found = impact(sample.EFFECTS)
-    assert found.measured == 4
-    assert found.mean == pytest.approx((0.0391 - 0.0113 + 0 + 0.0003) / 4)
-    assert found.best == EvalChange("vegetables", "Vegetables", 0.8514 - 0.8123)
-    assert found.worst == EvalChange("herbs", "Herbs", 0.8987 - 0.91)
-    assert impact(()) == Impact(0, None, None, None)
-    assert impact(sample.EFFECTS[:1]).worst is None
+def test_an_edit_says_how_many_evals_got_better_or_worse_and_which_changed_most():
+    effects = (sample.EFFECTS[0]._replace(decision="better"), sample.EFFECTS[1]._replace(decision="likely worse"))
+    html = str(outcome(effects_view((*effects, *sample.MANY_EFFECTS)), "../"))
+    assert html.startswith('<span class="pill bad">1 likely worse</span> <span class="pill good">1 better</span> ')
+    assert '<a href="../evals/vegetables/index.html">Vegetables</a> <span class="delta up">' not in html
+    alone = str(outcome(effects_view(effects), "../"))
+    up, down = alone.index(">Vegetables</a> "), alone.index(">Herbs</a> ")
+    assert up < down
+    assert alone.endswith("0.011</span></span></div>")
+    assert "and 29 more</div>" in html
+    assert outcome(effects_view(()), "") == '<span class="subtle">no output around it</span>'
 
 
 def test_sizes_are_unknown_after_an_unknown_edit():

@@ -1,4 +1,3 @@
-from sitegen.pages.instruction.page import impact
 from sitegen.pages.instructions.page import FileRecord, InstructionsView, file_size, instructions_page
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample_diffs as sample
@@ -6,34 +5,46 @@ from tests.sites import renderer_of
 
 COUNTS = (PatchCounts(38, 0, None, "1.0.0"), PatchCounts(6, 7, "1.0.0", "1.1.0"), PatchCounts(1, 2))
 FILES = [
-    FileRecord(sample.FILE._replace(path="prompts/b.md"), file_size(COUNTS), impact(sample.EFFECTS)),
-    FileRecord(sample.FILE, file_size(COUNTS), impact(())),
-    FileRecord(sample.FILE._replace(path="prompts/a.md"), file_size((None, None, None)), impact(())),
-    FileRecord(sample.FILE._replace(path="AGENTS.md", deleted=True), file_size(COUNTS), impact(())),
-    FileRecord(sample.FILE._replace(path="CLAUDE.md"), file_size(COUNTS), impact(())),
+    FileRecord(
+        history=sample.FILE._replace(path="prompts/b.md"),
+        size=file_size(COUNTS),
+        decisions=(("cannot tell", 2), ("worse", 1)),
+        newest_effects=sample.EFFECTS,
+        newest_measured=sample.FILE.edits[1].commit,
+    ),
+    FileRecord(history=sample.FILE, size=file_size(COUNTS), decisions=(("likely better", 4),)),
+    FileRecord(history=sample.FILE._replace(path="prompts/a.md"), size=file_size((None, None, None)), decisions=()),
+    FileRecord(history=sample.FILE._replace(path="AGENTS.md", deleted=True), size=file_size(COUNTS), decisions=()),
+    FileRecord(history=sample.FILE._replace(path="CLAUDE.md"), size=file_size(COUNTS), decisions=()),
 ]
 
 
-def test_files_are_grouped_by_folder_and_deleted_ones_stand_apart():
+def test_files_whose_edits_changed_evals_most_surely_come_first_and_deleted_ones_stand_apart():
     page = instructions_page(FILES)
     view = page.view
     assert isinstance(view, InstructionsView)
     assert page.path == "instructions/index.html"
-    assert [(group.folder, [row.name for row in group.rows]) for group in view.groups] == [
-        ("", ["CLAUDE.md"]),
-        (".claude/instructions/packet-reader", ["instructions.md"]),
-        ("prompts", ["a.md", "b.md"]),
+    assert [(row.folder, row.name) for row in view.files] == [
+        ("prompts", "b.md"),
+        (".claude/instructions", "packet-reader/instructions.md"),
+        ("", "CLAUDE.md"),
+        ("prompts", "a.md"),
     ]
+    assert view.files[0].grades == (("worse", 1), ("cannot tell", 2))
     assert [row.name for row in view.deleted] == ["AGENTS.md"]
     assert view.edits == 15
 
 
-def test_a_row_says_the_size_the_version_and_the_last_edit():
+def test_a_row_says_the_size_the_version_and_the_newest_edit_with_outputs_around_it():
     view = instructions_page(FILES).view
     assert isinstance(view, InstructionsView)
-    unknown, known = view.groups[2].rows
+    known, _, _, unknown = view.files
     assert (known.size.lines, known.size.after, known.size.version, known.edits) == (36, (38, 37, 36), "1.1.0", 3)
-    assert (known.last, known.subject) == (sample.FILE.edits[2].commit, "Convert inches after all")
+    assert (known.measured, known.subject) == (
+        sample.FILE.edits[1].commit,
+        "Months as numbers; never guess; no currency",
+    )
+    assert (unknown.measured, unknown.subject) == (None, "Convert inches after all")
     assert (unknown.size.lines, unknown.size.version) == (None, None)
 
 
@@ -41,7 +52,7 @@ def test_the_page_links_every_file():
     renderer = renderer_of(sample.SITE)
     html = renderer.render(instructions_page(FILES)).decode()
     for record in FILES:
-        assert f">{record.history.path.split('/')[-1]}</a>" in html
+        assert f"{record.history.path.split('/')[-1]}</a>" in html
     assert "4 files" in html
 
 

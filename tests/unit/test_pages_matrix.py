@@ -25,7 +25,7 @@ def edited(position: int, *effects: Effect, paths: tuple[str, ...] = ("a.md",)) 
     return EditEffects(commit, tuple(edits), effects)
 
 
-def test_rows_are_commits_columns_the_evals_that_moved_and_cells_the_points():
+def test_rows_are_commits_columns_the_evals_that_moved_and_cells_their_changes():
     found = matrix(
         [
             edited(9, effect("b", 0.5, 0.4), effect("a", 0.25, 0.75), effect("c", None, 0.9)),
@@ -36,15 +36,15 @@ def test_rows_are_commits_columns_the_evals_that_moved_and_cells_the_points():
     assert found is not None
     assert found.columns == (MatrixColumn("a", "A", 1, 0), MatrixColumn("b", "B", 0, 1))
     assert [(row.commit.position, row.mixed) for row in found.rows] == [(9, True), (7, False)]
-    assert found.rows[0].shifts[0] == Shift(50.0, 50.0)
-    assert found.rows[1].shifts == (None, Shift(0.0, 0.0))
+    assert found.rows[0].shifts[0] == Shift(0.5, 0.5, F1, None)
+    assert found.rows[1].shifts == (None, Shift(0.0, 0.0, F1, None))
     assert (found.mixed, found.older) == (1, False)
 
 
-def test_points_are_hundredths_of_the_range_and_know_which_way_is_better():
+def test_a_change_is_in_its_own_unit_and_knows_which_way_is_better():
     found = matrix([edited(1, effect("a", 2, 3, GRADE), effect("b", 0.25, 0.5, ERRORS))])
     assert found is not None
-    assert found.rows[0].shifts == (Shift(25.0, 25.0), Shift(25.0, -25.0))
+    assert found.rows[0].shifts == (Shift(1, 0.25, GRADE, None), Shift(0.25, -0.25, ERRORS, None))
     assert found.rows[0].mixed
 
 
@@ -81,17 +81,23 @@ def test_without_output_before_and_after_any_edit_there_is_no_matrix():
     assert matrix([edited(1, effect("a", None, 1)), edited(2)]) is None
 
 
-def test_a_change_is_told_by_its_sign_and_not_by_colour_alone():
+def test_a_change_has_its_sign_and_a_painted_one_its_word():
     found = matrix(
         [
-            edited(1, effect("a", 0.5, 0.6), effect("b", 0.5, 0.46), effect("c", 0.5, 0.5)),
+            edited(
+                1,
+                effect("a", 0.5, 0.6)._replace(decision="better"),
+                effect("b", 0.5, 0.46)._replace(decision="likely worse"),
+                effect("c", 0.5, 0.5)._replace(decision="cannot tell"),
+            ),
             edited(2, effect("a", 0, 0.1)),
         ]
     )
     assert found is not None
     html = body(found, "../")
     link = 'href="../instructions/a.md/000000000000.html"'
-    assert f"<td class=g2><a {link}>+10.0</a></td><td class=b1><a {link}>−4.0</a></td><td><a {link}>0</a></td>" in html
+    better, worse = f"<a {link}>+0.100<small>better</small></a>", f"<a {link}>−0.040<small>likely worse</small></a>"
+    assert f"<td class=g2>{better}</td><td class=b1>{worse}</td><td><a {link}>0</a></td>" in html
     assert html.count("<td></td>") == 2
     assert html.count("<tr data-n>") == html.count('<span class="pill warn">mixed</span>') == 1
     assert "Edit 1 &lt;b&gt;" in html

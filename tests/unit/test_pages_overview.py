@@ -10,7 +10,6 @@ from sitegen.model.noise import Interval
 from sitegen.model.outcomes import Judgement
 from sitegen.model.series import EvalInfo, EvalSummary, Focus, Headline, Peak, Streak, WeakSection
 from sitegen.model.timeline import Edit, InstructionHistory
-from sitegen.pages.instruction.page import Impact
 from sitegen.pages.instructions.page import EditEffects, FileEdit, FileRecord, FileSize
 from sitegen.pages.overview.focus import focus_of
 from sitegen.pages.overview.instructions_only import FilePair, instruction_overview
@@ -213,9 +212,7 @@ def _record(path: str, *commits: int, lines: int | None = 10, deleted: bool = Fa
         Edit(sample.commit(at)._replace(author="Ann" if at % 2 else "Bob"), path, "modified", None, None)
         for at in commits
     )
-    return FileRecord(
-        InstructionHistory(path, edits, deleted), FileSize(lines, (5, lines), "2.0"), Impact(0, None, None, None)
-    )
+    return FileRecord(InstructionHistory(path, edits, deleted), FileSize(lines, (5, lines), "2.0"), ())
 
 
 def test_instructions_without_evals_are_summed_up_by_file_by_author_and_by_what_changed_together():

@@ -215,6 +215,8 @@ def _grade(effect: Effect, headline: Move, spec: MetricSpec) -> Grade:
         return "first output"
     if effect.verdict is not None:
         return effect.verdict.decision
+    if effect.decision is not None:
+        return effect.decision
     if spec.recorded:
         return "recorded"
     return "same output" if headline.change == 0 else "not judged"

@@ -10,8 +10,12 @@ from markupsafe import Markup
 
 from sitegen.html.formats import NIL, count, day, signed
 from sitegen.model.commits import WORKTREE
+from sitegen.model.noise import Decision
 from sitegen.pages import links
-from sitegen.pages.instruction.page import EditRow, EvalChange, Impact
+from sitegen.pages.change_text import own_unit
+from sitegen.pages.edit.effect_rows import pills
+from sitegen.pages.edit.effects import EffectRow, EffectsView
+from sitegen.pages.instruction.page import EditRow
 from sitegen.pages.instructions.page import NOTICED, Matrix, MatrixRow, Shift
 from sitegen.pages.labels import EDITS
 from sitegen.text.patch import VersionSlip
@@ -23,12 +27,14 @@ _SLIPS: Final[dict[VersionSlip, str]] = {
 SHOWN_FIRST: Final = 50
 """Rows before "show more"."""
 
-STRONG: Final = 5.0
-"""Points from which a change is painted strongly."""
+NAMED: Final = 3
+"""Evals that the row of an edit names."""
+
+_PAINTED: Final[dict[Decision, str]] = {"better": "g2", "likely better": "g1", "likely worse": "b1", "worse": "b2"}
 
 
 def edits(rows: Iterable[EditRow], file: str, root: str, versioned: bool) -> Markup:
-    """Table rows: subject with commit, author and day, lines added and removed, lines, mean change, best and worst.
+    """Table rows: subject with commit, author and day, what became of the evals, lines added and removed, lines.
 
     ``versioned``: with a column of the version after each edit.
     """
@@ -51,20 +57,30 @@ def _edit_list_rows(rows: Iterable[EditRow], file: str, root: str, versioned: bo
             f'<tr{" class=more" if index >= SHOWN_FIRST else ""}><td><div class="one">'
             f'<a href="{root}{links.edit(file, commit.sha)}">{escape(row.subject)}</a></div>'
             f'<div class="by">{sha} {escape(commit.author[:60])}, {escape(day(commit.committed_at))}{remark}</div></td>'
+            f"<td>{outcome(row.effects, root)}</td>"
             f'<td class="num">{_line_counts(row)}</td>'
-            f'<td class="num hide-s">{count(row.lines)}{_words_changed(row)}</td>'
-            f"{version}{mean(row.impact)}"
-            f'<td class="hide-m">{_eval_change_cell(row.impact.best, root)}</td>'
-            f'<td class="hide-m">{_eval_change_cell(row.impact.worst, root)}</td></tr>\n'
+            f'<td class="num hide-s">{count(row.lines)}{_words_changed(row)}</td>{version}</tr>\n'
         )
 
 
-def mean(impact: Impact) -> str:
-    """The cell of the mean change, with how many evals it is the mean of."""
-    if impact.mean is None:
-        return f'<td class="num">{NIL}</td>'
-    evals = "1 eval" if impact.measured == 1 else f"{impact.measured} evals"
-    return f'<td class="num">{signed(impact.mean)}<div class="by">{evals}</div></td>'
+def outcome(view: EffectsView, root: str) -> Markup:
+    """The verdicts on the evals, counted, and the changes of those that changed most."""
+    marks = pills(view.counts) or Markup('<span class="subtle">no output around it</span>')
+    return marks + changes(view, root)
+
+
+def changes(view: EffectsView, root: str) -> Markup:
+    """The evals that changed most, each with its change; empty if none changed."""
+    changed = sorted((row for row in view.rows if row.moves[0].change), key=lambda row: -row.share)
+    names = ", ".join([f'<span class="nowrap">{_eval_change(row, root)}</span>' for row in changed[:NAMED]])
+    more = f" and {len(changed) - NAMED:,} more" if len(changed) > NAMED else ""
+    return Markup(f'<div class="by evs">{names}{more}</div>') if changed else Markup("")
+
+
+def _eval_change(row: EffectRow, root: str) -> str:
+    move = row.moves[0]
+    change = signed(move.change, lower_is_better=not move.higher_is_better, unit=move.unit)
+    return f'<a href="{root}{links.eval_trend(row.eval_id)}">{escape(row.name)}</a> {change}'
 
 
 def _words_changed(row: EditRow) -> str:
@@ -77,15 +93,8 @@ def _line_counts(row: EditRow) -> str:
     return f'<span class="delta up">+{row.counts.added:,}</span> <span class="delta dn">−{row.counts.removed:,}</span>'
 
 
-def _eval_change_cell(change: EvalChange | None, root: str) -> str:
-    if change is None:
-        return str(NIL)
-    href = root + links.eval_trend(change.eval_id)
-    return f'<a class="ev" href="{href}">{escape(change.name)}</a> {signed(change.change)}'
-
-
 def body(matrix: Matrix, root: str) -> Markup:
-    """Table rows: the commit, then a cell for each eval with the signed change in points."""
+    """Table rows: the commit, then a cell for each eval with its signed change."""
     return Markup("".join(_matrix_edit_rows(matrix, root)))
 
 
@@ -107,11 +116,10 @@ def _matrix_commit_cell(row: MatrixRow, root: str) -> str:
 
 
 def _shift_cell(shift: Shift | None, row: MatrixRow, root: str) -> str:
+    """The change with its sign; painted, and with the word, where it is more than cannot tell."""
     if shift is None:
         return "<td></td>"
-    if abs(shift.points) < NOTICED:
-        text, tone = "0", ""
-    else:
-        text = f"{shift.points:+.1f}".replace("-", "−")
-        tone = ("g" if shift.better > 0 else "b") + ("2" if abs(shift.better) >= STRONG else "1")
-    return f'<td{f" class={tone}" if tone else ""}><a href="{root}{row.target}">{text}</a></td>'
+    change = own_unit(shift.change, shift.spec) if abs(shift.better) >= NOTICED else "0"
+    tone = _PAINTED.get(shift.decision, "") if shift.decision else ""
+    word = f"<small>{shift.decision}</small>" if tone else ""
+    return f'<td{f" class={tone}" if tone else ""}><a href="{root}{row.target}">{change}{word}</a></td>'

@@ -11,6 +11,7 @@ from shlex import quote
 from typing import Final, NamedTuple
 
 from sitegen.analysis.effects import BestVersion, EvalPeak, best_versions
+from sitegen.analysis.go_back import FileThen
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.noise import Interval
 from sitegen.model.series import Effect
@@ -22,6 +23,9 @@ EVALS: Final = 8
 
 _PATTERN: Final = frozenset("*?[\\:")
 """Characters that make git read a path as a pattern."""
+
+MOST_FILES: Final = 100
+"""Files that one command goes back with."""
 
 LONGEST_DEFINITION: Final = 100
 """Lines above which a definition holds more than the list of instructions to read."""
@@ -166,22 +170,33 @@ def _tendency(means: Iterable[float | None]) -> Tendency:
 
 
 def restore(edit: Edit, now: str) -> str | None:
-    """The command that restores the file, at its present path, as an edit left it.
-
-    None if the edit left no file or is not committed, or if a path holds characters that a page cannot show: no command
-    is better than a command for another file.
+    """The command that restores the file, at its present path, as an edit left it; None if it left no file.
 
     Args:
         edit: the edit that made the version.
         now: the file's path now.
 
     """
-    if edit.new is None or edit.commit.sha == WORKTREE or line(edit.path) != edit.path or line(now) != now:
+    return None if edit.new is None else go_back_command(edit.commit, [FileThen(then=edit.path, now=now)])
+
+
+def go_back_command(commit: Commit, files: Sequence[FileThen]) -> str | None:
+    """One command that makes files what they were at a commit; files that were added since are removed.
+
+    None if there is nothing to do, or too much; if the commit is not committed; and if a path holds characters that a
+    page cannot show: no command is better than a command for another file.
+    """
+    paths = [path for file in files for path in file if path is not None]
+    if not 0 < len(files) <= MOST_FILES or commit.sha == WORKTREE or any(line(path) != path for path in paths):
         return None
-    if edit.path != now:
-        return f"git show {quote(f'{edit.commit.short}:{edit.path}')} > {quote(now)}"
-    literal = "--literal-pathspecs " if _PATTERN & set(now) else ""
-    return f"git {literal}checkout {edit.commit.short} -- {quote(now)}"
+    literal = "--literal-pathspecs " if any(_PATTERN & set(path) for path in paths) else ""
+    checked_out = [file.then for file in files if file.then and file.now in (file.then, None)]
+    added = [file.now for file in files if file.now and not file.then]
+    moved = [(file.then, file.now) for file in files if file.then and file.now and file.then != file.now]
+    commands = [f"git {literal}checkout {commit.short} -- {' '.join(map(quote, checked_out))}"] * bool(checked_out)
+    commands += [f"git show {quote(f'{commit.short}:{then}')} > {quote(now)}" for then, now in moved]
+    commands += [f"git {literal}rm -q -- {' '.join(map(quote, added))}"] * bool(added)
+    return " && ".join(commands)
 
 
 def is_definition(path: str) -> bool:

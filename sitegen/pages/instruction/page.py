@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import fsum
 from typing import Final, NamedTuple
 
-from sitegen.analysis.effects import EvalPeak
+from sitegen.analysis.effects import EvalPeak, mean_change
 from sitegen.analysis.section_flips import SectionFlips, section_flips
 from sitegen.model.commits import Commit
 from sitegen.model.series import Effect
 from sitegen.model.site import Page
 from sitegen.model.timeline import EditStatus, InstructionHistory
 from sitegen.pages import links
+from sitegen.pages.edit.effects import EffectsView, effects_view
 from sitegen.pages.instruction.file_history import (
     LONGEST_DEFINITION,
     BestRow,
@@ -41,25 +41,6 @@ class EditRecord(NamedTuple):
     """Paths of headings that its changed lines stand below."""
 
 
-class EvalChange(NamedTuple):
-    """How far the headline of one eval moved."""
-
-    eval_id: str
-    name: str
-    change: float
-
-
-class Impact(NamedTuple):
-    """The effects of an edit on all evals. Changes are those made by outputs, signed so that up is better."""
-
-    measured: int
-    """Evals with output before and after."""
-    mean: float | None
-    best: EvalChange | None
-    worst: EvalChange | None
-    """None if fewer than two evals were measured."""
-
-
 class EditRow(NamedTuple):
     """One edit in the list."""
 
@@ -70,7 +51,8 @@ class EditRow(NamedTuple):
     counts: PatchCounts | None
     lines: int | None
     """Of the file after the edit."""
-    impact: Impact
+    effects: EffectsView
+    """How the evals changed around it."""
     version: str | None = None
     """The version that the file states after the edit."""
     slip: VersionSlip | None = None
@@ -166,7 +148,7 @@ def instruction_page(
             moved_from=line(file.edits[index - 1].path) if index and file.edits[index - 1].path != edit.path else None,
             counts=record.counts,
             lines=size,
-            impact=impact(record.effects),
+            effects=effects_view(record.effects),
             version=step.version,
             slip=step.slip,
             words=words[index],
@@ -184,7 +166,7 @@ def instruction_page(
         text=displayed,
         restore=next(filter(None, (restore(edit, file.path) for edit in reversed(file.edits))), None),
         notes=_file_notes(file, steps, displayed),
-        growth=growth(file, sizes, words, effects, [row.impact.mean for row in rows]),
+        growth=growth(file, sizes, words, effects, [mean_change(of_edit) for of_edit in effects]),
         best=best_rows(file, peaks, [step.version for step in steps]),
         flips=flips,
         more_flips=more_flips,
@@ -222,21 +204,6 @@ def thinned(sizes: Sequence[int | None]) -> tuple[int | None, ...]:
     if last < SPARK_POINTS:
         return tuple(sizes)
     return tuple(sizes[round(step * last / (SPARK_POINTS - 1))] for step in range(SPARK_POINTS))
-
-
-def impact(effects: Sequence[Effect]) -> Impact:
-    """The effects of one edit on all evals, summarised."""
-    changes = []
-    for effect in effects:
-        change = effect.by_outputs
-        if change is not None:
-            better = change if not effect.specs or effect.specs[0].higher_is_better else -change
-            changes.append(EvalChange(effect.eval_id, line(effect.name, 60), better))
-    if not changes:
-        return Impact(measured=0, mean=None, best=None, worst=None)
-    changes.sort(key=lambda change: (-change.change, change.name, change.eval_id))
-    mean = fsum(change.change for change in changes) / len(changes)
-    return Impact(measured=len(changes), mean=mean, best=changes[0], worst=changes[-1] if len(changes) > 1 else None)
 
 
 def _earlier_paths(file: InstructionHistory) -> tuple[str, ...]:

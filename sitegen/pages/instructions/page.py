@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
+from math import isfinite
 from typing import Final, NamedTuple
 
+from sitegen.analysis.go_back import BestInstructions, EvalThen
 from sitegen.model.commits import Commit
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.noise import Decision
 from sitegen.model.series import Effect
 from sitegen.model.site import Page
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
-from sitegen.pages.instruction.page import Impact, line_counts, thinned
+from sitegen.pages.edit.effects import GRADES, HEADLINE, EffectsView, Grade, effects_view
+from sitegen.pages.instruction.file_history import go_back_command
+from sitegen.pages.instruction.page import line_counts, thinned
 from sitegen.text.patch import PatchCounts
 from sitegen.text.plain import line
 
 ROWS: Final = 100
 """Commits in the matrix, the newest ones; older ones have pages of their own."""
 
-NOTICED: Final = 0.05
-"""Points below which a change is written as 0 and does not make an edit mixed."""
+NOTICED: Final = 0.0005
+"""A smaller change, as a share of the metric's range, is written as 0 and does not make an edit mixed."""
 
 
 class FileEdit(NamedTuple):
@@ -52,12 +58,16 @@ class FileSize(NamedTuple):
 
 
 class FileRecord(NamedTuple):
-    """One file with its size and the effects of its newest edit."""
+    """One file with its size and how evals changed around its edits."""
 
     history: InstructionHistory
     size: FileSize
-    last_impact: Impact
-    """Of the newest edit."""
+    decisions: tuple[tuple[Decision, int], ...]
+    """How often an eval changed in each way around any of its edits."""
+    newest_effects: tuple[Effect, ...] = ()
+    """Those of its newest edit with an output before and after."""
+    newest_measured: Commit | None = None
+    """The commit of that edit."""
 
 
 class FileRow(NamedTuple):
@@ -65,52 +75,66 @@ class FileRow(NamedTuple):
 
     file: str
     name: str
-    """Without the folder."""
+    """With the last folder, which tells files of one name apart."""
     folder: str
     edits: int
     last: Commit
-    subject: str
     size: FileSize
-    impact: Impact
+    grades: tuple[tuple[Grade, int], ...]
+    """Verdicts on evals, over all of its edits."""
+    measured: Commit | None
+    """Its newest edit with an output before and after; None if there is none."""
+    subject: str
+    """Of that edit, else of the newest."""
+    effects: EffectsView
 
 
-class InstructionFolder(NamedTuple):
-    """The files of one folder."""
+class BestVersionRow(NamedTuple):
+    """All instructions as they were when evals were at their best."""
 
-    folder: str
-    rows: tuple[FileRow, ...]
+    version: BestInstructions
+    subject: str
+    best_for: tuple[EvalThen, ...]
+    others: tuple[EvalThen, ...]
+    """The other evals, those that would lose most first."""
+    command: str | None
+    """The command to go back; None if the instructions are what they were, or if there can be none."""
 
 
 class InstructionsView(NamedTuple):
     """All instruction files."""
 
     nav: str
-    groups: tuple[InstructionFolder, ...]
+    files: tuple[FileRow, ...]
+    """Those whose edits changed evals most surely first."""
     deleted: tuple[FileRow, ...]
     edits: int
     """Of all files together."""
     matrix: Matrix | None = None
+    best: tuple[BestVersionRow, ...] = ()
+    """The versions that are the best for any eval, newest first."""
 
 
-def instructions_page(files: Iterable[FileRecord], edits: Iterable[EditEffects] = ()) -> Page:
-    """The index of instruction files: grouped by folder, both in the order of their names; deleted ones apart.
+def instructions_page(
+    files: Iterable[FileRecord], edits: Iterable[EditEffects] = (), best: tuple[BestInstructions, ...] = ()
+) -> Page:
+    """The index of instruction files: the best versions, what edits did to evals, and all files.
 
     Args:
         files: all instruction files.
         edits: commits that edited any of them, with their effects on evals, newest first.
+        best: all instructions as they were when evals were at their best.
 
     """
     records = sorted(files, key=lambda record: record.history.path)
     living = [_instruction_file_row(record) for record in records if not record.history.deleted]
-    groups: dict[str, list[FileRow]] = {}
-    for row in living:
-        groups.setdefault(row.folder, []).append(row)
     view = InstructionsView(
         nav="instructions",
-        groups=tuple(InstructionFolder(folder, tuple(rows)) for folder, rows in sorted(groups.items())),
+        files=tuple(sorted(living, key=_surest_first)),
         deleted=tuple(_instruction_file_row(record) for record in records if record.history.deleted),
         edits=sum(len(record.history.edits) for record in records),
         matrix=matrix(edits),
+        best=tuple(map(_best_row, best)),
     )
     return Page(links.instructions(), "pages/instructions.html", view)
 
@@ -122,29 +146,55 @@ def file_size(counts: Sequence[PatchCounts | None]) -> FileSize:
     return FileSize(lines[-1], thinned(lines), next(filter(None, versions), None))
 
 
+def _best_row(version: BestInstructions) -> BestVersionRow:
+    return BestVersionRow(
+        version=version,
+        subject=line(version.commit.subject, 160) or "(no subject)",
+        best_for=tuple(effect for effect in version.evals if effect.is_best),
+        others=tuple(effect for effect in version.evals if not effect.is_best),
+        command=go_back_command(version.commit, version.files),
+    )
+
+
+def _surest_first(row: FileRow) -> tuple[int, ...]:
+    numbers = dict(row.grades)
+    sure, likely = (
+        sum(numbers.get(grade, 0) for grade in grades)
+        for grades in (("worse", "better"), ("likely worse", "likely better"))
+    )
+    return -sure, -likely, -numbers.get("cannot tell", 0)
+
+
 def _instruction_file_row(record: FileRecord) -> FileRow:
     history = record.history
     folder, _, name = history.path.rpartition("/")
+    above, _, last_folder = folder.rpartition("/")
     last = history.edits[-1].commit
+    numbers = dict(record.decisions)
     return FileRow(
         file=history.path,
-        name=line(name),
-        folder=line(folder),
+        name=line(f"{last_folder}/{name}" if above else name),
+        folder=line(above or folder),
         edits=len(history.edits),
         last=last,
-        subject=line(last.subject, 160) or "(no subject)",
         size=record.size,
-        impact=record.last_impact,
+        grades=tuple((grade, numbers[grade]) for grade in GRADES if grade in numbers),
+        measured=record.newest_measured,
+        subject=line((record.newest_measured or last).subject, 160) or "(no subject)",
+        effects=effects_view(record.newest_effects),
     )
 
 
 class Shift(NamedTuple):
     """The change of one eval around one edit."""
 
-    points: float
-    """Change of the headline metric that outputs made, in hundredths of the metric's range."""
+    change: float
+    """Of the headline metric, in its own unit, as outputs made it."""
     better: float
-    """The same, signed so that up is better."""
+    """The same as a share of the metric's range, signed so that up is better."""
+    spec: MetricSpec
+    decision: Decision | None
+    """The verdict; None without one."""
 
 
 class MatrixRow(NamedTuple):
@@ -225,11 +275,9 @@ def _shift(effect: Effect) -> Shift | None:
     change = effect.by_outputs
     if change is None:
         return None
-    if not effect.specs:
-        return Shift(100 * change, 100 * change)
-    spec = effect.specs[0]
-    points = 100 * change / (spec.high - spec.low)
-    return Shift(points, points if spec.higher_is_better else -points)
+    spec = effect.specs[0] if effect.specs else HEADLINE
+    share = change / (whole if isfinite(whole := spec.high - spec.low) else 1.0)
+    return Shift(change=change, better=share if spec.higher_is_better else -share, spec=spec, decision=effect.decision)
 
 
 def _column(eval_id: str, name: str, shifts: Iterable[Shift | None]) -> MatrixColumn:

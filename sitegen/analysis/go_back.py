@@ -1,0 +1,157 @@
+"""What it takes to go back to the instructions of an eval's best output, and what each eval was with them.
+
+All values are by the newest ground truth and rules. A verdict is given only where a test compared these very outputs:
+none is computed here.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from sitegen.analysis.best import values_of_summary
+from sitegen.analysis.effects import EffectIndex
+from sitegen.model.commits import Commit
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.noise import Decision
+from sitegen.model.series import EvalSummary, Headline, Window
+from sitegen.model.timeline import Edit, InstructionHistory
+
+_REVERSED: Final[dict[Decision, Decision]] = {
+    "better": "worse",
+    "likely better": "likely worse",
+    "likely worse": "likely better",
+    "worse": "better",
+}
+
+
+class FileThen(NamedTuple):
+    """An instruction file that is not what it was in the best version."""
+
+    then: str | None
+    """Its path then; None if it was not there."""
+    now: str | None
+    """Its path now; None if it was deleted."""
+
+
+class EvalThen(NamedTuple):
+    """An eval by the instructions of the best version, against what it is now."""
+
+    eval_id: str
+    name: str
+    spec: MetricSpec
+    """Of the headline."""
+    then: Headline
+    """Its last output with these instructions."""
+    value: float
+    change: float
+    """What it would gain by going back, in the unit of the metric; negative where the value falls."""
+    decision: Decision | None
+    """The verdict on that change, if these outputs were compared."""
+    is_best: bool
+    """The best version is the best for this eval."""
+
+    @property
+    def better(self) -> float:
+        """The change, signed so that up is better."""
+        return self.change if self.spec.higher_is_better else -self.change
+
+
+class BestInstructions(NamedTuple):
+    """All instruction files as they were when one or more evals were at their best."""
+
+    commit: Commit
+    """The edit that the best outputs are attributed to."""
+    evals: tuple[EvalThen, ...]
+    """Those that it is the best for come first, then those that would lose most."""
+    files: tuple[FileThen, ...]
+    """By path; empty if the instructions are what they were."""
+
+
+def best_instructions(
+    files: Sequence[InstructionHistory], summaries: Iterable[EvalSummary], index: EffectIndex
+) -> tuple[BestInstructions, ...]:
+    """The versions that are the best for any eval, newest first."""
+    alive = [summary for summary in summaries if not summary.deleted and summary.peak]
+    commits = {edit.commit.position: edit.commit for file in files for edit in file.edits}
+    positions = {summary.peak.edit for summary in alive if summary.peak and summary.peak.edit in commits}
+    return tuple(_version(commits[position], files, alive, index) for position in sorted(positions, reverse=True))
+
+
+def _version(
+    commit: Commit, files: Sequence[InstructionHistory], summaries: Sequence[EvalSummary], index: EffectIndex
+) -> BestInstructions:
+    position = commit.position
+    best_for = [summary.info.id for summary in summaries if summary.peak and summary.peak.edit == position]
+    driving = [file for file in files if any(index.drives(file.path, eval_id) for eval_id in best_for)]
+    changed = [(file, change) for file in driving if (change := _file_then(file, position))]
+    evals = [
+        effect
+        for summary in summaries
+        if summary.info.id in best_for or any(index.drives(file.path, summary.info.id) for file, _ in changed)
+        if (effect := _eval_then(summary, position))
+    ]
+    evals.sort(key=lambda effect: (not effect.is_best, effect.better, effect.name, effect.eval_id))
+    return BestInstructions(commit=commit, evals=tuple(evals), files=tuple(change for _, change in changed))
+
+
+def _file_then(file: InstructionHistory, position: int) -> FileThen | None:
+    """None if the file is what it was."""
+    number = bisect_right(file.edits, position, key=_edit_position)
+    earlier = file.edits[number - 1] if number else None
+    # A history that begins in the middle has files that were there before their first edit.
+    then = earlier.new if earlier else file.edits[0].old
+    now = None if file.deleted else file.edits[-1].new
+    path = earlier.path if earlier else file.edits[0].path
+    before, after = (path, then.oid) if then else None, (file.path, now.oid) if now else None
+    return None if before == after else FileThen(then=path if then else None, now=file.path if now else None)
+
+
+def _edit_position(edit: Edit) -> int:
+    return edit.commit.position
+
+
+def _eval_then(summary: EvalSummary, position: int) -> EvalThen | None:
+    """None without an output made with these instructions, or without a value."""
+    windows, values = summary.windows, values_of_summary(summary)
+    number = bisect_right(windows, position, key=_window_position)
+    if not number or not values or not summary.peak:
+        return None
+    is_best = summary.peak.edit == position
+    at = summary.peak.at if is_best else windows[number - 1].after
+    then, now = values[at], values[-1]
+    if then is None or now is None:
+        return None
+    return EvalThen(
+        eval_id=summary.info.id,
+        name=summary.info.name,
+        spec=summary.specs[0],
+        then=summary.headlines[at],
+        value=then,
+        change=then - now,
+        decision=_decision(summary, at, windows[number:]),
+        is_best=is_best,
+    )
+
+
+def _decision(summary: EvalSummary, at: int, later: Sequence[Window]) -> Decision | None:
+    """The verdict on the change from the newest point back to another one, if it is known."""
+    newest = len(summary.headlines) - 1
+    if at == newest:
+        return "same"
+    if summary.peak and summary.peak.at == at and summary.since_best:
+        return _reversed(summary.since_best.decision)
+    window = later[0] if len(later) == 1 else None
+    # Verdicts on edits are by the ground truth and rules of their time: they count if these gave the same value.
+    as_scored_then = values_of_summary(summary)[at] == summary.headlines[at].values[0]
+    compared = window is not None and (window.before, window.after) == (at, newest) and as_scored_then
+    return _reversed(window.decision) if window and window.decision and compared else None
+
+
+def _reversed(decision: Decision) -> Decision:
+    return _REVERSED.get(decision, decision)
+
+
+def _window_position(window: Window) -> int:
+    return window.edit

@@ -1,0 +1,151 @@
+import subprocess
+from pathlib import Path
+
+from sitegen.analysis.effects import EffectIndex
+from sitegen.analysis.go_back import BestInstructions, FileThen, best_instructions
+from sitegen.model.commits import WORKTREE, Commit
+from sitegen.model.metrics import ErrorNumbers, MetricSpec
+from sitegen.model.noise import ChangeVerdict
+from sitegen.model.series import EvalInfo, EvalSummary, Headline, Peak, Window
+from sitegen.model.timeline import Blob, Edit, InstructionHistory
+from sitegen.pages.instruction.file_history import MOST_FILES, go_back_command
+from sitegen.pages.instructions.page import FileRecord, FileSize, instructions_page
+from sitegen.render.environment import Renderer, find_templates
+from tests import pages_sample_diffs as sample
+from tests.gitrepo import GitRepo
+
+F1 = MetricSpec("f1", "F1", "")
+WORSE = ChangeVerdict(
+    decision="worse",
+    why="beyond chance",
+    change=-0.25,
+    interval=None,
+    fixed=0,
+    broken=9,
+    p_value=0.01,
+    detectable=None,
+    fields=(),
+)
+
+
+def commit(position: int) -> Commit:
+    return Commit(f"{position:07x}" + "0" * 33, position, "Ann", f"2026-03-{position:02}T10:00:00Z", f"Edit {position}")
+
+
+def edit(position: int, path: str, old: str | None, new: str | None) -> Edit:
+    blobs = [None if text is None else Blob(path, text * 40) for text in (old, new)]
+    return Edit(commit(position), path, "modified", *blobs)
+
+
+def summary(eval_id: str, values: tuple[float, ...], peak: int, *windows: Window) -> EvalSummary:
+    """Point 1 was made with the edit at 1, and so on."""
+    points = tuple(
+        Headline(at, "s", f"{at:04}", f"iteration-{at:03}", "scored", (value,), ErrorNumbers(0, 0, 0, 0))
+        for at, value in enumerate(values)
+    )
+    best = Peak(at=peak, value=values[peak], edit=windows[peak].edit)
+    return EvalSummary(EvalInfo(eval_id, eval_id.title()), (F1,), points, windows=windows, peak=best)
+
+
+FILES = (
+    InstructionHistory("a.md", (edit(1, "a.md", None, "1"), edit(3, "a.md", "1", "3"))),
+    InstructionHistory("b.md", (edit(1, "old b.md", None, "1"), edit(2, "b.md", "1", "1"))),
+    InstructionHistory("c.md", (edit(2, "c.md", None, "2"),)),
+    InstructionHistory("d.md", (edit(1, "d.md", None, "1"), edit(3, "d.md", "1", None)), deleted=True),
+    InstructionHistory(
+        "same.md", (edit(1, "same.md", None, "1"), edit(2, "same.md", "1", "2"), edit(3, "same.md", "2", "1"))
+    ),
+)
+WINDOWS = (Window(1, None, 0), Window(2, 0, 1), Window(3, 1, 2, decision="likely better"))
+
+
+def versions(*summaries: EvalSummary) -> tuple[BestInstructions, ...]:
+    return best_instructions(FILES, summaries, EffectIndex(summaries, {}))
+
+
+def test_all_files_that_are_not_what_they_were_are_named_with_both_paths():
+    first, newest = versions(summary("x", (0.9, 0.5, 0.6), 0, *WINDOWS), summary("y", (0.1, 0.2, 0.3), 2, *WINDOWS))[
+        ::-1
+    ]
+    assert (first.commit, newest.commit) == (commit(1), commit(3))
+    assert first.files == (
+        FileThen("a.md", "a.md"),
+        FileThen("old b.md", "b.md"),
+        FileThen(None, "c.md"),
+        FileThen("d.md", None),
+    )
+    assert newest.files == ()
+
+
+def test_going_back_says_what_every_eval_would_gain_or_lose_and_the_verdict_if_there_is_one():
+    best = summary("x", (0.5, 0.75, 0.5), 1, *WINDOWS)._replace(since_best=WORSE)
+    near = summary("near", (0.5, 0.25, 0.5), 0, *WINDOWS)._replace(peak=None)
+    far = summary("far", (0.75, 0.25, 0.5), 0, *WINDOWS)
+    near = near._replace(peak=Peak(at=2, value=0.5, edit=3))
+    (version,) = [version for version in versions(best, near, far) if version.commit.position == 2]
+    assert [
+        (effect.eval_id, effect.value, effect.change, effect.decision, effect.is_best) for effect in version.evals
+    ] == [
+        ("x", 0.75, 0.25, "better", True),
+        ("far", 0.25, -0.25, "likely worse", False),
+        ("near", 0.25, -0.25, "likely worse", False),
+    ]
+    (oldest,) = [version for version in versions(best, near, far) if version.commit.position == 1]
+    untested = next(effect for effect in oldest.evals if effect.eval_id == "near")
+    assert (untested.change, untested.decision) == (0.0, None)
+
+
+def test_an_eval_that_none_of_the_files_drives_has_no_part_in_it():
+    best, other = summary("x", (0.9, 0.5, 0.6), 0, *WINDOWS), summary("other", (0.9, 0.5, 0.6), 2, *WINDOWS)
+    index = EffectIndex([best, other], {"other": frozenset({"same.md"})})
+    oldest = best_instructions(FILES, [best, other], index)[-1]
+    assert [effect.eval_id for effect in oldest.evals] == ["x"]
+    deleted = best._replace(deleted=True)
+    assert best_instructions(FILES, [deleted], EffectIndex([deleted], {})) == ()
+
+
+def test_the_command_brings_everything_back_whatever_the_files_are_called(tmp_path: Path):
+    odd = ["-rf.md", "it's $(touch x) `y`.md", "*.md", ":(top)z.md", 'say "hi" & bye.md']
+    repo = GitRepo(tmp_path / "repo")
+    then = repo.commit(
+        {**dict.fromkeys(odd, "then\n"), "old name.md": "then\n", "gone.md": "then\n", "kept.md": "then\n"}
+    )
+    repo.commit(
+        {
+            **dict.fromkeys(odd, "now\n"),
+            "old name.md": None,
+            "new name.md": "now\n",
+            "gone.md": None,
+            "--added.md": "now\n",
+        }
+    )
+    repo.checkout()
+    files = [FileThen(name, name) for name in odd]
+    files += [FileThen("old name.md", "new name.md"), FileThen("gone.md", None), FileThen(None, "--added.md")]
+    command = go_back_command(commit(1)._replace(sha=then), files)
+    assert command
+    subprocess.run(["/bin/sh", "-c", command], cwd=repo.path, check=True)
+    there = {path.name: path.read_text() for path in repo.path.iterdir() if path.is_file()}
+    assert there == {**dict.fromkeys([*odd, "new name.md", "gone.md", "kept.md"], "then\n")}
+
+
+def test_there_is_no_command_that_could_do_something_else():
+    assert go_back_command(commit(1), []) is None
+    assert go_back_command(commit(1)._replace(sha=WORKTREE), [FileThen("a", "a")]) is None
+    assert go_back_command(commit(1), [FileThen("a\nb", "c")]) is None
+    assert go_back_command(commit(1), [FileThen("a", "a\x1b[2Kb")]) is None
+    assert go_back_command(commit(1), [FileThen("\u202ea", None)]) is None
+    assert go_back_command(commit(1), [FileThen("a", "a")] * (MOST_FILES + 1)) is None
+
+
+def test_the_page_names_the_best_versions_with_the_command_and_its_price():
+    best = summary("x", (0.5, 0.75, 0.5), 1, *WINDOWS)._replace(since_best=WORSE)
+    newest = summary("y", (0.5, 0.25, 0.5), 2, *WINDOWS)
+    record = FileRecord(history=sample.FILE, size=FileSize(None, (), None), decisions=())
+    page = instructions_page([record], [], versions(best, newest))
+    html = " ".join(Renderer([find_templates()], sample.SITE).render(page).decode().split())
+    assert '<li id="best-x"><a href="../evals/x/index.html">X</a>' in html
+    assert "git checkout 0000002 -- a.md d.md same.md" in html
+    assert '<a href="../evals/x/index.html">X</a> would gain 0.250: better</li>' in html
+    assert '<a href="../evals/y/index.html">Y</a> would lose 0.250: likely worse</li>' in html
+    assert "these are the instructions now" in html
