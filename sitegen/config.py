@@ -224,7 +224,7 @@ class Mute:
     __pydantic_config__ = STRICT
     eval: str
     commit: str
-    """The commit of the first point at the new level: at least ``MUTE_DIGITS`` leading digits of its id."""
+    """The commit of the first iteration at the new level: at least ``MUTE_DIGITS`` leading digits of its id."""
     why: str
     metric: str | None = None
     """Mutes only a step of this metric. None: of any metric."""
@@ -252,7 +252,7 @@ class Limit:
     floor: float | None = None
     """The least value in the metric's own unit, or the greatest if lower is better."""
     drop: float | None = None
-    """Points by which it may get worse. A point is a hundredth of the metric's range."""
+    """How far it may get worse, in hundredths of the metric's range; of an amount, in percent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,7 +275,7 @@ class GateSettings:
     floor: float | None = None
     """For the headline of every eval."""
     drop: float = 0.0
-    """For the headline of every eval, in points; 100 turns it off."""
+    """For the headline of every eval, in hundredths of its range; 100 turns it off."""
     noise: bool = True
     """A drop fails only if it exceeds chance, provided that chance can be estimated."""
     allow_incomparable: bool = False

@@ -44,7 +44,7 @@ def matching_cells(cells: Sequence[Cell], field: str, document: str | None) -> l
     documents = list(dict.fromkeys(cell.document for cell in cells))
     if document is not None and document not in documents:
         raise ConfigurationError(
-            f"No point has judged a document {line(document, 80)!r}.", fix=_nearest(document, documents)
+            f"No iteration has a document {line(document, 80)!r}.", fix=_nearest(document, documents)
         )
     candidates = [cell for cell in cells if document is None or cell.document == document]
     pattern = re.compile(
@@ -55,7 +55,7 @@ def matching_cells(cells: Sequence[Cell], field: str, document: str | None) -> l
         if matches:
             return matches
     names = dict.fromkeys(name for cell in candidates for name in (cell.attribute, cell.label))
-    raise ConfigurationError(f"No point has judged a field {line(field, 80)!r}.", fix=_nearest(field, list(names)))
+    raise ConfigurationError(f"No iteration has a field {line(field, 80)!r}.", fix=_nearest(field, list(names)))
 
 
 def _nearest(name: str, names: Sequence[str]) -> str:
@@ -63,7 +63,7 @@ def _nearest(name: str, names: Sequence[str]) -> str:
 
     names = list(filter(None, names))
     close = get_close_matches(name, names, 5, 0.5) or names[:5]
-    return f"Did you mean {', '.join(line(other, 80) for other in close)}?" if close else "There is none with a name."
+    return f"Did you mean {', '.join(line(other, 80) for other in close)}?" if close else "No name is similar."
 
 
 def blame_lines(series: Series, cells: Sequence[CellBlame]) -> Iterator[str]:
@@ -142,7 +142,7 @@ class BlamedCell(TypedDict):
     extra_item: bool
     """Whether only outputs have this list item."""
     wrong_since: str | None
-    """Label of the first point of the unbroken wrong run up to the newest point; null if it is not wrong now."""
+    """Label of the iteration since which it has been wrong without interruption; null if it is not wrong now."""
     wrong_for_points: int
     wrong_for_outputs: int
     """The different outputs of that run: copies, and outputs that were scored again, count once."""
@@ -152,28 +152,28 @@ class BlamedCell(TypedDict):
     outputs_judged: int
     outputs_wrong: int
     runs: list[BlamedRun]
-    """Consecutive points at which nothing about the cell changed, oldest first."""
+    """Consecutive iterations in which nothing about the cell changed, oldest first."""
 
 
 BlamedRun = TypedDict(
     "BlamedRun",
     {
-        "from": Annotated[str, "Label of its first point."],
+        "from": Annotated[str, "Label of its first iteration."],
         "report": Annotated[str, "The report's file name without `.html`."],
         "commit": str,
         "committed_at": str,
-        "points": Annotated[int, "How many points it lasts."],
+        "points": Annotated[int, "How many iterations it lasts, including those that were only scored again."],
         "outputs": Annotated[int, "How many different outputs it lasts."],
         "same_as": Annotated[
-            str | None, "Label of the iteration with the same output, if that of its first point is a copy."
+            str | None, "Label of the iteration with the same output, if the output of its first iteration is a copy."
         ],
         "state": State,
         "expected": Annotated[str | None, "Bounded JSON text; null if there was no value."],
         "actual": str | None,
         "became": Annotated[
-            Fate | None, "Against the run before; null at the first, and where it is right on both sides."
+            Fate | None, "Compared with the run before; null for the first run, and if the cell is right in both."
         ],
-        "causes": Annotated[list[Role], "What changed at its first point that can have made it so."],
+        "causes": Annotated[list[Role], "What changed in its first iteration and can have caused it."],
     },
 )
 

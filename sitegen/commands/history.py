@@ -36,7 +36,7 @@ class LineMetrics(NamedTuple):
 
 
 def history_lines(series: Series) -> list[str]:
-    """A line for each point: iteration, metrics, change of the headline in points, errors and commit.
+    """A line for each iteration: its metrics, the change of the headline in its own unit, errors and commit.
 
     A second line explains a change that has other causes than the outputs or does not cover all documents, and marks a
     stale output. Another one names the iteration that an output is a copy of.
@@ -71,8 +71,8 @@ def _clocks_differ(series: Series) -> bool:
 
 
 def _point_lines(series: Series, columns: LineMetrics, before: Point | None, point: Point) -> Iterator[str]:
-    from sitegen.pages.change_text import origin, points, span
-    from sitegen.pages.changes import changes
+    from sitegen.pages.change_text import origin, own_unit, span
+    from sitegen.pages.changes import changes, in_own_unit
     from sitegen.pages.labels import STALE
     from sitegen.stats.counts import errors
 
@@ -82,8 +82,10 @@ def _point_lines(series: Series, columns: LineMetrics, before: Point | None, poi
     if columns.both:
         values.insert(1, (point.now or card).metric(columns.names[0]))
         units.insert(1, units[0])
-    change = next(iter(changes(series.specs[:1], series.info.nouns, before, point) if before else ()), None)
-    moved = "" if change is None else "—" if change.points is None else points(change.points)
+    spec = series.specs[0]
+    change = next(iter(changes((spec,), series.info.nouns, before, point) if before else ()), None)
+    size = change.points if change else None
+    moved = "" if change is None else "—" if size is None else own_unit(in_own_unit(size, spec), spec)
     numbers = [
         f"{'—' if value is None else metric_text(value, unit=unit):>9}"
         for value, unit in zip(values, units, strict=True)
@@ -93,6 +95,6 @@ def _point_lines(series: Series, columns: LineMetrics, before: Point | None, poi
     subject = line(at.commit.subject, 60)
     yield f"{label:20} {' '.join(numbers)} {moved:>8} {errors(card.counts):7,}  {at.commit.short} {subject}"
     if change and (change.note or (change.parts and not change.by_outputs)):
-        yield f"    change: {line(origin(change))}"
+        yield f"    change: {line(origin(change, spec))}"
     if point.stale:
         yield f"    {STALE}"

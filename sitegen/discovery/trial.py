@@ -39,9 +39,9 @@ class TrialResult(NamedTuple):
 
     @property
     def summary(self) -> str:
-        """``12 points; the newest: F1 0.830 over 2 documents``."""
-        points = counted(self.points, "point")
-        return f"{points}; the newest: {self.newest}" if self.newest else points
+        """``12 iterations; the newest: F1 0.830 over 2 documents``."""
+        iterations = counted(self.points, "iteration")
+        return f"{iterations}; the newest: {self.newest}" if self.newest else iterations
 
 
 def folded_evals(repository: Repository, config: SiteConfig, manifest: Manifest, head: str) -> tuple[EvalHistory, ...]:
@@ -77,7 +77,7 @@ def score_newest(repository: Repository, history: EvalHistory) -> TrialResult:
         errors = (finding.message for finding in card.findings if finding.severity == "error")
         return TrialResult(len(points), "", next(errors, "nothing can be scored"))
     if traits_of(history.kind).is_structured and not _agrees(card):
-        return TrialResult(len(points), "", "hardly any expected value stands in the output")
+        return TrialResult(len(points), "", "the output contains hardly any expected value")
     if traits_of(history.kind).answers_cases and not value and not (card.metric("rouge1") or 0) > _LEAST_ROUGE:
         return TrialResult(len(points), "", "no output says what was expected")
     spec = specs_of(scorer(history.kind), [card])[0]

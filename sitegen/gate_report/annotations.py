@@ -69,7 +69,9 @@ def _all_annotations(report: GateReport) -> Iterator[Annotation]:
 
 def _edit_annotations(check: EvalCheck, title: str) -> Iterator[Annotation]:
     for edit in check.compared.edits if check.compared else ():
-        message = f"Edited while {check.info.id} failed the gate: they go together in time, the cause may be another."
+        message = (
+            f"Edited since the base, and {check.info.id} fails the gate: association in time, the cause may be another."
+        )
         yield Annotation(level="warning", message=message, title=title, file=edit.path)
 
 

@@ -51,7 +51,7 @@ class GateMetric:
     parts: GateParts | None
     floor: float | None
     drop: float | None
-    """Points that it may get worse by."""
+    """How far it may get worse, in hundredths of its range; of an amount, in percent."""
     verdict: GateVerdict
     reasons: tuple[Reason, ...]
     """Empty: it passes."""
@@ -59,7 +59,7 @@ class GateMetric:
     """Null if the drop is within its limit, or if nothing tells the noise."""
     higher_is_better: bool = True
     range: tuple[float, float | None] = (0.0, 1.0)
-    """What the points are hundredths of."""
+    """The range of the metric; `points` and `drop` are hundredths of it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The gate's report for a job summary or a comment: one line if nothing moved, and within GitHub's length limits."""
+"""The gate's report for a job summary or a comment: one line if nothing changed, and within GitHub's length limits."""
 
 from __future__ import annotations
 
@@ -10,12 +10,19 @@ from typing import Final
 
 from sitegen.errors import SitegenError
 from sitegen.gate_report.document import expected_of_cell
-from sitegen.gate_report.wording import error_sentence, is_amount, nothing_compared, points_of, reason_sentences
+from sitegen.gate_report.wording import (
+    allowed_drop,
+    change_text,
+    error_sentence,
+    is_amount,
+    nothing_compared,
+    reason_sentences,
+)
 from sitegen.model.cells import CellFlip
 from sitegen.model.commits import WORKTREE
 from sitegen.model.gate import EvalCheck, GatedChange, GateReport, InstructionChange, MetricCheck
-from sitegen.pages.changes import split
-from sitegen.text.markdown_cells import NIL, code, count, name, number, points, prose, table
+from sitegen.pages.changes import in_own_unit, split
+from sitegen.text.markdown_cells import NIL, code, count, name, number, prose, signed, table
 from sitegen.text.plain import counted
 
 LONGEST: Final = 65_000
@@ -44,20 +51,20 @@ def gate_markdown(report: GateReport) -> str:
     if report.passed and not moved:
         return _join_blocks(
             [
-                f"{_summary_line(report)} Nothing moved in {counted(len(unmoved), 'eval')}.",
+                f"{_summary_line(report)} Nothing changed in {counted(len(unmoved), 'eval')}.",
                 *_not_made_again(report.evals),
             ]
         )
     begin = [_summary_line(report), *filter(None, [prose(nothing_compared(report))])]
     unmoved_ids = [code(check.info.id, 60) for check in unmoved]
-    end = [f"Nothing moved in {_listed_words(unmoved_ids)}."] if unmoved_ids else []
+    end = [f"Nothing changed in {_listed_words(unmoved_ids)}."] if unmoved_ids else []
     end += (*_not_made_again(report.evals), *_edit_sentences(report.evals))
     closing = list(takewhile(CharacterBudget(_END).take, end))
     sections, left_out = _fitting_sections(moved, LONGEST - len(_join_blocks([*begin, *closing])) - _CLOSING)
     if left_out:
-        closing.append(f"{counted(left_out, 'eval')} more moved: this is as much as fits, the JSON has all.")
+        closing.append(f"{counted(left_out, 'eval')} more changed: the report is full, and the JSON has all of them.")
     elif len(closing) < len(end):
-        closing.append("More instructions were edited than fit here: the JSON has all.")
+        closing.append("More instructions were edited than fit here: the JSON has all of them.")
     return _join_blocks([*begin, *sections, *closing])
 
 
@@ -113,10 +120,10 @@ def _eval_section(check: EvalCheck) -> str:
     parts = [f"### {code(check.info.id, 60)}{_without_mentions(title)}: {check.verdict}"]
     rows = [_metric_row(metric) for metric in check.metrics if _is_shown(metric, check)]
     if rows:
-        heads = ("Metric", "Base", "Head", "Points", "From", "Limits", "Verdict")
+        heads = ("Metric", "Base", "Head", "Change", "From", "Limits", "Verdict")
         parts.append("\n".join(table(heads, rows, range(1, 4))))
     if check.presence == "new":
-        parts.append("New: there is nothing to compare it with, and only floors are held.")
+        parts.append("New: there is nothing to compare it with, and only floors apply.")
     parts += (_without_mentions(prose(sentence)) for sentence in reason_sentences(check))
     if check.compared:
         parts += _circumstances(check.compared)
@@ -128,17 +135,17 @@ def _is_shown(metric: MetricCheck, check: EvalCheck) -> bool:
 
 
 def _metric_row(metric: MetricCheck) -> tuple[str, ...]:
-    change, unit = points_of(metric), metric.spec.unit
+    unit = metric.spec.unit
     parts = split(metric.parts, metric.spec) if metric.parts and not is_amount(metric.spec) else ()
     side = "≥" if metric.spec.higher_is_better else "≤"
     limits = [f"{side} {metric.limits.floor:g}"] if metric.limits.floor is not None else []
-    limits += [f"drop ≤ {metric.limits.drop:g}"] if metric.limits.drop is not None else []
+    limits += [f"drop ≤ {allowed_drop(metric)}"] if metric.limits.drop is not None else []
     return (
         _without_mentions(name(metric.spec.label, 40)),
         number(metric.before, unit=unit),
         number(metric.after, unit=unit),
-        points(change) + " %" * (change is not None and is_amount(metric.spec)),
-        ", ".join(f"{part.name} {points(part.points)}" for part in parts),
+        change_text(metric),
+        ", ".join(f"{part.name} {signed(in_own_unit(part.points, metric.spec))}" for part in parts),
         ", ".join(limits) or NIL,
         _metric_verdict_words(metric),
     )
@@ -151,8 +158,8 @@ def _metric_verdict_words(metric: MetricCheck) -> str:
 
 
 _EXCHANGED: Final = {
-    "model": "what of the change is its doing, and what that of instructions, nothing here tells",
-    "judge": "its grades are not held against those of the base",
+    "model": "how much of the change is due to it, and how much to the instructions, cannot be told",
+    "judge": "its grades are not compared with those of the base",
 }
 
 
@@ -175,7 +182,7 @@ def _edit_sentences(evals: Sequence[EvalCheck]) -> list[str]:
     for check in evals:
         if check.compared and check.compared.edits:
             evals_by_edits.setdefault(check.compared.edits, []).append(code(check.info.id, 60))
-    begin = "Instructions edited since the base, which goes together in time and need not be the cause"
+    begin = "Instructions edited since the base (association in time, not necessarily the cause)"
     return [
         f"{begin}, of {_listed_words(names)}: {_listed_words([_edit_words(edit) for edit in edits])}."
         for edits, names in evals_by_edits.items()
@@ -214,7 +221,9 @@ def _not_made_again(evals: Iterable[EvalCheck]) -> list[str]:
     names = [code(check.info.id, 60) for check in evals if check.compared and check.compared.stale]
     if not names:
         return []
-    return [f"Not measured: instructions were edited, and no new output was made with them of {_listed_words(names)}."]
+    return [
+        f"Not measured: instructions were edited, and no new output was made with them, for {_listed_words(names)}."
+    ]
 
 
 def _listed_words(names: Sequence[str], most: int = NAMED) -> str:

@@ -10,7 +10,7 @@ from sitegen.model.gate import EvalCheck, GateReport, MetricCheck, Reason
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.pages.changes import in_points
 from sitegen.pages.labels import reason as by_noise
-from sitegen.text.markdown_cells import number
+from sitegen.text.markdown_cells import number, signed
 
 
 def reason_sentences(check: EvalCheck) -> Iterator[str]:
@@ -26,12 +26,28 @@ def is_amount(spec: MetricSpec) -> bool:
 
 
 def points_of(metric: MetricCheck) -> float | None:
-    """The change in points, or in percent for an amount; None without a change or an earlier value other than 0."""
+    """The change in hundredths of the metric's range, as limits are set; of an amount in percent of the earlier value.
+
+    None without a change, or without an earlier value other than 0.
+    """
     if metric.change is None:
         return None
     if not is_amount(metric.spec):
         return in_points(metric.change, metric.spec)
     return 100 * metric.change / metric.before if metric.before else None
+
+
+def change_text(metric: MetricCheck) -> str:
+    """The change with its sign in the metric's own unit, of an amount also in percent: ``+0.50 s (+25 %)``."""
+    text = signed(metric.change, metric.spec.unit)
+    share = points_of(metric) if is_amount(metric.spec) else None
+    return text if share is None else f"{text} ({share:+.3g} %)"
+
+
+def allowed_drop(metric: MetricCheck) -> str:
+    """By how much a metric may get worse: in its own unit, of an amount in percent."""
+    drop = metric.limits.drop or 0.0
+    return f"{drop:g} %" if is_amount(metric.spec) else f"{drop * (metric.spec.high - metric.spec.low) / 100:g}"
 
 
 def metric_sentences(metric: MetricCheck, nouns: Nouns) -> Iterator[str]:
@@ -44,12 +60,14 @@ def eval_sentence(check: EvalCheck, reason: Reason) -> str:
     """A reason that concerns the eval as a whole."""
     match reason:
         case "removed":
-            return "Its ground truth or its outputs are gone; if that is meant, name it under removed in [gate]."
+            return (
+                "Its ground truth or its outputs are gone. If this is intended, name the eval under removed in [gate]."
+            )
         case "nothing in common":
             unit = check.compared.unit if check.compared else check.info.nouns.document
             return f"Base and head have no {unit} in common."
         case "another kind":
-            return "It is of another kind than at the base."
+            return "Its kind is not the same as at the base."
         case _:
             return f"{check.metrics[0].spec.label} is undefined on both sides."
 
@@ -60,7 +78,7 @@ def nothing_compared(report: GateReport) -> str:
         return ""
     return (
         "Nothing was compared: no eval has outputs on both sides with anything in common. "
-        "New evals are held against floors, and none is stated."
+        "New evals are only compared with floors, and none is set."
     )
 
 
@@ -72,22 +90,21 @@ def error_sentence(error: SitegenError) -> str:
 
 def _metric_predicate(metric: MetricCheck, reason: Reason, nouns: Nouns) -> str:
     change = points_of(metric)
-    unit = " %" if is_amount(metric.spec) else " points"
-    loss = "got worse, from nothing" if change is None else f"got worse by {abs(change):.2f}{unit}"
+    loss = "got worse, from nothing" if change is None else f"got worse by {change_text(metric).lstrip('+-')}"
     match reason:
         case "below the floor":
             side = "below the floor" if metric.spec.higher_is_better else "above the ceiling"
             already = ", as it was at the base" if metric.before is not None and metric.change == 0 else ""
             return f"is {number(metric.after, unit=metric.spec.unit)}, {side} of {metric.limits.floor:g}{already}"
         case "dropped":
-            return f"{loss}, and {metric.limits.drop or 0:g} are allowed"
+            return f"{loss}, and at most {allowed_drop(metric)} is allowed"
         case "may be chance":
             if metric.chance is None:
                 return f"{loss}, which may be chance"
             return f"{loss}: {metric.chance.decision}, because {by_noise(metric.chance.why, nouns)}"
         case "another judge":
-            return "is of grades by another judge than at the base"
+            return "comes from grades by another judge than at the base"
         case "no such metric":
-            return "has a limit, and this kind has no such metric"
+            return "has a limit, but this kind has no such metric"
         case _:
             return "is undefined at the head"

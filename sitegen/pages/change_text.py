@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Interval
-from sitegen.pages.changes import DisplayedChange
+from sitegen.pages.changes import DisplayedChange, in_own_unit
 from sitegen.text.values import SMALL, metric_text
 
 MINUS = "\u2212"
 
 ROUNDING = 1e-9
 """A smaller change of a metric is a rounding error of its sums."""
-
-
-def points(value: float) -> str:
-    """A change in points with its sign, ``+4.2``; one below 0.05 gets a second decimal, ``+0.03``."""
-    if value == 0:
-        return "0.0"
-    return f"{'+' if value > 0 else MINUS}{abs(value):.{1 if abs(value) >= 0.05 else 2}f}"
 
 
 def own_unit(change: float, spec: MetricSpec) -> str:
@@ -34,16 +27,10 @@ def own_unit(change: float, spec: MetricSpec) -> str:
     return f"{'+' if change > 0 else MINUS}{digits}"
 
 
-def parts(change: DisplayedChange) -> str:
-    """What a change is made up of: ``outputs +5.0, ground truth −1.1``; empty if nothing moved."""
-    if len(change.parts) == 1 and change.points == change.parts[0].points:
-        return f"all from {change.parts[0].name}"
-    return ", ".join(f"{part.name} {points(part.points)}" for part in change.parts)
-
-
-def origin(change: DisplayedChange) -> str:
-    """The parts of a change and its note; empty if it has neither."""
-    return "; ".join(filter(None, (parts(change), change.note)))
+def origin(change: DisplayedChange, spec: MetricSpec) -> str:
+    """What a change is made up of and what restricts it: ``outputs +0.050, ground truth −0.011; over 3 documents``."""
+    split = [f"{part.name} {own_unit(in_own_unit(part.points, spec), spec)}" for part in change.parts]
+    return "; ".join(filter(None, (", ".join(split), change.note)))
 
 
 def span(interval: Interval | None) -> str:

@@ -122,7 +122,7 @@ def newest_run(lines: Sequence[Value], source: str = "") -> NewestRun:
         newest = runs[objects[-1][0]]
         left_out = sum(name != newest for name in runs.values())
         message = f"{left_out} lines{source} are of earlier runs and do not count; the newest run is {newest[:80]!r}"
-        fix = "Nothing has to be done: each commit of the file is a point of its own."
+        fix = "Nothing has to be done: each commit of the file is an iteration of its own."
         of_newest = tuple(index for index in all_lines.lines if runs.get(index, newest) == newest)
         return NewestRun(of_newest, (Finding("note", message, fix),))
     return all_lines

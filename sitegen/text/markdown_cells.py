@@ -7,13 +7,16 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from sitegen.text.plain import encodable, line
-from sitegen.text.values import amount, metric_text
+from sitegen.text.values import metric_text
 
 NIL: Final = "—"
 """Stands for an undefined value."""
 
 LONGEST: Final = 200
 """Characters of a name."""
+
+ROUNDING: Final = 1e-9
+"""A smaller change is a rounding error of a sum."""
 
 _MARKUP: Final = re.compile(r"[\\`*\[\]<>|~&#!]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.")
 """Characters that Markdown or GitHub's automatic links would interpret."""
@@ -35,19 +38,12 @@ def number(value: float | None, digits: int = 3, unit: str = "") -> str:
 
 
 def signed(value: float | None, unit: str = "") -> str:
-    """A change with its sign."""
+    """A change in the unit of its metric, with its sign: ``+0.036``, ``-2.10 s``."""
     if value is None:
         return NIL
-    if unit:
-        return f"{'+' * (value > 0)}{amount(value, unit)}"
-    return f"{value:+.3f}" if value else "0.000"
-
-
-def points(value: float | None) -> str:
-    """A change in points, with a second digit if it is small."""
-    if not value:
-        return NIL if value is None else "0.0"
-    return f"{value:+.{1 if abs(value) >= 0.05 else 2}f}"
+    if abs(value) < ROUNDING:
+        return metric_text(0.0, unit=unit)
+    return f"{'+' if value > 0 else '-'}{metric_text(abs(value), unit=unit)}"
 
 
 def code(text: str, longest: int = LONGEST) -> str:

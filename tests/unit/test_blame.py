@@ -158,10 +158,10 @@ def test_a_field_is_an_attribute_a_path_or_a_pattern(field: str, document: str |
 @pytest.mark.parametrize(
     ("field", "document", "what", "fix"),
     [
-        ("wall[].area", None, "No point has judged a field 'wall[].area'.", "Did you mean walls[].area,"),
-        ("zzz", "a", "No point has judged a field 'zzz'.", "Did you mean walls[].area, walls[0].area,"),
-        ("name", "c", "No point has judged a document 'c'.", "Did you mean a, b?"),
-        ("\x1b[2J", None, "No point has judged a field '␛[2J'.", "Did you mean"),
+        ("wall[].area", None, "No iteration has a field 'wall[].area'.", "Did you mean walls[].area,"),
+        ("zzz", "a", "No iteration has a field 'zzz'.", "Did you mean walls[].area, walls[0].area,"),
+        ("name", "c", "No iteration has a document 'c'.", "Did you mean a, b?"),
+        ("\x1b[2J", None, "No iteration has a field '␛[2J'.", "Did you mean"),
     ],
 )
 def test_a_miss_names_what_comes_near(field: str, document: str | None, what: str, fix: str):
@@ -226,6 +226,5 @@ def test_an_unknown_field_is_an_error_that_names_the_nearest(demo: Path):
     done = run("blame", "lab-reports", "reportd_on", "--repo", str(demo))
     assert (done.returncode, done.stdout) == (2, "")
     assert (
-        done.stderr
-        == "sitegen: No point has judged a field 'reportd_on'.\n  do: Did you mean reported_on, sampled_on?\n"
+        done.stderr == "sitegen: No iteration has a field 'reportd_on'.\n  do: Did you mean reported_on, sampled_on?\n"
     )

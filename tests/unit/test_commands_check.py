@@ -99,12 +99,12 @@ def test_a_regression_fails_and_says_what_broke_and_which_instructions_were_edit
     assert (done.returncode, done.stderr) == (1, "")
     assert lines[0] == f"**Evals: fail.** `{head[:7]}` against `{base[:7]}`, 1 compared."
     assert lines[2] == "### `notes`: fail"
-    assert ["F1", "0.975", "0.750", "-22.5", "outputs -22.5", "drop ≤ 0", "**fail**"] in rows(lines)
-    assert "F1 got worse by 22.50 points, and 0 are allowed." in lines
+    assert ["F1", "0.975", "0.750", "-0.225", "outputs -0.225", "drop ≤ 0", "**fail**"] in rows(lines)
+    assert "F1 got worse by 0.225, and at most 0 is allowed." in lines
     assert "<details><summary>9 broken, 0 fixed</summary>" in lines
     assert ["`note-01`", "`total`", "`1`", "`1`", "`1000`"] in rows(lines)
     assert (
-        "Instructions edited since the base, which goes together in time and need not be the cause, "
+        "Instructions edited since the base (association in time, not necessarily the cause), "
         f"of `notes`: `CLAUDE.md` (`{head[:7]}`)." in lines
     )
 
@@ -115,7 +115,7 @@ def test_where_nothing_moved_it_is_one_line(repo):
     base = repo.git("rev-parse", "main")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
-        f"**Evals: pass.** `{head[:7]}` against `{base[:7]}`, 1 compared. Nothing moved in 1 eval.\n"
+        f"**Evals: pass.** `{head[:7]}` against `{base[:7]}`, 1 compared. Nothing changed in 1 eval.\n"
     )
 
 
@@ -125,7 +125,7 @@ def test_instructions_that_were_edited_without_a_new_output_are_said_to_be_not_m
     assert done.returncode == 0
     assert done.stdout.splitlines()[1:] == [
         "",
-        "Not measured: instructions were edited, and no new output was made with them of `notes`.",
+        "Not measured: instructions were edited, and no new output was made with them, for `notes`.",
     ]
 
 
@@ -198,7 +198,7 @@ def test_nothing_that_matched_never_passes(tmp_path):
     assert done.returncode == 1
     assert done.stdout.splitlines()[2] == (
         "Nothing was compared: no eval has outputs on both sides with anything in common. "
-        "New evals are held against floors, and none is stated."
+        "New evals are only compared with floors, and none is set."
     )
 
 
@@ -337,9 +337,9 @@ def test_a_workflow_gets_summary_annotations_and_files_before_the_exit(repo, tmp
     assert done.stdout.startswith(text)
     assert done.stdout.removeprefix(text).splitlines() == [
         f"::error file={NOTES}/results/iteration-002/extracted.json,title=sitegen check%3A notes"
-        "::F1 got worse by 22.50 points, and 0 are allowed.",
+        "::F1 got worse by 0.225, and at most 0 is allowed.",
         "::warning file=CLAUDE.md,title=sitegen check%3A notes"
-        "::Edited while notes failed the gate: they go together in time, the cause may be another.",
+        "::Edited since the base, and notes fails the gate: association in time, the cause may be another.",
     ]
     alone = run("check", "--repo", repo.path, "--json")
     assert (json.loads(alone.stdout)["verdict"], alone.stderr.count("\n")) == ("fail", 2)
@@ -393,7 +393,7 @@ def test_junit_has_a_suite_an_eval_and_a_case_a_limit(repo, tmp_path):
     cases = {case.attrib["name"]: [(each.tag, each.attrib["message"]) for each in case] for case in suite}
     assert cases == {
         "compared": [],
-        "F1": [("failure", "F1 got worse by 22.50 points, and 0 are allowed.")],
+        "F1": [("failure", "F1 got worse by 0.225, and at most 0 is allowed.")],
     }
 
 

@@ -29,8 +29,8 @@ def test_a_change_of_several_roles_is_followed_by_its_parts():
     assert history_lines(series) == [
         "iteration                   F1           95 % Precision    Recall   change  errors  commit",
         f"iteration-001        {_values(series, 0)}               16  {first.short} {first.subject}",
-        f"iteration-002        {_values(series, 1)}     +4.2      23  {second.short} {second.subject}",
-        "    change: outputs +5.0, ground truth −1.1, rules +0.3",
+        f"iteration-002        {_values(series, 1)}   +0.042      23  {second.short} {second.subject}",
+        "    change: outputs +0.050, ground truth −0.011, rules +0.003",
     ]
 
 
@@ -44,7 +44,7 @@ def test_a_refused_change_is_a_dash_with_its_reason():
 def test_a_stale_output_is_called_stale():
     delta = Delta(Overlap("comparable", 1), (MetricDelta("f1", 0.02, DeltaParts(0.02, 0.0, 0.0)),))
     lines = history_lines(_series(delta, stale=True))
-    assert lines[2].split()[7] == "+2.0"
+    assert lines[2].split()[7] == "+0.020"
     assert lines[3:] == ["    stale: instructions were edited after this output was made, and it was not made again"]
 
 

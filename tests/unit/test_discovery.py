@@ -148,7 +148,7 @@ def test_each_comes_with_its_points_and_with_what_the_newest_of_them_is(found):
         ("helpdesk", 2, "Score 0.667 over 3 cases"),
         ("quiz", 2, "Accuracy 1.000 over 2 expected answers"),
     }
-    assert "# 3 points; the newest: F1 1.000 over 1 document.\n" in found.manifest
+    assert "# 3 iterations; the newest: F1 1.000 over 1 document.\n" in found.manifest
 
 
 def test_instructions_are_found_by_their_places_and_names_else_by_what_they_say(found):
@@ -189,7 +189,8 @@ def test_a_dry_run_prints_what_would_be_written_and_writes_nothing(project, foun
     assert (done.returncode, done.stderr) == (0, "")
     assert content(project.path) == before
     assert done.stdout.endswith(f"evals/manifest.yaml would be:\n{found.manifest}sitegen.toml would be:\n{found.site}")
-    assert done.stdout.splitlines()[0] == "is an eval already: receipts, 1 point; the newest: F1 1.000 over 1 document"
+    first = done.stdout.splitlines()[0]
+    assert first == "is an eval already: receipts, 1 iteration; the newest: F1 1.000 over 1 document"
 
 
 def test_what_was_found_takes_the_place_of_the_example_and_overwrites_nothing(project, found, tmp_path):

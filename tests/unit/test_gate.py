@@ -179,7 +179,9 @@ def test_the_report_fits_into_a_comment_however_much_moved(number):
     assert text.count("### ") >= 1
     assert text.count("<details>") == text.count("</details>")
     left_out = number - text.count("### ")
-    assert (f"{left_out:,} evals more moved: this is as much as fits, the JSON has all." in text) == (left_out > 1)
+    assert (f"{left_out:,} evals more changed: the report is full, and the JSON has all of them." in text) == (
+        left_out > 1
+    )
 
 
 def test_annotations_are_as_many_as_are_shown_and_the_last_says_how_many_more():

@@ -122,7 +122,7 @@ def test_an_edit_is_not_credited_with_what_came_with_another_model(project: tupl
     assert "The model changed" not in alone
     summary = (site / "summary.md").read_text()
     assert "made by large; the judge changed from j-1 to j-2; cost 0.80 USD, tokens in 800, out 40, median" in summary
-    assert "`faq`: the model changed from small to large too, and nothing tells the two apart" in summary
+    assert "`faq`: the model changed from small to large too, and the two effects cannot be separated" in summary
 
 
 def test_the_gate_limits_cost_and_compares_no_grades_of_two_judges(tmp_path: Path) -> None:
@@ -139,8 +139,8 @@ def test_the_gate_limits_cost_and_compares_no_grades_of_two_judges(tmp_path: Pat
     assert (grades["verdict"], grades["reasons"]) == ("not comparable", ["another judge"])
     said = gate_markdown(report)
     assert "Total cost is 0.80 USD, above the ceiling of 0.7." in said
-    assert "Total cost got worse by 400.00 %, and 50 are allowed." in said
-    assert "The model changed from `small` to `large`: what of the change is its doing" in said
+    assert "Total cost got worse by 0.64 USD (+400 %), and at most 50 % is allowed." in said
+    assert "The model changed from `small` to `large`: how much of the change is due to it" in said
     assert gate_markdown(read_report(gate_json(report))) == said
 
 

@@ -175,7 +175,7 @@ def test_of_several_outputs_of_one_commit_the_edits_of_the_commit_are_named() ->
     one = series(*points)
     heads = tuple(map(sample.headline, points))
     (row,) = view(EvalSummary(one.info, one.specs, heads, steps=steps_of(one))).groups[0].rows
-    assert (row.changed, row.same_commit) == ("New output, one of several that its commit brought.", True)
+    assert (row.changed, row.same_commit) == ("New output, one of several outputs of its commit.", True)
     assert [one.path for one in row.edits] == ["a.md"]
 
 

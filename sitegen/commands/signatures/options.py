@@ -20,31 +20,33 @@ OwnTemplates = Annotated[
 ]
 Methods = Annotated[
     list[str] | None,
-    typer.Option(help="Kind responses: exact_match, consistency, quality, rouge, one or more. Default: all."),
+    typer.Option(help="Kind responses: exact_match, consistency, quality or rouge; can be repeated. Default: all."),
 ]
 OutputFile = Annotated[
     Path | None,
-    typer.Option("--output", metavar="FILE", help="Write the results there as JSON."),
+    typer.Option("--output", metavar="FILE", help="Write the results to this file as JSON."),
 ]
-Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output, nothing else.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Variant = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="The file responses-NAME.jsonl instead of responses.json."),
+    typer.Option(metavar="NAME", help="Use the file responses-NAME.jsonl instead of responses.json."),
 ]
 LlmConfig = Annotated[
     Path | None,
     typer.Option(
-        "--config", metavar="FILE", help="How prompts are evaluated (YAML); or [llm] like that of sitegen.toml (TOML)."
+        "--config", metavar="FILE", help="How prompts are evaluated (YAML), or a table [llm] as in sitegen.toml (TOML)."
     ),
 ]
-Model = Annotated[str | None, typer.Option(help="Name of the model, before the configuration's.")]
-Concurrency = Annotated[int | None, typer.Option(min=1, help="Calls under way at once.")]
-Limit = Annotated[int | None, typer.Option(min=1, help="Calls at most, of each file.")]
+Model = Annotated[str | None, typer.Option(help="Name of the model. Overrides the configuration.")]
+Concurrency = Annotated[int | None, typer.Option(min=1, help="Number of simultaneous calls.")]
+Limit = Annotated[int | None, typer.Option(min=1, help="Greatest number of calls for each file.")]
 ApiAddress = Annotated[
     str | None,
-    typer.Option("--base-url", metavar="URL", help="Address of the API, where your key goes. No file can set it."),
+    typer.Option(
+        "--base-url", metavar="URL", help="Address of the API, to which your key is sent. No file can set it."
+    ),
 ]
-Debug = Annotated[bool, typer.Option("--debug", help="Tell of each call: status, tries, seconds.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Report each call: status, attempts, seconds.")]
 TestCases = Annotated[
     Path | None,
     typer.Option("--test_cases", "--test-cases", metavar="FILE", help="The test cases, instead of EVAL."),

@@ -17,7 +17,7 @@ def history(
     repo: RepoOption = Path(),
     cache: Cache = None,
 ) -> None:
-    """The series of an eval in the terminal."""
+    """List all iterations of an eval."""
     from sitegen.commands.history import history as command
 
     command(repo, eval_id, rev=rev, as_json=json_, cache=cache)
@@ -26,13 +26,13 @@ def history(
 def blame(
     eval_id: Annotated[str, typer.Argument(metavar="EVAL", help="Id of the eval.")],
     field: Annotated[str, typer.Argument(metavar="FIELD", help="walls[].area, walls[3].area, or with * and ?.")],
-    document: Annotated[str | None, typer.Option(metavar="ID", help="This document alone.")] = None,
+    document: Annotated[str | None, typer.Option(metavar="ID", help="Only this document.")] = None,
     json_: Json = False,
     rev: Annotated[str | None, typer.Option(help="Revision. Default: HEAD.")] = None,
     repo: RepoOption = Path(),
     cache: Cache = None,
 ) -> None:
-    """When a field was right and wrong, and which commit flipped it."""
+    """Show when a field was right and wrong, and which commit changed that."""
     from sitegen.commands.blame import blame as command
     from sitegen.project import Options
 
@@ -43,23 +43,28 @@ def compare(
     sides: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="A B", help="EVAL:VARIANT, EVAL@ITERATION, two revisions, or with --test_cases files of prompts."
+            metavar="A B", help="EVAL:VARIANT, EVAL@ITERATION, two revisions, or, with --test_cases, prompt files."
         ),
     ] = None,
     eval_id: Annotated[
-        str | None, typer.Option("--eval", metavar="EVAL", help="A and B are variants of it; without them, all are.")
+        str | None,
+        typer.Option(
+            "--eval", metavar="EVAL", help="A and B are variants of this eval; without them, all its variants."
+        ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "--output-dir", "-o", metavar="DIR", help="Write JSON, Markdown and a picture there."),
+        typer.Option(
+            "--out", "--output-dir", "-o", metavar="DIR", help="Write JSON, Markdown and a picture to this folder."
+        ),
     ] = None,
     plot_format: Annotated[
         PlotFormat | None,
-        typer.Option("--format", help="Of the picture; needs the extra 'plots'. Default: png."),
+        typer.Option("--format", help="Format of the picture; needs the extra 'plots'. Default: png."),
     ] = None,
     test_cases: Annotated[
         Path | None,
-        typer.Option("--test_cases", "--test-cases", metavar="FILE", help="A and B are files of prompts."),
+        typer.Option("--test_cases", "--test-cases", metavar="FILE", help="The test cases; A and B are prompt files."),
     ] = None,
     config: Annotated[
         Path | None,
@@ -83,32 +88,36 @@ def compare(
 def check(
     base: Annotated[
         str | None,
-        typer.Option(metavar="REV", help="Compare with the commit where the work left REV. In a workflow: its target."),
+        typer.Option(
+            metavar="REV", help="Compare with the commit where the branch left REV. Default in a workflow: its target."
+        ),
     ] = None,
     exact: Annotated[bool, typer.Option("--exact", help="Compare with REV itself.")] = False,
     rev: Annotated[str | None, typer.Option(help="Revision to check. Default: HEAD.")] = None,
     worktree: Annotated[bool, typer.Option("--worktree", help="Check the uncommitted state.")] = False,
     json_: Json = False,
-    markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report there too.")] = None,
-    junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write JUnit XML there.")] = None,
+    markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the report to this file.")] = None,
+    junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write JUnit XML to this file.")] = None,
     annotations: Annotated[
         bool | None,
-        typer.Option("--annotations/--no-annotations", help="Workflow commands for GitHub. Default: in a workflow."),
+        typer.Option(
+            "--annotations/--no-annotations", help="Print annotations for GitHub. Default: only in a workflow."
+        ),
     ] = None,
     report: Annotated[
         Path | None,
         typer.Option(
             "--from",
             metavar="FILE",
-            help="Check nothing: write as Markdown what --json wrote elsewhere, after making sure that it is a report.",
+            help="Check nothing: validate the report that --json wrote elsewhere, and write it as Markdown.",
         ),
     ] = None,
     repo: RepoOption = Path(),
     cache: Cache = None,
 ) -> None:
-    """Hold every eval against its limits and its base: the gate.
+    """Compare every eval with its limits and its base: the gate.
 
-    Exits with 1 if one of them fails. Limits stand under [gate] in sitegen.toml, and as thresholds in the manifest.
+    Exits with 1 if an eval fails. Limits are set under [gate] in sitegen.toml, and as thresholds in the manifest.
     """
     from sitegen.commands.check import ReportForms, print_report_of
     from sitegen.commands.check import check as command

@@ -32,7 +32,7 @@ def verify_one(
     methods: Methods = None,
     range_: Annotated[
         str | None,
-        typer.Option("--range", metavar="X-Y", help="Kind highlights: paragraphs X to Y alone."),
+        typer.Option("--range", metavar="X-Y", help="Kind highlights: only paragraphs X to Y."),
     ] = None,
     run_id: Annotated[
         str | None,
@@ -42,7 +42,7 @@ def verify_one(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Keys of the eval's entry, or how prompts are evaluated; they go before the manifest's (YAML).",
+            help="Keys of the eval's entry, or how prompts are evaluated (YAML). Overrides the manifest.",
         ),
     ] = None,
     output: OutputFile = None,
@@ -51,11 +51,11 @@ def verify_one(
     ] = False,
     output_dir: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write output, results and report there."),
+        typer.Option(metavar="DIR", help="Write output, results and report to this folder."),
     ] = None,
     open_report: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
     json_: Json = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Tell what was read.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Report which files were read.")] = False,
     repo: RepoOption = Path(),
 ) -> None:
     """Score one output of the work tree now."""
@@ -79,7 +79,7 @@ def verify_one(
 def verify_all(
     evals_dir: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="The folder of evals, before the configuration's."),
+        typer.Option(metavar="DIR", help="The folder of evals. Overrides the configuration."),
     ] = None,
     json_: Json = False,
     repo: RepoOption = Path(),
@@ -96,28 +96,30 @@ def respond(
         typer.Argument(metavar="[EVAL]", help="Id of an eval of kind responses."),
     ] = None,
     prompt: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Default: the setting 'prompt', else prompts/EVAL.md.")
+        Path | None, typer.Option(metavar="FILE", help="Default: the setting 'prompt', otherwise prompts/EVAL.md.")
     ] = None,
     variant: Variant = None,
     model: Model = None,
     concurrency: Concurrency = None,
     limit: Limit = None,
-    again: Annotated[bool, typer.Option("--again", help="Ask for every case, also for those answered.")] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Ask for every case, including those already answered.")
+    ] = False,
     config: LlmConfig = None,
     base_url: ApiAddress = None,
     debug: Debug = False,
     test_cases: TestCases = None,
     judge_model: Annotated[
         str | None,
-        typer.Option("--judge-model", help="Name of the model that grades, before the configuration's."),
+        typer.Option("--judge-model", help="Name of the model that grades. Overrides the configuration."),
     ] = None,
     methods: Methods = None,
     output: OutputFile = None,
     repo: RepoOption = Path(),
 ) -> None:
-    """Run a prompt over the test cases of an eval, by a model.
+    """Let a model answer the test cases of an eval.
 
-    Goes on where it was interrupted. With --test_cases or --output the responses are graded and scored too.
+    Continues where it was interrupted. With --test_cases or --output, the responses are also graded and scored.
     """
     from sitegen.commands.respond import RespondRequest, split_words
     from sitegen.commands.respond import respond as command
@@ -147,21 +149,23 @@ def respond(
 def judge(
     eval_id: Annotated[str, typer.Argument(metavar="EVAL", help="Id of an eval of kind responses.")],
     prompt: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Default: the setting 'judge_prompt', else sitegen's own.")
+        Path | None, typer.Option(metavar="FILE", help="Default: the setting 'judge_prompt', otherwise sitegen's own.")
     ] = None,
     variant: Variant = None,
     model: Model = None,
     concurrency: Concurrency = None,
     limit: Limit = None,
-    again: Annotated[bool, typer.Option("--again", help="Grade every response, also those graded.")] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Grade every response, including those already graded.")
+    ] = False,
     config: LlmConfig = None,
     base_url: ApiAddress = None,
     debug: Debug = False,
     repo: RepoOption = Path(),
 ) -> None:
-    """Grade responses from 1 to 5, by a model.
+    """Let a model grade responses from 1 to 5.
 
-    The grades are recorded with the responses: those in the eval's folder, else those of its newest iteration.
+    The grades are recorded with the responses: those in the eval's folder, otherwise those of its newest iteration.
     """
     from sitegen.commands.respond import RespondRequest
     from sitegen.commands.respond import judge as command
@@ -184,11 +188,11 @@ def judge(
 
 
 def code_judge(
-    subject: Annotated[Literal["fields", "line-items"], typer.Argument(help="What of the candidate is judged.")],
+    subject: Annotated[Literal["fields", "line-items"], typer.Argument(help="The part of the candidate to judge.")],
 ) -> None:
     """Judge one candidate for another runner.
 
-    {expected, candidate, config} on standard input, {score, hits, misses, ...} on standard output.
+    Reads {expected, candidate, config} from standard input and prints {score, hits, misses, ...}.
     """
     import sys
 
@@ -202,16 +206,16 @@ def code_judge(
 
 
 def extract(
-    log: Annotated[Path, typer.Argument(metavar="[LOG]", help="A log of highlights: one JSON object a line.")] = Path(
-        "logs/processing-log.ndjson"
-    ),
+    log: Annotated[
+        Path, typer.Argument(metavar="[LOG]", help="A log of highlights with one JSON object per line.")
+    ] = Path("logs/processing-log.ndjson"),
     out: Annotated[
         Path | None,
         typer.Option(
             "--out",
             "-o",
             metavar="FILE",
-            help="File to write; - is standard output. Default: raw-llm-run.json, in evals/ if there is that folder.",
+            help="File to write; - is standard output. Default: raw-llm-run.json, in evals/ if that folder exists.",
         ),
     ] = None,
     run_id: Annotated[str | None, typer.Option(metavar="ID", help="Default: the run of the last line.")] = None,

@@ -20,21 +20,24 @@ def build(
         str | None, typer.Option(metavar="REV", help="Score all history by the ground truth and rules of REV.")
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="Processes, at most four a core. Default: as many as there are cores.")
+        int | None, typer.Option(min=1, help="Number of processes, at most four per core. Default: one per core.")
     ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 3 if there is any problem (notes do not count).")
     ] = False,
     public: Annotated[
         bool,
-        typer.Option("--public", help="Exit with 1, and delete the site again, if anything in it looks like a secret."),
+        typer.Option("--public", help="Exit with 1 and delete the site if anything in it looks like a secret."),
     ] = False,
-    worktree: Annotated[bool, typer.Option("--worktree", help="Add the uncommitted state as one last point.")] = False,
+    worktree: Annotated[
+        bool, typer.Option("--worktree", help="Add the uncommitted state as the newest iteration.")
+    ] = False,
     allow_shallow: Annotated[
         bool, typer.Option("--allow-shallow", help="Build from a shallow clone, with a banner.")
     ] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Use a folder that sitegen did not make; pages replace its files.")
+        bool,
+        typer.Option("--force", help="Use a folder that sitegen did not create; pages replace files of the same name."),
     ] = False,
     base_url: Annotated[
         str | None,
@@ -42,17 +45,17 @@ def build(
     ] = None,
     templates: OwnTemplates = True,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Compare every file of the site, also those that seem untouched.")
+        bool, typer.Option("--verify", help="Check every file of the site, including those that seem unchanged.")
     ] = False,
     dask: Annotated[
         str | None,
         typer.Option(
-            metavar="URL", help="Address of a dask scheduler (extra 'dask'); or SITEGEN_DASK in the environment."
+            metavar="URL", help="Address of a dask scheduler (extra 'dask'). Default: SITEGEN_DASK of the environment."
         ),
     ] = None,
     cache: Cache = None,
 ) -> None:
-    """Walk the history, score every commit, write the site."""
+    """Walk the history, score every commit, and write the site."""
     from sitegen.commands.build import command
     from sitegen.project import Options
 
@@ -80,14 +83,14 @@ def watch(
         int | None, typer.Option(min=0, max=65535, help="Default: 8000. If it is taken, a free one.")
     ] = None,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the site in the browser.")] = False,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Processes of the first build.")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Number of processes of the first build.")] = None,
     allow_shallow: Annotated[
         bool, typer.Option("--allow-shallow", help="Follow a shallow clone, with a banner.")
     ] = False,
     templates: OwnTemplates = True,
     cache: Cache = None,
 ) -> None:
-    """Serve the site on this machine, and follow every change."""
+    """Serve the site on this machine, and rebuild it after every change."""
     from sitegen.commands.watch import command
     from sitegen.project import Options
 
@@ -102,24 +105,24 @@ def init(
         typer.Option(
             "--templates",
             metavar="NAME",
-            help="Copy this into site_templates/ instead, to change it: theme.css, a file such as frame/footer.html, "
-            "a folder, or all. One or more.",
+            help="Only copy this into site_templates/ for you to change: theme.css, a file such as frame/footer.html, "
+            "a folder, or all. Can be repeated.",
         ),
     ] = None,
     schema: Annotated[
         str | None,
         typer.Option(
             metavar="MODULE:MODEL",
-            help="Write the JSON Schema of this pydantic model instead. Imports the module, from what is installed.",
+            help="Only write the JSON Schema of this pydantic model. Imports its module from the installed packages.",
         ),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what was found, and print what would be written for it.")
+        bool, typer.Option("--dry-run", help="Print what was found and what would be written, and write nothing.")
     ] = False,
 ) -> None:
     """Look for evals and instructions, and write a manifest of them.
 
-    And a mapping, workflows for GitHub and a verifier with its instructions; only where there are none yet.
+    Also writes a mapping, workflows for GitHub and a verifier with its instructions. Existing files are never changed.
     """
     from sitegen.commands.init import init as command
 
@@ -134,13 +137,13 @@ def export(
     ] = None,
     evals: Annotated[
         list[str] | None,
-        typer.Option("--eval", metavar="EVAL", help="This eval, one or more. Default: all."),
+        typer.Option("--eval", metavar="EVAL", help="This eval; can be repeated. Default: all."),
     ] = None,
     rev: Annotated[str | None, typer.Option(help="Revision. Default: HEAD.")] = None,
     repo: RepoOption = Path(),
     cache: Cache = None,
 ) -> None:
-    """Write all scores and outcomes of history as tables."""
+    """Write all scores and outcomes of the history as tables."""
     from sitegen.commands.printing import print_line
     from sitegen.project import Options
     from sitegen.questions.export import write_export
@@ -151,9 +154,11 @@ def export(
 
 
 def schema(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Default: all of them, by name.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="Name of one schema. Default: all of them.")
+    ] = None,
 ) -> None:
-    """JSON Schemas of all files that sitegen reads and writes."""
+    """Print the JSON Schemas of all files that sitegen reads and writes."""
     from sitegen.commands.printing import print_document
     from sitegen.schemas import printed
 
@@ -161,7 +166,7 @@ def schema(
 
 
 def demo(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder.")]) -> None:
-    """Write a repository with history, to try it all on."""
+    """Write a repository with history, to try sitegen on."""
     import shlex
 
     from sitegen.commands.printing import print_line

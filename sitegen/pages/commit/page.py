@@ -12,6 +12,7 @@ from sitegen.model.series import EvalInfo, Headline
 from sitegen.model.site import Page
 from sitegen.model.timeline import Cause, CommitRecord
 from sitegen.pages import links
+from sitegen.pages.change_text import origin
 from sitegen.pages.commit import touched
 from sitegen.pages.commit.effects import CommitEffect, EarlierEdit
 from sitegen.pages.commit.touched import OutputChanges, PathChange, Touched
@@ -29,7 +30,6 @@ from sitegen.pages.edit.effects import (
 )
 from sitegen.pages.edit.page import RenderedPatch
 from sitegen.pages.labels import CAUSES, reason
-from sitegen.pages.trend.trend_rows import origin
 from sitegen.text.plain import counted, cut, line, visible
 
 MOST_POINTS: Final = 500

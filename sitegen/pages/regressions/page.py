@@ -69,11 +69,6 @@ class StepRow(NamedTuple):
     why: str = ""
     """Why it is muted."""
 
-    @property
-    def size(self) -> float:
-        """Size in points."""
-        return abs(self.metrics[0].step.points)
-
 
 class Together(NamedTuple):
     """One iteration of one commit at which several evals stepped, probably for a common reason."""
@@ -227,7 +222,7 @@ def _change_sentence(circumstances: Circumstances, *, same: bool) -> str:
     elif "outputs" not in circumstances.causes:
         changed = f"The same output, {changed}"
     elif same:
-        changed += ", one of several that its commit brought"
+        changed += ", one of several outputs of its commit"
     elif not circumstances.edits:
         changed += "; no instructions were edited since the output before"
     for who, replaced in (("model", circumstances.model), ("judge", circumstances.judge)):

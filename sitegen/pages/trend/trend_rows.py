@@ -12,7 +12,7 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import ErrorType
 from sitegen.model.series import EvalInfo
 from sitegen.pages import links
-from sitegen.pages.change_text import own_unit
+from sitegen.pages.change_text import origin, own_unit
 from sitegen.pages.changes import DisplayedChange, in_own_unit
 from sitegen.pages.labels import STALE
 from sitegen.pages.report.discrepancies import field_file
@@ -159,12 +159,6 @@ def moved(change: DisplayedChange | None, spec: MetricSpec) -> Markup | str:
     if change.points is None:
         return Markup('<span class="nil" title="{}">—</span>').format(printable(change.note))
     return signed(in_own_unit(change.points, spec), 3, not spec.higher_is_better, spec.unit)
-
-
-def origin(change: DisplayedChange, spec: MetricSpec) -> str:
-    """What a change is made up of and what restricts it: ``outputs +0.050, ground truth −0.011; over 3 documents``."""
-    split = [f"{part.name} {own_unit(in_own_unit(part.points, spec), spec)}" for part in change.parts]
-    return "; ".join(filter(None, (", ".join(split), change.note)))
 
 
 def field_history(rows: Iterable[HeatRow], info: EvalInfo) -> Markup:
