@@ -25,6 +25,9 @@ from sitegen.text.values import amount
 from sitegen.verifying.project import WorktreeProject
 from sitegen.verifying.verify import Verified
 
+PATTERNS: Final = 3
+"""Error patterns that are named."""
+
 SHOWN: Final = 12
 """Discrepancies that are listed."""
 
@@ -51,10 +54,27 @@ def one_eval(project: WorktreeProject, verified: Verified, methods: tuple[str, .
     if len(card.documents) > 1 and is_structured:
         lines.append(f"  {len(card.documents)} documents, macro F1 {_three_digits(card.metric('macro_f1'))}")
     lines += [f"  {_finding_line(finding)}" for finding in card.findings]
+    lines += _pattern_lines(verified, wrong)
     lines += [f"  {discrepancy(judgement, nouns)}" for judgement in wrong[:SHOWN]]
     if len(wrong) > SHOWN:
         lines.append(f"  ... and {len(wrong) - SHOWN} more: --json has all, --open shows them")
     return lines
+
+
+def _pattern_lines(verified: Verified, wrong: Sequence[Judgement]) -> list[str]:
+    """What wrong values have in common, if anything: the patterns of the most errors."""
+    if not wrong:
+        return []
+    from sitegen.pages.report.discrepancies import Since  # takes time to import
+    from sitegen.pages.report.patterns import pattern_summaries, pattern_words, patterns_view
+
+    place, result = verified.place, verified.result
+    headline = specs_of(scorer(place.kind), (result.scorecard,))[0]
+    without_history = Since(label="", file="", points=1, new=False)
+    view = patterns_view(place.entry.id, headline, result, wrong, [without_history] * len(wrong))
+    patterns = pattern_summaries(view, len(wrong), result.scorecard.metric(headline.name))
+    sentences = (pattern_words(pattern, headline, scorer(place.kind).nouns) for pattern in patterns[:PATTERNS])
+    return [f"  {words.share}{words.where}{words.without}" for words in sentences]
 
 
 def every_eval(project: WorktreeProject, verified: Sequence[Verified], averages: Averages) -> list[str]:

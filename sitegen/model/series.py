@@ -186,6 +186,25 @@ class Peak(NamedTuple):
     """The interval of the value."""
 
 
+class PatternSummary(NamedTuple):
+    """An error pattern of the newest output, as the pages of an eval and of the whole site name it."""
+
+    name: str
+    errors: int
+    total: int
+    """All errors of the output."""
+    fields: int
+    """Number of fields with errors of the pattern."""
+    since: str
+    """Label of the point since which most of these errors have been wrong; empty if there is no such point."""
+    all_since: bool
+    """Whether all of them have been wrong since that point."""
+    value: float | None
+    """The headline."""
+    without: float | None
+    """The headline if these errors were right; None if the headline is no ratio of the counts."""
+
+
 class EvalSummary(NamedTuple):
     """The stored summary of an eval and its points, for the overview and the pages of commits and edits."""
 
@@ -223,6 +242,8 @@ class EvalSummary(NamedTuple):
     iterations: int = 0
     outputs: int = 0
     """Number of iterations, and of different outputs among them."""
+    patterns: tuple[PatternSummary, ...] = ()
+    """What wrong values of the newest output have in common: the patterns of the most errors first."""
 
 
 class Effect(NamedTuple):

@@ -218,6 +218,11 @@ def _focus(view: FocusView) -> Iterator[str]:
         for field in view.broken:
             where = _first_few(field.evals, lambda info: code(info.id, NAME))
             yield f"- {code(field.attribute, NAME)}: {count(field.cells)}; in {where}"
+    for pattern in view.patterns:
+        yield ""
+        since = code(pattern.words.since) if pattern.words.since else ""
+        words = f"{pattern.words.share}{pattern.words.where}{since}{pattern.words.without}"
+        yield f"In {code(pattern.info.id, NAME)} {words}."
     yield ""
     yield "Wrong for longest:"
     yield ""

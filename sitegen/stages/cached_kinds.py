@@ -18,7 +18,7 @@ from sitegen.model.cells import CellMap, Flips
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.problems import Finding, Problem
 from sitegen.model.scorecards import Scorecard
-from sitegen.model.series import EvalSummary
+from sitegen.model.series import EvalSummary, PatternSummary
 from sitegen.model.suspect_truth import Correction
 from sitegen.pages.commit.effects import CommitEffect
 from sitegen.pages.commits import ListedCommit
@@ -132,6 +132,9 @@ SETTLED_POINTS: Final = CachedKind(name="settled points", type=SettledPoints, un
 CORRECTIONS: Final = CachedKind(name="corrections", type=dict[str, Correction | None], until="inputs", owner="eval")
 """The line of each suspect label, None where there is none, by digests of everything that decides it."""
 
+ERROR_PATTERNS: Final = CachedKind(name="error patterns", type=tuple[PatternSummary, ...], until="inputs", owner="eval")
+"""The error patterns of the newest output, by the digest of everything that its report shows."""
+
 # What an incremental build needs to know of the evals, files and commits that it does not touch.
 
 EVAL_RECORDS: Final = CachedKind(name="eval record", type=EvalRecord, until="walk", owner="eval")
@@ -167,6 +170,7 @@ KINDS: Final[tuple[CachedKind[Any], ...]] = (
     CELLS,
     SETTLED_POINTS,
     CORRECTIONS,
+    ERROR_PATTERNS,
     EVAL_RECORDS,
     EDIT_OUTCOMES,
     COUNTED_EDITS,

@@ -20,18 +20,19 @@ from sitegen.model.kinds import traits_of
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo
-from sitegen.model.site import RawFile
+from sitegen.model.site import Page, RawFile
 from sitegen.model.timeline import Edit, EvalHistory, Snapshot
 from sitegen.pages import links
 from sitegen.pages.data.exports import results_json
 from sitegen.pages.report import ReportView, leaves_anything_out
+from sitegen.pages.report.patterns import pattern_summaries
 from sitegen.pages.report.rows_file import rows_file
 from sitegen.pages.trend.page import has_variants
 from sitegen.render.writer import WrittenFiles, digest
 from sitegen.scoring.mapping_use import mapped_columns
 from sitegen.scoring.scorer import ScoringInputs
 from sitegen.scoring.usage import specs_with_usage
-from sitegen.stages.cached_kinds import COMMIT_EFFECTS, EDIT_OUTCOMES, EvalRecord
+from sitegen.stages.cached_kinds import COMMIT_EFFECTS, EDIT_OUTCOMES, ERROR_PATTERNS, EvalRecord
 from sitegen.stages.commit_effects import effects_of_commits, mixtures_of_commits, outcomes_of_edits
 from sitegen.stages.eval_pages import eval_pages, record_of, suspects_of, write_fields
 from sitegen.stages.failures import attempt, working_on
@@ -124,6 +125,7 @@ class _EvalJob:
         self._writer = self._context.writer(task.pages)
         self._renderer = self._context.renderer()
         self._page_keys = self._digests_of_reports()
+        self._patterns = ERROR_PATTERNS.get(self._cache, task.info.id, self._page_keys[-1:]) if self._page_keys else ()
 
     def run(self) -> EvalDone:
         """Score the snapshots that lack anything, oldest first, then write the pages that show all of them."""
@@ -131,17 +133,18 @@ class _EvalJob:
         short = self._short()
         stale = {index for index in range(last + 1) if index not in short and not self._is_fresh(index)}
         compared = {last} if self._lacks_variants() else set()
+        drawn = stale if self._patterns is not None else stale | {last}
         unscored = {index for index, snapshot in enumerate(self._snapshots) if snapshot not in self._cards}
         cached = known_cells(self._cache, self._info.id, self._card_keys) or CellMap(0, ())
         tracker, end = CellTracker(cached), len(self._snapshots)
-        if stale and min(stale) < cached.points:
+        if drawn and min(drawn) < cached.points:
             # A report locates each cell by the judgements of its own point and, where the cell is gone, of the point
             # before. The cached cells have no locations, so they are followed again from the point before.
-            tracker = CellTracker(cached.up_to(max(0, min(stale) - 1)))
+            tracker = CellTracker(cached.up_to(max(0, min(drawn) - 1)))
             if cached.points == end:
-                end = max(stale) + 1
-        needed = sorted(stale | compared | unscored | set(range(tracker.points, end)))
-        self._cards.fill(mixture for index in stale for mixture in self._mixtures(index))
+                end = max(drawn) + 1
+        needed = sorted(drawn | compared | unscored | set(range(tracker.points, end)))
+        self._cards.fill(mixture for index in drawn for mixture in self._mixtures(index))
         committed = sum(snapshot.commit.sha != WORKTREE for snapshot in self._snapshots)
         # The memo has scorecards but no whole results. Each result is computed once, used for everything, and dropped.
         results = self._cards.results([self._snapshots[index] for index in needed])
@@ -151,8 +154,12 @@ class _EvalJob:
                     tracker.follow(result.judgements)
                     if tracker.points == committed:  # uncommitted outputs can be different at the next build
                         keep_cells(self._cache, self._info.id, self._card_keys, tracker.cells())
-                if index in stale:
-                    self._write_report(index, result, tracker)
+                if index in drawn:
+                    page = self._reports.page(index, result, tracker)
+                    if index in stale:
+                        self._write_report(index, page, result)
+                    if index == last:
+                        self._keep_patterns(page)
                 if index in compared:
                     self._write_variants(result)
         return self._finish(short, cached if cached.points == len(self._snapshots) else tracker.cells())
@@ -199,8 +206,15 @@ class _EvalJob:
             digests.append(digest(always, history, encode((commit, _paths_and_commits(beside)))))
         return digests
 
-    def _write_report(self, index: int, result: Result, tracker: CellTracker) -> None:
-        page, key = self._reports.page(index, result, tracker), self._page_keys[index]
+    def _keep_patterns(self, page: Page) -> None:
+        """Cache the error patterns of the newest report."""
+        view = page.view
+        assert isinstance(view, ReportView)
+        self._patterns = pattern_summaries(view.patterns, view.total, view.metrics[0].value)
+        ERROR_PATTERNS.keep(self._cache, self._info.id, self._patterns, self._page_keys[-1])
+
+    def _write_report(self, index: int, page: Page, result: Result) -> None:
+        key = self._page_keys[index]
         self._writer.write(self._owner, page.path, self._renderer.render(page), key)
         if isinstance(page.view, ReportView) and (rows := rows_file(page.view)):
             self._writer.write(self._owner, rows.path, rows.content, key)
@@ -242,7 +256,9 @@ class _EvalJob:
             EDIT_OUTCOMES.keep(cache, within(eval_id, edit), outcome)
             decisions[edit] = outcome.verdict.decision if outcome.verdict else None
         edit_windows = tuple(window._replace(decision=decisions.get(window.edit)) for window in edit_windows)
-        record = record_of(series, self._inputs.edits.made_by, edit_windows, steps, suspects, newest)
+        record = record_of(
+            series, self._inputs.edits.made_by, edit_windows, steps, suspects, self._patterns or (), newest
+        )
         for page in eval_pages(series, steps, record.summary, mapped_columns(newest) if newest else ()):
             content = page.content if isinstance(page, RawFile) else self._renderer.render(page)
             self._writer.write(self._owner, page.path, content)

@@ -15,7 +15,7 @@ from sitegen.analysis.series import HEADLINES, headline, problems_of_point, stan
 from sitegen.analysis.standing import last_change, since_best
 from sitegen.analysis.suspect_truth import suspect_truth
 from sitegen.model.regressions import Step
-from sitegen.model.series import EvalSummary, Series, Window
+from sitegen.model.series import EvalSummary, PatternSummary, Series, Window
 from sitegen.model.site import Page, RawFile
 from sitegen.model.suspect_truth import Correction, SuspectTruth
 from sitegen.model.timeline import Snapshot
@@ -49,7 +49,7 @@ def eval_pages(
 
     ``columns``: the columns of the ground truth, with the fields that they are mapped to.
     """
-    yield trend_page(series, steps, len(summary.suspects), columns)
+    yield trend_page(series, steps, len(summary.suspects), columns, summary.patterns)
     if len(series.points) > 1:
         data = compare_data(series, steps)
         yield compare_page(series, data)
@@ -109,6 +109,7 @@ def record_of(
     windows: tuple[Window, ...],
     steps: tuple[Step, ...],
     suspects: tuple[SuspectTruth, ...],
+    patterns: tuple[PatternSummary, ...],
     newest: ScoringInputs | None,
 ) -> EvalRecord:
     """What the pages of the whole site need of a series: a few numbers for each point, and its problems.
@@ -141,6 +142,7 @@ def record_of(
         last_change=last_change(series),
         iterations=series.iterations,
         outputs=series.outputs,
+        patterns=patterns,
     )
     problems = [problems_of_point(series.info.id, point.snapshot, point.scorecard) for point in series.points]
     return EvalRecord(

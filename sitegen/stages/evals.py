@@ -18,6 +18,7 @@ from sitegen.scoring.mapping_use import MappingUse
 from sitegen.stages.cached_kinds import (
     CELLS,
     CORRECTIONS,
+    ERROR_PATTERNS,
     EVAL_RECORDS,
     SCORECARDS,
     SETTLED_POINTS,
@@ -205,7 +206,7 @@ def _task(timeline: Timeline, memo: Memo, ledger: Ledger, update: EvalUpdate, th
 def _cached(memo: Memo, history: EvalHistory, context: WorkerContext) -> Iterator[CachedRow]:
     """The cached values that one eval may need."""
     yield from memo.rows(SCORECARDS.name, wanted_keys(history, context.redact))
-    for kind in (CELLS, SETTLED_POINTS, CORRECTIONS):
+    for kind in (CELLS, SETTLED_POINTS, CORRECTIONS, ERROR_PATTERNS):
         yield from memo.rows(kind.name, [history.id])
     if model_of(history.kind):
         yield from memo.rows_within(VECTORS.name, history.id)

@@ -148,6 +148,7 @@ class SitePages(NamedTuple):
             tuple(summary.info.id for summary in summaries),
             tuple(file.path for file in timeline.instructions),
             count_causes(causes).current,
+            {summary.info.id: summary.patterns for summary in summaries if summary.patterns},
         )
         yield from schema_files()
         yield summary_file(site, head, summaries, self.latest, timeline.config.regressions.mute)

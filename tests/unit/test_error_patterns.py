@@ -10,7 +10,7 @@ from sitegen.model.metrics import Counts, Metric
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.values import REDACTED, Value
 from sitegen.pages.report.discrepancies import Since, field_file, wrong_in
-from sitegen.pages.report.patterns import patterns_view
+from sitegen.pages.report.patterns import pattern_summaries, pattern_words, patterns_view
 from sitegen.stats.counts import f1, tally
 from tests import pages_sample as sample
 from tests.scoring.test_tables import tables
@@ -90,6 +90,16 @@ def test_a_report_says_what_the_headline_would_be_without_each_pattern_where_and
     assert view.rows[1].fields == ((field_file("e", "p[].price"), "p[].price"),)
     assert (view.rows[1].example, view.rows[0].more_fields) == (("10", "$10"), 1)
     assert (view.errors, view.without) == (7, 8 / 9)
+    summaries = pattern_summaries(view, 8, 2 / 9)
+    assert [(summary.name, summary.since, summary.all_since) for summary in summaries] == [
+        ("a text cut short or continued", "", False),
+        ("a currency sign", "1", False),
+    ]
+    words = pattern_words(summaries[1], sample.SPECS[0], sample.series(2).info.nouns)
+    assert f"{words.share}{words.rest}" == (
+        "3 of 8 errors come down to a currency sign, in 1 field, most of them since 1: "
+        "if these were right, F1 0.222 would be 0.444"
+    )
     other = patterns_view("e", sample.SPECS[0], result._replace(scorecard=card._replace(metrics=())), wrong, starts)
     assert other is not None
     assert other.without is None  # the headline does not come from the counts alone

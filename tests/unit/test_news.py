@@ -11,7 +11,7 @@ from sitegen.analysis.standing import standings
 from sitegen.config import Mute
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.series import EvalSummary, Focus, Peak, WeakSection
+from sitegen.model.series import EvalSummary, Focus, PatternSummary, Peak, WeakSection
 from sitegen.pages.overview.focus import focus_view
 from sitegen.pages.overview.news import Sentence, news
 from sitegen.pages.overview.page import SiteCounts, overview_page
@@ -51,6 +51,7 @@ def recorded(*values: float) -> EvalSummary:
     )
 
 
+SIGN = PatternSummary("a currency sign", 2, 3, 1, since="3", all_since=True, value=0.9, without=0.95)
 WORK = "Work on Eval a: 2 of its 3 errors are in lines."
 FALL = (step(1, 0.9, 0.5, "open"),)
 NOBODY = step(1, 0.9, 0.5, "open")
@@ -58,6 +59,15 @@ NOBODY = NOBODY._replace(circumstances=NOBODY.circumstances._replace(edits=()))
 
 CASES: dict[str, tuple[tuple[EvalSummary, ...], tuple[str, ...]]] = {
     "no eval": ((), ()),
+    "half of the errors have one pattern": (
+        (case("a", 0.9)._replace(patterns=(SIGN,)), case("b", 0.9)._replace(patterns=(SIGN._replace(errors=1),))),
+        (
+            "Nothing can be worse yet: no eval has a second output.",
+            "Eval a has its first output, iteration-001, with F1 0.900, and 1 more eval has its.",
+            "Work on Eval a: 2 of 3 errors come down to a currency sign, in 1 field, since 3: "
+            "if these were right, F1 0.900 would be 0.950.",
+        ),
+    ),
     "only deleted evals": ((case("gone", 0.9, 0.1, deleted=True, steps=FALL),), ()),
     "no output": (
         (summary("a"),),

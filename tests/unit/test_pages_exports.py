@@ -11,7 +11,7 @@ from sitegen.model.cells import Flips
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.outcomes import Judgement
 from sitegen.model.scorecards import Scorecard
-from sitegen.model.series import Series
+from sitegen.model.series import PatternSummary, Series
 from sitegen.model.timeline import Blob, Edit
 from sitegen.model.values import Unusable
 from sitegen.pages.data.exports import index_file, results_json, series_data, series_files
@@ -25,7 +25,8 @@ def _series(size: int = 60) -> tuple[Series, Any, list[dict[str, str]]]:
 
 
 def test_the_index_lists_what_the_site_holds():
-    file = index_file("a" * 40, "main", ("b", "a"), ("prompts/x.md",), 3)
+    cut = PatternSummary("rounding", 3, 9, 1, since="", all_since=False, value=0.5, without=0.75)
+    file = index_file("a" * 40, "main", ("b", "a"), ("prompts/x.md",), 3, {"a": (cut,)})
     assert file.path == "data/index.json"
     assert json.loads(file.content) == {
         "schema": "sitegen/index/1",
@@ -34,6 +35,11 @@ def test_the_index_lists_what_the_site_holds():
         "evals": ["b", "a"],
         "instructions": ["prompts/x.md"],
         "problems": 3,
+        "error_patterns": {
+            "a": [
+                {"name": "rounding", "errors": 3, "of": 9, "fields": 1, "since": None, "headline_without": 0.75},
+            ]
+        },
     }
 
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sitegen import __version__, schemas
@@ -18,7 +19,7 @@ from sitegen.model.deltas import Delta
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.scorecards import Result, Scorecard
-from sitegen.model.series import EvalInfo, Series
+from sitegen.model.series import EvalInfo, PatternSummary, Series
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit, Snapshot
 from sitegen.pages import links
@@ -28,7 +29,7 @@ from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import spreadsheet_safe
 
 if TYPE_CHECKING:
-    from sitegen.pages.data.forms import IndexDocument
+    from sitegen.pages.data.forms import ErrorPatternData, IndexDocument
 
 _RATIOS: Final = tuple(ratio.name for ratio in in_file_order())
 _TEXTS: Final = ("label", "commit", "committed_at", "recorded_at", "subject", "author")
@@ -39,9 +40,14 @@ _WHY: Final = ("now", *ROLES, "comparable", "common", "stale", *_FATES, "interva
 
 
 def index_file(
-    head: str, revision: str, evals: tuple[str, ...], instructions: tuple[str, ...], problems: int
+    head: str,
+    revision: str,
+    evals: tuple[str, ...],
+    instructions: tuple[str, ...],
+    problems: int,
+    patterns: Mapping[str, Sequence[PatternSummary]] = MappingProxyType({}),
 ) -> RawFile:
-    """``data/index.json``: what the site holds. Ids and paths in the order given."""
+    """``data/index.json``: what the site holds. Ids and paths in the order given; ``patterns`` by the eval's id."""
     body: IndexDocument = {
         "schema": "sitegen/index/1",
         "head": head,
@@ -49,8 +55,20 @@ def index_file(
         "evals": list(evals),
         "instructions": list(instructions),
         "problems": problems,
+        "error_patterns": {eval_id: list(map(_pattern_data, of_eval)) for eval_id, of_eval in patterns.items()},
     }
     return RawFile(links.index_data(), to_json_bytes(body, indent=None))
+
+
+def _pattern_data(pattern: PatternSummary) -> ErrorPatternData:
+    return {
+        "name": pattern.name,
+        "errors": pattern.errors,
+        "of": pattern.total,
+        "fields": pattern.fields,
+        "since": pattern.since or None,
+        "headline_without": pattern.without,
+    }
 
 
 class SeriesData(NamedTuple):

@@ -25,6 +25,8 @@ class IndexDocument(TypedDict):
     """Paths of all instruction files, by their last names."""
     problems: int
     """How many causes there are of things that could not be seen or scored, past ones left out."""
+    error_patterns: dict[str, list[ErrorPatternData]]
+    """What wrong values of the newest output of an eval have in common, most errors first; by the eval's id."""
 
 
 class SeriesDocument(TypedDict):
@@ -38,6 +40,21 @@ class SeriesDocument(TypedDict):
     """Earlier folder names, oldest first."""
     points: list[SeriesPoint]
     """One a snapshot, oldest first."""
+
+
+class ErrorPatternData(TypedDict):
+    """Errors of one output that one rule explains."""
+
+    name: str
+    errors: int
+    of: int
+    """All errors of the output."""
+    fields: int
+    """Number of fields with errors of the pattern."""
+    since: str | None
+    """Label of the iteration since which most of these errors have been wrong."""
+    headline_without: float | None
+    """The first metric if these errors were right; null if it is no ratio of the counts."""
 
 
 class SeriesPoint(TypedDict):

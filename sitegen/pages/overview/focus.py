@@ -8,12 +8,16 @@ from typing import Final, NamedTuple
 
 from sitegen.analysis.copies import OutputCounter, repeats_the_point_before
 from sitegen.model.series import EvalInfo, EvalSummary, Focus, Point, Series, Streak, WeakSection
+from sitegen.pages import links
+from sitegen.pages.report.patterns import PatternWords, pattern_words
 from sitegen.pages.report.sections import grouping, sections
 
 OF_EVAL: Final = 12
 """Entries of each list that the focus of one eval holds."""
 LISTED: Final = 6
 """Entries of each list on the overview."""
+PATTERNS: Final = 3
+"""Evals whose error pattern the overview names."""
 
 
 class WeakRow(NamedTuple):
@@ -40,6 +44,15 @@ class StreakRow(NamedTuple):
     streak: Streak
 
 
+class PatternOfEval(NamedTuple):
+    """What most errors of the newest output of an eval have in common."""
+
+    info: EvalInfo
+    words: PatternWords
+    address: str
+    """From the root of the site."""
+
+
 class FocusView(NamedTuple):
     """What to work on in all evals."""
 
@@ -48,6 +61,8 @@ class FocusView(NamedTuple):
     longest: tuple[StreakRow, ...]
     largest: int
     """The most errors of any section: the length of a full bar."""
+    patterns: tuple[PatternOfEval, ...] = ()
+    """Those of the most errors."""
 
 
 def focus_of(series: Series) -> Focus:
@@ -78,6 +93,20 @@ def focus_view(summaries: Iterable[EvalSummary]) -> FocusView | None:
         broken=_broken_rows(alive),
         longest=tuple(streaks[:LISTED]),
         largest=max(sum(row.errors) for row in weak),
+        patterns=_patterns(alive),
+    )
+
+
+def _patterns(summaries: Iterable[EvalSummary]) -> tuple[PatternOfEval, ...]:
+    with_patterns = [summary for summary in summaries if summary.patterns]
+    with_patterns.sort(key=lambda summary: (-summary.patterns[0].errors, summary.info.id))
+    return tuple(
+        PatternOfEval(
+            info=summary.info,
+            words=pattern_words(summary.patterns[0], summary.specs[0], summary.info.nouns),
+            address=links.report(summary.info.id, summary.headlines[-1].slug) + "#h-ep",
+        )
+        for summary in with_patterns[:PATTERNS]
     )
 
 

@@ -17,6 +17,7 @@ from sitegen.model.series import EvalSummary, Headline
 from sitegen.pages import links
 from sitegen.pages.labels import CAUSES, exchange
 from sitegen.pages.overview.focus import FocusView
+from sitegen.pages.report.patterns import pattern_words
 from sitegen.pages.report.sections import TOP_LEVEL
 from sitegen.text.values import metric_text
 
@@ -266,7 +267,13 @@ def _look_at(summary: EvalSummary, step: Step) -> Iterator[Phrase]:
 def _work(scored: Sequence[EvalStanding], focus: FocusView | None) -> Iterator[Phrase]:
     """Where the errors are: of the eval below its target that lacks most, else of all."""
     missed = next((standing for standing in scored if standing.below_target), None)
-    if missed:
+    alike = max((standing for standing in scored if _is_mostly_alike(standing)), key=_errors_alike, default=None)
+    if alike:
+        yield Phrase("Work on ")
+        yield _eval_name(alike.summary)
+        yield Phrase(": ")
+        yield from _alike(alike)
+    elif missed:
         target = dict(missed.summary.info.thresholds)[missed.spec.name]
         value = metric_text(missed.newest.values[0] or 0.0, 3, missed.spec.unit)
         yield Phrase("Bring ")
@@ -301,6 +308,25 @@ def _work(scored: Sequence[EvalStanding], focus: FocusView | None) -> Iterator[P
     else:
         yield Phrase("Nothing: no newest output has an error")
     yield from _suspects([standing.summary for standing in scored if standing.summary.suspects])
+
+
+def _alike(standing: EvalStanding) -> Iterator[Phrase]:
+    words = pattern_words(standing.summary.patterns[0], standing.spec, standing.summary.info.nouns)
+    yield Phrase(words.share, links.report(standing.summary.info.id, standing.newest.slug) + "#h-ep")
+    yield Phrase(words.where)
+    if words.since:
+        yield Phrase(words.since, "", words.since)
+    yield Phrase(words.without)
+
+
+def _is_mostly_alike(standing: EvalStanding) -> bool:
+    """Whether one error pattern explains half of the errors of the newest output."""
+    patterns = standing.summary.patterns
+    return bool(patterns) and 2 * patterns[0].errors >= patterns[0].total
+
+
+def _errors_alike(standing: EvalStanding) -> int:
+    return standing.summary.patterns[0].errors
 
 
 def _suspects(evals: Sequence[EvalSummary]) -> Iterator[Phrase]:

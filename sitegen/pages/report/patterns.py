@@ -8,13 +8,15 @@ from typing import Final, NamedTuple
 
 from sitegen.analysis.error_patterns import ROUNDING, ErrorPattern, error_patterns, without_errors
 from sitegen.analysis.mapping_lines import mapping_line
-from sitegen.model.metrics import MetricSpec
+from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement
 from sitegen.model.scorecards import Result, Scorecard
+from sitegen.model.series import PatternSummary
 from sitegen.pages.report.discrepancies import Since, field_file
 from sitegen.scoring.rules import FieldRules
 from sitegen.stats.counts import quotient
-from sitegen.text.values import as_text, told_apart
+from sitegen.text.plain import counted
+from sitegen.text.values import as_text, metric_text, told_apart
 
 _NAMED: Final = 3
 """Fields of a pattern that are named: those with most of its errors."""
@@ -66,6 +68,21 @@ class PatternsView(NamedTuple):
     """Errors that these lines make correct."""
     with_lines: float | None = None
     """The headline with these lines."""
+
+
+class PatternWords(NamedTuple):
+    """The parts of the sentence on a pattern, of which ``since`` is a label of the project."""
+
+    share: str
+    """``897 of 938 errors come down to a currency sign``, which leads to the report."""
+    where: str
+    since: str
+    without: str
+
+    @property
+    def rest(self) -> str:
+        """What follows the share."""
+        return f"{self.where}{self.since}{self.without}"
 
 
 def patterns_view(
@@ -143,6 +160,38 @@ def _lines(
             lines.append(line)
             equal += errors
     return tuple(lines), equal
+
+
+def pattern_summaries(view: PatternsView | None, total: int, value: float | None) -> tuple[PatternSummary, ...]:
+    """The patterns as other pages name them. ``total``: all errors of the output; ``value``: its headline."""
+    return tuple(
+        PatternSummary(
+            name=row.name,
+            errors=row.errors,
+            total=total,
+            fields=len(row.fields) + row.more_fields,
+            since=row.since.label if 2 * row.since_errors > row.errors else "",
+            all_since=row.since_errors == row.errors,
+            value=value,
+            without=row.without,
+        )
+        for row in (view.rows if view else ())
+    )
+
+
+def pattern_words(pattern: PatternSummary, spec: MetricSpec, nouns: Nouns) -> PatternWords:
+    """The sentence on a pattern; ``spec`` is the headline."""
+    since = ", " + ("" if pattern.all_since else "most of them ") + "since " if pattern.since else ""
+    without = ""
+    if pattern.without is not None and pattern.value is not None:
+        now, after = (metric_text(value, 3, spec.unit) for value in (pattern.value, pattern.without))
+        without = f": if these were right, {spec.label} {now} would be {after}"
+    return PatternWords(
+        share=f"{pattern.errors:,} of {counted(pattern.total, 'error')} come down to {pattern.name}",
+        where=f", in {pattern.fields:,} {nouns.attribute if pattern.fields == 1 else nouns.attributes}{since}",
+        since=pattern.since,
+        without=without,
+    )
 
 
 def _example(error: Judgement) -> tuple[str, str]:

@@ -14,13 +14,14 @@ from sitegen.model.metrics import Counts, MetricSpec
 from sitegen.model.noise import Interval
 from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Scorecard
-from sitegen.model.series import EvalInfo, Point, Series
+from sitegen.model.series import EvalInfo, PatternSummary, Point, Series
 from sitegen.model.site import Page
 from sitegen.model.usage import RunUsage
 from sitegen.pages import links
 from sitegen.pages.changes import DisplayedChange, changes, flipped
 from sitegen.pages.labels import CAUSES
 from sitegen.pages.problems import Banner, banner
+from sitegen.pages.report.patterns import PatternWords, pattern_words
 from sitegen.pages.trend.panels import (
     ONE_CLOCK,
     Clocks,
@@ -136,15 +137,22 @@ class TrendView(NamedTuple):
     """Number of iterations, and of different outputs among them."""
     columns: tuple[MappedColumn, ...] = ()
     """The columns of the ground truth, by the newest point's mapping."""
+    pattern: PatternWords | None = None
+    """What most errors of the newest output have in common."""
     nav: str = "evals"
 
 
 def trend_page(
-    series: Series, steps: Sequence[Step] = (), suspects: int = 0, columns: tuple[MappedColumn, ...] = ()
+    series: Series,
+    steps: Sequence[Step] = (),
+    suspects: int = 0,
+    columns: tuple[MappedColumn, ...] = (),
+    patterns: tuple[PatternSummary, ...] = (),
 ) -> Page:
     """The page of one eval, which may have no point yet.
 
-    ``suspects`` is the number of labels that may be wrong; ``columns`` are those of the ground truth.
+    ``suspects`` is the number of labels that may be wrong; ``columns`` are those of the ground truth;
+    ``patterns`` those of the errors of the newest output.
     """
     info, counted = series.info, _is_counted(series)
     if not counted and not info.recorded:
@@ -192,6 +200,7 @@ def trend_page(
         iterations=series.iterations,
         outputs=series.outputs,
         columns=columns,
+        pattern=pattern_words(patterns[0], specs[0], info.nouns) if patterns else None,
     )
     return Page(links.eval_trend(info.id), "pages/trend.html", view)
 
