@@ -105,9 +105,7 @@ def test_trend_and_terminal_name_what_an_output_is_a_copy_of():
     newest, *older = iterations(view, "../../").splitlines()
     assert newest.startswith("<tr class=copied>")
     assert "same output as <a href=0002.html>iteration-002</a>" in newest
-    assert not any("copied" in row for row in older)
-    notes = ["+1 same output: 003</span>" in row for row in older]
-    assert notes == [True, False]
+    assert not any("copied" in row or "same output" in row for row in older)
     chart = trend(view)
     assert (chart.dots.count("M"), chart.copies.count("M")) == (2, 1)
     assert chart.copies.startswith("M2 ")

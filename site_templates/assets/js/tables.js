@@ -62,7 +62,8 @@ class FilteredTable {
       if (original) this.copies.set(row, original);
     }
     for (const original of new Set(this.copies.values())) {
-      const note = $(".same", original), button = element("button", "same", note.textContent);
+      const names = this.copiesOf(original).map(row => $("a", row).textContent.replace(/^iteration-/, "")).reverse();
+      const button = element("button", "same", `+${names.length} same output: ${names.slice(0, 8).join(", ")}${names.length > 8 ? ", …" : ""}`);
       button.type = "button";
       button.setAttribute("aria-expanded", "false");
       button.addEventListener("click", () => {
@@ -73,14 +74,16 @@ class FilteredTable {
         this.limit = Math.max(this.limit, this.first + this.opened.size);
         this.show();
       });
-      note.replaceWith(button);
+      original.cells[0].append(" ", button);
     }
     this.inTime = this.rows;
   }
 
+  copiesOf(original) { return [...this.copies.keys()].filter(row => this.copies.get(row) === original); }
+
   /** Puts the copies of opened rows below them, unless the table is sorted. */
   arrange() {
-    for (const original of this.way ? [] : this.opened) original.after(...[...this.copies].filter(([, of]) => of === original).map(([copy]) => copy));
+    for (const original of this.way ? [] : this.opened) original.after(...this.copiesOf(original));
     this.rows = $$("tbody tr:not(.item), .multiples > li", this.box);
   }
 

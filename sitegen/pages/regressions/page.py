@@ -49,6 +49,8 @@ class StepRow(NamedTuple):
     info: EvalInfo
     step: Step
     metrics: tuple[StepMetric, ...]
+    before: Headline
+    """The last point at the old level."""
     at: Headline
     """The first point at the new level."""
     until: Headline | None
@@ -192,6 +194,7 @@ def _step_row(listed: _Listed, files: Mapping[tuple[str, str], str]) -> StepRow:
         info=summary.info,
         step=step,
         metrics=tuple(StepMetric(specs[metric.name], metric) for metric in step.metrics),
+        before=summary.headlines[step.before],
         at=listed.at,
         until=None if step.until is None else summary.headlines[step.until],
         changed=_change_sentence(step.circumstances, same=same),

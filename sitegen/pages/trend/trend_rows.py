@@ -30,9 +30,6 @@ SHOWN_FIRST = 25
 LINKED = 100
 """Rows whose counts of cells are links; in older rows only the label is, to keep the page small."""
 
-COPIES = 8
-"""Iterations with the same output that a row names."""
-
 EDITED = 3
 """Instruction files that a row names; further ones are counted."""
 
@@ -45,10 +42,6 @@ def iterations(view: TrendView, root: str) -> Markup:
     Of points that one commit added, the newest alone has its subject.
     """
     rows = []
-    copies: dict[int, list[TrendPoint]] = {}
-    for point in view.points:
-        if point.copy_of is not None:
-            copies.setdefault(point.copy_of, []).append(point)
     now, newest = view.clocks.values, len(view.points) - 1
     for index in range(newest, -1, -1):
         head = f"<td>{_trend_ratio_cell(now[index][0])}" if now else ""
@@ -58,8 +51,7 @@ def iterations(view: TrendView, root: str) -> Markup:
         subject = "" if newer == point.commit.sha else f" <i>{text(point.commit.subject)}</i>"
         copied = None if point.copy_of is None else view.points[point.copy_of]
         start = "<tr>" if copied is None else "<tr class=copied>"
-        pills = _pills(point, copied) + _copies_note(copies.get(index, ()))
-        row = _iteration_row(point, root, view.specs[: view.drawn], head, subject, pills)
+        row = _iteration_row(point, root, view.specs[: view.drawn], head, subject, _pills(point, copied))
         rows.append(f"{start}{row}{cells}\n")
     return Markup("".join(rows))
 
@@ -133,15 +125,6 @@ def _pills(point: TrendPoint, copied: TrendPoint | None) -> str:
     pills += "".join(f' <span class="pill warn">another {who}</span>' for who in point.exchanged)
     pills += "".join(f' <span class="pill acc">{text(line(name, 60))}</span>' for name in _edited_names(point.edited))
     return pills + ' <span class="pill">deleted since</span>' if point.deleted else pills
-
-
-def _copies_note(copies: Sequence[TrendPoint]) -> str:
-    """The iterations with the same output as this one, whose rows a script folds under it; empty without any."""
-    if not copies:
-        return ""
-    numbers = ", ".join([f"{point.number:03}" for point in copies[:COPIES]])
-    more = ", …" if len(copies) > COPIES else ""
-    return f" <span class=same>+{len(copies):,} same output: {numbers}{more}</span>"
 
 
 def _edited_names(paths: Sequence[str]) -> list[str]:
