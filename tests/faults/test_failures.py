@@ -162,8 +162,8 @@ def test_contents_that_a_partial_clone_lacks_are_problems_until_they_are_fetched
         monkeypatch.setattr("sitegen.history.repository_place.SAFE", SAFE | {"GIT_NO_LAZY_FETCH": "0"})
     clone, out = clone_of(project, tmp_path / "clone" / "project", "blob:none"), tmp_path / "public"
     objects = sorted(path.name for path in (clone / ".git/objects").rglob("*"))
-    assert build_site(clone, out, jobs=1).failed == 3
-    assert problems_text(out).count(MissingObjectsError().message) == 2  # two of the three have one cause
+    assert build_site(clone, out, jobs=1).failed == 4  # the page of the commit, too, which shows the diff
+    assert problems_text(out).count(MissingObjectsError().message) == 3  # two of the four have one cause
     assert broken_links(out) == []
     assert sorted(path.name for path in (clone / ".git/objects").rglob("*")) == objects  # nothing was fetched
     subprocess.run(["git", "-C", str(clone), "fetch", "-q", "--refetch", "--no-filter"], check=True)

@@ -17,6 +17,7 @@ from sitegen.pages.commit import touched
 from sitegen.pages.commit.effects import CommitEffect, EarlierEdit
 from sitegen.pages.commit.touched import OutputChanges, PathChange, Touched
 from sitegen.pages.edit.effects import (
+    ONLY_RECORDED,
     EffectRow,
     EffectsView,
     FlippedFields,
@@ -212,8 +213,10 @@ def _effect_row(move: EvalMove, moves: tuple[Move, ...]) -> EffectRow:
     why = causes
     if effect and effect.verdict:
         grade, why = effect.verdict.decision, reason(effect.verdict.why, move.info.nouns)
+    elif effect and spec.recorded:
+        grade, why = "recorded", ONLY_RECORDED
     elif effect:
-        grade = "recorded" if spec.recorded else "same output"
+        grade = "same output"
     return EffectRow(
         eval_id=move.info.id,
         name=line(move.info.name, 80),

@@ -39,6 +39,9 @@ GRADES: Final[tuple[Grade, ...]] = (
 HEADLINE: Final = MetricSpec("f1", "F1", "")
 """The metric of the first value of an effect without specs."""
 
+ONLY_RECORDED: Final = "nothing tells whether this is more than chance"
+"""Why recorded numbers have no verdict."""
+
 NOTICED: Final = 0.0005
 """Parts of a change below this are not mentioned."""
 
@@ -229,6 +232,8 @@ def _why(effect: Effect, grade: Grade) -> str:
         return "the model changed too"
     if grade == "first output":
         return "nothing to compare with"
+    if grade == "recorded":
+        return ONLY_RECORDED
     return reason(effect.verdict.why, effect.nouns) if effect.verdict else ""
 
 
