@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.history import problems
@@ -26,6 +26,9 @@ from sitegen.model.commits import ChangedPath, Commit, Revision
 from sitegen.model.contents import NO_CONTENTS, Contents
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import CommitRecord, EvalHistory
+
+OTHERS: Final = 50
+"""Changed paths that sitegen does not read, which the record of a commit names."""
 
 
 class StartedSnapshots(NamedTuple):
@@ -155,12 +158,15 @@ class HistoryFold:
         edits = self.instructions.fold(commit, sorted_changes.instructions) if sorted_changes.instructions else ()
         started = [self._fold_eval(commit, eval_id, tuple(by_eval[eval_id])) for eval_id in sorted(by_eval)]
         if sorted_changes.changes:
+            read = set(sorted_changes.changes)
+            others = [change for change in revision.changes if change not in read]
             record = CommitRecord(
                 commit=commit,
                 changes=tuple(sorted(sorted_changes.changes)),
-                other_changes=len(revision.changes) - len(sorted_changes.changes),
+                other_changes=len(others),
                 snapshots=(),
                 edits=edits,
+                others=tuple(sorted(others)[:OTHERS]),
             )
             self.records.append((record, started))
 

@@ -113,6 +113,8 @@ class CommitRecord(NamedTuple):
     """Every snapshot that this commit started."""
     edits: tuple[str, ...]
     """Paths (as in ``Edit.path``) of the instruction files that it edited."""
+    others: tuple[ChangedPath, ...] = ()
+    """The first of the other changed paths, by path."""
 
 
 class EvalUpdate(NamedTuple):

@@ -180,6 +180,7 @@ def test_an_update_says_what_is_new(repo: GitRepo) -> None:
     (record,) = second.update.records
     assert [change.path for change in record.changes] == [output(1), output(2)]
     assert (record.other_changes, record.snapshots, record.edits) == (1, (("shop", "0002"),), ())
+    assert [change.path for change in record.others] == ["evals/shop/notes.md"]
     third = go(repo, parts, shas[2])
     assert (third.update.evals, [each.path for each in third.update.instructions]) == ((), ["prompts/b.md"])
     assert third.update.records[0].edits == ("prompts/b.md",)

@@ -56,6 +56,16 @@ def test_what_changed_is_grouped_and_iterations_are_counted():
     assert (view.others, view.more_others) == ((), 3)
 
 
+def test_other_files_are_named_as_far_as_the_record_holds_them_and_the_rest_is_counted():
+    record = sample.RECORD._replace(others=(ChangedPath("src/<b>.py", None, "1"),))
+    page = commit_page(record, (), sample.TOUCHED, sample.FILES, sample.NAMES)
+    assert isinstance(page.view, CommitView)
+    assert (page.view.others, page.view.more_others) == ((PathChange("src/<b>.py", "added"),), 2)
+    html = renderer_of(sample.SITE).render(page).decode()
+    assert "src/<wbr>&lt;b&gt;.<wbr>py</span>" in html
+    assert "2 other files changed that no number depends on" in html
+
+
 def test_an_iteration_is_counted_once_however_many_files_it_has():
     def touched(iteration: str, name: str, old: str | None, new: str | None, role: str = "output") -> Touched:
         return Touched(ChangedPath(f"evals/a/results/{iteration}/{name}", old, new), role, "a", iteration)  # type: ignore[arg-type]

@@ -172,8 +172,8 @@ def commit_page(
         outputs=touched.outputs(changed, names),
         ground_truths=touched.paths(changed, "ground_truth", names),
         rules=touched.paths(changed, "rules", names),
-        others=touched.paths(changed, "other", names),
-        more_others=record.other_changes,
+        others=touched.paths((*changed, *(Touched(change, "other") for change in record.others)), "other", names),
+        more_others=record.other_changes - len(record.others),
     )
     return Page(links.commit(record.commit.sha), "pages/commit.html", view)
 
