@@ -22,7 +22,8 @@ from sitegen.pages.changes import in_own_unit, in_points, split
 from sitegen.pages.instructions.page import EditEffects
 from sitegen.pages.labels import CAUSES, exchange, outputs
 from sitegen.pages.overview.focus import FocusView, focus_view
-from sitegen.pages.overview.news import Phrase, news
+from sitegen.pages.overview.news import news
+from sitegen.pages.overview.phrases import Phrase
 from sitegen.scoring.usage import UNITS, usage_metrics
 from sitegen.text.markdown_cells import NIL, code, count, name, number, signed, table
 from sitegen.text.values import amount

@@ -13,6 +13,7 @@ from sitegen.model.noise import Ends
 from sitegen.model.regressions import MetricStep
 from sitegen.pages.trend import trend_chart
 from sitegen.pages.trend.page import trend_page
+from sitegen.pages.trend.step_marks import StepMark
 from tests import pages_sample as sample
 
 
@@ -226,9 +227,9 @@ def test_a_step_stands_between_its_levels_and_a_single_bad_run_on_its_point():
     )
     marks = trend_chart.trend(sample.view_of(trend_page(series, steps))).steps
     assert marks == (
-        trend_chart.StepMark(3.5, "40.00%", "worse", "regression: F1 −0.060 at iteration-005"),
-        trend_chart.StepMark(7, "75.00%", "blip", "bad run: F1 −0.060 at iteration-008"),
-        trend_chart.StepMark(7.5, "80.00%", "better", "better: F1 +0.050 at iteration-009"),
+        StepMark(3.5, "40.00%", "worse", "regression: F1 −0.060 at iteration-005"),
+        StepMark(7, "75.00%", "blip", "bad run: F1 −0.060 at iteration-008"),
+        StepMark(7.5, "80.00%", "better", "better: F1 +0.050 at iteration-009"),
     )
 
 

@@ -13,8 +13,9 @@ from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import EvalSummary, Focus, PatternSummary, Peak, WeakSection
 from sitegen.pages.overview.focus import focus_view
-from sitegen.pages.overview.news import Sentence, news
+from sitegen.pages.overview.news import news
 from sitegen.pages.overview.page import SiteCounts, overview_page
+from sitegen.pages.overview.phrases import Sentence
 from sitegen.render.summary import summary_file
 from tests import pages_sample as sample
 from tests.sites import renderer_of

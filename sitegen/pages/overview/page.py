@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sitegen.analysis.causes import ProblemCounts, named_counts
 from sitegen.analysis.noise.intervals import HeadlineWithInterval, ends_of_mean
-from sitegen.analysis.standing import LOST, EvalStanding, standings
+from sitegen.analysis.standing import LOST, standings
 from sitegen.config import Mute
 from sitegen.model.commits import Commit
-from sitegen.model.deltas import Overlap
-from sitegen.model.metrics import MetricSpec
-from sitegen.model.noise import Ends, Interval
+from sitegen.model.noise import Ends
 from sitegen.model.problems import Problem
-from sitegen.model.series import EvalInfo, EvalSummary, Headline
+from sitegen.model.series import EvalInfo, EvalSummary
 from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.commit.page import CommitView
 from sitegen.pages.instructions.page import EditEffects, FileEdit
+from sitegen.pages.overview.eval_rows import EvalRow, eval_row, is_share, shared_scale
 from sitegen.pages.overview.focus import FocusView, focus_view
-from sitegen.pages.overview.news import Phrase, Sentence, loss, news
+from sitegen.pages.overview.news import loss, news
+from sitegen.pages.overview.phrases import Phrase, Sentence
 from sitegen.pages.problems import Banner, banner
 from sitegen.stats.counts import mean
 
 if TYPE_CHECKING:
     from sitegen.pages.overview.instructions_only import InstructionOverview
 
-SPARK: Final = 60
-"""Points of a sparkline, the newest ones."""
 
 FILES: Final = 6
 """Edited files that are listed of one commit."""
@@ -66,45 +64,6 @@ class LossCounts(NamedTuple):
     """Falls that are too new to tell from noise."""
     behind: int
     """Evals behind their best by more than chance."""
-
-
-class EvalRow(NamedTuple):
-    """One eval among the small multiples."""
-
-    info: EvalInfo
-    headline: MetricSpec
-    standing: EvalStanding | None
-    """How it stands against what it was; None if it is deleted."""
-    newest: Headline | None
-    spark: tuple[float | None, ...]
-    scale: Ends | None
-    """The range of all charts whose metrics are shares; None: its own."""
-    values: tuple[float | None, ...]
-    """The first three metrics, None where the kind has fewer."""
-    change: float | None
-    """Change of the headline, over the documents that the newest two points have in common."""
-    overlap: Overlap | None
-    """These documents; None if there are fewer than two points."""
-    interval: Interval | None
-    """Of the headline."""
-    errors: tuple[int, ...]
-    least: float | None
-    """The target of the headline metric."""
-    met: bool | None
-    """None without a target, or if the metric is undefined."""
-    points: int
-    iterations: int
-    outputs: int
-    """Number of different outputs; fewer than iterations if some are copies."""
-    labels: tuple[str, ...]
-    """Labels of the three metrics, empty where the kind has fewer."""
-    units: tuple[str, ...]
-    """Units of the three metrics."""
-
-    @property
-    def deleted(self) -> bool:
-        """Whether the newest commit has no such eval."""
-        return self.standing is None
 
 
 class HeadlineChange(NamedTuple):
@@ -218,9 +177,9 @@ def overview_page(
     ``latest`` is newest first; ``newest`` is the id of the newest commit that has a page.
     """
     evals = standings(summaries, mutes)
-    scale = _shared_scale(summaries)
-    deleted = (_eval_row(summary, None, scale) for summary in summaries if summary.deleted)
-    rows = (*(_eval_row(standing.summary, standing, scale) for standing in evals), *deleted)
+    scale = shared_scale(summaries)
+    deleted = (eval_row(summary, None, scale) for summary in summaries if summary.deleted)
+    rows = (*(eval_row(standing.summary, standing, scale) for standing in evals), *deleted)
     living = [summary for summary in summaries if not summary.deleted]
     alive = [row for row in rows if not row.deleted and not row.info.recorded]
     now, left_out = mean(row.values[0] for row in alive)
@@ -269,62 +228,11 @@ def overview_page(
     return Page(links.overview(), "pages/overview.html", view)
 
 
-def _shared_scale(summaries: Iterable[EvalSummary]) -> Ends | None:
-    """The range of the newest headlines of all evals whose headline is a share, so that their charts compare."""
-    values = [
-        value
-        for summary in summaries
-        if _is_share(summary.specs[0])
-        for headline in summary.headlines[-SPARK:]
-        if (value := headline.values[0]) is not None
-    ]
-    return Ends(min(values), max(values)) if values else None
-
-
-def _eval_row(summary: EvalSummary, standing: EvalStanding | None, scale: Ends | None) -> EvalRow:
-    newest = summary.headlines[-1] if summary.headlines else None
-    values: tuple[float | None, ...] = newest.values[:3] if newest else ()
-    values += (None,) * (3 - len(values))
-    spec = summary.specs[0]
-    least = dict(summary.info.thresholds).get(spec.name)
-    return EvalRow(
-        info=summary.info,
-        headline=spec,
-        standing=standing,
-        newest=newest,
-        spark=tuple(headline.values[0] for headline in summary.headlines[-SPARK:]),
-        scale=scale if _is_share(spec) else None,
-        values=values,
-        change=summary.delta.headline.change if summary.delta else None,
-        overlap=summary.delta.overlap if summary.delta else None,
-        interval=summary.interval,
-        errors=newest.errors if newest else (0, 0, 0, 0),
-        least=least,
-        met=None if least is None or values[0] is None else spec.reaches(values[0], least),
-        points=len(summary.headlines),
-        iterations=summary.iterations,
-        outputs=summary.outputs,
-        labels=_of_three(spec.label for spec in summary.specs),
-        units=_of_three(spec.unit for spec in summary.specs),
-    )
-
-
-def _is_share(spec: MetricSpec) -> bool:
-    """Whether a metric ranges from 0 to 1: all headlines do but recorded amounts, such as times and costs."""
-    return (spec.low, spec.high) == (0.0, 1.0)
-
-
 def _before(row: EvalRow) -> float | None:
     """The headline before the newest point; of an eval with a single point the headline of that one."""
     if row.values[0] is None:
         return None
     return row.values[0] - (row.change or 0.0)
-
-
-def _of_three(texts: Iterable[str]) -> tuple[str, ...]:
-    """The first three of the texts, padded with empty ones."""
-    first = tuple(texts)[:3]
-    return first + ("",) * (3 - len(first))
 
 
 def _latest_edit_row(effects: EditEffects) -> LatestEditRow:
@@ -335,6 +243,6 @@ def _latest_edit_row(effects: EditEffects) -> LatestEditRow:
         changes=tuple(
             HeadlineChange(effect.name, effect.change)
             for effect in effects.effects
-            if not effect.specs or _is_share(effect.specs[0])
+            if not effect.specs or is_share(effect.specs[0])
         ),
     )

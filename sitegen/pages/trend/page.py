@@ -6,22 +6,20 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from sitegen.analysis.best import best_points, values_now
-from sitegen.analysis.deltas import graded_since
-from sitegen.analysis.noise.intervals import interval_of
 from sitegen.analysis.series import problems_of_point
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import Counts, MetricSpec
-from sitegen.model.noise import Interval
 from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import EvalInfo, PatternSummary, Point, Series
 from sitegen.model.site import Page
 from sitegen.model.usage import RunUsage
 from sitegen.pages import links
-from sitegen.pages.changes import DisplayedChange, changes, flipped
+from sitegen.pages.changes import changes, flipped
 from sitegen.pages.labels import CAUSES
 from sitegen.pages.problems import Banner, banner
 from sitegen.pages.report.patterns import PatternWords, pattern_words
+from sitegen.pages.trend.metrics_now import DRAWN, MetricNow, metrics_now
 from sitegen.pages.trend.panels import (
     ONE_CLOCK,
     Clocks,
@@ -29,39 +27,20 @@ from sitegen.pages.trend.panels import (
     HeatRow,
     LastChange,
     RepeatsView,
-    UsageView,
     clocks,
     field_rows,
     heat_map,
     last_change,
     repeats_view,
-    usage_view,
 )
 from sitegen.pages.trend.point import TrendPoint
+from sitegen.pages.trend.usage import UsageView, usage_view
 from sitegen.pages.variants.spread import VariantSpread, variant_spread
 from sitegen.scoring.mapping_use import MappedColumn
 from sitegen.stats.counts import errors_by_type
 
-DRAWN: Final = 3
-"""Most metrics that are drawn: the first of the kind, as far as they have the headline's range."""
-
 VARIANTS: Final = 6
 """Most variants or models that are drawn."""
-
-
-class MetricNow(NamedTuple):
-    """A metric at the newest point."""
-
-    spec: MetricSpec
-    value: float | None
-    change: DisplayedChange | None
-    """None at the first point, and for metrics that are not drawn."""
-    best: TrendPoint | None
-    """The earliest point with the best value, if one is better than the newest."""
-    best_value: float | None
-    interval: Interval | None = None
-    best_of: str = ""
-    """``by this judge`` if only such points were compared, and by what else the value is not that of the report."""
 
 
 class MetricTarget(NamedTuple):
@@ -175,7 +154,7 @@ def trend_page(
         drawn=drawn,
         counted=counted,
         points=points,
-        metrics=_metrics_now(series, points),
+        metrics=metrics_now(series, points),
         counts=newest.scorecard.counts if newest else Counts(),
         targets=tuple(
             MetricTarget(spec, thresholds[spec.name], points[-1].values[k] if points else None)
@@ -274,34 +253,6 @@ def _trend_points(
         )
         before = point
     return tuple(points)
-
-
-def _metrics_now(series: Series, points: tuple[TrendPoint, ...]) -> tuple[MetricNow, ...]:
-    if not points:
-        return ()
-    rows = []
-    cards = [point.scorecard for point in series.points]
-    newest = cards[-1]
-    changed = dict(enumerate(points[-1].changes))
-    for k, spec in enumerate(series.specs):
-        best = best_points(series.points, spec)[-1]
-        best_value = None if best is None else values_now(series.points[best : best + 1], spec.name)[0]
-        interval = interval_of(newest, series.info.kind, spec.name) if k < DRAWN else None
-        best_of = "by this judge" if graded_since(cards, spec.name)[-1] else ""
-        if best is not None and best_value != points[best].values[k]:
-            best_of = f"{best_of} by today's truth and rules".strip()
-        rows.append(
-            MetricNow(
-                spec=spec,
-                value=points[-1].values[k],
-                change=changed.get(k),
-                best=None if best is None else points[best],
-                best_value=best_value,
-                interval=interval,
-                best_of=best_of,
-            )
-        )
-    return tuple(rows)
 
 
 def _best_values(points: Sequence[Point], spec: MetricSpec) -> tuple[float | None, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import chain, pairwise
 from operator import itemgetter, ne
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.noise.repeats import FEWEST, noise_of, noise_of_headline, repeats_among
@@ -25,21 +25,10 @@ from sitegen.pages.labels import CAUSES, bad_runs
 from sitegen.pages.recorded import agrees_with_now
 from sitegen.pages.report.discrepancies import field_file
 from sitegen.pages.report.runs import FIELDS, RateRow
-from sitegen.scoring.usage import USAGE
 from sitegen.stats.counts import errors, judged
-
-if TYPE_CHECKING:
-    from sitegen.pages.trend.point import TrendPoint
 
 HEAT_ROWS: Final = 60
 """Most fields of the heat map: those that changed last."""
-
-
-AGAINST: Final = ("cost", "tokens_out", "tokens_in", "latency_median")
-"""The headline is drawn against the first of these that two outputs state."""
-
-ROWS: Final = 200
-"""Most outputs that the table lists, the newest ones."""
 
 
 class HeatRow(NamedTuple):
@@ -242,67 +231,3 @@ def repeats_view(series: Series) -> RepeatsView | None:
         more=len(rates) - len(rows),
         left_out=bad_runs(noise.bad_runs),
     )
-
-
-class OutputUsage(NamedTuple):
-    """Usage of one output."""
-
-    label: str
-    file: str
-    """Address of its report, relative to the trend page."""
-    made_by: str
-    """Its models; empty if it does not say."""
-    headline: float | None
-    values: tuple[float | None, ...]
-    """In the order of the specs."""
-    against: float | None
-    """Value on the horizontal axis of the picture."""
-
-
-class UsageView(NamedTuple):
-    """Usage of all outputs."""
-
-    headline: MetricSpec
-    specs: tuple[MetricSpec, ...]
-    """Usage metrics that any output states."""
-    outputs: tuple[OutputUsage, ...]
-    """Oldest first, without re-scored points."""
-    models: tuple[str, ...]
-    """All models, the newest first."""
-    against: MetricSpec | None
-    """Metric of the horizontal axis; None if too few outputs state it to draw anything."""
-
-
-def usage_view(specs: Sequence[MetricSpec], points: Sequence[TrendPoint]) -> UsageView | None:
-    """Usage of the outputs; None if none states any. ``specs`` are those of the points' values."""
-    places = [index for index, spec in enumerate(specs) if spec.name in USAGE]
-    with_output = [point for point in points if not point.rescored]
-    if not places and not any(point.models for point in with_output):
-        return None
-    names = [specs[index].name for index in places]
-    against = next(
-        (name for name in AGAINST if name in names and _drawable(with_output, places[names.index(name)])), None
-    )
-    drawn = None if against is None else places[names.index(against)]
-    outputs = tuple(
-        OutputUsage(
-            label=point.label,
-            file=point.file,
-            made_by=" and ".join(point.models),
-            headline=point.values[0],
-            values=tuple(point.values[index] for index in places),
-            against=None if drawn is None else point.values[drawn],
-        )
-        for point in with_output
-    )
-    return UsageView(
-        headline=specs[0],
-        specs=tuple(specs[index] for index in places),
-        outputs=outputs,
-        models=tuple(dict.fromkeys(output.made_by for output in reversed(outputs) if output.made_by)),
-        against=None if drawn is None else specs[drawn],
-    )
-
-
-def _drawable(points: Sequence[TrendPoint], place: int) -> bool:
-    return sum(point.values[0] is not None and bool(point.values[place]) for point in points) >= 2

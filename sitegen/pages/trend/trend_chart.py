@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import ceil, floor, log10
 from typing import Final, NamedTuple
 
@@ -24,25 +24,16 @@ from sitegen.html.charts import (
 from sitegen.html.formats import day, printable
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Ends
-from sitegen.model.regressions import Step
-from sitegen.pages.change_text import ROUNDING, own_unit
+from sitegen.pages.change_text import ROUNDING
 from sitegen.pages.changes import in_own_unit
 from sitegen.pages.trend.page import TrendView
 from sitegen.pages.trend.point import TrendPoint
+from sitegen.pages.trend.step_marks import StepMark, step_marks
 from sitegen.pages.variants.variant_charts import tone
 from sitegen.text.values import COUNT, SMALL, metric_text
 
 LINKED: Final = 200
 """Most points whose dots are links; with more, only the table below the chart links to reports."""
-
-_STEPS: Final = {"open": "worse", "fixed": "worse", "better": "better", "new": "new", "blip": "blip"}
-_STEP_NAMES: Final = {
-    "open": "regression",
-    "fixed": "regression, fixed since",
-    "better": "better",
-    "new": "lower, too new to tell from noise",
-    "blip": "bad run",
-}
 
 
 class VariantLine(NamedTuple):
@@ -64,19 +55,6 @@ class TargetLine(NamedTuple):
     label: str
     below: bool
     """The label stands below the line, because another label is close above."""
-
-
-class StepMark(NamedTuple):
-    """The mark of a step."""
-
-    place: float
-    """In data coordinates: between the last point at the old level and the first at the new one."""
-    at: str
-    """The same in percent."""
-    tone: str
-    """``worse``, ``better`` or ``blip``."""
-    text: str
-    """``regression: F1 −0.026 at iteration-019``."""
 
 
 class LinkedDot(NamedTuple):
@@ -160,7 +138,7 @@ def trend(view: TrendView) -> TrendChart:
         copies=dots([value if point.copy_of is not None else None for point, value in valued], low, high),
         stale=dots([value if point.stale else None for point, value in valued], low, high),
         targets=_targets(view, bottom, top),
-        steps=tuple(_step_marks(view)),
+        steps=tuple(step_marks(view)),
         broken="".join(
             f"M{i} {y(bottom if v is None else v, low, high):g}h0"
             for i, (point, v) in enumerate(valued)
@@ -238,24 +216,6 @@ def _variant_lines(view: TrendView) -> tuple[VariantLine, ...]:
 def _whole_metrics(view: TrendView) -> list[int]:
     """Indices of drawn metrics that are counts."""
     return [place for place, spec in enumerate(view.specs[: view.drawn]) if spec.unit == COUNT]
-
-
-def _step_marks(view: TrendView) -> Iterator[StepMark]:
-    for step in view.steps:
-        place = step.at if step.status == "blip" else step.at - 0.5
-        yield StepMark(
-            place=place,
-            at=percent(place + 0.5, len(view.points)),
-            tone=_STEPS[step.status],
-            text=_step_title(step, view),
-        )
-
-
-def _step_title(step: Step, view: TrendView) -> str:
-    moved = step.metrics[0]
-    spec = next(spec for spec in view.specs if spec.name == moved.name)
-    size = in_own_unit(moved.points if spec.higher_is_better else -moved.points, spec)
-    return f"{_STEP_NAMES[step.status]}: {spec.label} {own_unit(size, spec)} at {view.points[step.at].label}"
 
 
 def _shown_range(

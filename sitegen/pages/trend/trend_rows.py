@@ -18,8 +18,9 @@ from sitegen.pages.labels import STALE
 from sitegen.pages.report.discrepancies import field_file
 from sitegen.pages.report.report_rows import error_types
 from sitegen.pages.trend.page import TrendView
-from sitegen.pages.trend.panels import ROWS, HeatRow, OutputUsage, UsageView
+from sitegen.pages.trend.panels import HeatRow
 from sitegen.pages.trend.point import TrendPoint
+from sitegen.pages.trend.usage import ROWS, OutputUsage, UsageView
 from sitegen.stats.counts import errors, judged
 from sitegen.text.plain import line
 from sitegen.text.values import SMALL, amount

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sitegen.html.charts import Tick, nice_ticks, percent
 from sitegen.html.formats import number, printable
-from sitegen.pages.trend.panels import OutputUsage, UsageView
+from sitegen.pages.trend.usage import OutputUsage, UsageView
 from sitegen.text.values import amount, metric_text
 
 if TYPE_CHECKING:

@@ -1,0 +1,106 @@
+"""The evals of the overview, each with its numbers and a small chart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from sitegen.analysis.standing import EvalStanding
+from sitegen.model.deltas import Overlap
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.noise import Ends, Interval
+from sitegen.model.series import EvalInfo, EvalSummary, Headline
+
+SPARK: Final = 60
+"""Points of a sparkline, the newest ones."""
+
+
+class EvalRow(NamedTuple):
+    """One eval among the small multiples."""
+
+    info: EvalInfo
+    headline: MetricSpec
+    standing: EvalStanding | None
+    """How it stands against what it was; None if it is deleted."""
+    newest: Headline | None
+    spark: tuple[float | None, ...]
+    scale: Ends | None
+    """The range of all charts whose metrics are shares; None: its own."""
+    values: tuple[float | None, ...]
+    """The first three metrics, None where the kind has fewer."""
+    change: float | None
+    """Change of the headline, over the documents that the newest two points have in common."""
+    overlap: Overlap | None
+    """These documents; None if there are fewer than two points."""
+    interval: Interval | None
+    """Of the headline."""
+    errors: tuple[int, ...]
+    least: float | None
+    """The target of the headline metric."""
+    met: bool | None
+    """None without a target, or if the metric is undefined."""
+    points: int
+    iterations: int
+    outputs: int
+    """Number of different outputs; fewer than iterations if some are copies."""
+    labels: tuple[str, ...]
+    """Labels of the three metrics, empty where the kind has fewer."""
+    units: tuple[str, ...]
+    """Units of the three metrics."""
+
+    @property
+    def deleted(self) -> bool:
+        """Whether the newest commit has no such eval."""
+        return self.standing is None
+
+
+def shared_scale(summaries: Iterable[EvalSummary]) -> Ends | None:
+    """The range of the newest headlines of all evals whose headline is a share, so that their charts compare."""
+    values = [
+        value
+        for summary in summaries
+        if is_share(summary.specs[0])
+        for headline in summary.headlines[-SPARK:]
+        if (value := headline.values[0]) is not None
+    ]
+    return Ends(min(values), max(values)) if values else None
+
+
+def eval_row(summary: EvalSummary, standing: EvalStanding | None, scale: Ends | None) -> EvalRow:
+    """The row of one eval; ``standing`` is None if the eval is deleted."""
+    newest = summary.headlines[-1] if summary.headlines else None
+    values: tuple[float | None, ...] = newest.values[:3] if newest else ()
+    values += (None,) * (3 - len(values))
+    spec = summary.specs[0]
+    least = dict(summary.info.thresholds).get(spec.name)
+    return EvalRow(
+        info=summary.info,
+        headline=spec,
+        standing=standing,
+        newest=newest,
+        spark=tuple(headline.values[0] for headline in summary.headlines[-SPARK:]),
+        scale=scale if is_share(spec) else None,
+        values=values,
+        change=summary.delta.headline.change if summary.delta else None,
+        overlap=summary.delta.overlap if summary.delta else None,
+        interval=summary.interval,
+        errors=newest.errors if newest else (0, 0, 0, 0),
+        least=least,
+        met=None if least is None or values[0] is None else spec.reaches(values[0], least),
+        points=len(summary.headlines),
+        iterations=summary.iterations,
+        outputs=summary.outputs,
+        labels=_of_three(spec.label for spec in summary.specs),
+        units=_of_three(spec.unit for spec in summary.specs),
+    )
+
+
+def is_share(spec: MetricSpec) -> bool:
+    """Whether a metric ranges from 0 to 1: all headlines do but recorded amounts, such as times and costs."""
+    return (spec.low, spec.high) == (0.0, 1.0)
+
+
+def _of_three(texts: Iterable[str]) -> tuple[str, ...]:
+    """The first three of the texts, padded with empty ones."""
+    first = tuple(texts)[:3]
+    return first + ("",) * (3 - len(first))

@@ -1,0 +1,61 @@
+"""The metrics of an eval at its newest point."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from sitegen.analysis.best import best_points, values_now
+from sitegen.analysis.deltas import graded_since
+from sitegen.analysis.noise.intervals import interval_of
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.noise import Interval
+from sitegen.model.series import Series
+from sitegen.pages.changes import DisplayedChange
+from sitegen.pages.trend.point import TrendPoint
+
+DRAWN: Final = 3
+"""Most metrics that are drawn: the first of the kind, as far as they have the headline's range."""
+
+
+class MetricNow(NamedTuple):
+    """A metric at the newest point."""
+
+    spec: MetricSpec
+    value: float | None
+    change: DisplayedChange | None
+    """None at the first point, and for metrics that are not drawn."""
+    best: TrendPoint | None
+    """The earliest point with the best value, if one is better than the newest."""
+    best_value: float | None
+    interval: Interval | None = None
+    best_of: str = ""
+    """``by this judge`` if only such points were compared, and by what else the value is not that of the report."""
+
+
+def metrics_now(series: Series, points: tuple[TrendPoint, ...]) -> tuple[MetricNow, ...]:
+    """All metrics of the series; none without points."""
+    if not points:
+        return ()
+    rows = []
+    cards = [point.scorecard for point in series.points]
+    newest = cards[-1]
+    changed = dict(enumerate(points[-1].changes))
+    for k, spec in enumerate(series.specs):
+        best = best_points(series.points, spec)[-1]
+        best_value = None if best is None else values_now(series.points[best : best + 1], spec.name)[0]
+        interval = interval_of(newest, series.info.kind, spec.name) if k < DRAWN else None
+        best_of = "by this judge" if graded_since(cards, spec.name)[-1] else ""
+        if best is not None and best_value != points[best].values[k]:
+            best_of = f"{best_of} by today's truth and rules".strip()
+        rows.append(
+            MetricNow(
+                spec=spec,
+                value=points[-1].values[k],
+                change=changed.get(k),
+                best=None if best is None else points[best],
+                best_value=best_value,
+                interval=interval,
+                best_of=best_of,
+            )
+        )
+    return tuple(rows)

@@ -1,0 +1,57 @@
+"""The steps of an eval as marks of its chart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from sitegen.html.charts import (
+    percent,
+)
+from sitegen.model.regressions import Step
+from sitegen.pages.change_text import own_unit
+from sitegen.pages.changes import in_own_unit
+from sitegen.pages.trend.page import TrendView
+
+_STEPS: Final = {"open": "worse", "fixed": "worse", "better": "better", "new": "new", "blip": "blip"}
+
+
+_STEP_NAMES: Final = {
+    "open": "regression",
+    "fixed": "regression, fixed since",
+    "better": "better",
+    "new": "lower, too new to tell from noise",
+    "blip": "bad run",
+}
+
+
+class StepMark(NamedTuple):
+    """The mark of a step."""
+
+    place: float
+    """In data coordinates: between the last point at the old level and the first at the new one."""
+    at: str
+    """The same in percent."""
+    tone: str
+    """``worse``, ``better`` or ``blip``."""
+    text: str
+    """``regression: F1 −0.026 at iteration-019``."""
+
+
+def step_marks(view: TrendView) -> Iterator[StepMark]:
+    """The marks of all steps, oldest first."""
+    for step in view.steps:
+        place = step.at if step.status == "blip" else step.at - 0.5
+        yield StepMark(
+            place=place,
+            at=percent(place + 0.5, len(view.points)),
+            tone=_STEPS[step.status],
+            text=_step_title(step, view),
+        )
+
+
+def _step_title(step: Step, view: TrendView) -> str:
+    moved = step.metrics[0]
+    spec = next(spec for spec in view.specs if spec.name == moved.name)
+    size = in_own_unit(moved.points if spec.higher_is_better else -moved.points, spec)
+    return f"{_STEP_NAMES[step.status]}: {spec.label} {own_unit(size, spec)} at {view.points[step.at].label}"
