@@ -4,7 +4,7 @@ A kind is an ``OwnKind`` under an entry point of the group ``sitegen.kinds``, a 
 group ``sitegen.metrics``. The name of the entry point is the name in the manifest.
 """
 
-from sitegen.config import KindFiles
+from sitegen.kind_files import KindFiles
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement
 from sitegen.model.panels import NotePanel, PanelColumn, TablePanel

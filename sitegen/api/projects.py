@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from sitegen import frames
 from sitegen.build import build as build_site
 from sitegen.exporting.files import Format
-from sitegen.gate_report.document import GateDocument
-from sitegen.gate_report.document import gate_document as gate_document
-from sitegen.gate_report.markdown import gate_markdown
+from sitegen.gate_files.document import GateDocument
+from sitegen.gate_files.document import gate_document as gate_document
+from sitegen.gate_files.markdown import gate_markdown
 from sitegen.model.gate import GateReport, GateVerdict
 from sitegen.model.series import Point, Series
 from sitegen.project import Options

@@ -10,11 +10,11 @@ from typing import Final, NamedTuple
 
 from sitegen.commands.printing import print_document, print_text, print_workflow_command
 from sitegen.errors import ConfigurationError, SitegenError
-from sitegen.gate_report.annotations import Annotation, annotation_of_error, annotations_of
-from sitegen.gate_report.document import gate_json
-from sitegen.gate_report.junit import gate_junit, junit_of_error
-from sitegen.gate_report.markdown import gate_markdown, markdown_of_error
-from sitegen.gate_report.reading import LARGEST, read_report
+from sitegen.gate_files.annotations import Annotation, annotation_of_error, annotations_of
+from sitegen.gate_files.document import gate_json
+from sitegen.gate_files.junit import gate_junit, junit_of_error
+from sitegen.gate_files.markdown import gate_markdown, markdown_of_error
+from sitegen.gate_files.reading import LARGEST, read_report
 from sitegen.project import Options
 from sitegen.questions.gate import check as compare
 

@@ -15,10 +15,10 @@ import typer
 from sitegen.commands import verified_text
 from sitegen.commands.printing import print_line
 from sitegen.commands.progress import CallProgress
-from sitegen.config import files_of
 from sitegen.configuring import evaluation_methods, read_site_file
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.history.entry_rules import is_path
+from sitegen.kind_files import files_of
 from sitegen.llm import judging, responding
 from sitegen.llm.calling import CallOutcome
 from sitegen.llm.cases import PromptCase, read_prompt_cases

@@ -8,12 +8,13 @@ from dataclasses import fields, replace
 from itertools import starmap
 from typing import Any, Final
 
-from sitegen.config import KIND_FILES, EvalConfig, Manifest
+from sitegen.config import EvalConfig, Manifest
 from sitegen.configuring.findings import Location, describe, error_in, finding_of, invalid, unknown_key, unreadable
 from sitegen.configuring.paths import FIX, OUTSIDE, leads_out
 from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.extensions import KINDS, names
+from sitegen.kind_files import KIND_FILES
 from sitegen.model.metrics import Threshold
 from sitegen.model.problems import Finding
 from sitegen.text.keys import misspelt

@@ -6,8 +6,9 @@ import json
 from posixpath import normpath
 from typing import Final, NamedTuple
 
-from sitegen.config import KIND_FILES, EvalConfig, Kind
+from sitegen.config import EvalConfig
 from sitegen.history.globs import RunGlob, run_glob
+from sitegen.kind_files import KIND_FILES, Kind
 from sitegen.model.kinds import traits_of
 from sitegen.model.recorded import WHERE
 

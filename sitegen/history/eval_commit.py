@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from sitegen.config import EvalConfig, Kind, files_of
+from sitegen.config import EvalConfig
 from sitegen.history.blobs import BlobRead
 from sitegen.history.entry_rules import required_statements
 from sitegen.history.fold_state import EvalInputs
 from sitegen.history.layout import PathRole
+from sitegen.kind_files import Kind, files_of
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.contents import Contents
 from sitegen.model.problems import Problem

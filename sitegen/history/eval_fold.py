@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from posixpath import basename
 
-from sitegen.config import GROUND_TRUTHS, EvalConfig, Kind, files_of
+from sitegen.config import EvalConfig
 from sitegen.history import problems
 from sitegen.history.case_sides import keep_newest_run
 from sitegen.history.entry_rules import is_glob, is_path, kind_of, normal
@@ -15,6 +15,7 @@ from sitegen.history.folder_tree import first_blob
 from sitegen.history.iterations import fold_iterations, fold_overwritten
 from sitegen.history.layout import RESULTS, PathRole
 from sitegen.history.snapshots import differences
+from sitegen.kind_files import GROUND_TRUTHS, Kind, files_of
 from sitegen.model.commits import ChangedPath
 from sitegen.model.timeline import Blob, EvalHistory, Layout, Snapshot
 

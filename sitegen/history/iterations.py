@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from posixpath import basename
 
-from sitegen.config import files_of
 from sitegen.configuring.paths import natural_order
 from sitegen.history import problems
 from sitegen.history.case_sides import with_own_sides
@@ -27,6 +26,7 @@ from sitegen.history.snapshots import (
     same_files,
     start_snapshots,
 )
+from sitegen.kind_files import files_of
 from sitegen.model.timeline import Blob
 
 

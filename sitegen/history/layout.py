@@ -8,11 +8,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from sitegen.config import GROUND_TRUTHS, KIND_FILES, SCORED_FILES, EvalConfig, Kind, Manifest, SiteConfig, files_of
+from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.configuring.paths import folder_path, home_of
 from sitegen.history.entry_rules import EntryRules, is_path, normal, runs_of
 from sitegen.history.folder_tree import first_blob
 from sitegen.history.globs import compiled, literal_prefix
+from sitegen.kind_files import GROUND_TRUTHS, KIND_FILES, SCORED_FILES, Kind, files_of
 from sitegen.model.kinds import traits_of
 from sitegen.model.timeline import Blob
 

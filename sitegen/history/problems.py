@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from sitegen.config import GROUND_TRUTHS
 from sitegen.errors import NothingToReportError, ShallowRepositoryError
 from sitegen.history.layout import Layout
+from sitegen.kind_files import GROUND_TRUTHS
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.problems import Problem
 

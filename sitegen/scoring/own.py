@@ -8,9 +8,10 @@ from functools import cache
 from math import fsum
 from typing import Final, NamedTuple
 
-from sitegen.config import KIND_FILES, EvalConfig, KindFiles
+from sitegen.config import EvalConfig
 from sitegen.errors import ConfigurationError
 from sitegen.extensions import KINDS, METRICS, InstalledExtension, extension
+from sitegen.kind_files import KIND_FILES, KindFiles
 from sitegen.model.metrics import Metric, MetricSpec
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, Result

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from posixpath import splitext
 from typing import Final
 
-from sitegen.config import GROUND_TRUTHS, MAPPINGS, SCORED_FILES, EvalConfig, Kind, Manifest, SiteConfig, files_of
+from sitegen.config import MAPPINGS, EvalConfig, Manifest, SiteConfig
 from sitegen.history.entry_rules import EntryRules, is_glob, is_path, normal
 from sitegen.history.files_at_commit import Folders
 from sitegen.history.folder_tree import FolderTree, outputs_in
 from sitegen.history.layout import RECORDED, RESULTS, Layout, iteration_number
+from sitegen.kind_files import GROUND_TRUTHS, SCORED_FILES, Kind, files_of
 from sitegen.model.kinds import traits_of
 from sitegen.model.problems import Problem, Severity
 from sitegen.model.series import EvalSummary

@@ -7,15 +7,7 @@ from os.path import lexists
 from pathlib import Path
 from typing import NamedTuple
 
-from sitegen.config import (
-    EVALUATION_FILE,
-    GROUND_TRUTHS,
-    EvalConfig,
-    EvaluationConfig,
-    Manifest,
-    SiteConfig,
-    files_of,
-)
+from sitegen.config import EVALUATION_FILE, EvalConfig, EvaluationConfig, Manifest, SiteConfig
 from sitegen.configuring import (
     case_file_entry,
     evaluated_entry,
@@ -32,6 +24,7 @@ from sitegen.errors import ConfigurationError, NothingToReportError, SitegenErro
 from sitegen.history.entry_rules import EntryRules, kind_of
 from sitegen.history.layout import LONE, Layout, Watched
 from sitegen.history.repository_place import find_repository
+from sitegen.kind_files import GROUND_TRUTHS, files_of
 from sitegen.model.problems import Finding
 from sitegen.project_files import LARGEST_CONFIGURATION, is_folder_inside, read_file, read_inside
 from sitegen.scoring.case_files import kind_of_case_file

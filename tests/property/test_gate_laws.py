@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from sitegen.analysis.gate import VERDICTS, check_eval, check_metric, gate_report
-from sitegen.gate_report.annotations import Annotation
-from sitegen.gate_report.junit import gate_junit
-from sitegen.gate_report.markdown import LONGEST, gate_markdown
+from sitegen.gate_files.annotations import Annotation
+from sitegen.gate_files.junit import gate_junit
+from sitegen.gate_files.markdown import LONGEST, gate_markdown
 from sitegen.model.deltas import MetricDelta, Overlap
 from sitegen.model.gate import EvalCheck, GatedChange, MetricLimits
 from sitegen.model.metrics import MetricSpec

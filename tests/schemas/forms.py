@@ -11,11 +11,12 @@ from sitegen.commands.blame import BlameDocument
 from sitegen.comparison_files.document import SCHEMA as COMPARISON
 from sitegen.comparison_files.document import ComparisonDocument
 from sitegen.comparison_files.prompts import PromptsDocument
-from sitegen.config import KIND_FILES, EvalConfig, EvaluationConfig, SiteConfig
+from sitegen.config import EvalConfig, EvaluationConfig, SiteConfig
 from sitegen.exporting.tables import SCHEMA as EXPORT
 from sitegen.exporting.tables import TABLES
-from sitegen.gate_report.document import SCHEMA as GATE
-from sitegen.gate_report.document import GateDocument
+from sitegen.gate_files.document import SCHEMA as GATE
+from sitegen.gate_files.document import GateDocument
+from sitegen.kind_files import KIND_FILES
 from sitegen.pages.data.badges import BadgeEndpoint
 from sitegen.pages.data.forms import IndexDocument, SeriesDocument
 from sitegen.saving import AggregateDocument

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from sitegen.config import KIND_FILES
+from sitegen.kind_files import KIND_FILES
 from sitegen.model.kinds import KIND_TRAITS, KindTraits, traits_of
 from sitegen.scoring.kinds import SCORERS
 
@@ -21,7 +21,7 @@ LAYERS = (
     {"build", "questions"},
     {"stages"},
     {"render"},
-    {"comparison_files", "gate_report", "exporting"},
+    {"comparison_files", "gate_files", "exporting"},
     {"pages"},
     {"html"},
     {"saving", "initialising", "discovery", "frames"},
@@ -30,6 +30,7 @@ LAYERS = (
     {"configuring"},
     {"data_files", "stats", "text", "schemas", "locking"},
     {"config", "project_files", "__init__"},
+    {"kind_files"},
     {"model"},
     {"extensions"},
     {"errors", "imports"},

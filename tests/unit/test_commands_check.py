@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 
 from sitegen import schemas
-from sitegen.gate_report.document import gate_json
+from sitegen.gate_files.document import gate_json
 from sitegen.project import Options
 from sitegen.questions import gate
 from tests.gitrepo import GitRepo

@@ -8,10 +8,10 @@ import pytest
 
 from sitegen.analysis.gate import VERDICT_OF_REASON, VERDICTS, check_eval, check_metric, gate_report, limits_of
 from sitegen.config import EvalLimits, GateSettings, Limit
-from sitegen.gate_report.annotations import SHOWN, annotations_of
-from sitegen.gate_report.document import gate_json
-from sitegen.gate_report.junit import gate_junit
-from sitegen.gate_report.markdown import LONGEST, gate_markdown
+from sitegen.gate_files.annotations import SHOWN, annotations_of
+from sitegen.gate_files.document import gate_json
+from sitegen.gate_files.junit import gate_junit
+from sitegen.gate_files.markdown import LONGEST, gate_markdown
 from sitegen.model.cells import Cell, CellFlip, Run
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import DeltaParts, MetricDelta, Overlap

@@ -13,9 +13,9 @@ from markdown_it import MarkdownIt
 
 from sitegen.analysis.gate import check_eval, check_metric, check_stranger, gate_report
 from sitegen.errors import SitegenError
-from sitegen.gate_report.document import gate_json
-from sitegen.gate_report.markdown import gate_markdown
-from sitegen.gate_report.reading import MOST, read_report
+from sitegen.gate_files.document import gate_json
+from sitegen.gate_files.markdown import gate_markdown
+from sitegen.gate_files.reading import MOST, read_report
 from sitegen.model.cells import Cell, CellFlip, Run
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import DeltaParts, MetricDelta, Overlap

@@ -12,7 +12,7 @@ import pytest
 
 from sitegen.analysis.best import best_so_far
 from sitegen.analysis.deltas import exchanges, graded_since
-from sitegen.gate_report.document import gate_json
+from sitegen.gate_files.document import gate_json
 from sitegen.model.scorecards import Scorecard
 from sitegen.project import Options
 from sitegen.questions.comparison import compare_iterations

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.gate_report.markdown import LONGEST
+from sitegen.gate_files.markdown import LONGEST
 from tests.gitrepo import GitRepo
 from tests.runner import ROOT, Runner, load, script
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sitegen.config import EvalConfig, files_of
+from sitegen.config import EvalConfig
 from sitegen.configuring.finders.searched_files import OTHER_KINDS, Search
+from sitegen.kind_files import files_of
 
 
 def judged_evals(search: Search) -> Iterator[EvalConfig]:

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from posixpath import basename, dirname, join
 from typing import Final
 
-from sitegen.config import EvalConfig, files_of
+from sitegen.config import EvalConfig
 from sitegen.configuring.finders.searched_files import LARGEST_READ, OTHER_KINDS, Search, SearchedFiles
+from sitegen.kind_files import files_of
 
 _DVCLIVE: Final = "dvclive"
 _LM_EVAL = re.compile(r"results_20\d{2}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}[.\d]*\.json")

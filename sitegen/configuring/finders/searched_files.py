@@ -10,8 +10,9 @@ from pathlib import Path
 from posixpath import join, splitext
 from typing import Final, NamedTuple, Protocol
 
-from sitegen.config import GROUND_TRUTHS, SCORED_FILES, EvalConfig, EvaluationConfig, Kind, files_of
+from sitegen.config import EvalConfig, EvaluationConfig
 from sitegen.configuring.paths import home_of
+from sitegen.kind_files import GROUND_TRUTHS, SCORED_FILES, Kind, files_of
 from sitegen.model.problems import Finding
 from sitegen.project_files import is_folder_inside, read_inside
 

@@ -7,7 +7,7 @@ from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from sitegen.errors import SitegenError
-from sitegen.gate_report.wording import error_sentence, eval_sentence, metric_sentences, nothing_compared
+from sitegen.gate_files.wording import error_sentence, eval_sentence, metric_sentences, nothing_compared
 from sitegen.model.gate import EvalCheck, GateReport, GateVerdict
 from sitegen.text.plain import encodable, line
 

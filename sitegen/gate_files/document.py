@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from sitegen.gate_report.wording import is_amount, points_of
+from sitegen.gate_files.wording import is_amount, points_of
 from sitegen.model.cells import CellFlip, Fate
 from sitegen.model.deltas import Comparability
 from sitegen.model.gate import EvalCheck, GatedChange, GateReport, GateVerdict, MetricCheck, Presence, Reason

@@ -9,8 +9,8 @@ from itertools import takewhile
 from typing import Final
 
 from sitegen.errors import SitegenError
-from sitegen.gate_report.document import expected_of_cell
-from sitegen.gate_report.wording import (
+from sitegen.gate_files.document import expected_of_cell
+from sitegen.gate_files.wording import (
     allowed_drop,
     change_text,
     error_sentence,

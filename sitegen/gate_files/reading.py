@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from sitegen.analysis.gate import check_eval, check_metric, check_stranger, gate_report
 from sitegen.errors import SitegenError
-from sitegen.gate_report.document import SCHEMA, GateCell, GateDocument, GateEval, GateMetric, GateNoise
+from sitegen.gate_files.document import SCHEMA, GateCell, GateDocument, GateEval, GateMetric, GateNoise
 from sitegen.model.cells import Cell, CellFlip, Run
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.deltas import DeltaParts, MetricDelta, Overlap

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.errors import SitegenError
-from sitegen.gate_report.wording import error_sentence, eval_sentence, metric_sentences, nothing_compared
+from sitegen.gate_files.wording import error_sentence, eval_sentence, metric_sentences, nothing_compared
 from sitegen.model.gate import EvalCheck, GateReport, GateVerdict
 from sitegen.text.plain import encodable, line
 
