@@ -1,25 +1,40 @@
-"""How often each word for a change is right: ``python -m tests.calibration``.
+"""How often each word for a change is right, and each step is found: ``python -m tests.calibration``.
 
-Decision record 0066 holds what it prints.
+Decision records 0066 (words) and 0071 (steps) hold what it prints.
 
-Each trial draws an eval, an output before and an output after, whose values are right with a chance that the change
-moves by the same amount everywhere. *documents*: of 20 values each, some documents harder than others. *fields*: one
-document with as many values. Two outputs of one eval are right in the same places more often than chance: one value in
-two is decided by the document alone. A change of 0 points has no right direction: better and worse are both wrong.
+*Words.* Each trial draws an eval, an output before and an output after, whose values are right with a chance that the
+change moves by the same amount everywhere. *documents*: of 20 values each, some documents harder than others. *fields*:
+one document with as many values. Two outputs of one eval are right in the same places more often than chance: one value
+in two is decided by the document alone. A change of 0 points has no right direction: better and worse are both wrong.
+
+*Steps.* Each trial is a series of outputs of an eval of 10 documents. A step falls by a number of standard deviations
+of the headline, and counts as found at its place or beside it. *documents alone*: documents are right or wrong
+independently of each other. *outputs too*: whole outputs are better or worse besides, so that documents show a quarter
+of the variance. *heavy tails*: the same, with Student's t of three degrees of freedom. *resembling*: the same, and
+whole outputs resemble the ones before, with a correlation of 0.3. *no documents*: nothing but the headline is known.
+*few values*: a single document of 20 values, nearly all right. *copies*: half of the outputs are copies of the ones
+before. *drifting*: the headline falls by two standard deviations in all, in no single place.
 """
 
 from __future__ import annotations
 
 import random
 from collections import Counter
-from typing import Final, get_args
+from collections.abc import Sequence
+from math import sqrt
+from typing import Final, NamedTuple, get_args
 
+from sitegen.analysis.copies import first_points_with_output
 from sitegen.analysis.noise.changes import change_verdict
+from sitegen.analysis.regressions import steps_of
 from sitegen.model.cells import Flips
 from sitegen.model.metrics import Counts, Metric
 from sitegen.model.noise import Decision
+from sitegen.model.regressions import UNTOLD
 from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard
+from sitegen.model.series import EvalInfo, Point, Series
 from sitegen.stats import counts as stats
+from tests import pages_sample as sample
 
 TRIALS: Final = 1_000
 CHANGES: Final = (0.0, 0.02, 0.05, 0.10, 0.20)
@@ -75,7 +90,116 @@ def words(documents: int, values: int, change: float, trials: int = TRIALS) -> C
     return given
 
 
-def main() -> None:
+class Noise(NamedTuple):
+    """How the outputs of an eval vary."""
+
+    name: str
+    documents: int = 10
+    right: float = 0.7
+    """The chance of a value to be right."""
+    common: float = 0.0
+    """Variance of whole outputs, in variances that documents alone give the headline."""
+    tails: int = 0
+    """Degrees of freedom of Student's t that whole outputs vary by; 0 for the normal distribution."""
+    alike: float = 0.0
+    """Correlation of whole outputs with the ones before."""
+    drift: float = 0.0
+    """Standard deviations by which the headline drifts from the first output to the last."""
+    copies: float = 0.0
+    """The share of outputs that are copies of one before."""
+
+
+NOISES: Final = (
+    Noise("documents alone"),
+    Noise("outputs too", common=3),
+    Noise("heavy tails", common=3, tails=3),
+    Noise("resembling", common=3, alike=0.3),
+    Noise("no documents", documents=1),
+    Noise("few values", documents=1, right=0.95),
+    Noise("copies", copies=0.5),
+    Noise("drifting", drift=2),
+)
+STEPPED: Final = NOISES[:2] + NOISES[4:5]
+"""The noises in which steps are looked for."""
+LENGTHS: Final = (5, 6, 8, 10, 12, 20)
+SHAPES: Final = ((3, 2), (3, 3), (5, 3), (4, 4), (5, 5), (6, 6), (10, 5))
+"""Outputs before and after a step."""
+STEPS: Final = (2, 3, 4, 5)
+"""Standard deviations."""
+SERIES: Final = 300
+"""Trials of each."""
+
+
+def headline_series(rng: random.Random, noise: Noise, length: int, fall: float = 0.0, at: int = 0) -> Series:
+    """A series of outputs that get worse, from index *at* on, by this many standard deviations of the headline."""
+    values = VALUES * noise.documents
+    base = [rng.betavariate(70 * noise.right, 70 * (1 - noise.right)) for _ in range(noise.documents)]
+    single = sqrt(sum(chance * (1 - chance) for chance in base) * VALUES) / values
+    deviation = single * sqrt(1 + noise.common)
+    points: list[Point] = []
+    common = 0.0
+    for index in range(length):
+        draw = rng.gauss(0, 1) / (sqrt(rng.gammavariate(noise.tails / 2, 2)) if noise.tails else 1)
+        common = noise.alike * common + sqrt(1 - noise.alike**2) * draw if index else draw
+        moved = common * single * sqrt(noise.common) - deviation * (noise.drift * index / length)
+        moved -= deviation * fall * (index >= at)
+        rows = [sum(rng.random() < chance + moved for _ in range(VALUES)) for chance in base]
+        counts = [Counts(tp=right, fp=VALUES - right, fn=VALUES - right) for right in rows]
+        scores = tuple(DocumentScore(f"d{number}", "scored", one) for number, one in enumerate(counts))
+        whole = stats.total(counts)
+        scorecard = Scorecard("scored", whole, (Metric("f1", stats.f1(whole)),), scores, (), expected_values=values)
+        made = Point(sample.snapshot(index + 1, sample.commit(index)), scorecard)
+        if points and rng.random() < noise.copies and not (fall and index == at):
+            original = points[-1]
+            outputs = original.snapshot.outputs
+            made = made._replace(snapshot=made.snapshot._replace(outputs=outputs), scorecard=original.scorecard)
+        points.append(made)
+    first = first_points_with_output([point.snapshot for point in points])
+    points = [point._replace(first_with_output=start) for point, start in zip(points, first, strict=True)]
+    return Series(EvalInfo("e", "E"), sample.history("e", tuple(points)), sample.SPECS[:1], tuple(points))
+
+
+def found(series: Series) -> list[int]:
+    """Where there are steps."""
+    return [step.at for step in steps_of(series) if step.status not in UNTOLD]
+
+
+def steps_found(noise: Noise, before: int, after: int, fall: float, trials: int = SERIES) -> float:
+    """In how many of 100 series a fall is found at its place, or beside it."""
+    rng = random.Random(f"{noise} {before} {after} {fall}")
+    hits = (found(headline_series(rng, noise, before + after, fall, before)) for _ in range(trials))
+    return 100 * sum(any(abs(at - before) <= 1 for at in places) for places in hits) / trials
+
+
+def false_steps(noise: Noise, length: int, trials: int = SERIES) -> float:
+    """In how many of 100 series of nothing but noise there is any step."""
+    rng = random.Random(f"{noise} {length}")
+    return 100 * sum(bool(found(headline_series(rng, noise, length))) for _ in range(trials)) / trials
+
+
+def print_table(heads: Sequence[object], rows: Sequence[Sequence[object]]) -> None:
+    """Print a table in Markdown."""
+    for row in (heads, ["---"] * len(heads), *rows):
+        print("|", " | ".join(str(cell) for cell in row), "|", flush=True)
+
+
+def print_steps() -> None:
+    """Print two tables: steps found of 100, and false steps of 100."""
+    for noise in STEPPED:
+        print(f"\n{noise.name}: steps found of 100\n")
+        rows = [
+            (f"{before}, {after}", *(f"{steps_found(noise, before, after, fall):.0f}" for fall in STEPS))
+            for before, after in SHAPES
+        ]
+        print_table(("outputs before, after", *(f"{fall} deviations" for fall in STEPS)), rows)
+    print("\nFalse steps of 100 series of so many outputs\n")
+    print_table(
+        ("noise", *LENGTHS),
+        [(noise.name, *(f"{false_steps(noise, length):.1f}" for length in LENGTHS)) for noise in NOISES],
+    )
+
+
+def print_words() -> None:
     """Print a table: for each set and size of change, in how many of 100 trials each word was given."""
     columns = tuple(word for word in get_args(Decision) if word != "same")
     print("| set | change |", " | ".join(columns), "|")
@@ -90,4 +214,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_words()
+    print_steps()

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 from sitegen.analysis.copies import first_of_each_output
 from sitegen.analysis.deltas import graded_since
 from sitegen.analysis.edits import edits_of_outputs
+from sitegen.analysis.noise.metrics import variance_by_units
 from sitegen.analysis.series import HEADLINES
 from sitegen.analysis.step_context import circumstances
 from sitegen.config import MUTE_DIGITS, Mute
@@ -55,14 +56,15 @@ def steps_of(series: Series) -> tuple[Step, ...]:
     cases = 0 if series.info.recorded else _case_count(series.points)
     cards = [point.scorecard for point in series.points]
     fitted = [
-        (spec, column, levels(column, (spec.high - spec.low) / cases if cases else 0.0))
+        (spec, column, levels(column, (spec.high - spec.low) / cases if cases else 0.0, unit_variance))
         for spec in specs
-        for column in _by_one_judge(cards, spec.name)
+        for unit_variance in (variance_by_units(series.points, series.info.kind, spec.name),)
+        for column in _by_one_judge(cards, spec.name, _evidence(series.points, spec.name))
     ]
     beside = edits_of_outputs(
         [point.snapshot for point in series.points], [edit for point in series.points for edit in point.edits]
     ).beside
-    metric_steps = [step for spec, _, fit in fitted for step in _metric_steps(spec, fit)]
+    metric_steps = [step for spec, _, fit in fitted for step in _metric_steps(series.points, spec, fit)]
     steps = [_step(series.points, group, specs[0], beside) for group in _steps_by_point(metric_steps)]
     for spec, column, fit in fitted:
         if spec is specs[0]:
@@ -81,20 +83,37 @@ def _case_count(points: Iterable[Point]) -> int:
     return median_low(cases) if cases else 0
 
 
-def _by_one_judge(cards: Sequence[Scorecard], metric: str) -> Iterator[list[float | None]]:
+def _evidence(points: Sequence[Point], metric: str) -> list[float | None]:
+    """The metric of each point that says anything new; None of the others.
+
+    A copy says nothing new, and neither does a point that was only scored again, to the same value.
+    """
+    values: list[float | None] = []
+    last: float | None = None
+    for point in points:
+        value = point.scorecard.metric(metric)
+        scored_again = "outputs" not in point.snapshot.cause
+        values.append(None if point.is_copy or (scored_again and value == last) else value)
+        last = value
+    return values
+
+
+def _by_one_judge(
+    cards: Sequence[Scorecard], metric: str, values: Sequence[float | None]
+) -> Iterator[list[float | None]]:
     """One column of the metric's values for each judge that graded it, with None where another judge did."""
     since = graded_since(cards, metric)
     for start in dict.fromkeys(since):
-        yield [card.metric(metric) if first == start else None for card, first in zip(cards, since, strict=True)]
+        yield [value if first == start else None for value, first in zip(values, since, strict=True)]
 
 
-def _metric_steps(spec: MetricSpec, fit: Levels) -> Iterator[_MetricLevels]:
+def _metric_steps(points: Sequence[Point], spec: MetricSpec, fit: Levels) -> Iterator[_MetricLevels]:
     for number, (before, after) in enumerate(pairwise(fit.levels), 2):
         yield _MetricLevels(spec=spec, before=before, after=after, later=fit.levels[number:], noise=fit.noise)
     if fit.fresh:
         before, after = fit.fresh
         fall = _MetricLevels(spec=spec, before=before, after=after, later=(), noise=fit.noise, new=True)
-        if fall.measured().points < 0:
+        if fall.measured().points < 0 and _regained(points, fall)[0] is None:
             yield fall
 
 
@@ -127,22 +146,25 @@ def _step(
 ) -> Step:
     first = min(group, key=lambda step: (step.new, step.spec != headline, step.measured().points))
     worse = first.measured().points < 0
-    until, regained = _regained(first) if worse else (None, None)
+    until, regained = _regained(points, first) if worse else (None, None)
     status: StepStatus = "new" if first.new else "better" if not worse else "open" if until is None else "fixed"
     before, after = first.before, first.after
+    last = before.end - 1
+    while last + 1 < after.start and "outputs" not in points[last + 1].snapshot.cause:
+        last += 1  # scored again to the same value, or to none
     outputs = _new_outputs(points, range(after.start, len(points) if until is None else until))
     different = len(first_of_each_output(points, outputs))
     if status == "open" and different == 1:
-        status = "new"  # copies of one output are not several values
+        status = "new"  # one output is not several values, however often it is scored again
     return Step(
         at=after.start,
-        before=before.end - 1,
+        before=last,
         metrics=(first.measured(), *(step.measured() for step in group if step is not first)),
         status=status,
         commit=points[after.start].snapshot.commit._replace(body=""),
         circumstances=circumstances(
             points,
-            range(before.start, before.end),
+            range(before.start, last + 1),
             range(after.start, after.end),
             beside=beside,
             metric=first.spec.name,
@@ -156,14 +178,36 @@ def _step(
     )
 
 
-def _regained(step: _MetricLevels) -> tuple[int | None, float]:
-    """(first point of the level that regained the loss, if any; share of the loss regained by then, or by now)."""
+def _regained(points: Sequence[Point], step: _MetricLevels) -> tuple[int | None, float]:
+    """(first point where the loss was regained, if any; share of the loss regained by then, or by now).
+
+    It is regained by a level that follows, or by an output from before the loss that was put back and is the newest.
+    """
     share = 0.0
     for level in step.later:
-        share = (level.mean - step.after.mean) / (step.before.mean - step.after.mean)
+        share = _share_regained(step, level.mean)
         if share >= REGAINED:
             return level.start, share
+    put_back = _put_back(points, step.after.start)
+    value = points[-1].scorecard.metric(step.spec.name)
+    if put_back is not None and value is not None and _share_regained(step, value) >= REGAINED:
+        return put_back, _share_regained(step, value)
     return None, max(0.0, share)
+
+
+def _share_regained(step: _MetricLevels, value: float) -> float:
+    return (value - step.after.mean) / (step.before.mean - step.after.mean)
+
+
+def _put_back(points: Sequence[Point], start: int) -> int | None:
+    """The first of the newest points, all of whose outputs are copies of outputs before index *start*; None if none."""
+    first = None
+    for index in range(len(points) - 1, start - 1, -1):
+        earliest = points[index].first_with_output
+        if earliest is None or earliest >= start:
+            break
+        first = index
+    return first
 
 
 def _bad_runs(

@@ -8,8 +8,11 @@ following hold. Among the steps for which they do not, the one that explains lea
   tail is by Wallace (1959, *Bounds on normal approximations to Student's and the chi-square distributions*). The
   *grain* is the weight of one case: the standard deviation is assumed to be at least half of it, which is that of a
   single case that is right by the toss of a coin. If values correlate with their predecessors, a mean varies more
-  (Bartlett 1946): the variance is multiplied by (1 + r) / (1 - r). The correlation r of neighbours is corrected for the
-  bias from subtracting the two means.
+  (Bartlett 1946): the variance of the values is multiplied by (1 + r) / (1 - r). The correlation r of neighbours is
+  corrected for the bias from subtracting the two means. Where it is known how much values vary by their units
+  (documents, fields or cases, if these vary independently), the variance is the mean of that and of the values' own,
+  weighted by their degrees of freedom: a moderated t test (Smyth 2004, *Linear models and empirical Bayes methods*).
+  Five values have three degrees of freedom of their own, so that without units hardly any step of theirs is told.
 - Heavy tails do not explain the step: all values of one level are beyond all of the other, or the rank sum is
   significant at ``CHANCE_RANKS`` over the number of places (Wilcoxon 1945; Mann and Whitney 1947). A level of two
   values has to be further from the others than these are from each other. A single value is never a level.
@@ -18,12 +21,13 @@ following hold. Among the steps for which they do not, the one that explains lea
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
 from math import ceil, comb, erfc, fsum, log, sqrt
-from typing import Final, NamedTuple
+from statistics import median
+from typing import Final, NamedTuple, TypeAlias
 
-CHANCE: Final = 0.0002
+CHANCE: Final = 0.005
 """The chance of any step in a series of normal noise is at most this."""
 CHANCE_RANKS: Final = 10 * CHANCE
 """Larger than CHANCE, because a rank sum assumes no distribution, and has less power for few values."""
@@ -33,10 +37,22 @@ NEWEST: Final = 10
 """The greatest number of values that may be too new to tell from noise."""
 FEWEST_BEFORE: Final = 3
 """The least number of values that the newest ones are compared with."""
+WORTH: Final = 4
+"""The degrees of freedom that the variance of the units counts for. With four a series keeps its own say: units that
+move together, and so show a quarter of the true variance, raise the chance of a step to one in a hundred."""
+NEAR: Final = 10
+"""Values on either side of a step whose units are looked at: with more, the values themselves tell the variance."""
+FEWEST_PAIRS: Final = 2
+"""The least number of pairs of values that have a variance of their units."""
 EXACT: Final = 20
 """Up to so many values in the smaller level, the rank sum test is exact."""
 MOST_ALIKE: Final = 0.4
 """A larger correlation comes from a drift, and is cut to this."""
+
+
+UnitVariance: TypeAlias = Callable[[int, int], float | None]
+"""The variance of a single value, estimated from how the units of two values differ; None if it is unknown. Its
+arguments are the indices of these values."""
 
 
 class Aside(NamedTuple):
@@ -59,9 +75,13 @@ class LevelValues(NamedTuple):
     aside: Sequence[Aside]
     least: float
     """The least variance that is assumed of a single value."""
+    unit_variance: UnitVariance
+    """By indices of *values*."""
 
 
-def level_values(values: Sequence[float], aside: Sequence[Aside], grain: float) -> LevelValues:
+def level_values(
+    values: Sequence[float], aside: Sequence[Aside], grain: float, unit_variance: UnitVariance
+) -> LevelValues:
     """The values minus their mean, with running sums. *grain* is by how much one case moves a value."""
     centre = fsum(values) / len(values)
     centred = [value - centre for value in values]
@@ -70,7 +90,19 @@ def level_values(values: Sequence[float], aside: Sequence[Aside], grain: float) 
         sums=[0.0, *accumulate(centred)],
         aside=[blip._replace(agreed=blip.agreed - centre) for blip in aside],
         least=(grain / 2) ** 2,
+        unit_variance=unit_variance,
     )
+
+
+def typical_variance(count: int, unit_variance: UnitVariance) -> float | None:
+    """The median variance by units over pairs of neighbours of *count* values; None if too few pairs have one.
+
+    Of more than ``2 * NEAR`` pairs as many, evenly spread, are looked at.
+    """
+    step = ceil(count / (2 * NEAR))
+    pairs = (unit_variance(after - 1, after) for after in range(1, count, step))
+    variances = [variance for variance in pairs if variance is not None]
+    return median(variances) if len(variances) >= FEWEST_PAIRS else None
 
 
 def significant_starts(row: LevelValues, starts: Sequence[int]) -> list[int]:
@@ -124,9 +156,21 @@ def _chance(row: LevelValues, start: int, middle: int, end: int) -> float:
     if squares > row.least:
         products = fsum(value * following for level in (before, after) for value, following in pairwise(level))
         correlation = min(max(products / squares + 2 / count, 0.0), MOST_ALIKE)
-    variance = max(squares / freedom * (1 + correlation) / (1 - correlation), row.least)
+    squares *= (1 + correlation) / (1 - correlation)
+    of_units = _variance_of_units(row, start, middle, end)
+    if of_units is not None:
+        squares += WORTH * of_units
+        freedom += WORTH
+    variance = max(squares / freedom, row.least)
     deviate = (8 * freedom + 1) / (8 * freedom + 3) * sqrt(freedom * log(1 + gain / (variance * freedom)))
     return erfc(deviate / sqrt(2))
+
+
+def _variance_of_units(row: LevelValues, start: int, middle: int, end: int) -> float | None:
+    """The mean variance by the units of neighbouring values within the two levels; None if too few pairs have one."""
+    pairs = (*range(max(start + 1, middle - NEAR), middle), *range(middle + 1, min(middle + NEAR, end)))
+    variances = [variance for after in pairs if (variance := row.unit_variance(after - 1, after)) is not None]
+    return max(fsum(variances) / len(variances), row.least) if len(variances) >= FEWEST_PAIRS else None
 
 
 def _residuals(row: LevelValues, start: int, end: int) -> list[float]:

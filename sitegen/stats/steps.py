@@ -11,7 +11,9 @@ Eckley 2012) finds the same levels, but prunes only where steps are many.
 
 The penalty of a step is that of the Schwarz criterion, 3 log n variances of the noise. The noise is estimated from the
 median absolute difference of neighbours, which a few steps do not change: 1.4826 times it, over the square root of 2,
-is the standard deviation of normal noise. This finds candidates; the steps are those that ``significant_starts``
+is the standard deviation of normal noise. Where the units of the values (documents, fields, cases) would make them
+vary by less than that, candidates are sought with their standard deviation: in few values that improve step by step,
+the differences of neighbours are no noise. This finds candidates; the steps are those that ``significant_starts``
 confirms. Newest values that are off, and too few for a test, are *fresh*.
 
 *Blips*, values that were off and came back (``stats/outliers.py``), are set aside before levels are computed; those of
@@ -39,7 +41,14 @@ from sitegen.stats.outliers import (
     excursions,
     without_overlaps,
 )
-from sitegen.stats.step_tests import Aside, level_values, newest_start, significant_starts
+from sitegen.stats.step_tests import (
+    Aside,
+    UnitVariance,
+    level_values,
+    newest_start,
+    significant_starts,
+    typical_variance,
+)
 
 FEWEST: Final = 5
 """With fewer defined values no step can be told from noise."""
@@ -75,11 +84,21 @@ class Levels(NamedTuple):
     """If the newest values are off, but too few for a step: the last level without them, and their own."""
 
 
-def levels(values: Sequence[float | None], grain: float = 0.0) -> Levels:
+def _unknown(before: int, after: int) -> None:
+    """The variance by units of a series whose units are not known."""
+
+
+def levels(values: Sequence[float | None], grain: float = 0.0, unit_variance: UnitVariance = _unknown) -> Levels:
     """The levels of a series, in which None is a gap. As a rule this takes n log n steps for n values.
 
-    *grain* is by how much one case moves a value; if it is 0 it is unknown, and the least difference of two values is
-    used. In fewer than ``FEWEST`` values no step is found. A lasting drift becomes a staircase.
+    Args:
+        values: the series.
+        grain: by how much one case moves a value; if it is 0 it is unknown, and the least difference of two values is
+            used.
+        unit_variance: of two values of the series, by their indices. It is asked for those around candidates alone.
+
+    In fewer than ``FEWEST`` values no step is found. A lasting drift becomes a staircase.
+
     """
     defined = [(index, value) for index, value in enumerate(values) if value is not None]
     row = [value for _, value in defined]
@@ -91,10 +110,12 @@ def levels(values: Sequence[float | None], grain: float = 0.0) -> Levels:
     grain = grain or _finest(row)
     far = max(FAR * sigma_without_blips, FAR_CASES * grain - EQUAL, off)
     singles = [blip._replace(far=blip.distance > far) for blip in singles]
-    fit = _levels(defined, singles, sigma, grain)
+    fit = _levels(defined, singles, sigma, grain, unit_variance)
     longer = [blip._replace(far=True) for size in range(2, LONGEST + 1) for blip in excursions(row, size, far)]
     within_level = [blip for blip in longer if _in_level(blip, defined, fit.levels, off)]
-    return _levels(defined, without_overlaps([*singles, *within_level]), sigma, grain) if within_level else fit
+    if not within_level:
+        return fit
+    return _levels(defined, without_overlaps([*singles, *within_level]), sigma, grain, unit_variance)
 
 
 def _in_level(blip: Excursion, defined: Sequence[tuple[int, float]], levels: Sequence[Level], limit: float) -> bool:
@@ -106,7 +127,13 @@ def _in_level(blip: Excursion, defined: Sequence[tuple[int, float]], levels: Seq
     )
 
 
-def _levels(defined: Sequence[tuple[int, float]], blips: Sequence[Excursion], sigma: float, grain: float) -> Levels:
+def _levels(
+    defined: Sequence[tuple[int, float]],
+    blips: Sequence[Excursion],
+    sigma: float,
+    grain: float,
+    unit_variance: UnitVariance,
+) -> Levels:
     """The levels of the defined values, given as (index, value), without these blips."""
     off = {place: blip.agreed for blip in blips for place in range(blip.start, blip.end)}
     steady = [entry for place, entry in enumerate(defined) if place not in off]
@@ -123,16 +150,22 @@ def _levels(defined: Sequence[tuple[int, float]], blips: Sequence[Excursion], si
 
     if len(row) < FEWEST:
         return Levels((level(0, len(row)),) if row else (), sigma, placed)
-    furthest = max(FURTHEST * sigma, grain)
+
+    def of_units(before: int, after: int) -> float | None:
+        return unit_variance(steady[before][0], steady[after][0])
+
+    typical = typical_variance(len(row), of_units)
+    single = sigma if typical is None else min(sigma, max(sqrt(typical), grain / 2))
+    furthest = max(FURTHEST * single, grain)
     aside = [
         Aside(bisect(steady, defined[place]), agreed, max(-furthest, min(defined[place][1] - agreed, furthest)))
         for place, agreed in off.items()
     ]
-    candidates = _starts(row, max(penalty(len(row)) * sigma**2, FINEST**2))
+    candidates = _starts(row, max(penalty(len(row)) * single**2, FINEST**2))
     calm, candidates = _lasting_levels(row, candidates, furthest)
-    starts = significant_starts(level_values(calm, aside, grain), candidates)
+    starts = significant_starts(level_values(calm, aside, grain, of_units), candidates)
     confirmed = tuple(level(start, end) for start, end in pairwise([*starts, len(row)]))
-    new = newest_start(level_values([*calm[:-1], row[-1]], aside, grain), starts)
+    new = newest_start(level_values([*calm[:-1], row[-1]], aside, grain, of_units), starts)
     fresh = (level(starts[-1], new), level(new, len(row))) if new is not None else None
     return Levels(levels=confirmed, noise=sigma, blips=placed, fresh=fresh)
 

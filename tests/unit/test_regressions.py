@@ -118,12 +118,12 @@ def test_a_single_bad_run_is_told_apart() -> None:
     assert of(*[0.9] * 8, 0.99, *[0.9] * 8) == ()
 
 
-def test_a_bad_run_of_several_values_came_back_before_it_was_told() -> None:
+def test_a_bad_run_of_several_values_is_a_loss_that_was_regained() -> None:
     restless = [0.9, 0.84, 0.88, 0.94, 0.89, 0.84]
     bad = [of(*restless, *[0.5] * count, *restless[::-1]) for count in (1, 2, 3)]
     assert [[told(step) for step in steps] for steps in bad] == [
         [(6, "blip", -38.167, 1, 7)],
-        [(6, "blip", -38.167, 2, 8)],
+        [(6, "fixed", -38.167, 2, 8), (8, "better", 38.167, 6, None)],
         [(6, "fixed", -38.167, 3, 9), (9, "better", 38.167, 6, None)],
     ]
     assert of(*restless, 0.97, 0.98, *restless) == ()
@@ -136,18 +136,18 @@ def test_a_fall_at_the_newest_point_is_too_new_to_tell_until_it_lasts() -> None:
 
 
 def test_a_fall_too_new_to_tell_of_one_metric_goes_with_the_step_of_another() -> None:
-    rows = [(0.85 if i < 10 else 0.83, 0.9, 0.9 if i < 10 else 0.4) for i in range(12)]
+    rows = [(0.85 if i < 10 else 0.832, 0.9, 0.9 if i < 10 else 0.4) for i in range(12)]
     (step,) = steps_of(series(*(point(index, *row) for index, row in enumerate(rows))))
     assert (step.status, [one.name for one in step.metrics]) == ("open", ["recall", "f1"])
 
 
 def test_a_change_of_less_than_its_cases_can_tell_is_no_step() -> None:
-    values = [0.9] * 6 + [0.88] * 6
-    assert [told(step) for step in of(*values)] == [(6, "new", -2.0, 6, None)]
-    assert of(*[0.9] * 6, *[0.895] * 6) == ()
+    values = [0.9] * 6 + [0.887] * 6
+    assert [told(step) for step in of(*values)] == [(6, "new", -1.3, 6, None)]
+    assert of(*[0.9] * 6, *[0.89] * 6) == ()
     points = [point(index, value) for index, value in enumerate(values)]
     many = [one._replace(scorecard=one.scorecard._replace(expected_values=1000)) for one in points]
-    assert [told(step) for step in steps_of(series(*many))] == [(6, "open", -2.0, 6, None)]
+    assert [told(step) for step in steps_of(series(*many))] == [(6, "open", -1.3, 6, None)]
 
 
 def test_edits_since_the_last_output_of_an_earlier_commit_are_suspects() -> None:
@@ -205,11 +205,34 @@ def with_copies(*outputs: tuple[float, str]) -> Series:
 HIGH = tuple((0.9, f"high-{number}") for number in range(6))
 
 
+LOW = tuple((0.5, f"low-{number}") for number in range(3))
+
+
 def test_a_lower_level_of_copies_of_one_output_is_too_new_to_tell() -> None:
-    (step,) = steps_of(with_copies(*HIGH, (0.5, "low"), (0.5, "low"), (0.5, "low")))
+    (step,) = steps_of(with_copies(*HIGH, LOW[0], LOW[0], LOW[0]))
     assert (step.status, step.iterations, step.different) == ("new", 3, 1)
-    (step,) = steps_of(with_copies(*HIGH, *((0.5, f"low-{number}") for number in range(3))))
+    (step,) = steps_of(with_copies(*HIGH, *LOW))
     assert (step.status, step.iterations, step.different) == ("open", 3, 3)
+
+
+def test_copies_and_scoring_an_output_again_to_the_same_value_make_no_level() -> None:
+    assert steps_of(with_copies(*[HIGH[0]] * 6, *LOW)) == ()
+    again = [point(index, 0.9, cause=("ground_truth",)) for index in range(1, 6)]
+    assert steps_of(series(point(0, 0.9), *again, *(point(index, 0.5) for index in range(6, 9)))) == ()
+
+
+def test_a_step_among_copies_lies_at_the_first_output_that_differs() -> None:
+    (step,) = steps_of(with_copies(*HIGH, HIGH[0], HIGH[1], *LOW, LOW[0]))
+    assert (step.at, step.iterations, step.different) == (8, 4, 3)
+
+
+def test_a_loss_is_regained_if_the_newest_output_is_one_from_before_it_that_was_put_back() -> None:
+    (step,) = steps_of(with_copies(*HIGH, *LOW, HIGH[2], HIGH[2]))
+    assert (step.status, step.until, step.iterations) == ("fixed", 9, 3)
+    assert step.regained == pytest.approx(1.0)
+    assert steps_of(with_copies(*HIGH, LOW[0], HIGH[2])) == ()
+    (step,) = steps_of(with_copies(*HIGH, *LOW, HIGH[2], (0.5, "low-3")))
+    assert (step.status, step.until) == ("open", None)
 
 
 def test_errors_and_documents_are_compared_on_either_side() -> None:

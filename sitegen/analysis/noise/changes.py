@@ -148,16 +148,28 @@ class _Movement(NamedTuple):
     p_value: float | None
 
 
-def _movement(before: Scorecard, after: Scorecard, kind: str, flips: Flips) -> _Movement:
-    fixed, broken = _cell_count(flips.fixed), _cell_count(flips.broken)
+class UnitChange(NamedTuple):
+    """The change of the headline over the units that two outputs have in common."""
+
+    unit: Unit
+    spread: Spread | None
+    """None for fewer than two units."""
+
+
+def change_of_units(before: Scorecard, after: Scorecard, kind: str, flips: Flips) -> UnitChange:
+    """The change over units; *flips* between the two outputs are needed only for kinds that answer cases."""
     if traits_of(kind).answers_cases:
-        unit: Unit = "cases"
         # Variants answer the same cases, so their flips are averaged: they are not further cases.
         variants = variants_of(after)
-        spread = share_change(fixed / variants, broken / variants, cases_of(after))
-    else:
-        unit, pairs = paired_sample_of(before, after)
-        spread = ratio_change(pairs)
+        fixed, broken = _cell_count(flips.fixed) / variants, _cell_count(flips.broken) / variants
+        return UnitChange("cases", share_change(fixed, broken, cases_of(after)))
+    sample = paired_sample_of(before, after)
+    return UnitChange(sample.unit, ratio_change(sample.pairs))
+
+
+def _movement(before: Scorecard, after: Scorecard, kind: str, flips: Flips) -> _Movement:
+    fixed, broken = _cell_count(flips.fixed), _cell_count(flips.broken)
+    unit, spread = change_of_units(before, after, kind, flips)
     if unit == "fields":
         fixed, broken = independent_flips(flips.fixed), independent_flips(flips.broken)
     change = spread.value if spread else _difference(before, after)

@@ -1,23 +1,29 @@
 """Tests whether a change of any metric is more than chance, by the same three tests as for the headline.
 
+Also how far units alone would make any metric vary, for the tests of steps.
+
 Metrics of kind ``responses`` that are means over answers are tested over the test cases that both sides answered.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from math import fsum
 from typing import Final
 
-from sitegen.analysis.noise.changes import change_verdict, mean_verdict
+from sitegen.analysis.deltas import differing_roles
+from sitegen.analysis.noise.changes import FEWEST, change_of_units, change_verdict, mean_verdict
 from sitegen.analysis.noise.samples import is_counted
 from sitegen.model.cells import Flips
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, Noise
 from sitegen.model.scorecards import Answer, Scorecard
+from sitegen.model.series import Point
 from sitegen.stats.intervals import Paired, Share, ratio_change
+from sitegen.stats.step_tests import UnitVariance
 
 
 def metric_verdict(
@@ -43,6 +49,34 @@ def metric_verdict(
         noise=noise if is_headline else None,
         higher_is_better=spec.higher_is_better,
     )
+
+
+def variance_by_units(points: Sequence[Point], kind: str, metric: str) -> UnitVariance:
+    """The variance of a metric of one output, estimated from how the units of two outputs differ.
+
+    It is half the squared standard error of the change between them, over the same units as in a verdict on that
+    change. None if only one side is scored, if anything but the output differs, if there are fewer than ``FEWEST``
+    units, or if the metric is no sample of units.
+    """
+    traits = traits_of(kind)
+
+    @cache
+    def variance(before: int, after: int) -> float | None:
+        first, last = points[before], points[after]
+        is_headline = last.scorecard.metrics[0].name == metric
+        if traits.answers_cases and not (is_headline and before == after - 1):
+            return None  # the cases that flipped are counted for neighbours alone
+        if not traits.answers_cases and not _has_units(metric, last.scorecard):
+            return None
+        if differing_roles(first.snapshot, last.snapshot) != ("outputs",):
+            return None
+        if first.scorecard.status != "scored" or last.scorecard.status != "scored":
+            return None
+        cards = [card if is_headline else _with_headline(metric, card) for card in (first.scorecard, last.scorecard)]
+        spread = change_of_units(cards[0], cards[1], kind, last.flips or Flips()).spread
+        return spread.error**2 / 2 if spread and spread.freedom + 1 >= FEWEST else None
+
+    return (lambda before, after: None) if traits.is_recorded else variance
 
 
 def _has_units(name: str, card: Scorecard) -> bool:
