@@ -205,6 +205,43 @@ class PatternSummary(NamedTuple):
     """The headline if these errors were right; None if the headline is no ratio of the counts."""
 
 
+class FlipsAfterEdit(NamedTuple):
+    """An output made after an edit of instructions, at which values of a field flipped."""
+
+    at: int
+    """Index of the point."""
+    fixed: int
+    broken: int
+
+
+class FailingValue(NamedTuple):
+    """A value of a field that is wrong in the newest output."""
+
+    label: str
+    """Its path, with list items by their names."""
+    document: str
+    expected: str
+    """Cut; empty if nothing was expected."""
+    actual: str
+    outputs: int
+    """Number of different outputs that have been wrong there without interruption."""
+
+
+class FieldSummary(NamedTuple):
+    """What became of a field of one eval."""
+
+    attribute: str
+    wrong: int
+    """Values that are wrong in the newest output."""
+    judged: int
+    right: tuple[float | None, ...]
+    """Share of right values, 0..1, at the newest points; None where the field was not judged."""
+    moves: tuple[FlipsAfterEdit, ...]
+    """Newest first."""
+    failing: tuple[FailingValue, ...]
+    """Those that have been wrong for longest."""
+
+
 class EvalSummary(NamedTuple):
     """The stored summary of an eval and its points, for the overview and the pages of commits and edits."""
 
@@ -244,6 +281,8 @@ class EvalSummary(NamedTuple):
     """Number of iterations, and of different outputs among them."""
     patterns: tuple[PatternSummary, ...] = ()
     """What wrong values of the newest output have in common: the patterns of the most errors first."""
+    fields: tuple[FieldSummary, ...] = ()
+    """Those that were ever wrong."""
 
 
 class Effect(NamedTuple):

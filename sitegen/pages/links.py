@@ -58,6 +58,7 @@ def _of_eval(pattern: str) -> Callable[[str], str]:
 overview = _fixed("index.html")  # the first page
 regressions = _fixed("regressions.html")  # steps: where a level changed beyond noise
 methods = _fixed("methods.html")  # how every number is computed
+fields = _fixed("fields.html")  # every field path over all evals
 suspect_labels = _fixed("suspect-labels.html")  # the labels of all evals that may be wrong
 problems = _fixed("problems.html")  # what could not be seen or scored
 instructions = _fixed("instructions/index.html")  # all instruction files

@@ -203,7 +203,7 @@ def make_environment(
     from sitegen.html import charts, formats
     from sitegen.html.cells import output
     from sitegen.model.outcomes import ERROR_TYPES
-    from sitegen.pages import change_text, labels
+    from sitegen.pages import change_text, fields, labels
     from sitegen.pages.commit import move_rows
     from sitegen.pages.compare import compare_rows
     from sitegen.pages.edit import diff_rows, effect_rows
@@ -280,6 +280,7 @@ def make_environment(
         compare_rows=compare_rows,
         trend_chart=trend_chart,
         trend_rows=trend_rows,
+        fields=fields,
         report_rows=report_rows,
         diff_rows=diff_rows,
         edit_rows=edit_rows,

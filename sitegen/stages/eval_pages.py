@@ -11,6 +11,7 @@ from sitegen.analysis.blame import Blame, by_attribute
 from sitegen.analysis.cached import CacheStore
 from sitegen.analysis.deltas import graded_since, under_rules_of
 from sitegen.analysis.effects import peak
+from sitegen.analysis.field_summaries import field_summaries
 from sitegen.analysis.series import HEADLINES, headline, problems_of_point, standing_problems
 from sitegen.analysis.standing import last_change, since_best
 from sitegen.analysis.suspect_truth import suspect_truth
@@ -143,6 +144,7 @@ def record_of(
         iterations=series.iterations,
         outputs=series.outputs,
         patterns=patterns,
+        fields=field_summaries(series),
     )
     problems = [problems_of_point(series.info.id, point.snapshot, point.scorecard) for point in series.points]
     return EvalRecord(

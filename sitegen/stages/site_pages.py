@@ -20,6 +20,7 @@ from sitegen.pages.data import search
 from sitegen.pages.data.badges import badge_files
 from sitegen.pages.data.exports import index_file, schema_files
 from sitegen.pages.data.feed import feed_file
+from sitegen.pages.fields import fields_page
 from sitegen.pages.instructions.page import EditEffects, FileEdit, instructions_page
 from sitegen.pages.methods import methods_page
 from sitegen.pages.overview.instructions_only import InstructionOverview, instruction_overview
@@ -132,6 +133,7 @@ class SitePages(NamedTuple):
                 ),
             ),
             (links.regressions(), lambda: regressions_page(summaries, mutes, _moved_edits(timeline))),
+            (links.fields(), lambda: fields_page(summaries)),
             (links.suspect_labels(), lambda: suspect_labels_page(summaries)),
             (links.methods(), lambda: methods_page(_explained_metrics(timeline, infos))),
             (links.problems(), lambda: problems_page(causes, infos, head, revision)),

@@ -1,0 +1,97 @@
+"""Sums up what became of each field of an eval: its trend, the edits that moved it, the values that keep failing."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from heapq import nlargest, nsmallest
+from typing import Final
+
+from sitegen.analysis.copies import OutputCounter
+from sitegen.model.cells import Cell
+from sitegen.model.metrics import Counts
+from sitegen.model.series import FailingValue, FieldSummary, FlipsAfterEdit, Point, Series
+from sitegen.stats.counts import errors, judged
+from sitegen.text.values import written
+
+POINTS: Final = 20
+"""Points of a field's trend, the newest ones."""
+MOVES: Final = 2
+"""Outputs with an edit that are named of a field: those at which most of its cells flipped."""
+FAILING: Final = 2
+"""Values that are named of a field: those that have been wrong for most outputs."""
+_LONGEST: Final = 60
+"""Characters of a value that fails."""
+
+
+def field_summaries(series: Series) -> tuple[FieldSummary, ...]:
+    """The fields of an eval of which a cell was ever wrong, in the order of the cells."""
+    points = series.points
+    if not points:
+        return ()
+    cells: dict[str, list[Cell]] = defaultdict(list)
+    for cell in series.cells.cells:
+        cells[cell.attribute].append(cell)
+    columns = [dict(point.scorecard.fields) for point in points[-POINTS:]]
+    outputs = OutputCounter([point.first_with_output for point in points])
+    moves = _moves(points)
+    last = len(points) - 1
+    summaries = []
+    for attribute, of_field in cells.items():
+        if not any(run.is_wrong for cell in of_field for run in cell.runs):
+            continue
+        now = columns[-1].get(attribute, Counts())
+        streaks = [(since, cell) for cell in of_field if (since := cell.wrong_since(last)) is not None]
+        oldest = nsmallest(FAILING, streaks, key=lambda streak: (streak[0], streak[1].label))
+        summaries.append(
+            FieldSummary(
+                attribute=attribute,
+                wrong=errors(now),
+                judged=judged(now),
+                right=tuple([_share_right(column.get(attribute)) for column in columns]),
+                moves=tuple(sorted(nlargest(MOVES, moves.get(attribute, ()), key=_size), reverse=True)),
+                failing=tuple(_failing(cell, outputs.between(since, last + 1), last) for since, cell in oldest),
+            )
+        )
+    return tuple(summaries)
+
+
+def _moves(points: Sequence[Point]) -> dict[str, list[FlipsAfterEdit]]:
+    """For each field the outputs after an edit at which its cells flipped.
+
+    A copy that was committed with the edit was not made with it: the edit counts for the next output that is none.
+    """
+    moves: dict[str, list[FlipsAfterEdit]] = defaultdict(list)
+    edited = False
+    for index, point in enumerate(points):
+        edited |= bool(point.edits)
+        if not edited or point.first_with_output is not None:
+            continue
+        edited = False
+        if point.flips is None:
+            continue
+        fixed, broken = dict(point.flips.fixed), dict(point.flips.broken)
+        for attribute in fixed | broken:
+            moves[attribute].append(FlipsAfterEdit(index, fixed.get(attribute, 0), broken.get(attribute, 0)))
+    return moves
+
+
+def _size(move: FlipsAfterEdit) -> tuple[int, int]:
+    return move.fixed + move.broken, move.at
+
+
+def _share_right(counts: Counts | None) -> float | None:
+    total = judged(counts) if counts else 0
+    return 1 - errors(counts) / total if counts and total else None
+
+
+def _failing(cell: Cell, outputs: int, last: int) -> FailingValue:
+    run = cell.at(last)
+    assert run is not None
+    return FailingValue(
+        label=cell.label,
+        document=cell.document,
+        expected=(written(run.expected) or "")[:_LONGEST],
+        actual=(written(run.actual) or "")[:_LONGEST],
+        outputs=outputs,
+    )

@@ -1,0 +1,119 @@
+"""The page of all fields: each field path over all evals that have it, those with most errors first."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from markupsafe import Markup
+
+from sitegen.html import charts
+from sitegen.html.cells import code, text
+from sitegen.model.noise import Ends
+from sitegen.model.series import EvalInfo, EvalSummary, FailingValue, FieldSummary, FlipsAfterEdit, Headline
+from sitegen.model.site import Page
+from sitegen.pages import links
+from sitegen.pages.labels import outputs
+
+FIELDS: Final = 60
+"""Field paths that the page shows, those with most errors now."""
+
+
+class FieldInEval(NamedTuple):
+    """A field of one eval, and the eval's points, to which its moves lead."""
+
+    info: EvalInfo
+    field: FieldSummary
+    headlines: tuple[Headline, ...]
+
+
+class FieldOverEvals(NamedTuple):
+    """A field path in all evals that have it."""
+
+    attribute: str
+    wrong: int
+    """Values that are wrong in the newest outputs."""
+    judged: int
+    evals: tuple[FieldInEval, ...]
+    """Those with most errors first."""
+
+    @property
+    def anchor(self) -> str:
+        """Where the page shows it."""
+        return links.slug(self.attribute)
+
+
+class FieldsView(NamedTuple):
+    """What ``pages/fields.html`` shows."""
+
+    fields: tuple[FieldOverEvals, ...]
+    more: int
+    """Fields that are not shown."""
+    evals: int
+    nav: str = "evals"
+
+
+def fields_page(summaries: Iterable[EvalSummary]) -> Page:
+    """The page of all fields that were ever wrong in an eval that is not deleted."""
+    alive = [summary for summary in summaries if not summary.deleted]
+    by_path: dict[str, list[FieldInEval]] = defaultdict(list)
+    for summary in alive:
+        for field in summary.fields:
+            by_path[field.attribute].append(FieldInEval(summary.info, field, summary.headlines))
+    fields = [_over_evals(attribute, evals) for attribute, evals in by_path.items()]
+    fields.sort(key=lambda field: (-field.wrong, field.attribute))
+    view = FieldsView(fields=tuple(fields[:FIELDS]), more=len(fields[FIELDS:]), evals=len(alive))
+    return Page(links.fields(), "pages/fields.html", view)
+
+
+def _over_evals(attribute: str, evals: list[FieldInEval]) -> FieldOverEvals:
+    return FieldOverEvals(
+        attribute=attribute,
+        wrong=sum(entry.field.wrong for entry in evals),
+        judged=sum(entry.field.judged for entry in evals),
+        evals=tuple(sorted(evals, key=lambda entry: (-entry.field.wrong, entry.info.id))),
+    )
+
+
+def field_rows(fields: Iterable[FieldOverEvals]) -> Markup:
+    """For each field a row that names it, and a row for each of its evals."""
+    return Markup("".join(_field_body(field) for field in fields))
+
+
+def _field_body(field: FieldOverEvals) -> str:
+    wrong_in = sum(bool(entry.field.wrong) for entry in field.evals)
+    number = f"{wrong_in} of {len(field.evals)} evals" if len(field.evals) > 1 else "1 eval"
+    state = f"{field.wrong:,} of {field.judged:,} values wrong now, in {number}" if field.wrong else "right now"
+    rows = "".join([_eval_of_field(entry) for entry in field.evals])
+    head = f"<a href=#{text(field.anchor)}>{code(field.attribute)}</a> <span>{state}</span>"
+    return f"<tbody id={text(field.anchor)}><tr class=cellname><th scope=rowgroup colspan=5>{head}\n{rows}</tbody>"
+
+
+def _eval_of_field(entry: FieldInEval) -> str:
+    field = entry.field
+    page = text(links.field(entry.info.id, field.attribute))
+    line = charts.spark(field.right, Ends(0.0, 1.0))
+    spark = (
+        f'<svg class=spark viewBox="0 0 {charts.SPARK_WIDTH} {charts.SPARK_HEIGHT}" role=img '
+        f'aria-label="share of right values, newest {len(field.right)} points"><path d="{line.line}"/></svg>'
+    )
+    right = f"{field.judged - field.wrong:,} of {field.judged:,}" if field.judged else "not judged"
+    moves = "<br>".join([_field_move(entry, move) for move in field.moves])
+    failing = "<br>".join([_failing_value(value) for value in field.failing])
+    return (
+        f"<tr><td><a href={page}>{text(entry.info.name)}</a><td class=nowrap>{right}<td>{spark}"
+        f"<td>{moves}<td class=wrap>{failing}\n"
+    )
+
+
+def _field_move(entry: FieldInEval, move: FlipsAfterEdit) -> str:
+    at = entry.headlines[move.at]
+    parts = [f"{number:,} {word}" for number, word in ((move.fixed, "fixed"), (move.broken, "broken")) if number]
+    return f"<a href={text(links.report(entry.info.id, at.slug))}>{text(at.label)}</a>: {', '.join(parts)}"
+
+
+def _failing_value(value: FailingValue) -> str:
+    where = f"{value.document}: {value.label}" if value.document else value.label
+    expected, actual = (text(side) or "nothing" for side in (value.expected, value.actual))
+    return f"{code(where)} <bdi>{expected}</bdi> → <bdi>{actual}</bdi> <i>for {outputs(value.outputs)}</i>"

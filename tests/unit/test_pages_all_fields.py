@@ -1,0 +1,63 @@
+"""The page of all fields: a field path over all evals that have it."""
+
+from sitegen.analysis.field_summaries import field_summaries
+from sitegen.model.cells import Cell, CellMap, Flips, Run
+from sitegen.model.series import EvalSummary, FailingValue, FieldSummary, FlipsAfterEdit, Series
+from sitegen.pages.fields import FIELDS, FieldsView, fields_page
+from sitegen.render.environment import Renderer, find_templates
+from tests import pages_sample as sample
+
+
+def _series() -> Series:
+    """Three points: one wall flips twice, one has always been wrong, and a field was never wrong."""
+    points = [point._replace(edits=(), flips=None) for point in sample.points(3)]
+    points[1] = points[1]._replace(edits=(sample.edit(1),), flips=Flips(broken=(("walls[].area", 1),)))
+    points[2] = points[2]._replace(edits=(sample.edit(2),), flips=Flips(fixed=(("walls[].area", 2), ("other", 1))))
+    right, wrong = Run(0, "correct", "7", "7"), Run(0, "wrong_value", "7", '"<b>"')
+    flips = (right, wrong._replace(start=1), right._replace(start=2))
+    cells = (
+        Cell("", "walls[0].area", "walls[].area", False, flips, "walls[N].area"),
+        Cell("", "walls[1].area", "walls[].area", False, (wrong,), "walls[W13].area"),
+        Cell("", "name", "name", False, (right,)),
+    )
+    return sample.series(3)._replace(points=tuple(points), cells=CellMap(3, cells))
+
+
+def _eval(eval_id: str, *fields: FieldSummary) -> EvalSummary:
+    summary = sample.summary(sample.series(3))
+    return summary._replace(info=summary.info._replace(id=eval_id, name=eval_id.upper()), fields=fields)
+
+
+def _field(attribute: str, wrong: int = 0) -> FieldSummary:
+    failing = (FailingValue(f"{attribute} of W13", "", "7", "<b>", 3),) if wrong else ()
+    return FieldSummary(
+        attribute, wrong, 9, (0.5, None, 1.0), (FlipsAfterEdit(1, 2, 0), FlipsAfterEdit(0, 0, 4)), failing
+    )
+
+
+def test_a_field_is_summed_up_with_its_edits_and_the_items_that_keep_failing():
+    (field,) = field_summaries(_series())
+    assert (field.attribute, field.moves) == ("walls[].area", (FlipsAfterEdit(2, 2, 0), FlipsAfterEdit(1, 0, 1)))
+    assert field.failing == (FailingValue("walls[W13].area", "", "7", "<b>", 3),)
+    assert len(field.right) == 3
+
+
+def test_fields_of_all_evals_with_the_same_path_stand_together_those_with_most_errors_first():
+    evals = [_eval("a", _field("name", 1), _field("w[].u", 2)), _eval("b", _field("w[].u", 3)), _eval("c")]
+    page = fields_page([*evals, _eval("d", _field("gone", 9))._replace(deleted=True)])
+    view = page.view
+    assert isinstance(view, FieldsView)
+    assert [(row.attribute, row.wrong, row.judged) for row in view.fields] == [("w[].u", 5, 18), ("name", 1, 9)]
+    assert [entry.info.id for entry in view.fields[0].evals] == ["b", "a"]
+    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    head = evals[0].headlines
+    assert f"<a href=evals/b/{head[1].slug}.html>{head[1].label}</a>: 2 fixed" in html
+    assert "5 of 18 values wrong now, in 2 of 2 evals" in html
+    assert "&lt;b&gt;" in html
+    assert "<b>" not in html.split("<table")[1]
+
+
+def test_of_very_many_fields_the_rest_is_counted():
+    page = fields_page([_eval("a", *[_field(f"f{number}", 1) for number in range(FIELDS + 2)])])
+    assert (len(sample.view_of(page).fields), sample.view_of(page).more) == (FIELDS, 2)
+    assert "No field was ever wrong" in Renderer([find_templates()], sample.SITE).render(fields_page([])).decode()
