@@ -1,4 +1,4 @@
-"""The tree of errors that end a command. What can be passed over is a Problem instead, and never ends anything."""
+"""The errors that end a command. Anything that need not end it is a ``Problem`` instead."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class SitegenError(Exception):
         self._more = more
 
     def __str__(self) -> str:
-        """What, where, a line for each place, and what to do; what cannot be seen in a name is spelled out."""
+        """What, where (a line for each place) and what to do. Invisible characters are spelled out."""
         lines = [self.message]
         if self.where:
             lines += [f"  at: {self.where}", *(f"      {place}" for place in self._more)]
@@ -29,7 +29,7 @@ class SitegenError(Exception):
 
 
 def _printable(text: str) -> str:
-    """The text on one line, with line breaks and other characters that have no picture spelled as Python does."""
+    """The text on one line, with line breaks and other characters that cannot be printed as Python escapes them."""
     if text.isprintable():
         return text
     return "".join(
@@ -38,11 +38,11 @@ def _printable(text: str) -> str:
 
 
 class ConfigurationError(SitegenError):
-    """sitegen.toml, the manifest or a mapping says something that sitegen does not understand."""
+    """sitegen.toml, the manifest, a mapping or an option is wrong."""
 
 
 class RepositoryError(SitegenError):
-    """There is no repository, git does not want to read it, or the revision does not exist."""
+    """There is no repository, git refuses to read it, or the revision does not exist."""
 
 
 class ShallowRepositoryError(RepositoryError):
@@ -50,13 +50,13 @@ class ShallowRepositoryError(RepositoryError):
 
 
 class MissingObjectsError(RepositoryError):
-    """git lacks a content that history names. In a build it is a problem of the part that needs it."""
+    """git lacks a content that the history refers to. In a build it is a problem of the part that needs it."""
 
     def __init__(self, path: str | None = None, commit: str | None = None) -> None:
         """Say of which file and which commit the content is, if that is known."""
         where = path if path is None or commit is None else f"{path} at {commit[:7]}"
         super().__init__(
-            "Contents that history names are missing from this clone, a partial or a damaged one.",
+            "This clone is partial or damaged: contents that the history refers to are missing.",
             where=where,
             fix="Run git fetch --refetch --no-filter, or clone again without --filter; then build again.",
         )
@@ -81,7 +81,7 @@ class MemoError(SitegenError):
 
 
 class MemoDamagedError(MemoError):
-    """The memo was damaged. It was put aside, so that what was begun can be begun again, without it."""
+    """The memo was damaged. It was moved aside, so that the command can begin again without it."""
 
 
 class WorkerError(SitegenError):
@@ -89,7 +89,7 @@ class WorkerError(SitegenError):
 
 
 class Notice(UserWarning):
-    """What a command passes over, and its user should know; the command line prints it."""
+    """Something that a command ignores and its user should know; the command line prints it."""
 
 
 class SecretsError(SitegenError):

@@ -37,7 +37,7 @@ def command(options: Options, *, strict: bool = False, public: bool = False) -> 
         gate.check(site.unmatched_redactions)
     print_text(closing_line(site))
     if not site.evals and (path := uncommitted_manifest(options)):
-        print_text(f"{path} is not committed, and nothing of it is read: commit it, or run sitegen build --worktree.")
+        print_text(f"{path} is not committed and was not read: commit it, or run sitegen build --worktree.")
     if site.failed or (strict and site.problems):
         sys.exit(PROBLEMS)
 

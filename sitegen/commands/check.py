@@ -65,7 +65,7 @@ def print_report_of(file: Path, markdown_file: Path | None) -> None:
             content = opened.read(LARGEST + 1)
     except OSError as error:
         raise SitegenError(
-            f"The file cannot be read: {error.strerror}.", where=str(file), fix="Name another."
+            f"The file cannot be read: {error.strerror}.", where=str(file), fix="Name another file."
         ) from None
     text = gate_markdown(read_report(content))
     if markdown_file:
@@ -79,7 +79,7 @@ def _base_of_workflow() -> str:
     branch = os.environ.get("GITHUB_BASE_REF")
     if not branch:
         raise ConfigurationError(
-            "There is nothing to compare with.", fix="Name the branch that the work goes to, --base main."
+            "There is nothing to compare with.", fix="Name the target branch, for example --base main."
         )
     return f"origin/{branch}"
 

@@ -85,7 +85,7 @@ def compare_files(
     Raises ConfigurationError for fewer than two prompts, NothingToReportError for a prompt without responses.
     """
     if len(set(prompts)) < 2 or len(set(prompts)) < len(prompts):
-        raise ConfigurationError("Two or more prompts are wanted, each once.", fix="Name their files.")
+        raise ConfigurationError("Two or more different prompts are needed.", fix="Name their files.")
     for name in prompts:
         if not Path(name).is_file():
             raise NothingToReportError("There is no such prompt.", where=name, fix="Name a file that is there.")
@@ -131,7 +131,7 @@ def read_sides(sides: list[str], eval_id: str | None) -> ComparedSides:
     """Interpret the arguments. Raises ConfigurationError if they do not fit together."""
     fix = "Give EVAL:VARIANT EVAL:VARIANT, EVAL@NUMBER EVAL@NUMBER, two revisions, or --eval EVAL and variants."
     if len(set(sides)) < len(sides):
-        raise ConfigurationError("The same is named twice.", fix=fix)
+        raise ConfigurationError("A side is named twice.", fix=fix)
     if eval_id is not None:
         sides = [
             side if side.startswith(("@", f"{eval_id}:", f"{eval_id}@")) else f"{eval_id}:{side}" for side in sides
@@ -140,13 +140,13 @@ def read_sides(sides: list[str], eval_id: str | None) -> ComparedSides:
         if not sides:
             return ComparedSides(eval_id)
     if len(sides) < 2:
-        raise ConfigurationError("There are not two sides to compare.", fix=fix)
+        raise ConfigurationError("Two sides to compare are needed.", fix=fix)
     for pattern in (_VARIANT, _ITERATION):
         matches = [pattern.fullmatch(side) for side in sides]
         if all(matches):
             return _of_one_eval([(match[1], match[2]) for match in matches if match], pattern, fix)
         if any(matches):
-            raise ConfigurationError("Both sides have to be of one sort.", where=" ".join(sides), fix=fix)
+            raise ConfigurationError("All sides have to be of the same kind.", where=" ".join(sides), fix=fix)
     if len(sides) > 2:
         raise ConfigurationError("More than two sides have to be variants or iterations of one eval.", fix=fix)
     return ComparedSides(revisions=tuple(sides))

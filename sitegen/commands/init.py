@@ -52,11 +52,13 @@ def init(repo: Path, templates: Sequence[str] = (), *, schema: str | None = None
     _print_files(files, root)
     new_files = [file for file in files if file.new]
     if PLACEHOLDER in requirement(source()) and any(file.path.suffix == ".yml" for file in new_files):
-        print_line(f"in the workflows, write where others get sitegen from in the place of {PLACEHOLDER}")
+        print_line(f"in the workflows, replace {PLACEHOLDER} by the address from which others install sitegen")
     if new_files and contents:
-        print_line("next: look over what was found, commit it, then sitegen build")
+        print_line("next: review these files, commit them, then run sitegen build")
     elif new_files:
-        print_line("next: put a ground_truth.csv and an extracted.json into evals/NAME/, then sitegen verify-one NAME")
+        print_line(
+            "next: put a ground_truth.csv and an extracted.json into evals/NAME/, then run sitegen verify-one NAME"
+        )
 
 
 def _print_files(files: Sequence[InitialisedFile], root: Path) -> None:
@@ -70,7 +72,7 @@ def _copy_templates(root: Path, templates: Sequence[str]) -> None:
     files = copy_templates(root, find_templates(), templates)
     _print_files(files, root)
     if any(file.new for file in files):
-        print_line("next: change them, then sitegen build")
+        print_line("next: change them, then run sitegen build")
 
 
 def _write_schema(root: Path, model: str) -> None:

@@ -61,7 +61,7 @@ class CallProgress:
         if self._bar is not None:
             self._bar.render_finish()
         if kind is KeyboardInterrupt:
-            print_line("stopped; what was answered is kept, and the same command goes on from there", error=True)
+            print_line("stopped; the answers so far are kept, and the same command continues from there", error=True)
 
     def step(self) -> None:
         """Count one more finished call."""

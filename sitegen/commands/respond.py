@@ -143,7 +143,7 @@ def _respond(asked_eval: AskedEval, request: RespondRequest, template: PromptTem
     outdated = 0 if request.again else responding.of_another_prompt(template, cases, file)
     if outdated:
         origin = f"{outdated} of the responses in {path.name} were made with another prompt"
-        print_line(f"sitegen: {origin}; --again makes all anew", error=True)
+        print_line(f"sitegen: {origin}; --again repeats them all", error=True)
     with CallProgress(f"Asking {settings.model}", len(todo), debug=request.debug) as progress:
         asked = responding.ask_for_responses(todo, template, file, settings, step=progress.step, log=progress.log)
     return _print_outcome(project, path, asked, "responses")
@@ -153,7 +153,9 @@ def _judge_template(asked_eval: AskedEval, prompt: Path | None) -> PromptTemplat
     named = prompt or _prompt_of_setting(asked_eval.project, asked_eval.place, "judge_prompt")
     template = read_prompt(named) if named else parse_template(JUDGE)
     if "output" not in template.placeholders:
-        raise ConfigurationError("The judge's prompt has no {output}.", where=str(named), fix="Say where it stands.")
+        raise ConfigurationError(
+            "The judge's prompt has no {output}.", where=str(named), fix="Put {output} where the answer belongs."
+        )
     return template
 
 
@@ -200,7 +202,7 @@ def _asked_eval(request: RespondRequest) -> AskedEval:
         )
     if place.entry.in_cases:
         raise ConfigurationError(
-            f"Responses of {eval_id!r} stand in the file of its expected texts, which would be written over.",
+            f"The responses of {eval_id!r} are in the file of its expected texts, which would be overwritten.",
             where=str(place.ground_truth),
             fix="Keep the test cases in a test_cases.json of their own.",
         )
@@ -231,7 +233,7 @@ def _prompt_of_setting(project: WorktreeProject, place: WorktreeEval, setting: s
     if name is None:
         return None
     if not isinstance(name, str):
-        raise ConfigurationError(f"The setting {setting!r} is no path.", fix="Write a path relative to the project.")
+        raise ConfigurationError(f"The setting {setting!r} is not a path.", fix="Write a path relative to the project.")
     return _inside(project, project.root / name)
 
 
@@ -281,7 +283,7 @@ def _inside(project: WorktreeProject, path: Path) -> Path:
     """A resolved path inside the project. Raises ConfigurationError for others: none may be sent or overwritten."""
     resolved = path.resolve()
     if not resolved.is_relative_to(project.root.resolve()):
-        raise ConfigurationError("The project names a file outside of it.", where=str(path), fix="Keep it inside.")
+        raise ConfigurationError("The project names a file outside itself.", where=str(path), fix="Keep it inside.")
     return resolved
 
 
@@ -289,7 +291,7 @@ def _print_outcome(project: WorktreeProject, path: Path, asked: CallOutcome, nou
     """Print the numbers of successes and failures, and return whether a call failed."""
     name = line(str(path.relative_to(project.root.resolve())))
     if not asked.calls:
-        print_line(f"{name}: nothing to do; --again makes all {noun} anew")
+        print_line(f"{name}: nothing to do; --again repeats all {noun}")
         return False
     for case_id, why in asked.failures:
         print_line(f"sitegen: case {line(case_id, 80)}: {why}", error=True)

@@ -94,7 +94,7 @@ def verify_one(request: VerifyRequest) -> None:
         _write_report(project, verified, document, results, results.parent)
     _print_or_write_results(request, document, [] if as_json else verified_text.one_eval(project, verified, methods))
     if output is None and (unsaved := unsaved_output(project, verified)):
-        message = f"{verified_text.shown_path(project, unsaved)} is no iteration yet, and was not scored."
+        message = f"{verified_text.shown_path(project, unsaved)} is not an iteration yet and was not scored."
         fix = f"sitegen verify-one {shlex.quote(eval_id)} {shlex.quote(str(unsaved))} --save"
         print_error(SitegenError(message, fix=fix))
     if open_report:

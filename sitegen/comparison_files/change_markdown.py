@@ -49,7 +49,7 @@ def change_lines(change: ResultChange) -> Iterator[str]:
             ("rules", change.origin.rules),
         )
         shares = ", ".join(f"{signed(value)} from {role}" for role, value in parts)
-        yield from (f"Of {change.metrics[0].label}, over the documents of both: {shares}.", "")
+        yield from (f"Parts of the change of {change.metrics[0].label}, over the common documents: {shares}.", "")
     if change.chance:
         yield from (*_chance_lines(change, change.chance), "")
     counted = (
@@ -61,7 +61,7 @@ def change_lines(change: ResultChange) -> Iterator[str]:
     yield from (*table(heads, rows, (2, 3)), "")
     yield f"Right on both sides: {count(change.still_right)}."
     if change.unpaired:
-        yield f"On one side only, because the ground truth is not the same: {count(change.unpaired)}."
+        yield f"On one side only, because the ground truth differs: {count(change.unpaired)}."
     yield ""
     flips = (
         (

@@ -106,7 +106,7 @@ def _pair_lines(pair: VariantPair, *, several: bool, alpha: float) -> Iterator[s
     yield ""
     if tests:
         better = (f"{first} better", "Equal", f"{second} better")
-        heads = ("Metric", first, second, "Change", *better, "Effect", "Responses", "Least number")
+        heads = ("Metric", first, second, "Change", *better, "Effect", "Responses", "Responses needed")
         yield from (*table(heads, map(_test_numbers, tests), range(1, len(heads))), "")
         adjusted = ("p (Holm)",) if several else ()
         heads = ("Metric", "Test", "Statistic", "p", *adjusted, "Better", "Remark")

@@ -62,7 +62,7 @@ def compare_variants(project: WorktreeProject, eval_id: str, names: Sequence[str
             raise ConfigurationError(f"The eval {eval_id!r} has no variant {name!r}.", fix=fix)
     chosen = [variants[name] for name in dict.fromkeys(names or variants)]
     if len(chosen) < 2:
-        raise ConfigurationError(f"Of the eval {eval_id!r} there are no two variants to compare.", fix=fix)
+        raise ConfigurationError(f"The eval {eval_id!r} has fewer than two variants to compare.", fix=fix)
     thresholds = _thresholds(verified.place.kind, verified.place.entry.thresholds)
     comparison = variant_comparison(eval_id, chosen, _alpha_of(verified.place.entry))
     return ComparisonWithThresholds(ComparisonDocument(variants=(comparison,)), {eval_id: thresholds})

@@ -43,7 +43,7 @@ def check(options: Options, base: str, *, exact: bool = False) -> GateReport:
             raise ConfigurationError(
                 f"At the base, {start[:7]}: {error.message}",
                 where=error.where,
-                fix="The head is right: merge it without the gate, this once.",
+                fix="The head is valid: merge it once without the gate.",
             ) from None
         parts = CopiedParts(parts)  # the fold of the head continues that of the base, where it can
         later = Study.of(head, memo, parts)
@@ -61,7 +61,7 @@ def _base_commit(head: Project, base: str, *, exact: bool) -> str:
         raise RepositoryError(
             f"{head.revision!r} and {base!r} have no commit in common.",
             where=str(head.place.top),
-            fix="Name the branch that the work began on, or compare with the revision itself: --exact.",
+            fix="Name the branch where the work began, or compare with the revision itself: --exact.",
         )
     return start
 

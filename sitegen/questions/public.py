@@ -139,5 +139,6 @@ def _secrets_error(places: list[SecretPlace], *, removed: int) -> SecretsError:
         f"{count} like a secret: the site must not be published.{gone}",
         where=listed[0],
         more=tuple(listed[1:]),
-        fix="Revoke it and name its field under redact; if it is none, list the whole text under allow in [public].",
+        fix="Revoke the secret and name its field under redact. If it is not a secret, list its whole text under allow "
+        "in [public].",
     )

@@ -22,19 +22,19 @@ def _amount(name: str, label: str, explanation: str, unit: str) -> MetricSpec:
 
 
 USAGE_METRICS: Final = (
-    _amount("cost", "Total cost", "The sum of what the answers cost, as the files state it.", "USD"),
+    _amount("cost", "Total cost", "The sum of the costs of the answers, as the files state them.", "USD"),
     _amount("tokens_in", "Tokens in", "The sum of the tokens that the model read, from a cache or not.", "tokens"),
     _amount("tokens_out", "Tokens out", "The sum of the tokens that the model wrote.", "tokens"),
     _amount(
         "latency_median",
         "Median latency",
-        "The median of the seconds that an answer took; of two middle ones their mean.",
+        "The median time of an answer; with two middle values, their mean.",
         "s",
     ),
     _amount(
         "latency_p95",
         "95th percentile of latency",
-        "The shortest time that 95 % of the answers stayed within (nearest rank).",
+        "The shortest time within which 95 % of the answers arrived (nearest rank).",
         "s",
     ),
 )

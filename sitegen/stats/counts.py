@@ -124,7 +124,7 @@ FIELD_ACCURACY: Final = CountRatio(
     name="field_accuracy",
     label="Field accuracy",
     initial="A",
-    explanation="(TP + TN) / attributes judged, agreed blanks included.",
+    explanation="(TP + TN) / attributes judged, including those that are empty on both sides.",
     note="",
     parts=lambda counts: (counts.tp + counts.tn, judged(counts)),
 )

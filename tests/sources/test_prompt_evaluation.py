@@ -221,7 +221,7 @@ def test_the_level_of_significance_and_the_form_of_the_picture_are_configured(pr
     ("words", "what", "fix"),
     [
         ((BASE, ENHANCED), "Prompts are compared by their responses to test cases.", "--test_cases FILE"),
-        ((BASE, "--test_cases", CASES), "Two or more prompts are wanted, each once.", "Name their files."),
+        ((BASE, "--test_cases", CASES), "Two or more different prompts are needed.", "Name their files."),
         (
             (BASE, "README.md", "--test_cases", CASES),
             "There are no responses of the prompt README.md.",

@@ -351,9 +351,7 @@ def test_a_manifest_that_is_not_committed_is_named_with_what_to_do(tmp_path):
     repo = GitRepo(tmp_path / "new")
     repo.commit({"prompts/a.md": "Answer.\n"})
     repo.checkout()
-    told = (
-        "evals/manifest.yaml is not committed, and nothing of it is read: commit it, or run sitegen build --worktree."
-    )
+    told = "evals/manifest.yaml is not committed and was not read: commit it, or run sitegen build --worktree."
     assert told not in run("build", repo.path, "--out", tmp_path / "out").stdout
     (repo.path / "evals").mkdir()
     (repo.path / "evals/manifest.yaml").write_text("evals: {tone: {kind: judged, outputs: results.jsonl}}\n")

@@ -184,7 +184,7 @@ def test_histories_without_a_common_commit_are_refused_with_what_to_do(repo):
     assert done.stderr == (
         "sitegen: 'HEAD' and 'main' have no commit in common.\n"
         f"  at: {repo.path}\n"
-        "  do: Name the branch that the work began on, or compare with the revision itself: --exact.\n"
+        "  do: Name the branch where the work began, or compare with the revision itself: --exact.\n"
     )
 
 
@@ -317,7 +317,7 @@ def test_without_a_base_outside_of_a_pull_request_it_says_what_to_name(repo):
     done = run("check", "--repo", repo.path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "sitegen: There is nothing to compare with.\n  do: Name the branch that the work goes to, --base main.\n"
+        "sitegen: There is nothing to compare with.\n  do: Name the target branch, for example --base main.\n"
     )
 
 
@@ -378,7 +378,7 @@ def test_a_broken_manifest_at_the_base_is_not_taken_for_one_at_the_head(repo):
     done = check(repo)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"sitegen: At the base, {base[:7]}: The manifest cannot be read")
-    assert done.stderr.endswith("  do: The head is right: merge it without the gate, this once.\n")
+    assert done.stderr.endswith("  do: The head is valid: merge it once without the gate.\n")
 
 
 def test_junit_has_a_suite_an_eval_and_a_case_a_limit(repo, tmp_path):

@@ -539,7 +539,7 @@ def test_what_cannot_be_asked_ends_with_2(
 @pytest.mark.parametrize(
     ("entry", "why"),
     [
-        ("settings: {prompt: ../secret.md}", "The project names a file outside of it."),
+        ("settings: {prompt: ../secret.md}", "The project names a file outside itself."),
         (
             "outputs: ../../../taken.json",
             "evals.sums.outputs is text ('../../../taken.json'): it leads out of the project.",
@@ -561,7 +561,7 @@ def test_a_link_of_the_project_to_a_file_outside_is_not_sent(commands: Commands,
     with serving(add) as api:
         commands.configure(api)
         done = commands.run("respond", "sums")
-    assert (done.code, done.err.splitlines()[0]) == (2, "The project names a file outside of it.")
+    assert (done.code, done.err.splitlines()[0]) == (2, "The project names a file outside itself.")
     assert api.requests == []
 
 

@@ -198,7 +198,7 @@ def test_an_overwritten_output_that_no_iteration_holds_is_pointed_at(repo):
     done = run("verify-one", "names", "--repo", repo.path)
     assert done.stdout.startswith("names  evals/names/results/iteration-001/extracted.json\n")
     assert done.stderr == (
-        "sitegen: evals/names/extracted.json is no iteration yet, and was not scored.\n"
+        "sitegen: evals/names/extracted.json is not an iteration yet and was not scored.\n"
         f"  do: sitegen verify-one names {folder}/extracted.json --save\n"
     )
 

@@ -81,7 +81,7 @@ def test_the_report_of_a_change_is_what_it_should_be():
         "| Judgements | McNemar, exact binomial |     1.000 | 1.000 |        |\n"
         "\n"
         "Right on both sides: 1,200.\n"
-        "On one side only, because the ground truth is not the same: 3.\n"
+        "On one side only, because the ground truth differs: 3.\n"
         "\n"
         "### Judgements\n"
         "\n"

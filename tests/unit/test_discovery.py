@@ -202,7 +202,7 @@ def test_what_was_found_takes_the_place_of_the_example_and_overwrites_nothing(pr
     assert (clone / "evals/manifest.yaml").read_text() == found.manifest
     assert (clone / "sitegen.toml").read_text() == 'title = "Ours"\n'
     assert "kept   sitegen.toml" in done.stdout.splitlines()
-    assert done.stdout.splitlines()[-1] == "next: look over what was found, commit it, then sitegen build"
+    assert done.stdout.splitlines()[-1] == "next: review these files, commit them, then run sitegen build"
 
 
 def test_where_nothing_is_found_it_says_what_it_looked_for(tmp_path):

@@ -41,7 +41,7 @@ def project(tmp_path: Path) -> GitRepo:
 def test_everything_is_written_into_a_project_that_has_nothing(project):
     done = run("init", cwd=project.path)
     assert (done.returncode, done.stderr) == (0, "")
-    hint = f"in the workflows, write where others get sitegen from in the place of {PLACEHOLDER}\n"
+    hint = f"in the workflows, replace {PLACEHOLDER} by the address from which others install sitegen\n"
     assert done.stdout == NOTHING + "".join(f"wrote  {path}\n" for path in PATHS) + (
         hint if source() is None else ""
     ) + ("next: put a ground_truth.csv and an extracted.json into evals/NAME/, then sitegen verify-one NAME\n")

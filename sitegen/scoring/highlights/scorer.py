@@ -24,10 +24,10 @@ METRICS: Final = (
     MetricSpec(
         "accuracy",
         "Accuracy",
-        "Correct / expected highlights, which is recall: undefined if none is expected, 1 for whoever marks all.",
+        "Correct / expected highlights, which is recall: undefined if none is expected, 1 if all is highlighted.",
     ),
-    MetricSpec("precision", "Precision", "Correct / highlights given: what accuracy does not see."),
-    MetricSpec("f1", "F1", "2 × correct / (expected + given), from the highlights of all paragraphs together."),
+    MetricSpec("precision", "Precision", "Correct / actual highlights, which accuracy does not take into account."),
+    MetricSpec("f1", "F1", "2 × correct / (expected + actual), from the highlights of all paragraphs together."),
 )
 
 MAX_MARKS: Final = 2_000

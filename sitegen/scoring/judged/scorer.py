@@ -32,11 +32,11 @@ METRICS: Final = (
     MetricSpec(
         "score",
         "Score",
-        "The mean of the cases' scores as the judge gave them; of a case without one, its judges' mean.",
+        "The mean of the scores of the cases as the tool gave them; for a case without one, the mean of its judges.",
     ),
     stats.RATIOS[0].spec._replace(explanation=f"{stats.RATIOS[0].explanation} {_COUNTED}"),
     *(ratio.spec for ratio in stats.RATIOS[1:]),
-    MetricSpec("pass_rate", "Pass rate", "Cases that passed / cases of which the tool says whether they passed."),
+    MetricSpec("pass_rate", "Pass rate", "Cases that passed / cases with a verdict."),
 )
 
 

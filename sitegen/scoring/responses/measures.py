@@ -23,7 +23,7 @@ METRICS: Final = (
     MetricSpec(
         "accuracy",
         "Accuracy",
-        "The share of responses equal to the expected text, trimmed and regardless of case; failed calls left out.",
+        "The share of responses that equal the expected text, trimmed and regardless of case, without failed calls.",
         least=0.85,
         when_failed="read the wrong answers, category by category, and say in the prompt what they miss.",
         when_undefined=_TEXTS,
