@@ -128,7 +128,7 @@ def test_without_matplotlib_two_files_are_written_and_it_says_what_to_install(pr
         (("notes@1", "notes@9"), "The eval 'notes' has no iteration 9."),
         (("nothing@1", "nothing@2"), "There is no eval 'nothing'."),
         (("HEAD", "nowhere"), "There is no revision 'nowhere'"),
-        (("HEAD",), "There are not two sides to compare."),
+        (("HEAD",), "Two sides to compare are needed."),
     ],
 )
 def test_what_cannot_be_compared_ends_with_what_to_do(project, arguments, what):

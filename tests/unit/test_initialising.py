@@ -44,7 +44,7 @@ def test_everything_is_written_into_a_project_that_has_nothing(project):
     hint = f"in the workflows, replace {PLACEHOLDER} by the address from which others install sitegen\n"
     assert done.stdout == NOTHING + "".join(f"wrote  {path}\n" for path in PATHS) + (
         hint if source() is None else ""
-    ) + ("next: put a ground_truth.csv and an extracted.json into evals/NAME/, then sitegen verify-one NAME\n")
+    ) + ("next: put a ground_truth.csv and an extracted.json into evals/NAME/, then run sitegen verify-one NAME\n")
     assert set(content(project.path)) >= set(PATHS)
 
 
