@@ -219,7 +219,7 @@ def test_init_copies_what_is_to_be_changed_and_says_what_comes_next(project):
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
         "wrote  site_templates/frame/footer.html\nwrote  site_templates/theme.css\n"
-        "next: change them, then sitegen build\n"
+        "next: change them, then run sitegen build\n"
     )
     copied = project.path / "site_templates" / "frame" / "footer.html"
     assert copied.read_bytes() == (find_templates() / "frame" / "footer.html").read_bytes()
