@@ -10,6 +10,7 @@ from typing import Final
 from markupsafe import Markup
 
 from sitegen.html.cells import text
+from sitegen.html.charts import around_zero
 from sitegen.html.formats import NIL, breakable, number, printable, signed
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict
@@ -29,9 +30,6 @@ TONES: Final[dict[Grade, str]] = {
     "better": "good",
     "likely better": "good",
 }
-
-_BAR: Final = 100.0
-"""Half of the width of the picture of an interval."""
 
 
 def pill(grade: Grade, before: str = "") -> Markup:
@@ -123,15 +121,9 @@ def _interval(row: EffectRow, scale: float) -> str:
     if verdict is None or verdict.interval is None or not scale:
         return str(NIL)
     ends = change_text.span_of_change(verdict.interval, row.spec)
-    unit = scale * _range(row.spec) / _BAR
-    low, high = verdict.interval.low / unit, verdict.interval.high / unit
-    middle = (verdict.change or 0.0) / unit
-    return (
-        f'<svg class="ivl {_tone(verdict, row.spec)}" viewBox="-106 0 212 12" preserveAspectRatio="none" role="img" '
-        f'aria-label="95 % interval of the change: {ends}"><path class="z" d="M0 0V12"/>'
-        f'<path class="w" d="M{low:.1f} 6H{high:.1f}"/><path class="m" d="M{middle:.1f} 6h0"/></svg>'
-        f'<div class="by nowrap" aria-hidden="true">{ends}</div>'
-    )
+    middle, edge = verdict.change or 0.0, scale * _range(row.spec)
+    drawn = around_zero(verdict.interval.low, verdict.interval.high, middle, edge, _tone(verdict, row.spec))
+    return f'{drawn}<div class="by nowrap"><span class="vh">95 % interval of the change: </span>{ends}</div>'
 
 
 def _range(spec: MetricSpec) -> float:
