@@ -150,8 +150,8 @@ def test_the_intervals_of_a_table_share_one_scale_around_zero():
         for effect, known in zip(sample.EFFECTS, (verdict("worse", "beyond chance"), narrow), strict=False)
     ]
     html = str(effects(effects_view(judged).rows, ""))
-    assert '<path class="z" d="M0 0V12"/><path class="w" d="M-100.0 6H-25.0"/><path class="m" d="M-50.0 6h0"/>' in html
-    assert '<path class="w" d="M-50.0 6H-25.0"/>' in html
+    assert '<path class=z d="M0 0V12"/><path class=w d="M-100 6H-25"/><path class=m d="M-50 6h0"/>' in html
+    assert '<path class=w d="M-50 6H-25"/>' in html
     assert "95 % interval of the change: </span>−0.200 to −0.050" in html
 
 
