@@ -7,7 +7,7 @@ from sitegen.model.series import Effect
 from sitegen.model.timeline import Blob, Edit, EditStatus, InstructionHistory
 from sitegen.model.usage import Exchange
 from sitegen.pages.edit.effect_rows import effects
-from sitegen.pages.edit.effects import Move, effects_view
+from sitegen.pages.edit.effects import Move, PassageLink, effects_view, fields_and_passages
 from sitegen.pages.edit.page import EditView, RenderedPatch, draw_edit, edit_page
 from sitegen.pages.instruction.file_history import apart_since, thickens
 from sitegen.render.environment import Renderer
@@ -278,6 +278,14 @@ def test_the_three_views_need_no_script(renderer: Renderer):
 def test_an_added_file_is_shown_in_one_column_at_first(renderer: Renderer):
     html = renderer.render(edit_page(sample.FILE, 0, drawn(0, "", sample.V1), ())).decode()
     assert 'id="v-uni" checked' in html
+
+
+def test_passages_of_several_files_are_told_apart_by_their_folders():
+    flips = Flips((("price", 2),), ())
+    rows = effects_view((sample.EFFECTS[0]._replace(flips=flips),)).rows
+    hunks = drawn(1, sample.V1, sample.V2).hunks
+    (field,) = fields_and_passages(rows, [("a/rules.md", hunks), ("b/rules.md", hunks)]).rows
+    assert field.passages == (PassageLink("f1p2", "a/rules.md 2"), PassageLink("f2p2", "b/rules.md 2"))
 
 
 def test_an_effect_says_what_besides_the_output_moved_it():

@@ -329,5 +329,5 @@ def _passage_links(path: str, place: int | None, hunks: Sequence[Hunk]) -> list[
     numbers = range(1, len(hunks) + 1)
     if place is None:
         return [PassageLink(f"p{number}", str(number)) for number in numbers]
-    name = line(path.rpartition("/")[2], 40)
+    name = line("/".join(path.split("/")[-2:]), 60)  # files of several agents may have the same name
     return [PassageLink(f"f{place + 1}p{number}", f"{name} {number}") for number in numbers]
