@@ -45,15 +45,66 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+class Tab:
+    """A tab in which page after page is opened, and what each page complains of. A new tab takes longer than a page."""
+
+    def __init__(self, page: Page, site: Path) -> None:
+        self.page = page
+        self._size = page.viewport_size
+        self._site = site
+        self._complaints: list[str] = []
+        page.add_init_script(VIOLATIONS)
+        page.on("console", lambda message: self._complain(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: self._complain(str(error)))
+
+    def _complain(self, text: str) -> None:
+        self._complaints.append(text)
+
+    def open(self, address: str) -> Page:
+        """Open a page of the site from disk, in a window of the first size."""
+        self._complaints.clear()
+        if self._size is not None:
+            self.page.set_viewport_size(self._size)
+        path, _, fragment = address.partition("#")
+        self.page.goto((self._site / path).as_uri() + (f"#{fragment}" if fragment else ""))
+        return self.page
+
+    def complaints(self) -> list[str]:
+        """Console errors and violations of the policy since the page was opened."""
+        return [*self._complaints, *self.page.evaluate("() => window.__violations ?? []")]
+
+
+def new_context(chromium: Browser, **options: object) -> BrowserContext:
+    """A window of an ordinary size, without the state of any other."""
+    context = chromium.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})  # type: ignore[arg-type]
+    context.set_default_timeout(PATIENCE)
+    return context
+
+
+@pytest.fixture(scope="module")
+def open_in_one_tab(chromium: Browser, site: Path) -> Iterator[Callable[..., Tab]]:
+    """Opens a page of the site in the module's tab with these options: for tests that look and leave no state."""
+    tabs: dict[str, Tab] = {}
+
+    def open_(address: str, **options: object) -> Tab:
+        key = repr(sorted(options.items()))
+        if key not in tabs:
+            tabs[key] = Tab(new_context(chromium, **options).new_page(), site)
+        tabs[key].open(address)
+        return tabs[key]
+
+    yield open_
+    for tab in tabs.values():
+        tab.page.context.close()
+
+
 @pytest.fixture
 def open_context(chromium: Browser) -> Iterator[Callable[..., BrowserContext]]:
     contexts: list[BrowserContext] = []
 
     def open_(**options: object) -> BrowserContext:
-        context = chromium.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})  # type: ignore[arg-type]
-        context.set_default_timeout(PATIENCE)
-        contexts.append(context)
-        return context
+        contexts.append(new_context(chromium, **options))
+        return contexts[-1]
 
     yield open_
     for context in contexts:
@@ -63,21 +114,11 @@ def open_context(chromium: Browser) -> Iterator[Callable[..., BrowserContext]]:
 @pytest.fixture
 def visit(site: Path, open_context: Callable[..., BrowserContext]) -> Iterator[Callable[..., Page]]:
     """Opens a page of the site from disk. A console error or a violation of the policy fails the test."""
-    complaints: list[str] = []
-    opened: list[Page] = []
+    tabs: list[Tab] = []
 
     def visit_(address: str, **options: object) -> Page:
-        page = open_context(**options).new_page()
-        page.add_init_script(VIOLATIONS)
-        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        path, _, fragment = address.partition("#")
-        page.goto((site / path).as_uri() + (f"#{fragment}" if fragment else ""))
-        opened.append(page)
-        return page
+        tabs.append(Tab(open_context(**options).new_page(), site))
+        return tabs[-1].open(address)
 
     yield visit_
-    for page in opened:
-        if page.evaluate("() => true"):
-            complaints += page.evaluate("() => window.__violations ?? []")
-    assert complaints == []
+    assert [complaint for tab in tabs for complaint in tab.complaints()] == []

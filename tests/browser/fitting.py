@@ -47,4 +47,5 @@ def cut_on_paper(page: Page) -> list[tuple[int, str]]:
     for percent in (NARROW, WIDE):
         draw_in(page, percent)
         found += [(percent, what) for what in page.evaluate(_CUT)]
+    page.emulate_media(media="null")
     return found

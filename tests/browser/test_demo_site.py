@@ -6,18 +6,24 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from typing import NamedTuple
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.axe import violations_axe_finds
-from tests.browser.conftest import VIOLATIONS
+from tests.browser.conftest import Tab
 from tests.browser.fitting import cut_on_paper, sideways
 
 TREND = "evals/utility-bills/index.html"
 REPORT = "evals/utility-bills/0009.html"
 FILE = "instructions/claude--instructions--rental--contract-terms.md"
-COMPLAINTS = "() => (window.__violations ?? [])"
+
+
+@pytest.fixture(scope="module")
+def site(demo_site: Path) -> Path:
+    """What ``open_in_one_tab`` opens pages of."""
+    return demo_site
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +55,8 @@ def kinds(demo_site: Path) -> dict[str, str]:
     }
 
 
+SAMPLES_LACK = ("unreadable", "highlights", "responses", "judged", "variants", "commits")
+"""Kinds of pages that ``test_every_page.py`` and ``test_diff_pages.py`` have no sample of."""
 KINDS = [
     "overview",
     "trend",
@@ -99,24 +107,14 @@ def server(demo_site: Path, tmp_path: Path) -> Iterator[str]:
         thread.join()
 
 
-def test_no_page_violates_its_policy_or_writes_an_error_to_the_console(demo_site, open_context):
-    page = open_context().new_page()
-    found: list[tuple[str, str]] = []
-    page.add_init_script(VIOLATIONS)
-    page.on("console", lambda said: found.append((page.url, said.text)) if said.type == "error" else None)
-    page.on("pageerror", lambda error: found.append((page.url, str(error))))
-    for path in _some_of_every_folder(demo_site):
-        page.goto(path.as_uri())
-        found += [(page.url, one) for one in page.evaluate(COMPLAINTS)]
-    assert found == []
-
-
-def _some_of_every_folder(site: Path) -> Iterator[Path]:
-    """Every eighth page of each folder and its last one: what differs between neighbours is data alone."""
-    folders = {path.parent for path in site.rglob("*.html")}
-    for folder in sorted(folders):
-        pages = sorted(folder.glob("*.html"))
-        yield from dict.fromkeys([*pages[::8], pages[-1]])
+def test_no_page_violates_its_policy_or_writes_an_error_to_the_console(demo_site, opened, open_in_one_tab):
+    """Beside one page of each kind, every twelfth: what differs between pages of a kind is data alone."""
+    every = sorted(path.relative_to(demo_site).as_posix() for path in demo_site.rglob("*.html"))
+    found = {path: page.complaints for path, page in opened.items() if page.complaints}
+    for path in every[::12]:
+        if complaints := open_in_one_tab(path).complaints():
+            found[path] = complaints
+    assert found == {}
 
 
 def test_no_page_has_an_inline_style_handler_or_script(demo_site):
@@ -132,15 +130,15 @@ def test_no_id_stands_twice_on_a_page(demo_site):
     assert {name: repeated for name, repeated in twice.items() if repeated} == {}
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_axe_finds_nothing_on_any_kind_of_page(kinds, demo_site, open_context, width):
-    page = open_context(bypass_csp=True, viewport={"width": width, "height": 844}, reduced_motion="reduce").new_page()
-    found = {}
-    for path in kinds.values():
-        page.goto((demo_site / path).as_uri())
-        if violations := violations_axe_finds(page, dark=width == 1280):
-            found[path] = violations
-    assert found == {}
+@pytest.mark.parametrize("kind", KINDS)
+def test_axe_finds_nothing_on_any_kind_of_page_on_a_small_screen(kinds, open_in_one_tab, kind):
+    tab = open_in_one_tab(kinds[kind], bypass_csp=True, viewport={"width": 390, "height": 844}, reduced_motion="reduce")
+    assert violations_axe_finds(tab.page, dark=False) == []
+
+
+@pytest.mark.parametrize("kind", SAMPLES_LACK)
+def test_axe_finds_nothing_on_the_kinds_of_pages_that_have_no_sample(kinds, open_in_one_tab, kind):
+    assert violations_axe_finds(open_in_one_tab(kinds[kind], bypass_csp=True, reduced_motion="reduce").page) == []
 
 
 @pytest.fixture(scope="module")
@@ -152,33 +150,35 @@ def fitted(kinds: dict[str, str], demo_site: Path) -> list[str]:
     return sorted({*kinds.values(), "regressions.html", "suspect-labels.html", *trends, *unbroken})
 
 
-@pytest.fixture
-def found_on(fitted: list[str], demo_site: Path, open_context: Callable[..., BrowserContext]) -> Callable[..., object]:
-    """What a check finds on every page of ``fitted``, by address. All are opened in one tab, which is faster."""
+class Opened(NamedTuple):
+    """What was found on a page that was opened once."""
 
-    def found_on_(check: Callable[[Page], list[object]]) -> dict[str, list[object]]:
-        tab = open_context().new_page()
-        found = {}
-        for path in fitted:
-            tab.goto((demo_site / path).as_uri())
-            if complaints := check(tab):
-                found[path] = complaints
-        return found
-
-    return found_on_
+    complaints: list[str]
+    sideways: list[tuple[int, int, int]]
+    cut: list[tuple[int, str]]
 
 
-def test_no_kind_of_page_scrolls_sideways_on_a_small_screen(found_on):
-    assert found_on(sideways) == {}
+@pytest.fixture(scope="module")
+def opened(fitted: list[str], open_in_one_tab: Callable[..., Tab]) -> dict[str, Opened]:
+    """What is found on every page of ``fitted``, by address."""
+    found = {}
+    for path in fitted:
+        tab = open_in_one_tab(path)
+        found[path] = Opened(tab.complaints(), cut=cut_on_paper(tab.page), sideways=sideways(tab.page))
+    return found
 
 
-def test_no_kind_of_page_is_cut_on_paper(found_on):
-    assert found_on(cut_on_paper) == {}
+def test_no_kind_of_page_scrolls_sideways_on_a_small_screen(opened):
+    assert {path: page.sideways for path, page in opened.items() if page.sideways} == {}
+
+
+def test_no_kind_of_page_is_cut_on_paper(opened):
+    assert {path: page.cut for path, page in opened.items() if page.cut} == {}
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_everything_is_visible_without_scripts(kinds, open_page, kind):
-    page = open_page(kinds[kind], java_script_enabled=False)
+def test_everything_is_visible_without_scripts(kinds, open_in_one_tab, kind):
+    page = open_in_one_tab(kinds[kind], java_script_enabled=False).page
     parts = page.locator(
         "main tr:not(details tr, tbody:has(details:not([open])) tr), main h1, main h2, main dt, main figure .cv svg"
     )

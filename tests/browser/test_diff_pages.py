@@ -4,16 +4,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, ViewportSize
 
 from tests.browser import preview_diffs
 from tests.browser.axe import violations_axe_finds
+from tests.browser.conftest import Tab
 from tests.browser.fitting import cut_on_paper, sideways
 
 PAGES = [page.path for page in preview_diffs.pages()]
 EDIT = next(path for path in PAGES if path.endswith("1fc1b597a8ea.html"))
 FILE = "instructions/claude--instructions--packet-reader--instructions.md/index.html"
-PHONE = {"width": 390, "height": 844}
+PHONE: ViewportSize = {"width": 390, "height": 844}
 
 
 @pytest.fixture(scope="session")
@@ -23,34 +24,38 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("path", PAGES)
-def test_opens_from_disk_without_a_violation_of_its_policy(visit: Callable[..., Page], path: str):
-    assert visit(path).title().endswith("· seed-packets")
+@pytest.fixture(scope="module", params=PAGES)
+def opened(request: pytest.FixtureRequest, open_in_one_tab: Callable[..., Tab]) -> Tab:
+    """Each page in its turn, opened once for all tests that only look at it."""
+    return open_in_one_tab(request.param)
+
+
+def test_opens_from_disk_without_a_violation_of_its_policy(opened: Tab):
+    assert opened.complaints() == []
+    assert opened.page.title().endswith("· seed-packets")
+
+
+def test_nothing_is_cut_on_paper(opened: Tab):
+    assert cut_on_paper(opened.page) == []
+
+
+@pytest.mark.parametrize("view", ["v-split", "v-ren"])
+def test_fits_a_small_screen_without_scrolling_sideways(opened: Tab, view: str):
+    opened.page.set_viewport_size(PHONE)
+    if opened.page.locator(f"#{view}").count():
+        opened.page.locator(f"label[for={view}]").click()
+    assert sideways(opened.page) == []
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_has_no_accessibility_violation_that_axe_finds(visit: Callable[..., Page], path: str):
-    page = visit(path, bypass_csp=True)
+def test_has_no_accessibility_violation_that_axe_finds(open_in_one_tab: Callable[..., Tab], path: str):
+    page = open_in_one_tab(path, bypass_csp=True).page
     found = violations_axe_finds(page)
     for view in ("v-uni", "v-ren"):
         if page.locator(f"#{view}").count():
             page.locator(f"label[for={view}]").click()
-            found += violations_axe_finds(page)
+            found += violations_axe_finds(page, within=".views")  # the rest of the page stays as it was
     assert found == []
-
-
-@pytest.mark.parametrize("view", ["v-split", "v-ren"])
-@pytest.mark.parametrize("path", PAGES)
-def test_fits_a_small_screen_without_scrolling_sideways(visit: Callable[..., Page], path: str, view: str):
-    page = visit(path, viewport=PHONE)
-    if page.locator(f"#{view}").count():
-        page.locator(f"label[for={view}]").click()
-    assert sideways(page) == []
-
-
-@pytest.mark.parametrize("path", PAGES)
-def test_nothing_is_cut_on_paper(visit: Callable[..., Page], path: str):
-    assert cut_on_paper(visit(path)) == []
 
 
 def test_the_views_of_a_diff_change_without_scripts(visit: Callable[..., Page]):

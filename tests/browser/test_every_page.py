@@ -15,31 +15,34 @@ from tests.browser.fitting import cut_on_paper, sideways
 PAGES = [page.path for page in sample_site.pages()]
 
 
-@pytest.mark.parametrize("path", PAGES)
-def test_opens_from_disk_without_a_console_error_or_a_violation_of_its_policy(visit, path):
-    page = visit(path)
-    assert page.locator("html.js").count() == 1
-    assert page.title().endswith("Freight desk")
+@pytest.fixture(scope="module", params=PAGES)
+def opened(request, open_in_one_tab):
+    """Each page in its turn, opened once for all tests that only look at it."""
+    return open_in_one_tab(request.param)
+
+
+def test_opens_from_disk_without_a_console_error_or_a_violation_of_its_policy(opened):
+    assert opened.complaints() == []
+    assert opened.page.locator("html.js").count() == 1
+    assert opened.page.title().endswith("Freight desk")
+
+
+def test_fits_a_small_screen_without_scrolling_sideways(opened):
+    assert sideways(opened.page) == []
+
+
+def test_nothing_is_cut_on_paper(opened):
+    assert cut_on_paper(opened.page) == []
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_has_no_accessibility_violation_that_axe_finds(visit, path):
-    assert violations_axe_finds(visit(path, bypass_csp=True)) == []
+def test_has_no_accessibility_violation_that_axe_finds(open_in_one_tab, path):
+    assert violations_axe_finds(open_in_one_tab(path, bypass_csp=True).page) == []
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_fits_a_small_screen_without_scrolling_sideways(visit, path):
-    assert sideways(visit(path)) == []
-
-
-@pytest.mark.parametrize("path", PAGES)
-def test_nothing_is_cut_on_paper(visit, path):
-    assert cut_on_paper(visit(path)) == []
-
-
-@pytest.mark.parametrize("path", PAGES)
-def test_is_complete_without_scripts(visit, path):
-    page = visit(path, java_script_enabled=False)
+def test_is_complete_without_scripts(open_in_one_tab, path):
+    page = open_in_one_tab(path, java_script_enabled=False).page
     parts = page.locator("main tr:not(details tr), main h1, main h2, main dt, main figure .cv svg")
     assert parts.count()
     assert parts.evaluate_all("nodes => nodes.filter(node => !node.checkVisibility()).length") == 0
