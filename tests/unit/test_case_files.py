@@ -308,7 +308,7 @@ def test_what_lies_in_the_work_tree_is_scored(project: Path) -> None:
 
 @pytest.mark.parametrize(
     ("command", "said"),
-    [(("respond", "top"), "would be written over"), (("verify-one", "top", "--save"), "would be another eval")],
+    [(("respond", "top"), "would be overwritten"), (("verify-one", "top", "--save"), "would be another eval")],
 )
 def test_no_command_writes_over_both_sides_or_copies_them(project: Path, command: tuple[str, ...], said: str) -> None:
     before = content(project / "repo/evals")

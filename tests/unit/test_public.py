@@ -50,7 +50,7 @@ def test_a_secret_in_an_old_output_ends_the_build_with_file_line_and_rule_and_is
     assert TOKEN[:12] not in done.stderr
     assert "look like a secret: the site must not be published. It was deleted from the output folder.\n" in said
     assert f"evals/a/0002.html:{line} (GitHub Token)\n" in said
-    assert said.splitlines()[-1].startswith("  do: Revoke it")
+    assert said.splitlines()[-1].startswith("  do: Revoke the secret")
 
 
 def test_a_redact_glob_that_fits_nothing_is_refused_and_the_site_deleted(project):
