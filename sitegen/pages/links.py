@@ -104,7 +104,12 @@ def report_rows(eval_id: str, snapshot_slug: str) -> str:
     return f"evals/{slug(eval_id)}/{snapshot_slug}.js"
 
 
-REPORT_FILES: Final = (report, report_data, report_rows)
+def report_tree(eval_id: str, snapshot_slug: str) -> str:
+    """Ground truth and output side by side."""
+    return f"evals/{slug(eval_id)}/{snapshot_slug}-tree.html"
+
+
+REPORT_FILES: Final = (report, report_data, report_rows, report_tree)
 """All files of one report, the page first; each takes the eval's id and the slug of the snapshot."""
 
 

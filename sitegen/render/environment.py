@@ -210,7 +210,7 @@ def make_environment(
     from sitegen.pages.field import field_rows
     from sitegen.pages.instruction import edit_rows
     from sitegen.pages.regressions import step_lines
-    from sitegen.pages.report import report_rows, span_rows, spans, why_rows
+    from sitegen.pages.report import report_rows, span_rows, spans, tree_rows, why_rows
     from sitegen.pages.trend import trend_chart, trend_rows
     from sitegen.pages.variants import variant_charts
 
@@ -291,6 +291,7 @@ def make_environment(
         span_rows=span_rows,
         step_lines=step_lines,
         spans=spans,
+        tree_rows=tree_rows,
         why_rows=why_rows,
         recorded_pill=formats.RECORDED,
         error_types=ERROR_TYPES,

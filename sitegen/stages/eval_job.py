@@ -27,6 +27,7 @@ from sitegen.pages.data.exports import results_json
 from sitegen.pages.report import ReportView, leaves_anything_out
 from sitegen.pages.report.patterns import pattern_summaries
 from sitegen.pages.report.rows_file import rows_file
+from sitegen.pages.report.tree import has_tree, tree_page
 from sitegen.pages.trend.page import has_variants
 from sitegen.render.writer import WrittenFiles, digest
 from sitegen.scoring.mapping_use import mapped_columns
@@ -218,6 +219,9 @@ class _EvalJob:
         self._writer.write(self._owner, page.path, self._renderer.render(page), key)
         if isinstance(page.view, ReportView) and (rows := rows_file(page.view)):
             self._writer.write(self._owner, rows.path, rows.content, key)
+        if has_tree(result):
+            tree = tree_page(self._info, self._snapshots[index], result)
+            self._writer.write(self._owner, tree.path, self._renderer.render(tree), key)
         if leaves_anything_out(result, self._context.discrepancies_per_type):
             snapshot = self._snapshots[index]
             data = results_json(result, self._info, snapshot)

@@ -27,6 +27,7 @@ from sitegen.pages.report.numbers import ErrorChange, ReportMetric, error_change
 from sitegen.pages.report.patterns import PatternsView, patterns_view
 from sitegen.pages.report.runs import RunsView, runs_view
 from sitegen.pages.report.sections import SchemaSection, grouping, sections
+from sitegen.pages.report.tree import has_tree
 from sitegen.pages.report.why import Why, why
 from sitegen.pages.variants.spread import VariantSpread, variant_spread
 from sitegen.scoring.rules import FieldRules
@@ -92,6 +93,8 @@ class ReportView(NamedTuple):
     """The range of the headline over variants, whose average it is."""
     recorded: RecordedView | None
     """What the run recorded about itself, if that can be compared."""
+    tree: str = ""
+    """Address of the page with ground truth and output side by side, relative to the report; empty without one."""
     copied: Snapshot | None = None
     """The first one with the same output, if this is a copy of it."""
     nav: str = "evals"
@@ -211,6 +214,7 @@ def report_page(
         verdict=verdict(all_specs(specs), info.thresholds, card.metrics),
         spread=variant_spread(info, specs[0], card),
         recorded=recorded_view(snapshot, card, tuple((spec.name, spec.label) for spec in specs), previous),
+        tree=links.report_tree(info.id, snapshot.slug).rpartition("/")[2] if data is None and has_tree(result) else "",
         copied=None if point.copy_of is None else past.snapshots[point.copy_of],
     )
     return Page(links.report(info.id, snapshot.slug), "pages/report.html", view)

@@ -20,7 +20,7 @@ COMMIT_PAGE: Final = 7_000
 """Estimated bytes of the page of a commit."""
 EDIT_PAGE: Final = 24_000
 """Estimated bytes of the page of an edit of instructions."""
-PAGES_ONCE: Final = 400_000
+PAGES_ONCE: Final = 500_000
 """Estimated bytes of the files that a site has once: scripts, the methods page, search."""
 MARGIN: Final = 1.1
 """How many times the reports that seem to fit are rendered: shortening takes less time than rendering later."""
@@ -48,7 +48,7 @@ class ExpectedRoom:
             if row.path not in paths:
                 self._other_bytes += row.size
             elif not row.full:
-                self._reports += row.path.endswith(".html")
+                self._reports += row.path.endswith(".html") and not row.path.endswith("-tree.html")
                 self._report_bytes += row.size
         self._learnt_points += len(summary.headlines)
 

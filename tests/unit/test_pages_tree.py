@@ -1,0 +1,76 @@
+"""Ground truth beside output, as one tree."""
+
+import re
+
+from sitegen.model.metrics import Nouns
+from sitegen.model.outcomes import Judgement
+from sitegen.model.scorecards import ItemPair, ListAlignment
+from sitegen.pages.report.tree import VALUES, has_tree, tree_page
+from sitegen.pages.report.tree_rows import tree
+from sitegen.render.environment import Renderer, find_templates
+from tests import pages_sample as sample
+
+JUDGED = [
+    Judgement("", "port", "port", "correct", "Oslo", "Oslo"),
+    Judgement("", "cargo[0].name", "cargo[].name", "correct", "Cod", "cod", "", "cargo[Cod].name"),
+    Judgement("", "cargo[0].lots[0].mass", "cargo[].lots[].mass", "wrong_value", 5, 7, "", "cargo[Cod].lots[A].mass"),
+    Judgement("", "cargo[1].name", "cargo[].name", "omission", "Ling", None, "missing item", "cargo[Ling].name"),
+    Judgement("", "cargo[2].name", "cargo[].name", "true_negative", None, None),
+    Judgement("", "cargo[1].name", "cargo[].name", "hallucination", None, "Eel", "extra item", "cargo[Eel].name"),
+]
+PAIRED = ListAlignment(
+    document="",
+    path="cargo",
+    algorithm="greedy",
+    threshold=0.8,
+    pairs=(ItemPair(0, 3, 0.9, "key"), ItemPair(2, 2, 0.5, "agreement")),
+    unmatched_expected=(1,),
+    unmatched_actual=(1,),
+)
+
+
+def test_items_stand_as_they_were_paired_and_open_where_something_in_them_is_wrong():
+    result = sample.result(JUDGED)._replace(alignments=(PAIRED,))
+    series = sample.series(2)
+    page = tree_page(series.info, series.points[1].snapshot, result)
+    assert (page.path, has_tree(result), has_tree(result._replace(alignments=()))) == (
+        "evals/waybills/0002-tree.html",
+        True,
+        False,
+    )
+    html = str(tree(sample.view_of(page).root, Nouns()))
+    heads = [
+        (bool(is_open), re.sub("<[^>]*>", "", head))
+        for is_open, head in re.findall(r"<details( open)?><summary>(.*?)</summary>", html)
+    ]
+    assert heads == [
+        (True, "cargo 3 of 5 wrong"),
+        (True, "cargo[Cod] [0], in the output [3], paired by key 1 of 2 wrong"),
+        (True, "lots 1 of 1 wrong"),
+        (True, "cargo[Cod].lots[A] 1 of 1 wrong"),
+        (False, "cargo[Ling] missing from the output"),
+        (False, "cargo[2] [2], in the output [2], paired by agreement 1 field, all right"),
+        (False, "cargo[Eel] only in the output"),
+    ]
+    rows = [re.sub("<[^>]*>", " ", row).split() for row in re.findall(r"<tr.*?(?=<tr|</table>)", html)]
+    assert rows == [
+        ["port", "Oslo", "Oslo"],
+        ["name", "Cod", "cod"],
+        ["mass", "Wrong", "value", "5", "7"],
+        ["name", "Omission", "Ling", "missing"],
+        ["name", "blank", "blank"],
+        ["name", "Hallucination", "extra", "item", "Eel"],
+    ]
+
+
+def test_the_page_is_bounded_and_shows_hostile_names_as_text():
+    many = [JUDGED[1]._replace(path=f"cargo[{n}].name", named_path="") for n in range(VALUES)]
+    hostile = JUDGED[1]._replace(document=sample.SCRIPT, path="cargo[0].x", named_path=f"cargo[{sample.SCRIPT}].x")
+    result = sample.result([hostile, *many])._replace(alignments=(PAIRED,))
+    series = sample.series(2)
+    page = tree_page(series.info, series.points[1].snapshot, result)
+    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    assert sample.view_of(page).more == 1
+    assert "1 more values are not shown" in html
+    assert "<script>alert" not in html
+    assert "&lt;script&gt;alert" in html
