@@ -14,11 +14,12 @@ from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.model.cells import CellMap, Flips
 from sitegen.model.deltas import Delta
+from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Interval
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Scorecard
-from sitegen.model.series import Headline, Point
+from sitegen.model.series import EvalInfo, Headline, Point, VariantSpread
 from sitegen.model.timeline import Blob, Snapshot
 from sitegen.stats.counts import errors_by_type
 
@@ -55,6 +56,20 @@ def scorecard_key(kind: str, version: int, snapshot: Snapshot, model: str = "") 
         *([snapshot.usage] if snapshot.usage else []),
     ]
     return hashlib.sha256(json.dumps(decisive).encode()).hexdigest()
+
+
+def variant_spread(info: EvalInfo, spec: MetricSpec, card: Scorecard) -> VariantSpread | None:
+    """The spread of a metric; None with fewer than two variants that have a value. Of equals the first by name."""
+    if not traits_of(info.kind).answers_cases:
+        return None
+    values = [(dict(document.metrics).get(spec.name), document.id) for document in card.documents]
+    defined = [(value, name) for value, name in values if value is not None]
+    if len(defined) < 2:
+        return None
+    sign = 1 if spec.higher_is_better else -1
+    worst = min(defined, key=lambda pair: (sign * pair[0], pair[1]))
+    best = min(defined, key=lambda pair: (-sign * pair[0], pair[1]))
+    return VariantSpread(variants=len(defined), worst=worst[0], worst_name=worst[1], best=best[0], best_name=best[1])
 
 
 def headline(point: Point, specs: tuple[MetricSpec, ...], graded_since: int = 0) -> Headline:

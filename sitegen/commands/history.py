@@ -71,9 +71,10 @@ def _clocks_differ(series: Series) -> bool:
 
 
 def _point_lines(series: Series, columns: LineMetrics, before: Point | None, point: Point) -> Iterator[str]:
+    from sitegen.analysis.series import variant_spread
     from sitegen.pages.change_text import origin, own_unit, span
     from sitegen.pages.changes import changes, in_own_unit
-    from sitegen.pages.labels import STALE
+    from sitegen.pages.labels import STALE, spread_words
     from sitegen.stats.counts import errors
 
     card, at = point.scorecard, point.snapshot
@@ -94,6 +95,8 @@ def _point_lines(series: Series, columns: LineMetrics, before: Point | None, poi
     label = line(at.label, 16) + (" (re-)" if "outputs" not in at.cause else "")
     subject = line(at.commit.subject, 60)
     yield f"{label:20} {' '.join(numbers)} {moved:>8} {errors(card.counts):7,}  {at.commit.short} {subject}"
+    if spread := variant_spread(series.info, series.specs[0], card):
+        yield f"    {line(spread_words(spread))}"
     if change and (change.note or (change.parts and not change.by_outputs)):
         yield f"    change: {line(origin(change, spec))}"
     if point.stale:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 
 from sitegen import __version__
+from sitegen.analysis.series import variant_spread
 from sitegen.exporting.tables import SCHEMA, Cell, Row
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts
@@ -129,6 +130,7 @@ def _score_rows(series: Series, index: int, point: Point) -> Iterator[Row]:
         delta = deltas.get(spec.name)
         parts = delta and delta.parts if not spec.recorded else None
         interval = point.interval if spec is series.specs[0] else None
+        spread = variant_spread(series.info, spec, point.scorecard)
         yield (
             encodable(series.info.id),
             index,
@@ -139,6 +141,8 @@ def _score_rows(series: Series, index: int, point: Point) -> Iterator[Row]:
             *(parts or (None, None, None)),
             interval and interval.low,
             interval and interval.high,
+            spread and spread.worst,
+            spread and spread.best,
         )
 
 

@@ -99,6 +99,7 @@ TABLES: Final = (
             *_columns("score_then", "score_now", "change", type="real", optional=True),
             *_columns("by_outputs", "by_ground_truth", "by_rules", type="real", optional=True),
             *_columns("interval_low", "interval_high", type="real", optional=True),
+            *_columns("variants_worst", "variants_best", type="real", optional=True),
         ),
         key=("eval_id", "point", "metric"),
         references=(_POINT,),

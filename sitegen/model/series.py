@@ -17,6 +17,16 @@ from sitegen.model.usage import Exchange, RunUsage, regraded
 from sitegen.model.values import MetadataEntry
 
 
+class VariantSpread(NamedTuple):
+    """The worst and the best variant of the prompt at one output, whose headline is the average of its variants."""
+
+    variants: int
+    worst: float
+    worst_name: str
+    best: float
+    best_name: str
+
+
 class WeakSection(NamedTuple):
     """A section of the schema with its errors."""
 
@@ -279,6 +289,8 @@ class EvalSummary(NamedTuple):
     iterations: int = 0
     outputs: int = 0
     """Number of iterations, and of different outputs among them."""
+    spread: VariantSpread | None = None
+    """What the headline of the newest point averages; None with fewer than two variants of the prompt."""
     patterns: tuple[PatternSummary, ...] = ()
     """What wrong values of the newest output have in common: the patterns of the most errors first."""
     fields: tuple[FieldSummary, ...] = ()

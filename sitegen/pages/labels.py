@@ -11,6 +11,7 @@ from sitegen.model.metrics import Nouns
 from sitegen.model.noise import Interval, Why
 from sitegen.model.outcomes import ErrorType
 from sitegen.model.scorecards import Status
+from sitegen.model.series import VariantSpread
 from sitegen.model.timeline import Cause, EditStatus
 from sitegen.model.usage import Exchange
 from sitegen.text.plain import line
@@ -118,6 +119,14 @@ def bad_runs(names: Sequence[str]) -> str:
     listed = ", ".join(line(name, 40) for name in names[:5])
     more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
     return f"Left out as bad runs, far off the outputs made alike: {listed}{more}."
+
+
+def spread_words(spread: VariantSpread) -> str:
+    """What the headline averages: the worst and the best variant, with their names as the project has them."""
+    average = f"average of {spread.variants} variants"
+    if spread.worst == spread.best:
+        return f"{average}: all {spread.best:.3f}"
+    return f"{average}: {spread.worst:.3f} ({spread.worst_name}) to {spread.best:.3f} ({spread.best_name})"
 
 
 def reason(why: Why, nouns: Nouns) -> str:

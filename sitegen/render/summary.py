@@ -119,6 +119,8 @@ def _eval_table_row(summary: EvalSummary) -> tuple[str, ...]:
     parts = summary.delta.headline.parts if summary.delta else None
     moved = split(parts, spec) if parts else ()
     around = f" ({number(summary.interval.low)} to {number(summary.interval.high)})" if summary.interval else ""
+    if spread := summary.spread:
+        around += f", average of {count(spread.variants)} variants from {number(spread.worst)} to {number(spread.best)}"
     return (
         code(summary.info.id, NAME),
         _metric_label(spec),

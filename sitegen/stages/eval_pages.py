@@ -12,7 +12,7 @@ from sitegen.analysis.cached import CacheStore
 from sitegen.analysis.deltas import graded_since, under_rules_of
 from sitegen.analysis.effects import peak
 from sitegen.analysis.field_summaries import field_summaries
-from sitegen.analysis.series import HEADLINES, headline, problems_of_point, standing_problems
+from sitegen.analysis.series import HEADLINES, headline, problems_of_point, standing_problems, variant_spread
 from sitegen.analysis.standing import last_change, since_best
 from sitegen.analysis.suspect_truth import suspect_truth
 from sitegen.model.regressions import Step
@@ -143,6 +143,7 @@ def record_of(
         last_change=last_change(series),
         iterations=series.iterations,
         outputs=series.outputs,
+        spread=variant_spread(series.info, series.specs[0], point.scorecard) if point else None,
         patterns=patterns,
         fields=field_summaries(series),
     )

@@ -109,7 +109,7 @@ def test_a_series_has_every_point_with_both_clocks_and_why_it_moved():
         "delta": {
             "f1": 0.042,
             "precision": None,
-            "parts": {"outputs": 0.05, "ground_truth": -0.011, "rules": 0.003},
+            "parts": {"metric": "f1", "outputs": 0.05, "ground_truth": -0.011, "rules": 0.003},
             "comparable": {"verdict": "bridged", "common": 3, "only_before": ["f-1"], "only_after": ["f-4", "f-5"]},
         },
         "interval": [interval.low, interval.high],

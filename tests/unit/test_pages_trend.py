@@ -196,7 +196,9 @@ def test_the_line_above_the_chart_names_the_last_change_in_the_unit_of_the_metri
     assert words.startswith(
         "Last change iteration-002: F1 ▼down 0.200, 1 fixed, 1,030 broken. likely worse because its"
     )
-    assert words.endswith("outputs −0.300, ground truth +0.100. Compare with iteration-001.")
+    assert words.endswith(
+        "ground truth +0.100. A change of 0.299 would be seen here 8 times in 10. Compare with iteration-001."
+    )
 
 
 def test_iterations_of_one_commit_have_its_subject_once_and_name_the_files_edited_for_each():

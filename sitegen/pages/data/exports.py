@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sitegen import __version__, schemas
 from sitegen.analysis.deltas import ROLES
+from sitegen.analysis.series import variant_spread
 from sitegen.model.cells import Flips
 from sitegen.model.commits import WORKTREE
 from sitegen.model.deltas import Delta
+from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.scorecards import Result, Scorecard
@@ -37,6 +39,9 @@ _NUMBERS: Final = ("tp", "fp", "fn", "tn", *_RATIOS)
 _FATES: Final = ("fixed", "broken", "still")
 _WHY: Final = ("now", *ROLES, "comparable", "common", "stale", *_FATES, "interval_low", "interval_high", "same_as")
 """Columns of the table that say why the headline moved, how far it can be trusted, and what the output is a copy of."""
+
+_VARIANTS: Final = ("variants_worst", "variants_best")
+"""Columns of kinds whose headline averages the variants of a prompt."""
 
 
 def index_file(
@@ -136,6 +141,7 @@ def _start_of_series(series: Series) -> SeriesData:
 def _exported_point(series: Series, index: int) -> dict[str, Any]:
     point = series.points[index]
     at, card = point.snapshot, point.scorecard
+    spread = variant_spread(series.info, series.specs[0], card)
     return {
         "iteration": at.iteration,
         "label": at.label,
@@ -153,6 +159,7 @@ def _exported_point(series: Series, index: int) -> dict[str, Any]:
         "now": _clock(point.now) if point.now and not series.info.recorded else None,
         "delta": _exported_delta(point.delta, split=not series.info.recorded) if point.delta else None,
         "interval": point.interval and [point.interval.low, point.interval.high],
+        **({"variants": spread._asdict()} if spread else {}),
         **({"usage": card.usage._asdict()} if card.usage else {}),
         **_cells_by_fate(point.flips),
         "report": links.report(series.info.id, at.slug),
@@ -189,15 +196,15 @@ def _clock(card: Scorecard) -> dict[str, Any]:
 
 
 def _exported_delta(delta: Delta, *, split: bool) -> dict[str, Any]:
-    """The change of each metric, null where it is refused or undefined; the parts are those of the headline, if any.
+    """The change of each metric, null where it is refused or undefined; the parts name their metric, the headline.
 
     Another model, or another judge, is named where there is one.
     """
     verdict, common, only_before, only_after = delta.overlap
-    parts = delta.headline.parts if split else None
+    name, parts = delta.headline.name, delta.headline.parts if split else None
     return {
         **{metric.name: metric.change for metric in delta.metrics},
-        "parts": parts and parts._asdict(),
+        "parts": parts and {"metric": name, **parts._asdict()},
         **({"model": {"before": delta.model.before, "after": delta.model.after}} if delta.model else {}),
         **({"judge": delta.judge._asdict()} if delta.judge else {}),
         "comparable": {
@@ -218,8 +225,9 @@ def _cells_by_fate(flips: Flips | None) -> dict[str, int | None]:
 def _csv_columns(series: Series) -> list[str]:
     """The head of the table; the same for every eval of a kind, but for what outputs took, where any says that."""
     measured = (*_NUMBERS, *ERROR_TYPES, *map(spreadsheet_safe, _further_metrics(series)))
+    averaged = _VARIANTS if traits_of(series.info.kind).answers_cases else ()
     made_by = ("models", "judges") if _states_usage(series) else ()
-    return ["iteration", *_TEXTS, "cause", "status", *measured, "delta", "report", *_WHY, *made_by]
+    return ["iteration", *_TEXTS, "cause", "status", *measured, "delta", "report", *_WHY, *averaged, *made_by]
 
 
 def _states_usage(series: Series) -> bool:
@@ -255,6 +263,8 @@ def _csv_row(series: Series, point: dict[str, Any], *, states_usage: bool) -> li
         *(point["interval"] or (None, None)),
         point["same_as"],
     ]
+    if traits_of(series.info.kind).answers_cases:
+        row += (point.get("variants", {}).get(end) for end in ("worst", "best"))
     if states_usage:
         usage = point.get("usage", {})
         row += (", ".join(usage.get(name, ())) for name in ("models", "judges"))

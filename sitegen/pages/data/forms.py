@@ -88,6 +88,8 @@ class SeriesPoint(TypedDict):
     """Against the point before; None at the first."""
     interval: tuple[float, float] | None
     """Lower and upper bound around the headline metric."""
+    variants: NotRequired[SeriesVariants]
+    """What the headline averages; left out with fewer than two variants of the prompt."""
     usage: NotRequired[UsageRow]
     """What the output took, and who made and graded it; left out where no file states any of it."""
     fixed: int | None
@@ -112,11 +114,21 @@ class SeriesClock(TypedDict):
     """What the kind measures besides the ratios of counts."""
 
 
+class SeriesVariants(TypedDict):
+    """The range of the headline over the variants of the prompt."""
+
+    variants: int
+    worst: float
+    worst_name: str
+    best: float
+    best_name: str
+
+
 class SeriesDelta(TypedDict):
     """Each metric's name -> its change, None where it is refused or undefined."""
 
     parts: SeriesDeltaParts | None
-    """Where the change of the headline came from; they sum to it."""
+    """Where the change of one metric came from."""
     comparable: SeriesOverlap
     model: NotRequired[OtherModel]
     """Another model made the output; left out where it is the same, or where a side does not state it."""
@@ -125,8 +137,10 @@ class SeriesDelta(TypedDict):
 
 
 class SeriesDeltaParts(TypedDict):
-    """The change that each of the three made."""
+    """The change that each of the three made; they sum to that of the metric."""
 
+    metric: str
+    """The name of the metric that is split, which is the headline."""
     outputs: float
     ground_truth: float
     rules: float

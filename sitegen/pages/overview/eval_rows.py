@@ -9,7 +9,7 @@ from sitegen.analysis.standing import EvalStanding
 from sitegen.model.deltas import Overlap
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Ends, Interval
-from sitegen.model.series import EvalInfo, EvalSummary, Headline
+from sitegen.model.series import EvalInfo, EvalSummary, Headline, VariantSpread
 
 SPARK: Final = 60
 """Points of a sparkline, the newest ones."""
@@ -47,6 +47,8 @@ class EvalRow(NamedTuple):
     """Labels of the three metrics, empty where the kind has fewer."""
     units: tuple[str, ...]
     """Units of the three metrics."""
+    spread: VariantSpread | None
+    """What the headline averages; None with fewer than two variants of the prompt."""
 
     @property
     def deleted(self) -> bool:
@@ -92,6 +94,7 @@ def eval_row(summary: EvalSummary, standing: EvalStanding | None, scale: Ends | 
         outputs=summary.outputs,
         labels=_of_three(spec.label for spec in summary.specs),
         units=_of_three(spec.unit for spec in summary.specs),
+        spread=summary.spread,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from sitegen.analysis.noise.intervals import interval_of
+from sitegen.analysis.series import variant_spread
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import MetricSpec, Verdict
 from sitegen.model.noise import Interval
@@ -13,7 +14,7 @@ from sitegen.model.outcomes import ErrorType
 from sitegen.model.panels import AlignmentPanel, Panel
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard
-from sitegen.model.series import EvalInfo, Point
+from sitegen.model.series import EvalInfo, Point, VariantSpread
 from sitegen.model.site import Page
 from sitegen.model.timeline import Blob, Snapshot
 from sitegen.pages import links
@@ -29,7 +30,6 @@ from sitegen.pages.report.runs import RunsView, runs_view
 from sitegen.pages.report.sections import SchemaSection, grouping, sections
 from sitegen.pages.report.tree import has_tree
 from sitegen.pages.report.why import Why, why
-from sitegen.pages.variants.spread import VariantSpread, variant_spread
 from sitegen.scoring.rules import FieldRules
 from sitegen.scoring.usage import all_specs
 from sitegen.scoring.verdict import verdict

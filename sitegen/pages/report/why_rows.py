@@ -210,13 +210,16 @@ def evidence(verdict: ChangeVerdict, spec: MetricSpec, noise: Noise | None = Non
     sentences = _reason(verdict, spec, noise)
     if verdict.decision in ("likely better", "likely worse"):
         sentences += " At a level of 80\u202f% it is not."
-    if verdict.is_open and verdict.detectable is not None:
-        sentences += (
-            f" A change of {_change_size(verdict.detectable, spec)} would be seen here 8 times in 10."
-            if verdict.detectable <= spec.high - spec.low
-            else " No change at all would be seen here 8 times in 10: there is too little to compare."
-        )
-    return sentences
+    return f"{sentences} {smallest_change(verdict, spec)}".rstrip()
+
+
+def smallest_change(verdict: ChangeVerdict, spec: MetricSpec) -> str:
+    """The smallest change that the tests behind a verdict would show; empty unless the change may be chance."""
+    if not verdict.is_open or verdict.detectable is None:
+        return ""
+    if verdict.detectable > spec.high - spec.low:
+        return "No change at all would be seen here 8 times in 10: there is too little to compare."
+    return f"A change of {_change_size(verdict.detectable, spec)} would be seen here 8 times in 10."
 
 
 def _reason(verdict: ChangeVerdict, spec: MetricSpec, noise: Noise | None) -> str:

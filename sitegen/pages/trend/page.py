@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from sitegen.analysis.best import best_points, values_now
-from sitegen.analysis.series import problems_of_point
+from sitegen.analysis.series import problems_of_point, variant_spread
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import Counts, MetricSpec
 from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Scorecard
-from sitegen.model.series import EvalInfo, PatternSummary, Point, Series
+from sitegen.model.series import EvalInfo, PatternSummary, Point, Series, VariantSpread
 from sitegen.model.site import Page
 from sitegen.model.usage import RunUsage
 from sitegen.pages import links
@@ -35,7 +35,6 @@ from sitegen.pages.trend.panels import (
 )
 from sitegen.pages.trend.point import TrendPoint
 from sitegen.pages.trend.usage import UsageView, usage_view
-from sitegen.pages.variants.spread import VariantSpread, variant_spread
 from sitegen.scoring.mapping_use import MappedColumn
 from sitegen.stats.counts import errors_by_type
 
