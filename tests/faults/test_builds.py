@@ -10,7 +10,7 @@ import pytest
 from sitegen.errors import Notice, OutputFolderError
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
-from tests.sites import build_site, content, differences, start
+from tests.sites import build_site, content, differences, run, start
 
 
 @pytest.fixture
@@ -147,8 +147,7 @@ def test_a_killed_build_leaves_whole_pages_and_the_next_one_makes_the_site_right
     build.communicate()  # until its workers have noticed, and ended
     halves = [path for path in out.rglob("*.html") if not path.read_bytes().rstrip().endswith(b"</html>")]
     assert halves == []
-    done = start("build", demo, "-o", out, "--cache", memo)
-    assert done.wait() == 0
+    assert run("build", demo, "-o", out, "--cache", memo).returncode == 0
     assert differences(out, demo_site) == []
 
 
