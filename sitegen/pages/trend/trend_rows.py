@@ -40,16 +40,18 @@ _NIL = str(number(None))
 def iterations(view: TrendView, root: str) -> Markup:
     """A row for each point, newest first: the numbers of the chart, and the texts that its script shows.
 
-    Of points that one commit added, the newest alone has its subject.
+    Of points that one commit added, one alone has its subject: the newest that is no copy, whose row is never folded.
     """
     rows = []
+    by_rank = sorted(range(len(view.points)), key=lambda index: (view.points[index].copy_of is None, index))
+    with_subject = {view.points[index].commit.sha: index for index in by_rank}
     now, newest = view.clocks.values, len(view.points) - 1
     for index in range(newest, -1, -1):
         head = f"<td>{_trend_ratio_cell(now[index][0])}" if now else ""
         point = view.points[index]
         cells = "" if not view.counted else _flips_cell(point, linked=newest - index < LINKED) + _errors_cell(point)
-        newer = None if index == newest else view.points[index + 1].commit.sha
-        subject = "" if newer == point.commit.sha else f" <i>{text(point.commit.subject)}</i>"
+        named = with_subject[point.commit.sha] == index
+        subject = f" <i>{text(point.commit.subject)}</i>" if named else ""
         copied = None if point.copy_of is None else view.points[point.copy_of]
         start = "<tr>" if copied is None else "<tr class=copied>"
         row = _iteration_row(point, root, view.specs[: view.drawn], head, subject, _pills(point, copied))
