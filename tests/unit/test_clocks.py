@@ -51,10 +51,10 @@ def test_a_change_says_which_part_came_from_where(repo, tmp_path):
     parts = [one["delta"] and one["delta"]["parts"] for one in points(tmp_path / "out")]
     assert parts == [
         None,
-        {"outputs": 0.5, "ground_truth": 0.0, "rules": 0.0},
-        {"outputs": 0.0, "ground_truth": -0.5, "rules": 0.0},
+        {"metric": "f1", "outputs": 0.5, "ground_truth": 0.0, "rules": 0.0},
+        {"metric": "f1", "outputs": 0.0, "ground_truth": -0.5, "rules": 0.0},
         # before 0.5; new outputs alone 0.0, new truth alone 0.5, both 0.5
-        {"outputs": -0.25, "ground_truth": 0.25, "rules": 0.0},
+        {"metric": "f1", "outputs": -0.25, "ground_truth": 0.25, "rules": 0.0},
     ]
 
 
