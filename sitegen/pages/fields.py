@@ -96,7 +96,7 @@ def _eval_of_field(entry: FieldInEval) -> str:
     line = charts.spark(field.right, Ends(0.0, 1.0))
     spark = (
         f'<svg class=spark viewBox="0 0 {charts.SPARK_WIDTH} {charts.SPARK_HEIGHT}" role=img '
-        f'aria-label="share of right values, newest {len(field.right)} points"><path d="{line.line}"/></svg>'
+        f'aria-label="share of right values, newest {len(field.right)} iterations"><path d="{line.line}"/></svg>'
     )
     right = f"{field.judged - field.wrong:,} of {field.judged:,}" if field.judged else "not judged"
     moves = "<br>".join([_field_move(entry, move) for move in field.moves])

@@ -160,7 +160,7 @@ def test_without_scripts_both_lines_and_both_values_are_there_and_no_switch(visi
 def test_an_eval_whose_clocks_never_part_has_no_switch_and_says_so(visit):
     page = visit("evals/receipts/index.html")
     assert page.locator("[data-clock]").count() == 0
-    expect(page.locator(".chart + .rest")).to_contain_text("Ground truth and rules are the same at every point.")
+    expect(page.locator(".chart + .rest")).to_contain_text("Ground truth and rules are the same at every iteration.")
 
 
 def test_a_step_leads_to_the_regressions_of_the_eval_by_mouse_and_keyboard(visit):

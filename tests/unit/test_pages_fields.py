@@ -127,7 +127,7 @@ def test_a_field_that_was_never_wrong_has_a_page_that_says_so():
     assert (view.cells, view.turns, view.columns, view.never_wrong, view.wrong, view.judged) == ((), (), (), 1, 0, 1)
     (page,) = pages(series(RIGHT))
     html = renderer_of(SiteInfo("t", "1")).render(page)
-    assert b"No point ever found an error here" in html
+    assert b"No iteration ever had an error here" in html
     assert len(html) < 6_000
 
 
