@@ -171,6 +171,13 @@ def test_no_file_has_marks_of_a_merge():
     assert subprocess.run(marks, cwd=ROOT, capture_output=True, text=True, check=False).stdout == ""
 
 
+def test_every_decision_record_is_listed_with_its_title():
+    folder = ROOT / ".github" / "decisions"
+    titles = [path.read_text().partition("\n")[0] for path in sorted(folder.glob("0*.md"))]
+    listed = re.findall(r"^- \[(\d{4})\]\(\1-[^)]+\.md\): (.+)$", (folder / "README.md").read_text(), re.MULTILINE)
+    assert [f"# {number}: {title}" for number, title in listed] == titles
+
+
 def test_every_place_on_the_code_map_exists():
     rows = re.findall(r"^\| (`[^|]+) \|", ARCHITECTURE, re.MULTILINE)
     places = [place for row in rows for place in re.findall(r"`([^`]+)`", row)]
