@@ -18,6 +18,8 @@ from sitegen.pages.labels import outputs
 
 FIELDS: Final = 60
 """Field paths that the page shows, those with most errors now."""
+NAMED: Final = 1_000
+"""Further field paths that it names, each with a link to its page in one eval."""
 
 
 class FieldInEval(NamedTuple):
@@ -48,23 +50,40 @@ class FieldsView(NamedTuple):
     """What ``pages/fields.html`` shows."""
 
     fields: tuple[FieldOverEvals, ...]
+    named: tuple[FieldOverEvals, ...]
+    """Fields of which only the names are shown."""
     more: int
-    """Fields that are not shown."""
+    """Fields that are not shown at all."""
     evals: int
     nav: str = "evals"
 
 
 def fields_page(summaries: Iterable[EvalSummary]) -> Page:
-    """The page of all fields that were ever wrong in an eval that is not deleted."""
-    alive = [summary for summary in summaries if not summary.deleted]
+    """The page of all fields that were ever wrong; those of deleted evals alone are only named."""
+    alive: list[EvalSummary] = []
+    deleted: list[EvalSummary] = []
+    for summary in summaries:
+        (deleted if summary.deleted else alive).append(summary)
+    fields = _by_path(alive)
+    of_living = {field.attribute for field in fields}
+    gone = [field for field in _by_path(deleted) if field.attribute not in of_living]
+    view = FieldsView(
+        fields=tuple(fields[:FIELDS]),
+        named=tuple((fields[FIELDS:] + gone)[:NAMED]),
+        more=len((fields[FIELDS:] + gone)[NAMED:]),
+        evals=len(alive),
+    )
+    return Page(links.fields(), "pages/fields.html", view)
+
+
+def _by_path(summaries: Iterable[EvalSummary]) -> list[FieldOverEvals]:
+    """The fields of these evals, those with most errors first."""
     by_path: dict[str, list[FieldInEval]] = defaultdict(list)
-    for summary in alive:
+    for summary in summaries:
         for field in summary.fields:
             by_path[field.attribute].append(FieldInEval(summary.info, field, summary.headlines))
     fields = [_over_evals(attribute, evals) for attribute, evals in by_path.items()]
-    fields.sort(key=lambda field: (-field.wrong, field.attribute))
-    view = FieldsView(fields=tuple(fields[:FIELDS]), more=len(fields[FIELDS:]), evals=len(alive))
-    return Page(links.fields(), "pages/fields.html", view)
+    return sorted(fields, key=lambda field: (-field.wrong, field.attribute))
 
 
 def _over_evals(attribute: str, evals: list[FieldInEval]) -> FieldOverEvals:
@@ -79,6 +98,16 @@ def _over_evals(attribute: str, evals: list[FieldInEval]) -> FieldOverEvals:
 def field_rows(fields: Iterable[FieldOverEvals]) -> Markup:
     """For each field a row that names it, and a row for each of its evals."""
     return Markup("".join(_field_body(field) for field in fields))
+
+
+def field_names(fields: Iterable[FieldOverEvals]) -> Markup:
+    """A list item for each field that leads to its page in the eval where it is wrong most often."""
+    return Markup("".join([_field_name(field) for field in fields]))
+
+
+def _field_name(field: FieldOverEvals) -> str:
+    page = text(links.field(field.evals[0].info.id, field.attribute))
+    return f"<li id={text(field.anchor)}><a href={page}>{code(field.attribute)}</a>\n"
 
 
 def _field_body(field: FieldOverEvals) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sitegen.analysis.blame import Blame
 from sitegen.analysis.causes import causes_of, count_causes
+from sitegen.analysis.field_summaries import field_summaries
 from sitegen.analysis.regressions import steps_of
 from sitegen.config import Mute
 from sitegen.model.cells import WRONG, Cell, CellFlip, CellMap, Flips, Run
@@ -24,6 +25,7 @@ from sitegen.pages.data import exports, search
 from sitegen.pages.data.feed import feed_file
 from sitegen.pages.edit.effects import FlippedField
 from sitegen.pages.field.page import field_page, field_work
+from sitegen.pages.fields import fields_page
 from sitegen.pages.instructions.page import EditEffects, FileEdit
 from sitegen.pages.methods import methods_page
 from sitegen.pages.overview.page import SiteCounts, Worktree, overview_page
@@ -55,7 +57,7 @@ def pages() -> list[Page]:
         EditEffects(edit.commit, (FileEdit(edit, edit.path),), sample.effects(series, edit.commit.position // 2))
         for edit in map(sample.edit, (115, 105, 95, 1))
     )
-    fallen = _fallen()
+    fallen = _fallen(_falls())
     muted = Mute(eval=fallen.info.id, commit=fallen.steps[0].commit.sha, why=sample.SCRIPT)
     out = [
         overview_page(tuple(map(sample.summary, every)), head, "main", COUNTS, latest, problems=sample.PROBLEMS),
@@ -63,6 +65,9 @@ def pages() -> list[Page]:
         problems_page(causes_of(sample.PROBLEMS), tuple(one.info for one in every), head, "main"),
         regressions_page((sample.summary(series), sample.summary(sample.long()), fallen), (muted,), {}),
         methods_page((("fields", sample.SPECS),)),
+        fields_page(
+            sample.summary(one)._replace(fields=field_summaries(one)) for one in (*every, _nasty_cells(series))
+        ),
         not_found_page(None),
     ]
     out += [trend_page(one, steps_of(one)) for one in every]
@@ -114,8 +119,13 @@ def _nasty_cells(series: Series) -> Series:
 def more_pages() -> list[Page]:
     """What those pages lead to, of which there are many alike."""
     evals = (sample.series(), sample.single(), sample.long(), sample.gone())
+    falls = _falls()
     named = _cells_named(sample.series(), tuple(one.attribute for one in sample.nasty_judgements()))
-    return [*(page for one in (*evals, named) for page in _field_pages(one)), compare_page(_nasty_cells(sample.gone()))]
+    return [
+        *(page for one in (*evals, named) for page in _field_pages(one)),
+        compare_page(_nasty_cells(sample.gone())),
+        compare_page(falls),
+    ]
 
 
 def _cells_named(series: Series, attributes: tuple[str, ...]) -> Series:
@@ -124,16 +134,19 @@ def _cells_named(series: Series, attributes: tuple[str, ...]) -> Series:
     return series._replace(cells=CellMap(len(series.points), tuple(cells)))
 
 
-def _fallen() -> EvalSummary:
-    """An eval that fell twice and rose once, with names that a page must survive."""
-    levels = [0.9] * 20 + [0.6] * 10 + [0.9] * 10 + [0.4] * 19
+def _falls() -> Series:
+    """An eval that fell twice and rose once."""
+    levels = [0.9] * 20 + [0.6] * 10 + [0.9] * 10 + [0.4] * 20
     points = tuple(
         point._replace(scorecard=point.scorecard._replace(metrics=(Metric("f1", level),)))
         for point, level in zip(sample.points(len(levels)), levels, strict=True)
     )
-    one = sample.summary(
-        sample.series()._replace(info=sample.none_yet().info._replace(name=sample.SCRIPT), points=points)
-    )
+    return sample.series()._replace(info=sample.none_yet().info._replace(name=sample.SCRIPT), points=points)
+
+
+def _fallen(falls: Series) -> EvalSummary:
+    """Its summary, with names that a page must survive."""
+    one = sample.summary(falls)
     edits = tuple(EditedFile(text, sample.commit(3).sha) for text in sample.NASTY)
     fields = tuple(Moved(text, 1.0, 4.5) for text in sample.NASTY[:3])
     steps = (

@@ -261,7 +261,10 @@ def test_a_change_of_one_side_of_an_overwritten_file_is_a_change_of_that_side_al
 def test_an_attribution_names_the_side_that_moved_a_metric(project: Path) -> None:
     series = json.loads((project / "public/data/evals/receipts.json").read_bytes())
     parts = [point["delta"]["parts"] for point in series["points"][1:3]]
-    assert [sorted(name for name, value in each.items() if value) for each in parts] == [["outputs"], ["ground_truth"]]
+    assert [sorted(name for name, value in each.items() if value) for each in parts] == [
+        ["metric", "outputs"],
+        ["ground_truth", "metric"],
+    ]
 
 
 def test_runs_have_their_own_expected_values_and_share_those_that_are_the_same(project: Path) -> None:

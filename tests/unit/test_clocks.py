@@ -61,7 +61,7 @@ def test_a_change_says_which_part_came_from_where(repo, tmp_path):
 def test_pinned_to_a_revision_all_history_is_scored_by_its_truth(repo, tmp_path):
     build_site(repo.path, tmp_path / "out", pin="HEAD~1")
     trend = (tmp_path / "out" / "evals" / "bill" / "index.html").read_text()
-    assert "Every point is scored by the ground truth and the rules of" in trend
+    assert "Every iteration is scored by the ground truth and the rules of" in trend
     assert "today's since" not in trend
     found = points(tmp_path / "out")
     assert [(one["then"]["f1"], one["now"]["f1"]) for one in found] == [(0.5, 0.5), (1.0, 1.0), (1.0, 1.0)]

@@ -184,7 +184,7 @@ def test_a_second_run_asks_for_what_is_missing_and_again_for_everything(commands
         assert sorted(api.messages) == ["1+1", "2+2", "3+3", "4+4"]
         nothing = commands.run("respond", "sums")
         commands.run("respond", "sums", "--again")
-    assert nothing == Done(0, "evals/sums/responses.json: nothing to do; --again makes all responses anew\n", "")
+    assert nothing == Done(0, "evals/sums/responses.json: nothing to do; --again repeats all responses\n", "")
     assert len(api.messages) == 8
 
 
@@ -306,7 +306,7 @@ def test_an_empty_answer_is_an_answer(commands: Commands) -> None:
     with serving(always(Reply(text=""))) as api:
         commands.configure(api)
         assert commands.run("respond", "sums").code == 0
-        assert commands.run("respond", "sums").out.endswith("nothing to do; --again makes all responses anew\n")
+        assert commands.run("respond", "sums").out.endswith("nothing to do; --again repeats all responses\n")
     assert commands.rows()[1] == row(2, output="")
 
 
@@ -479,7 +479,7 @@ def test_every_variant_is_graded_or_the_one_that_is_named(commands: Commands) ->
         assert commands.run("judge", "sums", "--variant", "terse").out == "evals/sums/responses-terse.json: 1 grades\n"
         assert commands.run("judge", "sums").out == (
             "evals/sums/responses.json: 1 grades\n"
-            "evals/sums/responses-terse.json: nothing to do; --again makes all grades anew\n"
+            "evals/sums/responses-terse.json: nothing to do; --again repeats all grades\n"
         )
 
 
@@ -493,7 +493,7 @@ def test_without_responses_in_the_folder_those_of_the_newest_iteration_are_grade
         assert commands.run("judge", "sums", "--variant", "terse").out == f"{newest}/responses-terse.json: 1 grades\n"
         assert commands.run("judge", "sums").out == (
             f"{newest}/responses-kind.json: 1 grades\n"
-            f"{newest}/responses-terse.json: nothing to do; --again makes all grades anew\n"
+            f"{newest}/responses-terse.json: nothing to do; --again repeats all grades\n"
         )
         commands.write([row(1)])
         assert commands.run("judge", "sums").out == "evals/sums/responses.json: 1 grades\n"

@@ -444,7 +444,7 @@ def test_history_has_a_line_for_each_point(repo):
     assert [line.rstrip() for line in done.stdout.splitlines()] == [
         "iteration                   F1           95 % Precision    Recall   change  errors  commit",
         f"iteration-001            0.571 0.007 to 0.996     0.667     0.500                2  {one} {first}",
-        f"iteration-002            0.857 0.016 to 1.000     1.000     0.750    +28.6       1  {two} Read again",
+        f"iteration-002            0.857 0.016 to 1.000     1.000     0.750   +0.286       1  {two} Read again",
     ]
 
 

@@ -36,6 +36,7 @@ ADDRESSES = {
     "overview": r"index\.html",
     "trend": r"evals/[^/]+/index\.html",
     "report": r"evals/[^/]+/\d{4,}\.html",
+    "truth beside output": r"evals/[^/]+/\d{4,}(?:-[0-9a-f]{12})?-tree\.html",
     "re-scored report": r"evals/[^/]+/\d{4,}-[0-9a-f]{12}\.html",
     "variants": r"evals/[^/]+/variants\.html",
     "suspect ground truth": r"evals/[^/]+/suspect-truth\.html",

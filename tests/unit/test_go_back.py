@@ -144,7 +144,7 @@ def test_the_page_names_the_best_versions_with_the_command_and_its_price():
     record = FileRecord(history=sample.FILE, size=FileSize(None, (), None), decisions=())
     page = instructions_page([record], [], versions(best, newest))
     html = " ".join(Renderer([find_templates()], sample.SITE).render(page).decode().split())
-    assert '<li id="best-x"><a href="../evals/x/index.html">X</a>' in html
+    assert '<li><a href="../evals/x/index.html">X</a>' in html
     assert "git checkout 0000002 -- a.md d.md same.md" in html
     assert '<a href="../evals/x/index.html">X</a> would gain 0.250: better</li>' in html
     assert '<a href="../evals/y/index.html">Y</a> would lose 0.250: likely worse</li>' in html

@@ -3,7 +3,7 @@
 from sitegen.analysis.field_summaries import field_summaries
 from sitegen.model.cells import Cell, CellMap, Flips, Run
 from sitegen.model.series import EvalSummary, FailingValue, FieldSummary, FlipsAfterEdit, Series
-from sitegen.pages.fields import FIELDS, FieldsView, fields_page
+from sitegen.pages.fields import FIELDS, NAMED, FieldsView, fields_page
 from sitegen.render.environment import Renderer, find_templates
 from tests import pages_sample as sample
 
@@ -49,6 +49,7 @@ def test_fields_of_all_evals_with_the_same_path_stand_together_those_with_most_e
     assert isinstance(view, FieldsView)
     assert [(row.attribute, row.wrong, row.judged) for row in view.fields] == [("w[].u", 5, 18), ("name", 1, 9)]
     assert [entry.info.id for entry in view.fields[0].evals] == ["b", "a"]
+    assert [row.attribute for row in view.named] == ["gone"]
     html = Renderer([find_templates()], sample.SITE).render(page).decode()
     head = evals[0].headlines
     assert f"<a href=evals/b/{head[1].slug}.html>{head[1].label}</a>: 2 fixed" in html
@@ -57,7 +58,14 @@ def test_fields_of_all_evals_with_the_same_path_stand_together_those_with_most_e
     assert "<b>" not in html.split("<table")[1]
 
 
-def test_of_very_many_fields_the_rest_is_counted():
-    page = fields_page([_eval("a", *[_field(f"f{number}", 1) for number in range(FIELDS + 2)])])
-    assert (len(sample.view_of(page).fields), sample.view_of(page).more) == (FIELDS, 2)
+def test_of_very_many_fields_the_rest_is_named_and_what_goes_beyond_is_counted():
+    page = fields_page([_eval("a", *[_field(f"f{number:04}", 1) for number in range(FIELDS + NAMED + 2)])])
+    view = sample.view_of(page)
+    assert (len(view.fields), len(view.named), view.more) == (FIELDS, NAMED, 2)
+    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    assert f"<li id=f{FIELDS:04}><a href=evals/a/fields/f{FIELDS:04}.html>" in html
+    assert "2 more fields; search finds their pages" in html
+
+
+def test_without_a_wrong_value_the_page_says_so():
     assert "No field was ever wrong" in Renderer([find_templates()], sample.SITE).render(fields_page([])).decode()

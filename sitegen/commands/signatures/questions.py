@@ -32,7 +32,7 @@ def blame(
     repo: RepoOption = Path(),
     cache: Cache = None,
 ) -> None:
-    """Show when a field was right and wrong, and which commit changed that."""
+    """Show when a field was right and wrong, and what changed it."""
     from sitegen.commands.blame import blame as command
     from sitegen.project import Options
 

@@ -90,7 +90,7 @@ def watch(
     templates: OwnTemplates = True,
     cache: Cache = None,
 ) -> None:
-    """Serve the site on this machine, and rebuild it after every change."""
+    """Serve the site locally, and rebuild it after every change."""
     from sitegen.commands.watch import command
     from sitegen.project import Options
 
@@ -158,7 +158,7 @@ def schema(
         str | None, typer.Argument(metavar="NAME", help="Name of one schema. Default: all of them.")
     ] = None,
 ) -> None:
-    """Print the JSON Schemas of all files that sitegen reads and writes."""
+    """Print the JSON Schemas of all files read and written."""
     from sitegen.commands.printing import print_document
     from sitegen.schemas import printed
 
