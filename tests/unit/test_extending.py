@@ -94,7 +94,7 @@ def test_metrics_and_kinds_of_an_installed_package_are_those_of_every_page(envir
     assert "lines[1]" in (pages / "evals/welcome-letter/0001.html").read_text(encoding="utf-8")
     methods = (pages / "methods.html").read_text(encoding="utf-8")
     assert "The share of documents without any error." in methods
-    assert "The share of the lines that the answer holds." in methods
+    assert "The share of the lines that the answer contains." in methods
     project.commit({"CLAUDE.md": "# Rules\nAnswer.\n"})
     environment.run("build", cwd=project.path)
     assert (pages / "methods.html").read_text(encoding="utf-8") == methods  # none of the evals is new to this build
