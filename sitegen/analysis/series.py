@@ -19,7 +19,7 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Interval
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Scorecard
-from sitegen.model.series import EvalInfo, Headline, Point, VariantSpread
+from sitegen.model.series import Headline, Point, VariantSpread
 from sitegen.model.timeline import Blob, Snapshot
 from sitegen.stats.counts import errors_by_type
 
@@ -58,9 +58,9 @@ def scorecard_key(kind: str, version: int, snapshot: Snapshot, model: str = "") 
     return hashlib.sha256(json.dumps(decisive).encode()).hexdigest()
 
 
-def variant_spread(info: EvalInfo, spec: MetricSpec, card: Scorecard) -> VariantSpread | None:
+def variant_spread(kind: str, spec: MetricSpec, card: Scorecard) -> VariantSpread | None:
     """The spread of a metric; None with fewer than two variants that have a value. Of equals the first by name."""
-    if not traits_of(info.kind).answers_cases:
+    if not traits_of(kind).answers_cases:
         return None
     values = [(dict(document.metrics).get(spec.name), document.id) for document in card.documents]
     defined = [(value, name) for value, name in values if value is not None]

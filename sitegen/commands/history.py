@@ -95,7 +95,7 @@ def _point_lines(series: Series, columns: LineMetrics, before: Point | None, poi
     label = line(at.label, 16) + (" (re-)" if "outputs" not in at.cause else "")
     subject = line(at.commit.subject, 60)
     yield f"{label:20} {' '.join(numbers)} {moved:>8} {errors(card.counts):7,}  {at.commit.short} {subject}"
-    if spread := variant_spread(series.info, series.specs[0], card):
+    if spread := variant_spread(series.info.kind, series.specs[0], card):
         yield f"    {line(spread_words(spread))}"
     if change and (change.note or (change.parts and not change.by_outputs)):
         yield f"    change: {line(origin(change, spec))}"

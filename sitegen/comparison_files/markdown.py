@@ -9,6 +9,7 @@ from typing import Final
 from sitegen.analysis.comparison.values import MetricTest, Tested, VariantComparison, VariantPair
 from sitegen.comparison_files.change_markdown import change_lines, flip_lines
 from sitegen.comparison_files.document import ComparisonDocument
+from sitegen.pages.labels import spread_words
 from sitegen.scoring.usage import USAGE_METRICS
 from sitegen.stats.significance import ALPHA
 from sitegen.text.markdown_cells import NIL, count, name, number, probability, prose, signed, table
@@ -53,6 +54,9 @@ def _metric_lines(comparison: VariantComparison) -> Iterator[str]:
         for variant in comparison.variants
     )
     yield from (*table(heads, rows, range(1, 9)), "")
+    for variant in comparison.variants:
+        if variant.averaged:
+            yield from (f"Accuracy of {name(variant.name)}: {prose(spread_words(variant.averaged))}.", "")
 
 
 def _usage_lines(comparison: VariantComparison) -> Iterator[str]:

@@ -130,7 +130,7 @@ def _score_rows(series: Series, index: int, point: Point) -> Iterator[Row]:
         delta = deltas.get(spec.name)
         parts = delta and delta.parts if not spec.recorded else None
         interval = point.interval if spec is series.specs[0] else None
-        spread = variant_spread(series.info, spec, point.scorecard)
+        spread = variant_spread(series.info.kind, spec, point.scorecard)
         yield (
             encodable(series.info.id),
             index,
@@ -141,8 +141,8 @@ def _score_rows(series: Series, index: int, point: Point) -> Iterator[Row]:
             *(parts or (None, None, None)),
             interval and interval.low,
             interval and interval.high,
-            spread and spread.worst,
-            spread and spread.best,
+            spread.worst if spread else None,
+            spread.best if spread else None,
         )
 
 

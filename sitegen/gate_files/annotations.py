@@ -7,7 +7,13 @@ from itertools import chain
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.errors import SitegenError
-from sitegen.gate_files.wording import error_sentence, eval_sentence, metric_sentences, nothing_compared
+from sitegen.gate_files.wording import (
+    error_sentence,
+    eval_sentence,
+    metric_sentences,
+    nothing_compared,
+    spread_sentences,
+)
 from sitegen.model.gate import EvalCheck, GateReport, GateVerdict
 from sitegen.text.plain import encodable, line
 
@@ -61,7 +67,10 @@ def _all_annotations(report: GateReport) -> Iterator[Annotation]:
         for metric in check.metrics:
             for sentence in metric_sentences(metric, check.info.nouns):
                 yield Annotation(
-                    level=_annotation_level(metric.verdict, report), message=sentence, title=title, file=check.file
+                    level=_annotation_level(metric.verdict, report),
+                    message=" ".join((sentence, *spread_sentences(metric))),
+                    title=title,
+                    file=check.file,
                 )
         if check.compared and check.verdict == "fail":
             yield from _edit_annotations(check, title)

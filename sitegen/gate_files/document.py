@@ -11,6 +11,7 @@ from sitegen.model.cells import CellFlip, Fate
 from sitegen.model.deltas import Comparability
 from sitegen.model.gate import EvalCheck, GatedChange, GateReport, GateVerdict, MetricCheck, Presence, Reason
 from sitegen.model.noise import ChangeVerdict, Decision, Why
+from sitegen.model.series import VariantSpread
 
 SCHEMA: Final = "sitegen/gate/1"
 
@@ -60,6 +61,9 @@ class GateMetric:
     higher_is_better: bool = True
     range: tuple[float, float | None] = (0.0, 1.0)
     """The range of the metric; `points` and `drop` are hundredths of it."""
+    base_variants: VariantSpread | None = None
+    """The worst and the best variant of the prompt that `base` averages; null with fewer than two."""
+    head_variants: VariantSpread | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +220,8 @@ def _gate_metric(metric: MetricCheck) -> GateMetric:
         noise=_gate_noise(metric.chance) if metric.chance else None,
         higher_is_better=metric.spec.higher_is_better,
         range=(metric.spec.low, None if is_amount(metric.spec) else metric.spec.high),
+        base_variants=metric.averaged_before,
+        head_variants=metric.averaged_after,
     )
 
 

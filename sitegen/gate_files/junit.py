@@ -7,7 +7,13 @@ from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from sitegen.errors import SitegenError
-from sitegen.gate_files.wording import error_sentence, eval_sentence, metric_sentences, nothing_compared
+from sitegen.gate_files.wording import (
+    error_sentence,
+    eval_sentence,
+    metric_sentences,
+    nothing_compared,
+    spread_sentences,
+)
 from sitegen.model.gate import EvalCheck, GateReport, GateVerdict
 from sitegen.text.plain import encodable, line
 
@@ -57,7 +63,7 @@ def _add_suite(root: Element, check: EvalCheck) -> None:
     _add_case(suite, eval_id, {"both": "compared", "new": "new", "gone": "removed"}[check.presence], verdict, message)
     for metric in check.metrics:
         if metric.reasons or metric.limits != (None, None):
-            message = " ".join(metric_sentences(metric, check.info.nouns))
+            message = " ".join((*metric_sentences(metric, check.info.nouns), *spread_sentences(metric)))
             _add_case(suite, eval_id, metric.spec.label, metric.verdict, message)
 
 

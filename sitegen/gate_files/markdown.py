@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import Final
 
 from sitegen.errors import SitegenError
@@ -17,6 +17,7 @@ from sitegen.gate_files.wording import (
     is_amount,
     nothing_compared,
     reason_sentences,
+    spread_sentences,
 )
 from sitegen.model.cells import CellFlip
 from sitegen.model.commits import WORKTREE
@@ -124,7 +125,8 @@ def _eval_section(check: EvalCheck) -> str:
         parts.append("\n".join(table(heads, rows, range(1, 4))))
     if check.presence == "new":
         parts.append("New: there is nothing to compare it with, and only floors apply.")
-    parts += (_without_mentions(prose(sentence)) for sentence in reason_sentences(check))
+    averages = chain.from_iterable(map(spread_sentences, check.metrics[:1]))
+    parts += (_without_mentions(prose(sentence)) for sentence in (*averages, *reason_sentences(check)))
     if check.compared:
         parts += _circumstances(check.compared)
     return "\n\n".join(parts)

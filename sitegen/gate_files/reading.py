@@ -116,7 +116,8 @@ def _metric_check(
     delta = MetricDelta(metric.name, metric.change, parts) if compared else None
     verdict = _change_verdict(metric.noise) if metric.noise else None
     is_regraded = regraded(compared.judge if compared else None, metric.name)
-    return check_metric(spec, limits, metric.base, metric.head, delta, lambda _: verdict, regraded=is_regraded)
+    check = check_metric(spec, limits, metric.base, metric.head, delta, lambda _: verdict, regraded=is_regraded)
+    return check._replace(averaged_before=metric.base_variants, averaged_after=metric.head_variants)
 
 
 def _metric_spec(metric: GateMetric, *, recorded: bool) -> MetricSpec:

@@ -11,6 +11,7 @@ from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.noise import ChangeVerdict
 from sitegen.pages.changes import in_points
 from sitegen.pages.labels import reason as by_noise
+from sitegen.pages.labels import spread_words
 from sitegen.text.markdown_cells import number, signed
 
 
@@ -55,6 +56,13 @@ def metric_sentences(metric: MetricCheck, nouns: Nouns) -> Iterator[str]:
     """One sentence for each reason."""
     for reason in metric.reasons:
         yield f"{metric.spec.label} {_metric_predicate(metric, reason, nouns)}."
+
+
+def spread_sentences(metric: MetricCheck) -> Iterator[str]:
+    """What the values of a metric average at the base and at the head, where an output has several variants."""
+    for side, spread in (("base", metric.averaged_before), ("head", metric.averaged_after)):
+        if spread:
+            yield f"{metric.spec.label} at the {side}: {spread_words(spread)}."
 
 
 def eval_sentence(check: EvalCheck, reason: Reason) -> str:

@@ -9,7 +9,7 @@ from sitegen.model.commits import Commit
 from sitegen.model.deltas import DeltaParts, Overlap
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict
-from sitegen.model.series import EvalInfo
+from sitegen.model.series import EvalInfo, VariantSpread
 from sitegen.model.usage import Exchange
 
 GateVerdict: TypeAlias = Literal["pass", "inconclusive", "not comparable", "fail"]
@@ -57,6 +57,9 @@ class MetricCheck(NamedTuple):
     parts: DeltaParts | None = None
     chance: ChangeVerdict | None = None
     """Whether a drop beyond its limit is more than chance; None if that cannot be judged, or was not."""
+    averaged_before: VariantSpread | None = None
+    """What ``before`` averages, of an output with several variants of the prompt."""
+    averaged_after: VariantSpread | None = None
 
 
 class InstructionChange(NamedTuple):

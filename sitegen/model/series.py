@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from sitegen.model.cells import CellMap, Flips, Tally
@@ -17,7 +18,8 @@ from sitegen.model.usage import Exchange, RunUsage, regraded
 from sitegen.model.values import MetadataEntry
 
 
-class VariantSpread(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class VariantSpread:
     """The worst and the best variant of the prompt at one output, whose headline is the average of its variants."""
 
     variants: int

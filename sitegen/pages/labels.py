@@ -126,7 +126,8 @@ def spread_words(spread: VariantSpread) -> str:
     average = f"average of {spread.variants} variants"
     if spread.worst == spread.best:
         return f"{average}: all {spread.best:.3f}"
-    return f"{average}: {spread.worst:.3f} ({spread.worst_name}) to {spread.best:.3f} ({spread.best_name})"
+    worst, best = line(spread.worst_name, 60), line(spread.best_name, 60)
+    return f"{average}: {spread.worst:.3f} ({worst}) to {spread.best:.3f} ({best})"
 
 
 def reason(why: Why, nouns: Nouns) -> str:

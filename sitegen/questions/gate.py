@@ -110,7 +110,12 @@ def _check_present(gate: GateSettings, before: GateSide | None, after: GateSide)
     card = after.card
     specs = held_specs(own, [card], limits)
     floors = {name: MetricLimits(floor=limit.floor) for name, limit in limits.items()}
-    alone = [check_metric(spec, floors[spec.name], None, card.metric(spec.name), None) for spec in specs]
+    alone = [
+        check_metric(spec, floors[spec.name], None, card.metric(spec.name), None)._replace(
+            averaged_after=after.averaged(spec)
+        )
+        for spec in specs
+    ]
     file = after.snapshot.outputs[0].path if after.snapshot.outputs else ""
     if before:
         return check_eval(info, "both", (*alone, *strangers), ("another kind",), file=file)

@@ -15,13 +15,14 @@ from sitegen.analysis.edits import edited_since, edits_of_points
 from sitegen.analysis.gate import check_metric
 from sitegen.analysis.noise.metrics import answers_change, answers_verdict, is_mean, metric_verdict
 from sitegen.analysis.noise.repeats import RepeatsSoFar
+from sitegen.analysis.series import variant_spread
 from sitegen.model.cells import CellFlip, Flips
 from sitegen.model.deltas import Delta, MetricDelta, Overlap
 from sitegen.model.gate import GatedChange, MetricCheck, MetricLimits
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, Noise
 from sitegen.model.scorecards import Answer, Result, Scorecard
-from sitegen.model.series import Point
+from sitegen.model.series import Point, VariantSpread
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.model.usage import regraded
 from sitegen.questions.study import Study
@@ -46,6 +47,10 @@ class GateSide(NamedTuple):
     def card(self) -> Scorecard:
         """The scorecard of that output."""
         return self.study.scorecards(self.history, (self.snapshot,))[self.snapshot]
+
+    def averaged(self, spec: MetricSpec) -> VariantSpread | None:
+        """What a metric of that output averages; None with fewer than two variants of the prompt."""
+        return variant_spread(self.history.kind, spec, self.card)
 
 
 class _ScoredPair(NamedTuple):
@@ -106,7 +111,7 @@ class GatedPair:
                 delta,
                 self._chance if noise else None,
                 regraded=anew,
-            )
+            )._replace(averaged_before=self._before.averaged(spec), averaged_after=self._after.averaged(spec))
 
     def _in_common(self, moved: MetricDelta) -> MetricDelta:
         """The change over the test cases that both sides answered, if the two have other cases as well."""

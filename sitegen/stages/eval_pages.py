@@ -143,7 +143,7 @@ def record_of(
         last_change=last_change(series),
         iterations=series.iterations,
         outputs=series.outputs,
-        spread=variant_spread(series.info, series.specs[0], point.scorecard) if point else None,
+        spread=variant_spread(series.info.kind, series.specs[0], point.scorecard) if point else None,
         patterns=patterns,
         fields=field_summaries(series),
     )

@@ -484,6 +484,26 @@ def test_the_quality_of_answers_is_compared_over_the_cases_of_both(faq):
     assert (quality["head"], quality["change"], quality["parts"]) == (3.0, 0.0, None)
 
 
+def test_every_form_names_the_worst_and_the_best_variant_that_a_value_averages(tmp_path):
+    repo, cases = GitRepo(tmp_path / "faq"), range(30)
+    short, wordy = "evals/faq/responses-short.json", "evals/faq/responses-wordy.json"
+    repo.commit({"evals/faq/test_cases.json": asked(cases), short: answers(18, cases), wordy: answers(30, cases)})
+    work(repo, {short: answers(12, cases), "sitegen.toml": "[gate]\nfloor = 0.9\ndrop = 100\n"})
+    done = check(repo, "--annotations", "--junit", tmp_path / "gate.xml")
+    at_base = "Accuracy at the base: average of 2 variants: 0.600 (short) to 1.000 (wordy)."
+    at_head = "Accuracy at the head: average of 2 variants: 0.400 (short) to 1.000 (wordy)."
+    lines = done.stdout.splitlines()
+    assert [line for line in lines if "average of" in line and not line.startswith("::")] == [at_base, at_head]
+    failed = f"Accuracy is 0.700, below the floor of 0.9. {at_base} {at_head}"
+    assert [line.rpartition("::")[2] for line in lines if line.startswith("::error")] == [failed]
+    failures = ET.parse(tmp_path / "gate.xml").getroot().iter("failure")
+    assert [failure.attrib["message"] for failure in failures] == [failed]
+    written = report(repo)["evals"][0]["metrics"][0]
+    ends = {"variants": 2, "worst_name": "short", "best": 1.0, "best_name": "wordy"}
+    assert written["base_variants"] == {**ends, "worst": 0.6}
+    assert written["head_variants"] == {**ends, "worst": 0.4}
+
+
 def test_an_eval_that_became_of_another_kind_is_not_comparable(repo):
     cases = range(30)
     work(

@@ -21,7 +21,7 @@ from sitegen.model.commits import Commit
 from sitegen.model.deltas import DeltaParts, MetricDelta, Overlap
 from sitegen.model.gate import GatedChange, GateReport, InstructionChange, MetricLimits
 from sitegen.model.noise import ChangeVerdict
-from sitegen.model.series import EvalInfo
+from sitegen.model.series import EvalInfo, VariantSpread
 from sitegen.scoring.kinds import SCORERS, scorer
 from tests.gitrepo import GitRepo
 from tests.sites import run
@@ -48,7 +48,9 @@ def report(
     )
     moved = MetricDelta("f1", -0.1, DeltaParts(-0.2, 0.1, 0.0))
     fallen = [
-        check_metric(F1, MetricLimits(0.9, 0.0), 0.9, 0.8, moved),
+        check_metric(F1, MetricLimits(0.9, 0.0), 0.9, 0.8, moved)._replace(
+            averaged_after=VariantSpread(2, 0.7, name, 0.9, path)
+        ),
         check_metric(
             PRECISION, MetricLimits(None, 0.0), 0.9, 0.89, MetricDelta("precision", -0.01, None), lambda _: CHANCE
         ),

@@ -4,11 +4,15 @@ import csv
 import io
 import json
 
+from sitegen.analysis.comparison.variants import variant_comparison, variant_of
 from sitegen.analysis.series import variant_spread
 from sitegen.commands.history import history_lines
+from sitegen.comparison_files.document import ComparisonDocument, comparison_json
+from sitegen.comparison_files.markdown import comparison_markdown
 from sitegen.model.metrics import Counts, Metric, MetricSpec
-from sitegen.model.scorecards import DocumentScore, Scorecard
+from sitegen.model.scorecards import Answer, DocumentScore, Result, Scorecard
 from sitegen.model.series import EvalInfo, Point, Series, VariantSpread
+from sitegen.pages.compare.page import CompareView, compare_page
 from sitegen.pages.data.exports import series_files
 from tests import pages_sample as sample
 
@@ -25,14 +29,14 @@ def _card(**values: float | None) -> Scorecard:
 
 def test_the_worst_and_the_best_variant_stand_beside_the_average() -> None:
     card = _card(short=0.728, wordy=0.976, broken=None)
-    assert variant_spread(INFO, ACCURACY, card) == VariantSpread(2, 0.728, "short", 0.976, "wordy")
+    assert variant_spread("responses", ACCURACY, card) == VariantSpread(2, 0.728, "short", 0.976, "wordy")
     lower = ACCURACY._replace(higher_is_better=False)
-    assert variant_spread(INFO, lower, card) == VariantSpread(2, 0.976, "wordy", 0.728, "short")
+    assert variant_spread("responses", lower, card) == VariantSpread(2, 0.976, "wordy", 0.728, "short")
 
 
 def test_a_single_variant_and_other_kinds_have_no_range() -> None:
-    assert variant_spread(INFO, ACCURACY, _card(short=0.5)) is None
-    assert variant_spread(INFO._replace(kind="judged"), ACCURACY, _card(a=0.5, b=0.6)) is None
+    assert variant_spread("responses", ACCURACY, _card(short=0.5)) is None
+    assert variant_spread("judged", ACCURACY, _card(a=0.5, b=0.6)) is None
 
 
 def test_terminal_and_data_files_have_the_range_beside_the_average() -> None:
@@ -44,3 +48,30 @@ def test_terminal_and_data_files_have_the_range_beside_the_average() -> None:
     (row,) = csv.DictReader(io.StringIO(csv_file.content.decode()))
     assert (row["variants_worst"], row["variants_best"]) == ("0.728", "0.976")
     assert "    average of 2 variants: 0.728 (short) to 0.976 (wordy)" in history_lines(series)
+
+
+def test_a_comparison_of_outputs_names_the_variants_that_each_accuracy_averages() -> None:
+    answers = tuple(Answer(name, "case-1", "", correct=True, quality=None) for name in ("short", "wordy"))
+    outputs = [Result(_card(short=worst, wordy=0.976), (), answers=answers) for worst in (0.728, 0.8)]
+    comparison = variant_comparison("faq", [variant_of(f"iteration-{k}", output) for k, output in enumerate(outputs)])
+    document = ComparisonDocument(variants=(comparison,))
+    assert [row["averaged"]["worst"] for row in json.loads(comparison_json(document))["variants"][0]["variants"]] == [
+        0.728,
+        0.8,
+    ]
+    averages = [row for row in comparison_markdown(document).splitlines() if "average of" in row]
+    assert averages == [
+        "Accuracy of iteration-0: average of 2 variants: 0.728 (short) to 0.976 (wordy).",
+        "Accuracy of iteration-1: average of 2 variants: 0.800 (short) to 0.976 (wordy).",
+    ]
+
+
+def test_the_page_of_comparisons_has_the_range_of_both_sides() -> None:
+    cards = (_card(short=0.728, wordy=0.976), _card(short=0.5))
+    points = tuple(Point(sample.snapshot(k, sample.commit(k)), card) for k, card in enumerate(cards, 1))
+    view = compare_page(Series(INFO, sample.history("faq", points), (ACCURACY,), points)).view
+    assert isinstance(view, CompareView)
+    assert view.data is not None
+    assert view.pairs[0].spreads == (VariantSpread(2, 0.728, "short", 0.976, "wordy"), None)
+    words = "average of 2 variants: 0.728 (short) to 0.976 (wordy)"
+    assert [point.get("averaged") for point in view.data["points"]] == [words, None]

@@ -221,6 +221,7 @@ class Comparison {
     if (original) first.append(" ", element("span", "pill", `same output as ${original.label}`));
     last.append(commit, ` ${point.day}${point.model ? ` · ${visible(point.model)}` : ""}`);
     box.append(first, element("p", "", visible(point.subject)), last);
+    if (point.averaged) box.append(element("p", "muted small", `${this.data.metrics[0][0]}: ${visible(point.averaged)}`));
     return box;
   }
 

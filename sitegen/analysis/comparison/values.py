@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from sitegen.model.series import VariantSpread
+
 TestedMetric: TypeAlias = Literal["accuracy", "quality"]
 Confidence: TypeAlias = Literal["high", "medium", "low"]
 Flipped: TypeAlias = Literal["fixed", "broken", "still_wrong"]
@@ -40,6 +42,8 @@ class VariantNumbers:
     """Seconds."""
     latency_p95: float | None = None
     """Seconds."""
+    averaged: VariantSpread | None = None
+    """Of an output with several variants of the prompt: the worst and the best, whose accuracies are averaged."""
 
 
 @dataclass(frozen=True, slots=True)

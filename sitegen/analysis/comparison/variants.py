@@ -20,9 +20,12 @@ from sitegen.analysis.comparison.values import (
     VariantNumbers,
     VariantPair,
 )
+from sitegen.analysis.series import variant_spread
 from sitegen.model.metrics import Metric
 from sitegen.model.scorecards import Answer, Result
+from sitegen.model.series import VariantSpread
 from sitegen.model.usage import exchanged
+from sitegen.scoring.responses.measures import METRICS
 from sitegen.stats.significance import ALPHA
 
 TESTED: Final[tuple[TestedMetric, ...]] = ("accuracy", "quality")
@@ -36,6 +39,8 @@ class ComparedVariant(NamedTuple):
     answers: tuple[Answer, ...]
     metrics: tuple[Metric, ...]
     """As the kind ``responses`` names them: ``accuracy``, ``consistency_score``, ``average_quality``, ``rouge1`` ..."""
+    averaged: VariantSpread | None = None
+    """As in ``VariantNumbers``."""
 
 
 def variants_of(result: Result) -> tuple[ComparedVariant, ...]:
@@ -53,7 +58,8 @@ def variant_of(name: str, result: Result) -> ComparedVariant:
     answers = result.answers
     if len({answer.variant for answer in answers}) > 1:
         answers = tuple(answer._replace(case_id=f"{answer.variant}: {answer.case_id}") for answer in answers)
-    return ComparedVariant(name, answers, result.scorecard.metrics)
+    averaged = variant_spread("responses", METRICS[0], result.scorecard)
+    return ComparedVariant(name=name, answers=answers, metrics=result.scorecard.metrics, averaged=averaged)
 
 
 def variant_comparison(eval_id: str, variants: Sequence[ComparedVariant], alpha: float = ALPHA) -> VariantComparison:
@@ -103,6 +109,7 @@ def measure(variant: ComparedVariant) -> VariantNumbers:
         failed=len(variant.answers) - len(answered),
         models=tuple(sorted({answer.model for answer in answered if answer.model})),
         judges=tuple(sorted({answer.judge for answer in answered if answer.judge and answer.quality is not None})),
+        averaged=variant.averaged,
         **{name: metrics.get(name) for name in _USAGE},
     )
 

@@ -21,6 +21,7 @@ from typing import Any, Final, NamedTuple
 from sitegen.analysis.best import best_before_newest
 from sitegen.analysis.cells import Held, fate_of, held_documents, spans
 from sitegen.analysis.noise.changes import flipping_together, independent_flips
+from sitegen.analysis.series import variant_spread
 from sitegen.model.cells import Cell, Fate, Run, State
 from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import MetricSpec
@@ -31,6 +32,7 @@ from sitegen.pages import links
 from sitegen.pages.compare.edits_between import editing_commits, shell_word
 from sitegen.pages.compare.judged import answer, judge_pairs, judged_pairs
 from sitegen.pages.data.scripts import script_file
+from sitegen.pages.labels import spread_words
 from sitegen.stats.counts import errors_by_type
 from sitegen.stats.significance import LEVELS, least_discordant
 from sitegen.text.plain import cut
@@ -352,6 +354,7 @@ def _short_point(details: dict[str, Any], piece: int | None) -> list[Any]:
 def _point_block(series: Series, point: Point, judge: str) -> dict[str, Any]:
     at, card = point.snapshot, point.scorecard
     first = point.first_with_output
+    spread = variant_spread(series.info.kind, series.specs[0], card)
     return {
         "slug": at.slug,
         "label": at.label,
@@ -367,6 +370,7 @@ def _point_block(series: Series, point: Point, judge: str) -> dict[str, Any]:
         **({"model": ", ".join(card.usage.models)[:160]} if card.usage and card.usage.models else {}),
         **({"judge": judge} if judge else {}),
         **({} if first is None else {"same": series.points[first].snapshot.slug}),
+        **({"averaged": spread_words(spread)} if spread else {}),
         "ends": point.interval and [round(point.interval.low, 3), round(point.interval.high, 3)],
     }
 

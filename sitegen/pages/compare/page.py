@@ -13,10 +13,11 @@ from sitegen.analysis.best import best_before_newest
 from sitegen.analysis.compare import compare_points
 from sitegen.analysis.deltas import exchanges as between
 from sitegen.analysis.noise.changes import independent_flips
+from sitegen.analysis.series import variant_spread
 from sitegen.model.cells import CellFlip, Fate, Run, State
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, Interval
-from sitegen.model.series import EvalInfo, Series
+from sitegen.model.series import EvalInfo, Series, VariantSpread
 from sitegen.model.site import Page
 from sitegen.model.timeline import Snapshot
 from sitegen.model.usage import regraded
@@ -133,6 +134,8 @@ class PointPair(NamedTuple):
     only_after: int
     intervals: tuple[Interval | None, Interval | None] = (None, None)
     """Around the headline at both points."""
+    spreads: tuple[VariantSpread | None, VariantSpread | None] = (None, None)
+    """What the headline averages at both points."""
     exchanged: tuple[str, ...] = ()
     """Sentences that say that the model or the judge changed."""
 
@@ -222,6 +225,10 @@ def _point_pair(
         only_before=compared.only_before,
         only_after=compared.only_after,
         intervals=(first.interval, last.interval),
+        spreads=(
+            variant_spread(series.info.kind, series.specs[0], first.scorecard),
+            variant_spread(series.info.kind, series.specs[0], last.scorecard),
+        ),
         exchanged=labels.exchanges(model, judge),
     )
 

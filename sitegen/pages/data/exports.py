@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -141,7 +142,7 @@ def _start_of_series(series: Series) -> SeriesData:
 def _exported_point(series: Series, index: int) -> dict[str, Any]:
     point = series.points[index]
     at, card = point.snapshot, point.scorecard
-    spread = variant_spread(series.info, series.specs[0], card)
+    spread = variant_spread(series.info.kind, series.specs[0], card)
     return {
         "iteration": at.iteration,
         "label": at.label,
@@ -159,7 +160,7 @@ def _exported_point(series: Series, index: int) -> dict[str, Any]:
         "now": _clock(point.now) if point.now and not series.info.recorded else None,
         "delta": _exported_delta(point.delta, split=not series.info.recorded) if point.delta else None,
         "interval": point.interval and [point.interval.low, point.interval.high],
-        **({"variants": spread._asdict()} if spread else {}),
+        **({"variants": asdict(spread)} if spread else {}),
         **({"usage": card.usage._asdict()} if card.usage else {}),
         **_cells_by_fate(point.flips),
         "report": links.report(series.info.id, at.slug),

@@ -212,7 +212,7 @@ def report_page(
         alignments=tuple(map(bounds.bounded_alignment, alignments[: bounds.LISTS])),
         more_alignments=max(0, len(alignments) - bounds.LISTS),
         verdict=verdict(all_specs(specs), info.thresholds, card.metrics),
-        spread=variant_spread(info, specs[0], card),
+        spread=variant_spread(info.kind, specs[0], card),
         recorded=recorded_view(snapshot, card, tuple((spec.name, spec.label) for spec in specs), previous),
         tree=links.report_tree(info.id, snapshot.slug).rpartition("/")[2] if data is None and has_tree(result) else "",
         copied=None if point.copy_of is None else past.snapshots[point.copy_of],

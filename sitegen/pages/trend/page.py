@@ -173,7 +173,7 @@ def trend_page(
         steps=tuple(steps),
         suspects=suspects,
         repeats=repeats_view(series),
-        spread=variant_spread(info, specs[0], newest.scorecard) if newest else None,
+        spread=variant_spread(info.kind, specs[0], newest.scorecard) if newest else None,
         banner=banner(problems_of_point(info.id, newest.snapshot, newest.scorecard)) if newest else None,
         iterations=series.iterations,
         outputs=series.outputs,
