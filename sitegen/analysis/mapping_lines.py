@@ -82,7 +82,7 @@ def _distance(judgement: Judgement) -> Decimal | None:
 
 def _is_equal(judgement: Judgement, rule: FieldRule, rules: FieldRules) -> bool:
     try:
-        _, judge = comparison(judgement.expected, rule, rules, written=False)
+        judge = comparison(judgement.expected, rule, rules, written=False).judge
     except TruthError:
         return False
     return judge(judgement.actual) == CORRECT

@@ -12,17 +12,16 @@ from sitegen.data_files.reading import (
     FRACTIONS,
     INTEGERS,
     MAX_DEPTH,
-    ParsedFile,
     UnreadableError,
     check_depth,
     constant,
     text_of,
 )
-from sitegen.model.problems import Finding
+from sitegen.model.problems import Finding, Parsed
 from sitegen.model.values import Unusable, Value
 
 
-def read_json(content: bytes) -> ParsedFile:
+def read_json(content: bytes) -> Parsed[Value]:
     """Parse one JSON value. Raises UnreadableError, never anything else.
 
     A byte order mark is accepted. Of duplicate keys the last wins, and each is reported. NaN, Infinity, numbers beyond
@@ -31,7 +30,7 @@ def read_json(content: bytes) -> ParsedFile:
     return parse_json(text_of(content))
 
 
-def parse_json(text: str, line: int = 1) -> ParsedFile:
+def parse_json(text: str, line: int = 1) -> Parsed[Value]:
     """Parse a text whose first line is *line* of its file. Raises UnreadableError."""
     if not text.strip():
         raise UnreadableError("it is empty", "Write a JSON object.", line)
@@ -67,19 +66,19 @@ def parse_json(text: str, line: int = 1) -> ParsedFile:
         value = _without_surrogates(value)
         duplicates = [_escaped(key) for key in duplicates]
     findings = tuple(Finding("warning", DUPLICATE_KEY, "Remove one.", value=repr(key[:80])) for key in duplicates[:20])
-    return ParsedFile(value, findings)
+    return Parsed(value, findings)
 
 
 class JsonLine(NamedTuple):
     """A line of JSON Lines that is not empty."""
 
     number: int
-    parsed: ParsedFile
+    parsed: Parsed[Value]
     """Without a value if the line cannot be read."""
     error: UnreadableError | None = None
     """Why it cannot be read."""
 
-    def read(self) -> ParsedFile:
+    def read(self) -> Parsed[Value]:
         """The value with its findings. Raises UnreadableError if the line cannot be read."""
         if self.error is not None:
             raise self.error
@@ -100,7 +99,7 @@ def each_line(content: bytes) -> Iterator[JsonLine]:
             try:
                 yield JsonLine(number, parse_json(line, number))
             except UnreadableError as error:
-                yield JsonLine(number, ParsedFile(None), error)
+                yield JsonLine(number, Parsed(None), error)
 
 
 def json_lines(content: bytes, findings: list[Finding], fix: str, of: str = "") -> Iterator[LineValue]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import decimal
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from sitegen.model.problems import Finding
 from sitegen.model.values import Unusable, Value
@@ -22,13 +22,6 @@ MAX_DIGITS: Final = 400
 _MAX_REMEMBERED: Final = 16_384
 _MAX_LITERAL: Final = 40
 """How many numbers are remembered, and the greatest length of their literals."""
-
-
-class ParsedFile(NamedTuple):
-    """The value of a data file, and findings for what is suspicious in it."""
-
-    value: Value
-    findings: tuple[Finding, ...] = ()
 
 
 class UnreadableError(Exception):

@@ -15,14 +15,13 @@ from sitegen.data_files.json_reader import read_json
 from sitegen.data_files.reading import (
     DUPLICATE_KEY,
     MAX_DEPTH,
-    ParsedFile,
     UnreadableError,
     constant,
     fraction,
     integer,
     text_of,
 )
-from sitegen.model.problems import Finding
+from sitegen.model.problems import Finding, Parsed
 from sitegen.model.values import Value
 
 MAX_NODES: Final = 2_000_000
@@ -63,12 +62,12 @@ def read_yaml(content: bytes) -> ParsedYaml:
     return ParsedYaml(values, builder.lines, tuple(builder.findings))
 
 
-def read_json_or_yaml(ending: str, content: bytes) -> ParsedFile:
+def read_json_or_yaml(ending: str, content: bytes) -> Parsed[Value]:
     """Parse YAML if the name ends so, else JSON; several YAML documents become a list. Raises UnreadableError."""
     if ending not in ("yaml", "yml"):
         return read_json(content)
     values, _, findings = read_yaml(content)
-    return ParsedFile(values[0] if len(values) == 1 else list(values), findings)
+    return Parsed(values[0] if len(values) == 1 else list(values), findings)
 
 
 class ConfiguringYaml(NamedTuple):

@@ -117,7 +117,7 @@ def _recorded_numbers(series: OutputSeries, content: bytes) -> Recognition | Non
     if not series.hinted or series.newest.ending not in _OUTPUT_IN or len(content) > _LARGEST_SUMS:
         return None
     try:
-        numbers, _ = read_numbers(series.newest.path, content, {})
+        numbers = read_numbers(series.newest.path, content, {}).value
     except UnreadableError:
         return None
     names = [

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, NamedTuple, Self, TypeAlias
+from typing import Final, Generic, Literal, NamedTuple, Self, TypeAlias, TypeVar
+
+T = TypeVar("T")
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
 """What a problem does to the scores of the newest output. error: they are missing, or say nothing. warning: they would
@@ -81,6 +83,13 @@ class Finding(NamedTuple):
     def text(self) -> str:
         """The sentence, followed by the value."""
         return f"{self.message}: {self.value}" if self.value else self.message
+
+
+class Parsed(NamedTuple, Generic[T]):
+    """What was read from a file or from settings, and findings on what is wrong or suspicious there."""
+
+    value: T
+    findings: tuple[Finding, ...] = ()
 
 
 class Problem(NamedTuple):

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from sitegen.model.outcomes import Outcome
 from sitegen.model.values import Unusable, Value
@@ -45,26 +45,33 @@ class TruthError(ValueError):
         """As quoted beside the reason. The reason itself never quotes it, so that redaction can remove it."""
 
 
-def comparison(value: Value, rule: FieldRule, rules: FieldRules, *, written: bool) -> tuple[Value, Comparison]:
-    """The expected value as pages show it, and the function that judges actual values. Raises TruthError.
+class ExpectedValue(NamedTuple):
+    """An expected value that can be compared."""
+
+    value: Value
+    """As pages show it: numbers are numbers, whatever file they came from."""
+    judge: Comparison
+
+
+def comparison(value: Value, rule: FieldRule, rules: FieldRules, *, written: bool) -> ExpectedValue:
+    """Make the function that judges actual values by an expected one. Raises TruthError.
 
     *written*: the value comes from a CSV file, so that its type has to be inferred where none is declared.
     """
     if isinstance(value, Unusable):
         raise TruthError(f"cannot be compared: {value.reason}", value.literal)
     if isinstance(value, list):
-        items = [
-            (item, None) if rules.empty(item) else comparison(item, rule, rules, written=written) for item in value
-        ]
-        return [item for item, _ in items], _is_list([judge for _, judge in items], rule.ordered, rules.empty)
+        items = [None if rules.empty(item) else comparison(item, rule, rules, written=written) for item in value]
+        values = [item.value if item else empty for item, empty in zip(items, value, strict=True)]
+        return ExpectedValue(values, _is_list([item and item.judge for item in items], rule.ordered, rules.empty))
     if isinstance(value, dict):
         raise TruthError("is a list of lists with an object inside")
     expected, judge = _scalar_comparison(value, rule, rules, written=written)
     if rules.mapping.equality == "strict":
         if rule.type == "string":
             expected = str(expected)
-        return expected, _is_identical(expected)
-    return expected, judge
+        return ExpectedValue(expected, _is_identical(expected))
+    return ExpectedValue(expected, judge)
 
 
 def _scalar_comparison(

@@ -11,7 +11,7 @@ from sitegen.model.problems import Finding
 from sitegen.model.values import Value
 from sitegen.scoring.compare import Comparison, TruthError, comparison
 from sitegen.scoring.ground_truth import read_ground_truth
-from sitegen.scoring.paths import DOCUMENT, ValuePlace, follow, item_names
+from sitegen.scoring.paths import DOCUMENT, ValuePlace, follow, item_names, objects_of
 from sitegen.scoring.rules import FieldRules, ListRule, RuleSources, compile_rules
 from sitegen.scoring.scorer import File
 
@@ -66,11 +66,18 @@ Node: TypeAlias = Leaf | Branch | ItemList | None
 """None: not scored on either side, because it is ignored, or because the expected value cannot be read."""
 
 
+class CompiledDocument(NamedTuple):
+    """A document of the ground truth, compiled."""
+
+    id: str
+    """May repeat."""
+    tree: Branch
+
+
 class CompiledTruth(NamedTuple):
     """The ground truth of an eval, compiled."""
 
-    documents: tuple[tuple[str, Branch], ...]
-    """(id, tree); ids may repeat."""
+    documents: tuple[CompiledDocument, ...]
     attributes: tuple[str, ...]
     """In the order of the ground truth."""
     key: str | None
@@ -106,7 +113,7 @@ class CompiledTruths:
 
 
 def _compile(ending: str, content: bytes, sources: RuleSources) -> CompiledTruth:
-    rules, _ = compile_rules(sources)
+    rules = compile_rules(sources).value
     truth = read_ground_truth(f".{ending}", content, rules.mapping)
     if len(truth.documents) > MAX_DOCUMENTS:
         reason = f"it has {len(truth.documents):,} documents, more than the {MAX_DOCUMENTS:,} that an eval can have"
@@ -117,7 +124,7 @@ def _compile(ending: str, content: bytes, sources: RuleSources) -> CompiledTruth
     values = 0
     for document in truth.documents:
         compiler = DocumentCompiler(document.id, rules, written=truth.written)
-        documents.append((document.id, compiler.branch(document.root)))
+        documents.append(CompiledDocument(document.id, compiler.branch(document.root)))
         attributes |= compiler.attributes
         findings += compiler.findings
         values += compiler.values
@@ -173,7 +180,7 @@ class DocumentCompiler:
 
     def _list(self, values: list[Value], place: ValuePlace) -> ItemList:
         rule = self.rules.list_rule(place.path)
-        objects = [(index, value) for index, value in enumerate(values) if isinstance(value, dict)]
+        objects = objects_of(values)
         items = [
             Item(index, self.branch(project(value, rule.score_fields), place.item(index, name)), value)
             for (index, value), name in zip(objects, item_names(objects, rule.match_fields), strict=True)

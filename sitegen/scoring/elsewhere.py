@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from typing import Final
+from typing import Final, NamedTuple
 
 from sitegen.model.outcomes import Judgement
 from sitegen.model.problems import Finding
@@ -22,18 +22,26 @@ _MOST_VALUES: Final = 50_000
 """Values of a document that are looked at, which bounds the time for a hostile output."""
 
 
-def with_places(judgements: list[Judgement], root: dict[str, Value]) -> tuple[list[Judgement], list[str]]:
+class NotedJudgements(NamedTuple):
+    """The judgements of a document, those of values at another path with a note of it."""
+
+    judgements: list[Judgement]
+    pairs: list[str]
+    """``A at B`` for each of these values, A being the expected path and B the one in the output."""
+
+
+def with_places(judgements: list[Judgement], root: dict[str, Value]) -> NotedJudgements:
     """The judgements of a document, where the output has an omitted value at another path with a note of that path.
 
     A value counts if exactly one omission expects it, it stands in the output once, and no value that is correct is the
-    same. Also returns ``A at B`` for each, A being the expected path and B the one in the output.
+    same.
     """
     expected = Counter(filter(None, (_text(item.expected) for item in judgements if item.outcome == "omission")))
     sought = {text for text, times in expected.items() if times == 1}
     if sought:
         sought.difference_update(_text(item.actual) for item in judgements if item.outcome == "correct")
     if not sought:
-        return judgements, []
+        return NotedJudgements(judgements, [])
     places: dict[str, tuple[Step, ...] | None] = {}
     for number, (steps, value) in enumerate(_values(root)):
         if number == _MOST_VALUES:
@@ -49,7 +57,7 @@ def with_places(judgements: list[Judgement], root: dict[str, Value]) -> tuple[li
             if not judgement.note:
                 judgement = judgement._replace(note=f"stands at {path[:80]} in the output")
         with_notes.append(judgement)
-    return with_notes, pairs
+    return NotedJudgements(with_notes, pairs)
 
 
 def elsewhere(pairs: Sequence[str], omissions: int) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ from sitegen.model.scorecards import ListAlignment
 from sitegen.model.values import Value
 from sitegen.scoring.compiled_truth import Branch, Item, ItemList, Leaf, Node, judgement_at, project
 from sitegen.scoring.lists import align
-from sitegen.scoring.paths import ANY, ValuePlace, item_name, item_names, path_text
+from sitegen.scoring.paths import ANY, ListItem, ValuePlace, item_name, item_names, objects_of, path_text
 from sitegen.scoring.rules import FieldRule, FieldRules
 
 BLANK: Final = "expected blank"
@@ -95,24 +95,21 @@ class Judge:
             verb = "is no object" if len(non_objects) == 1 else "are no objects"
             note = f"{NOT_A_LIST}: {len(non_objects)} of {len(actual)} items {verb}"
             self._add(node.place, "format_error", None, non_objects[0], note)
-        self._items(
-            node,
-            [(index, item) for index, item in enumerate(actual) if isinstance(item, dict) and not self._empty(item)],
-        )
+        self._items(node, [item for item in objects_of(actual) if not self._empty(item.value)])
 
-    def _items(self, node: ItemList, actual: list[tuple[int, dict[str, Value]]]) -> None:
+    def _items(self, node: ItemList, actual: list[ListItem]) -> None:
         path = node.place.path
 
         def field(key: tuple[str, ...]) -> FieldRule:
             return self._rules.field_rule(f"{path}[0].{path_text(key)}", f"{node.place.attribute}[].{path_text(key)}")
 
         def equal_fields(i: int, j: int) -> int:
-            return sum(self._equal(node.items[i].branch, actual[j][1]))
+            return sum(self._equal(node.items[i].branch, actual[j].value))
 
         def expected_values(i: int) -> int:
             return _expected_values_of(node.items[i].branch)
 
-        expected = [(item.index, item.raw) for item in node.items]
+        expected = [ListItem(item.index, item.raw) for item in node.items]
         pairs, algorithm, too_many, beyond = align(
             expected, actual, node.rule, field, self._rules, equal_fields, expected_values
         )
@@ -120,7 +117,7 @@ class Judge:
         scored = node.rule.score_fields
         for place, item in enumerate(node.items):
             if place in partner:
-                self.document(item.branch, project(actual[partner[place]][1], scored))
+                self.document(item.branch, project(actual[partner[place]].value, scored))
             else:
                 self._omit(item.branch, MISSING_ITEM, blanks=False)
         if beyond:
@@ -141,7 +138,8 @@ class Judge:
             algorithm=algorithm,
             threshold=node.rule.threshold,
             pairs=tuple(
-                pair._replace(expected=node.items[pair.expected].index, actual=actual[pair.actual][0]) for pair in pairs
+                pair._replace(expected=node.items[pair.expected].index, actual=actual[pair.actual].list_index)
+                for pair in pairs
             ),
             unmatched_expected=tuple(
                 item.index
@@ -211,7 +209,7 @@ class Judge:
             non_objects = [item for item in value if not isinstance(item, dict) and not self._empty(item)]
             if non_objects:
                 self._add(place, "hallucination", None, non_objects[0], note)
-            items = [(index, item) for index, item in enumerate(value) if isinstance(item, dict)]
+            items = objects_of(value)
             names = item_names(items, self._rules.list_rule(path).match_fields, of_output=True)
             for (index, item), name in zip(items, names, strict=True):
                 self._extra(item, place.item(index, name), note)

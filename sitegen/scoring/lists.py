@@ -12,7 +12,7 @@ from sitegen.model.values import Value
 from sitegen.scoring.compare import read_boolean, read_date
 from sitegen.scoring.mapping import Algorithm
 from sitegen.scoring.pairing import EqualFields, ItemKey, agreeing_pairs, greedy_pairs, hungarian_pairs
-from sitegen.scoring.paths import KEYS, follow
+from sitegen.scoring.paths import KEYS, ListItem, follow
 from sitegen.scoring.rules import FieldRule, FieldRules, ListRule
 from sitegen.scoring.values import coerced_number, is_number, plain_number
 from sitegen.text.similarity import Cell, Exact, normalise, similarity
@@ -31,8 +31,8 @@ class Alignment(NamedTuple):
 
 
 def align(
-    expected: Sequence[tuple[int, dict[str, Value]]],
-    actual: Sequence[tuple[int, dict[str, Value]]],
+    expected: Sequence[ListItem],
+    actual: Sequence[ListItem],
     rule: ListRule,
     fields: Callable[[tuple[str, ...]], FieldRule],
     rules: FieldRules,
@@ -44,7 +44,7 @@ def align(
     *fields* gives the rule of a match field. *equal_fields* is slow, and asked only where similarities tie and for
     items that their keys leave over. *expected_values* counts the values of an expected item.
     """
-    items = [item for _, item in (*expected, *actual)]
+    items = [item.value for item in (*expected, *actual)]
     match_fields = rule.match_fields or next(
         ((key,) for key in KEYS if not all(rules.empty(follow(item, key)) for item in items)),  # type: ignore[arg-type]
         (),
@@ -57,16 +57,18 @@ def align(
     pairs = None
     if algorithm == "position" or not match_fields:
         algorithm, paired_by = "position", "position"
-        position_of = {index: position for position, (index, _) in enumerate(actual)}
-        places = [(i, position_of[index]) for i, (index, _) in enumerate(expected) if index in position_of]
+        position_of = {item.list_index: position for position, item in enumerate(actual)}
+        places = [
+            (i, position_of[item.list_index]) for i, item in enumerate(expected) if item.list_index in position_of
+        ]
         pairs = [(i, j, similarity(expected_keys[i], actual_keys[j])) for i, j in places]
     elif algorithm == "hungarian":
         pairs = hungarian_pairs(expected_keys, actual_keys, rule.threshold, equal_fields)
         if pairs is None:
             algorithm, beyond = "greedy", "too long for hungarian, so that greedy paired them"
     if pairs is None:
-        pairs, compared = greedy_pairs(expected_keys, actual_keys, rule.threshold, equal_fields)
-        if not compared:
+        pairs, all_compared = greedy_pairs(expected_keys, actual_keys, rule.threshold, equal_fields)
+        if not all_compared:
             beyond = "too many that are alike but not equal; only equal items are paired by their key"
     item_pairs = [ItemPair(*pair, paired_by) for pair in pairs]
     agreeing: list[tuple[int, int]] | None = []

@@ -12,10 +12,11 @@ from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
 from functools import lru_cache
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from sitegen.model.values import Value
 
+T = TypeVar("T")
 Step: TypeAlias = str | int
 """A key, or an index of a list."""
 
@@ -133,6 +134,13 @@ class Pattern(NamedTuple):
         return (is_suffix or _step_fits(first, step)) and all(map(_step_fits, self.steps[1:], tail[1:]))
 
 
+class PatternValue(NamedTuple, Generic[T]):
+    """What a mapping or a schema states for the paths that a pattern matches."""
+
+    pattern: Pattern
+    value: T
+
+
 def pattern(text: str) -> Pattern:
     """Compile a pattern. Raises PathError."""
     return Pattern(parse_path(text), open_end=text.endswith(".*"))
@@ -170,6 +178,18 @@ class ValuePlace(NamedTuple):
         return ValuePlace(f"{self.path}[{index}]", f"{self.attribute}[]", named)
 
 
+class ListItem(NamedTuple):
+    """An object of a list, and its index there."""
+
+    list_index: int
+    value: dict[str, Value]
+
+
+def objects_of(items: Sequence[Value]) -> list[ListItem]:
+    """The items of a list that are objects."""
+    return [ListItem(index, item) for index, item in enumerate(items) if isinstance(item, dict)]
+
+
 DOCUMENT: Final = ValuePlace("", "", "")
 
 
@@ -180,9 +200,9 @@ def item_name(item: dict[str, Value], match_fields: tuple[tuple[str, ...], ...])
 
 
 def item_names(
-    items: Sequence[tuple[int, dict[str, Value]]], match_fields: tuple[tuple[str, ...], ...], *, of_output: bool = False
+    items: Sequence[ListItem], match_fields: tuple[tuple[str, ...], ...], *, of_output: bool = False
 ) -> list[str]:
-    """A name for each (index, item); names that repeat get the index after them.
+    """A name for each item; names that repeat get the index after them.
 
     Indices of an output (*of_output*) are marked as such. An expected item without a name gets an empty one, because
     its index identifies it.

@@ -10,10 +10,10 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any, Final, Generic, NamedTuple, TypeGuard, TypeVar
 
-from sitegen.model.problems import Finding
+from sitegen.model.problems import Finding, Parsed
 from sitegen.scoring.mapping import Algorithm, FieldSettings, FieldType, ListSettings, Mapping, Tolerance
 from sitegen.scoring.mapping_reader import read_mapping
-from sitegen.scoring.paths import ANY, PathError, Pattern, Step, parse_path, pattern
+from sitegen.scoring.paths import ANY, PathError, PatternValue, Step, parse_path, pattern
 from sitegen.scoring.schema_types import SchemaRules, read_schema
 from sitegen.scoring.values import Emptiness
 from sitegen.text.similarity import normalise
@@ -70,18 +70,18 @@ class ListRule(NamedTuple):
 class _PatternTable(Generic[_T]):
     """Values by pattern. An index by last step saves matching a path against hundreds of patterns."""
 
-    def __init__(self, entries: Iterable[tuple[Pattern, _T]]) -> None:
-        ranked = sorted(entries, key=lambda entry: entry[0].weight, reverse=True)
-        self.names_index = any(entry.indexed for entry, _ in ranked)
-        self._by_last_step: dict[str, list[tuple[int, Pattern, _T]]] = {}
-        for rank, (stated, value) in enumerate(ranked):
-            self._by_last_step.setdefault(str(stated.steps[-1]), []).append((rank, stated, value))
+    def __init__(self, entries: Iterable[PatternValue[_T]]) -> None:
+        ranked = sorted(entries, key=lambda entry: entry.pattern.weight, reverse=True)
+        self.names_index = any(entry.pattern.indexed for entry in ranked)
+        self._by_last_step: dict[str, list[tuple[int, PatternValue[_T]]]] = {}
+        for rank, entry in enumerate(ranked):
+            self._by_last_step.setdefault(str(entry.pattern.steps[-1]), []).append((rank, entry))
 
-    def ending_in(self, *last_steps: str) -> list[tuple[Pattern, _T]]:
+    def ending_in(self, *last_steps: str) -> list[PatternValue[_T]]:
         """The entries that end in one of these steps or in ``ANY``: the most specific first, then in their order."""
         entries = [entry for step in {*last_steps, ANY} for entry in self._by_last_step.get(step, ())]
         entries.sort(key=itemgetter(0))
-        return [(stated, value) for _, stated, value in entries]
+        return [entry for _, entry in entries]
 
     def matching(self, path: tuple[Step, ...]) -> list[_T]:
         """The values of the patterns that match a path, the most specific first."""
@@ -205,11 +205,11 @@ class FieldRules:
                 of_end = name
         return of_end
 
-    def _compiled(self, entries: Iterable[tuple[str, str, _T]]) -> list[tuple[Pattern, _T]]:
+    def _compiled(self, entries: Iterable[tuple[str, str, _T]]) -> list[PatternValue[_T]]:
         compiled = []
         for key, text, value in entries:
             try:
-                compiled.append((pattern(text), value))
+                compiled.append(PatternValue(pattern(text), value))
             except PathError as error:
                 self._add_finding(f"In {key!r}: {error}", "Write a path such as 'walls[*].area'.")
         return compiled
@@ -263,7 +263,7 @@ def _is_usable(tolerance: Decimal | None) -> TypeGuard[Decimal]:
 
 
 @lru_cache(maxsize=256)
-def compile_rules(sources: RuleSources) -> tuple[FieldRules, tuple[Finding, ...]]:
+def compile_rules(sources: RuleSources) -> Parsed[FieldRules]:
     """The rules of one eval, and the findings about their sources. Never raises.
 
     All outputs with the same sources share them, even of several evals.
@@ -271,4 +271,4 @@ def compile_rules(sources: RuleSources) -> tuple[FieldRules, tuple[Finding, ...]
     mapping, findings = read_mapping(sources.mapping, sources.settings)
     schema = read_schema(sources.schema)
     rules = FieldRules(mapping, schema)
-    return rules, (*findings, *schema.findings, *rules.findings)
+    return Parsed(rules, (*findings, *schema.findings, *rules.findings))

@@ -14,7 +14,7 @@ from sitegen.data_files.json_reader import read_json
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding
 from sitegen.scoring.mapping import FieldType, Tolerance
-from sitegen.scoring.paths import ANY, Pattern, Step, follow, path_text
+from sitegen.scoring.paths import ANY, Pattern, PatternValue, Step, follow, path_text
 from sitegen.scoring.values import is_number
 
 _Statement: TypeAlias = tuple[tuple[Step, ...], str | Tolerance | Finding]
@@ -24,8 +24,8 @@ _Statement: TypeAlias = tuple[tuple[Step, ...], str | Tolerance | Finding]
 class SchemaRules(NamedTuple):
     """The types and tolerances that a schema states, and its errors."""
 
-    types: tuple[tuple[Pattern, FieldType], ...] = ()
-    tolerances: tuple[tuple[Pattern, Tolerance], ...] = ()
+    types: tuple[PatternValue[FieldType], ...] = ()
+    tolerances: tuple[PatternValue[Tolerance], ...] = ()
     lists: frozenset[str] = frozenset()
     """The paths of lists of objects, as ``walls[*]``."""
     findings: tuple[Finding, ...] = ()
@@ -61,19 +61,19 @@ def read_schema(content: bytes | None) -> SchemaRules:
         )
     if not isinstance(root, dict):
         return SchemaRules(findings=(_schema_error("The schema is no object", "Write a JSON Schema."),))
-    types: list[tuple[Pattern, FieldType]] = []
-    tolerances: list[tuple[Pattern, Tolerance]] = []
+    types: list[PatternValue[FieldType]] = []
+    tolerances: list[PatternValue[Tolerance]] = []
     lists: set[str] = set()
     findings: dict[Finding, None] = {}
     for steps, stated in _statements(root, root, (), ()):
         if isinstance(stated, Tolerance):
-            tolerances.append((Pattern(steps, open_end=False), stated))
+            tolerances.append(PatternValue(Pattern(steps, open_end=False), stated))
         elif isinstance(stated, Finding):
             findings[stated] = None
         elif stated == "list":
             lists.add(".".join(map(str, steps)))
         elif stated in _TYPES and steps:
-            types.append((Pattern(steps, open_end=False), _TYPES[stated]))
+            types.append(PatternValue(Pattern(steps, open_end=False), _TYPES[stated]))
         if len(types) + len(tolerances) >= _MAX_FIELDS:
             break
     return SchemaRules(

@@ -7,7 +7,7 @@ from typing import Final
 
 from sitegen.data_files.json_reader import parse_json
 from sitegen.data_files.reading import UnreadableError
-from sitegen.model.problems import Finding
+from sitegen.model.problems import Finding, Parsed
 from sitegen.model.values import Value
 from sitegen.text.keys import nearest
 
@@ -17,7 +17,7 @@ OWN_METRICS: Final = "own_metrics"
 _OF_EVERY_KIND: Final = ("ground_truth_format", OWN_METRICS)
 
 
-def read_keys(settings: str, of_kind: Sequence[str], noun: str = "key") -> tuple[dict[str, Value], list[Finding]]:
+def read_keys(settings: str, of_kind: Sequence[str], noun: str = "key") -> Parsed[dict[str, Value]]:
     """The settings, and a finding if they cannot be read, and for each unknown key. Never raises.
 
     ``of_kind``: the keys of the kind, besides those of every kind. ``noun``: what findings call a key.
@@ -25,10 +25,11 @@ def read_keys(settings: str, of_kind: Sequence[str], noun: str = "key") -> tuple
     try:
         stated = parse_json(settings or "{}").value
     except UnreadableError as error:
-        return {}, [settings_finding(f"The settings cannot be read: {error.message}", error.fix)]
+        return Parsed({}, (settings_finding(f"The settings cannot be read: {error.message}", error.fix),))
     if not isinstance(stated, dict):
-        return {}, [settings_finding("The settings are no object of keys", "Write keys and values.")]
-    return stated, [unknown_key(noun, key, of_kind) for key in stated if key not in (*of_kind, *_OF_EVERY_KIND)]
+        return Parsed({}, (settings_finding("The settings are no object of keys", "Write keys and values."),))
+    unknown = (key for key in stated if key not in (*of_kind, *_OF_EVERY_KIND))
+    return Parsed(stated, tuple(unknown_key(noun, key, of_kind) for key in unknown))
 
 
 def unknown_key(noun: str, key: str, possible: Sequence[str]) -> Finding:

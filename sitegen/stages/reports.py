@@ -106,7 +106,7 @@ class ReportWriter:
     def _rules(self, snapshot: Snapshot) -> FieldRules:
         """The rules by which an output was scored; they are compiled already."""
         inputs = next(all_inputs(self._context, [snapshot._replace(outputs=(), ground_truth=None)]))
-        return compile_rules(rule_sources(inputs))[0]
+        return compile_rules(rule_sources(inputs)).value
 
     def _point(self, index: int) -> Point:
         snapshot = self._inputs.snapshots[index]

@@ -7,13 +7,15 @@ from collections.abc import Hashable, Iterable, Sequence
 from itertools import chain
 from math import fsum, sqrt
 from statistics import median
-from typing import Final, NamedTuple
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from sitegen.model.scorecards import Kappa
 from sitegen.stats.intervals import LEVEL
 from sitegen.stats.outliers import FAR
 from sitegen.stats.quantiles import normal, student
 from sitegen.stats.significance import mean
+
+T = TypeVar("T", bound=Hashable)
 
 FAR_LEVEL: Final = 0.9995
 """Of two thousand repeats whose scatter is known and normal, one lies beyond."""
@@ -106,8 +108,15 @@ def _squares(values: Sequence[float]) -> float:
     return fsum((value - centre) ** 2 for value in values)
 
 
-def cohens_kappa(pairs: Sequence[tuple[Hashable, Hashable]]) -> Kappa | None:
-    """Kappa of (one judge's category, the other's) over the same things, with an interval of 95 %.
+class Ratings(NamedTuple, Generic[T]):
+    """The categories that a judge and a person gave to the same thing."""
+
+    judge: T
+    person: T
+
+
+def cohens_kappa(pairs: Sequence[Ratings[T]]) -> Kappa | None:
+    """Kappa of the categories that two judges gave to the same things, with an interval of 95 %.
 
     kappa = (po - pe) / (1 - pe), where po is the share that both judged alike, and pe the share that two judges with
     these frequencies would judge alike by luck (J. Cohen, *A coefficient of agreement for nominal scales*, 1960). The
@@ -123,14 +132,15 @@ def cohens_kappa(pairs: Sequence[tuple[Hashable, Hashable]]) -> Kappa | None:
     categories = first.keys() | second.keys()
     if len(categories) < 2:
         return None
-    agreed = sum(both[category, category] for category in categories)
+    alike_by_category = Counter(pair.judge for pair in pairs if pair.judge == pair.person)
+    agreed = alike_by_category.total()
     observed = agreed / judged
     expected = sum(first[category] * second[category] for category in categories) / judged**2
     value = (observed - expected) / (1 - expected)
     # fsum: the sum must not depend on the order of the categories, which a set does not define.
     alike = fsum(
-        both[category, category] / judged * (1 - (first[category] + second[category]) / judged * (1 - value)) ** 2
-        for category in categories
+        number / judged * (1 - (first[category] + second[category]) / judged * (1 - value)) ** 2
+        for category, number in alike_by_category.items()
     )
     apart = fsum(
         number / judged * ((second[row] + first[column]) / judged * (1 - value)) ** 2

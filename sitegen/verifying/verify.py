@@ -165,7 +165,7 @@ def _instruction_hashes(project: WorktreeProject) -> Iterator[tuple[str, str]]:
 
 def _refuse_unfit(result: Result, own_settings: str) -> None:
     """Raise ConfigurationError for settings of the command line that do not fit. Wrong settings of the eval do not."""
-    findings_of_entry = read_settings(own_settings)[1]
+    findings_of_entry = read_settings(own_settings).findings
     for finding in result.scorecard.findings:
         if finding.severity == "error" and finding.about == "settings" and finding not in findings_of_entry:
             raise ConfigurationError(f"{finding.message}.", fix=finding.fix)

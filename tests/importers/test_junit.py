@@ -9,6 +9,7 @@ import pytest
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts
+from sitegen.model.scorecards import FieldScore
 from sitegen.scoring.judged.case import JudgedCase, Opinion, Usage
 from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.kinds import scorer
@@ -49,7 +50,7 @@ def test_suites_may_stand_in_each_other_and_names_may_repeat() -> None:
       <testcase name="a"><properties/></testcase></testsuite><testcase name="b" classname="k" time="x"/>
       </testsuite></testsuites>"""
     results = read_results("x.xml", content)
-    wrong, right = (("in", WRONG),), Counts(tp=1)
+    wrong, right = (FieldScore("in", WRONG),), Counts(tp=1)
     assert results.cases == (
         JudgedCase(
             "in::a",
@@ -58,8 +59,8 @@ def test_suites_may_stand_in_each_other_and_names_may_repeat() -> None:
             passed=False,
             usage=Usage(latency=1234.5),
         ),
-        JudgedCase("in::a (2)", Opinion("", 1.0, counts=(("in", right),)), (), passed=True),
-        JudgedCase("k::b", Opinion("", 1.0, counts=(("k", right),)), (), passed=True),
+        JudgedCase("in::a (2)", Opinion("", 1.0, counts=(FieldScore("in", right),)), (), passed=True),
+        JudgedCase("k::b", Opinion("", 1.0, counts=(FieldScore("k", right),)), (), passed=True),
     )
     assert results.run.at == "2026-01-02T03:04:05"
 

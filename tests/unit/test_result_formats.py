@@ -8,13 +8,14 @@ import pytest
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts
+from sitegen.model.scorecards import FieldScore
 from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion, Usage
 from sitegen.scoring.judged.formats import FORMATS, read_results
 
 
 def test_a_line_of_a_judge_is_a_case_with_its_judges() -> None:
     line = b'{"id": "a", "score": 0.5, "evaluator_results": [{"name": "j", "details": {"metrics": {"n": {"tp": 1}}}}]}'
-    judge = Opinion("j", None, counts=(("n", Counts(tp=1)),), details={"metrics": {"n": {"tp": 1}}})
+    judge = Opinion("j", None, counts=(FieldScore("n", Counts(tp=1)),), details={"metrics": {"n": {"tp": 1}}})
     assert read_results("results.jsonl", line) == JudgedResults((JudgedCase("a", Opinion("", 0.5), (judge,)),))
 
 

@@ -14,7 +14,7 @@ import pytest
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding
-from sitegen.model.scorecards import Scorecard
+from sitegen.model.scorecards import FieldScore, Scorecard
 from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion, Usage
 from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.judged.tables import rows
@@ -116,7 +116,10 @@ def test_a_score_that_is_right_or_wrong_in_every_row_is_a_field_and_any_other_is
 
 def test_a_verdict_alone_is_a_field() -> None:
     (case,) = read("r.csv", "id,ok\na,FAILED\n", columns={"id": "id", "passed": "ok"}).cases
-    assert (case.passed, case.judges) == (False, (Opinion("ok", 0.0, misses=("ok",), counts=(("ok", WRONG),)),))
+    assert (case.passed, case.judges) == (
+        False,
+        (Opinion("ok", 0.0, misses=("ok",), counts=(FieldScore("ok", WRONG),)),),
+    )
 
 
 def test_expected_and_output_alone_are_held_against_each_other_by_rule_29() -> None:

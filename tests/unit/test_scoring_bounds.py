@@ -8,7 +8,7 @@ import pytest
 from sitegen.data_files import csv_reader
 from sitegen.model.scorecards import Result
 from sitegen.scoring import compiled_truth, fields, pairing
-from sitegen.scoring.compiled_truth import Branch, CompiledTruth
+from sitegen.scoring.compiled_truth import Branch, CompiledDocument, CompiledTruth
 from sitegen.scoring.fields import FieldsScorer
 from sitegen.scoring.ground_truth import GroundTruth, read_ground_truth
 from sitegen.scoring.mapping import Mapping
@@ -113,7 +113,7 @@ class CountedName(str):
 def test_documents_are_found_by_their_names_without_comparing_each_with_each():
     rules, _ = compile_rules(RuleSources(None, "{}", None))
     number = 300
-    truth = tuple((str(CountedName(one)), Branch(DOCUMENT, {})) for one in range(number))
+    truth = tuple(CompiledDocument(str(CountedName(one)), Branch(DOCUMENT, {})) for one in range(number))
     output = ReadOutput({CountedName(one + 10): {} for one in range(number)}, {}, [])
     CountedName.compared = 0
     fields._FieldsScoring(rules, CompiledTruth(truth, (), "id", ()), output, ()).result()

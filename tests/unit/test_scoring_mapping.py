@@ -11,7 +11,7 @@ from sitegen.model.problems import Finding
 from sitegen.scoring.mapping import Documents, FieldSettings, ListSettings, Mapping, Tolerance
 from sitegen.scoring.mapping_reader import read_mapping
 from sitegen.scoring.mapping_use import mapped_columns
-from sitegen.scoring.paths import Pattern, Step, parse_path, pattern
+from sitegen.scoring.paths import Pattern, PatternValue, Step, parse_path, pattern
 from sitegen.scoring.rules import RuleSources, _PatternTable, compile_rules
 from sitegen.scoring.scorer import File, ScoringInputs
 
@@ -202,9 +202,9 @@ def test_the_index_of_patterns_finds_what_trying_each_of_them_would(path: str) -
         '[""]',
         "ceiling_area",
     ]
-    patterns = [(pattern(text), text) for text in texts]
+    patterns = [PatternValue(pattern(text), text) for text in texts]
     steps = parse_path(path)
-    ranked = sorted(patterns, key=lambda entry: entry[0].weight, reverse=True)
+    ranked = sorted(patterns, key=lambda entry: entry.pattern.weight, reverse=True)
     assert _PatternTable(patterns).matching(steps) == [text for each, text in ranked if each.matches(steps)]
     categories = {"tolerance_categories": {text: (text,) for text in texts}, "tolerances": {text: {} for text in texts}}
     rules, _ = compile_rules(RuleSources(json.dumps(categories).encode(), "{}", None))

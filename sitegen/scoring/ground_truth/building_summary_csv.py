@@ -7,6 +7,7 @@ row above it (layers of a construction). A blank row ends a section; a section m
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import NamedTuple
 
 from sitegen.model.values import Value
@@ -43,7 +44,7 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
     }
     tree = Tree()
     items: dict[str, list[Value]] = {}
-    unmapped_labels: list[tuple[str, bool]] = []
+    unmapped_values: Counter[str] = Counter()
     fields: set[str] = set()
     findings = []
     section: CsvSection | None = None
@@ -58,16 +59,16 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
             if _section_key(section.name) in lists:
                 items.setdefault(lists[_section_key(section.name)][0], [])
             else:
-                unmapped_labels.append((section.name, False))
+                unmapped_values[section.name] += 0
         elif section is not None:
             if _section_key(section.name) not in lists:
-                unmapped_labels.append((section.name, True))
+                unmapped_values[section.name] += 1
             elif not _continues_row_above(cells, section):
                 path, array = lists[_section_key(section.name)]
-                items[path].append(_section_item(row, section, array, unmapped_labels))
+                items[path].append(_section_item(row, section, array, unmapped_values))
         elif field := cells[1]:
             if field not in mapping.csv_to_json:
-                unmapped_labels.append((field, len(cells) > 2 and bool(cells[2])))
+                unmapped_values[field] += len(cells) > 2 and bool(cells[2])
             elif field in fields:
                 message, fix = "A field stands twice; the first one counts", "Map the second one in a list."
                 findings.append(truth_warning(message, fix, number, repr(field)))
@@ -81,7 +82,7 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
         documents=(TruthDocument("", tree.value()),),
         written=True,
         key=None,
-        findings=(*findings, *unmapped(unmapped_labels)),
+        findings=(*findings, *unmapped(unmapped_values)),
     )
 
 
@@ -104,7 +105,7 @@ def _continues_row_above(cells: list[str], section: CsvSection) -> bool:
 
 
 def _section_item(
-    row: list[str], section: CsvSection, array: ArrayMapping, unmapped_labels: list[tuple[str, bool]]
+    row: list[str], section: CsvSection, array: ArrayMapping, unmapped_values: Counter[str]
 ) -> dict[str, Value]:
     """One item. If no column is called ``Name``, the cell below the name of the section is."""
     columns = section.columns
@@ -116,5 +117,5 @@ def _section_item(
         if key:
             item.put(key, row[place] if place < len(row) else "")
         elif column not in ("Name", "Layers:"):
-            unmapped_labels.append((f"{section.name} {column}", place < len(row) and bool(row[place].strip())))
+            unmapped_values[f"{section.name} {column}"] += place < len(row) and bool(row[place].strip())
     return item.value()

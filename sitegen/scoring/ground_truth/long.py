@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Final
 
 from sitegen.data_files.csv_reader import check_distinct
@@ -66,7 +67,7 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
         raise UnreadableError(f"there is no column {mapping.id_column!r}", "Correct id_column.", 1)
     blanks = [""] * len(header)
     trees: dict[str, Tree] = {}
-    left_over: list[tuple[str, bool]] = []
+    left_over: Counter[str] = Counter()
     for row in rows[_first_data_row(rows) :]:
         if not _has_cells(row):
             continue
@@ -77,7 +78,7 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
         if path:
             tree.put(path, cells[value])
         else:
-            left_over.append((name, bool(cells[value].strip())))
+            left_over[name] += bool(cells[value].strip())
     if not trees:
         raise UnreadableError("it has a header and no rows", "Write one row a field.")
     findings = [finding for tree in trees.values() for finding in tree.findings]

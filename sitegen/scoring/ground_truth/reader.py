@@ -30,11 +30,11 @@ class CsvLayout(Protocol):
         """Read the rows. Raises UnreadableError."""
 
 
-LAYOUTS: Final[tuple[tuple[str, CsvLayout], ...]] = (
-    ("long", long),
-    ("building_summary_csv", building_summary_csv),
-    ("wide", wide),
-)
+LAYOUTS: Final[dict[str, CsvLayout]] = {
+    "long": long,
+    "building_summary_csv": building_summary_csv,
+    "wide": wide,
+}
 """In the order in which ``auto`` tries them; the last takes whatever is left."""
 
 _TREES: Final = ("json", "jsonl", "ndjson", "yaml", "yml")
@@ -49,7 +49,7 @@ def read_ground_truth(path: str, content: bytes, mapping: Mapping) -> GroundTrut
     if ending in _TREES:
         return _truth_of_tree(ending, content, mapping)
     rows = csv_rows(content)
-    for name, layout in LAYOUTS:
+    for name, layout in LAYOUTS.items():
         if mapping.ground_truth_format == name or (
             mapping.ground_truth_format == "auto" and layout.is_layout(rows, mapping)
         ):

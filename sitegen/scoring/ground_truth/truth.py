@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from sitegen.model.problems import Finding
@@ -110,16 +110,14 @@ def mapped_path(label: str, mapping: Mapping) -> str | None:
     return mapping.csv_to_json.get(label) or (label if is_plain_path(label) else None)
 
 
-def unmapped(labels: Iterable[tuple[str, bool]]) -> Iterator[Finding]:
+def unmapped(values: dict[str, int]) -> Iterator[Finding]:
     """Findings on all columns that are not mapped, in their order; none if there are none.
 
-    ``labels``: (name of a column or a row, whether it has a value). Headings have none, and do not change a score.
+    ``values``: how many values there are below the name of a column or a row. Headings have none, and do not change a
+    score.
     """
-    with_values: dict[str, bool] = {}
-    for label, has_value in labels:
-        with_values[label] = with_values.get(label, False) or has_value
     for has_value in (True, False):
-        names = [label for label, flag in with_values.items() if flag == has_value]
+        names = [label for label, number in values.items() if (number > 0) == has_value]
         if not names:
             continue
         they = "1 column of the ground truth is" if len(names) == 1 else f"{len(names)} columns of the ground truth are"

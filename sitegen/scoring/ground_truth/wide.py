@@ -43,9 +43,9 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
     if not documents:
         raise UnreadableError("it has a header and no rows", "Write one row a document.")
     documents, key = _named_documents(documents, id_name, mapping, findings)
-    left_over = [
-        (column, column in filled) for column in header if column and not paths.get(column) and column != id_name
-    ]
+    left_over: dict[str, int] = {
+        column: column in filled for column in header if column and not paths.get(column) and column != id_name
+    }
     return GroundTruth(documents=tuple(documents), written=True, key=key, findings=(*findings, *unmapped(left_over)))
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from sitegen.model.metrics import Counts
-from sitegen.model.panels import MarkedText, SpansPanel
+from sitegen.model.panels import Mark, MarkedText, SpansPanel
 from sitegen.model.scorecards import Result, Status
 from sitegen.stats import counts as stats
 from sitegen.text.values import as_text
@@ -25,6 +25,14 @@ class HighlightNumbers:
     f1: float | None
 
 
+class HighlightRow(NamedTuple):
+    """A highlight that only one side has; written as a list."""
+
+    paragraph: str
+    category: str
+    text: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class ParagraphRow:
     """One annotated paragraph."""
@@ -34,7 +42,7 @@ class ParagraphRow:
     """``unreadable``: it is missing from the output."""
     numbers: HighlightNumbers
     text: str
-    marks: tuple[tuple[int, int, str, str], ...]
+    marks: tuple[Mark, ...]
     """(start, end, outcome, category) of what stands in the text, in characters."""
 
 
@@ -44,9 +52,9 @@ class HighlightsPart(HighlightNumbers):
 
     form: ClassVar = "sitegen/highlights-results/1"
 
-    missed: tuple[tuple[str, str, str], ...]
+    missed: tuple[HighlightRow, ...]
     """(paragraph, category, text)."""
-    wrong: tuple[tuple[str, str, str], ...]
+    wrong: tuple[HighlightRow, ...]
     by_category: dict[str, HighlightNumbers]
     paragraphs: tuple[ParagraphRow, ...]
     not_annotated: tuple[str, ...]
@@ -63,12 +71,12 @@ def highlights_part(result: Result) -> HighlightsPart:
     return HighlightsPart(
         **vars(_highlight_numbers(card.counts)),
         missed=tuple(
-            (judgement.document, judgement.attribute, as_text(judgement.expected))
+            HighlightRow(judgement.document, judgement.attribute, as_text(judgement.expected))
             for judgement in result.judgements
             if judgement.outcome == "omission"
         ),
         wrong=tuple(
-            (judgement.document, judgement.attribute, as_text(judgement.actual))
+            HighlightRow(judgement.document, judgement.attribute, as_text(judgement.actual))
             for judgement in result.judgements
             if judgement.outcome == "hallucination"
         ),
@@ -84,9 +92,10 @@ def _paragraph_rows(result: Result) -> tuple[ParagraphRow, ...]:
     rows = []
     for document in result.scorecard.documents:
         text = texts.get(document.id, MarkedText(document.id, "", ()))  # none where texts are redacted
-        marks = tuple((mark.start, mark.end, mark.outcome, mark.category) for mark in text.marks)
         numbers = _highlight_numbers(document.counts)
-        rows.append(ParagraphRow(id=document.id, status=document.status, numbers=numbers, text=text.text, marks=marks))
+        rows.append(
+            ParagraphRow(id=document.id, status=document.status, numbers=numbers, text=text.text, marks=text.marks)
+        )
     return tuple(rows)
 
 

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from sitegen.data_files.json_reader import parse_json, read_json
 from sitegen.data_files.reading import UnreadableError, text_of
-from sitegen.model.problems import Finding
+from sitegen.model.problems import Finding, Parsed
 from sitegen.model.usage import RunUsage
 from sitegen.scoring.highlights.chunks import About, Chunk, ChunkReader
 from sitegen.scoring.highlights.paragraphs import Paragraph, Paragraphs
@@ -50,7 +50,7 @@ def read_gold(file: File | None) -> Gold:
 @lru_cache(maxsize=16)  # many outputs usually have the same gold standard
 def _parse_gold(is_lines: bool, content: bytes) -> Gold:
     chunks, findings, _ = _read_chunks(is_lines, content, "ground_truth")
-    paragraphs, _ = united_paragraphs(chunks)
+    paragraphs = united_paragraphs(chunks).paragraphs
     if all(paragraph.highlights is None for paragraph in paragraphs):
         raise UnreadableError("it annotates no paragraph", "Give at least one paragraph its highlights.")
     return Gold(paragraphs, findings)
@@ -89,23 +89,33 @@ def read_output(files: tuple[File, ...], run: str | None) -> HighlightsOutput:
     )
 
 
-def united_paragraphs(chunks: Iterable[Chunk]) -> tuple[tuple[Paragraph, ...], tuple[str, ...]]:
-    """Return every paragraph once, with united highlights (rule 27), and the ids of those in more than one chunk."""
+class UnitedParagraphs(NamedTuple):
+    """The paragraphs of several chunks."""
+
+    paragraphs: tuple[Paragraph, ...]
+    """Every paragraph once, with united highlights (rule 27)."""
+    repeated: tuple[str, ...]
+    """The ids of those in more than one chunk."""
+
+
+def united_paragraphs(chunks: Iterable[Chunk]) -> UnitedParagraphs:
+    """Unite the paragraphs of all chunks."""
     united = Paragraphs(lambda message: None)
     counts: Counter[str] = Counter()
     for chunk in chunks:
         for name, text, highlights in chunk.paragraphs:
             counts[name] += 1
             united.add(name, highlights, text)
-    return united.all(), tuple(name for name, count in counts.items() if count > 1)
+    return UnitedParagraphs(united.all(), tuple(name for name, count in counts.items() if count > 1))
 
 
-def read_log(content: bytes) -> tuple[tuple[Chunk, ...], tuple[Finding, ...]]:
+def read_log(content: bytes) -> Parsed[tuple[Chunk, ...]]:
     """Read the chunks of a log, one per line. Raises UnreadableError if no line can be read.
 
     Lines that cannot be read are reported with their number, and the others count.
     """
-    return _read_chunks(True, content, "output")[:2]
+    chunks, findings, _ = _read_chunks(True, content, "output")
+    return Parsed(chunks, findings)
 
 
 class _FileChunks(NamedTuple):

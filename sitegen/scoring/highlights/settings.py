@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from sitegen.model.problems import Finding
+from sitegen.model.problems import Parsed
 from sitegen.model.values import Value
 from sitegen.scoring.highlights.paragraphs import nfc, normalised_id
 from sitegen.scoring.settings import read_keys, settings_finding
@@ -17,13 +17,20 @@ _RANGE: Final = re.compile(r"\s*([0-9]{1,18})\s*-\s*([0-9]{1,18})\s*")
 _TRAILING: Final = re.compile(r"[0-9]+\Z")
 
 
+class ParagraphRange(NamedTuple):
+    """The trailing numbers of the ids of the first and the last paragraph, both inclusive."""
+
+    first: int
+    last: int
+
+
 class Settings(NamedTuple):
     """The scope of an eval."""
 
     categories: tuple[str, ...] = ()
     """Empty: every category of either side."""
-    range: tuple[int, int] | None = None
-    """First and last trailing number of the paragraphs' ids, both inclusive. None: every paragraph."""
+    range: ParagraphRange | None = None
+    """None: every paragraph."""
     run: str | None = None
     """None: the newest run."""
 
@@ -38,14 +45,14 @@ class Settings(NamedTuple):
         number = _TRAILING.search(name)
         if number is None or len(number[0].lstrip("0")) > 18:
             return False
-        low, high = self.range
-        return low <= int(number[0].lstrip("0") or "0") <= high
+        return self.range.first <= int(number[0].lstrip("0") or "0") <= self.range.last
 
 
 @lru_cache(maxsize=64)
-def read_settings(settings: str) -> tuple[Settings, tuple[Finding, ...]]:
+def read_settings(settings: str) -> Parsed[Settings]:
     """Read the canonical JSON of the settings. Whatever is invalid is left out and reported. Never raises."""
-    stated, findings = read_keys(settings, KEYS)
+    stated, unknown = read_keys(settings, KEYS)
+    findings = [*unknown]
     present = {key: value for key, value in stated.items() if value is not None}
     categories = _category_names(present["categories"]) if "categories" in present else ()
     span = _paragraph_range(present["range"]) if "range" in present else None
@@ -60,7 +67,7 @@ def read_settings(settings: str) -> tuple[Settings, tuple[Finding, ...]]:
         findings.append(
             settings_finding("'run_id' is neither text nor a whole number", "Write the id of a run of the log.")
         )
-    return Settings(categories or (), span, run), tuple(findings)
+    return Parsed(Settings(categories or (), span, run), tuple(findings))
 
 
 def _category_names(value: Value) -> tuple[str, ...] | None:
@@ -70,8 +77,8 @@ def _category_names(value: Value) -> tuple[str, ...] | None:
     return names if len(names) == len(value) else None
 
 
-def _paragraph_range(value: Value) -> tuple[int, int] | None:
+def _paragraph_range(value: Value) -> ParagraphRange | None:
     match = _RANGE.fullmatch(value) if isinstance(value, str) else None
     if match is None or int(match[1]) > int(match[2]):
         return None
-    return int(match[1]), int(match[2])
+    return ParagraphRange(int(match[1]), int(match[2]))

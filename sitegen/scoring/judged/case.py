@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding
+from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import LONGEST, Call, canonical
 from sitegen.model.usage import Usage as Usage
 from sitegen.model.values import Value
+from sitegen.stats.agreement import Ratings
 from sitegen.stats.counts import mean
 from sitegen.text.values import short_digest
 
@@ -31,8 +32,8 @@ class Opinion(NamedTuple):
     hits: tuple[str, ...] = ()
     misses: tuple[str, ...] = ()
     reasoning: str = ""
-    counts: tuple[tuple[str, Counts], ...] = ()
-    """(attribute, counts). The attribute is empty if the judge gives totals only."""
+    counts: tuple[FieldScore, ...] = ()
+    """The attribute is empty if the judge gives totals only."""
     details: Value = None
     """As they are in the file. None: there are none."""
     grader: Grader | None = None
@@ -65,8 +66,8 @@ class JudgedCase(NamedTuple):
     parameters: Value = None
     """Parameters of the call, as they are in the file."""
     usage: Usage = Usage()
-    verdicts: tuple[bool, bool] | None = None
-    """Whether the answer is right, by the judge and by a person. None unless the file states both."""
+    verdicts: Ratings[bool] | None = None
+    """Whether the answer is right. None unless the file states both."""
 
     @property
     def score(self) -> float | None:

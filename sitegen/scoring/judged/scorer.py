@@ -188,11 +188,13 @@ def _shared_attributes(cases: Sequence[JudgedCase]) -> frozenset[str]:
     return frozenset(attribute for attribute, names in judges.items() if len(names) > 1)
 
 
-def _counts_by_attribute(opinion: Opinion, shared: frozenset[str]) -> list[tuple[str, Counts]]:
+def _counts_by_attribute(opinion: Opinion, shared: frozenset[str]) -> list[FieldScore]:
     """The counts of a judge. Attributes that other judges count as well are preceded by its name."""
     return [
-        (f"{opinion.name}: {attribute}" if attribute in shared and attribute and opinion.name else attribute, counts)
-        for attribute, counts in opinion.counts
+        field._replace(attribute=f"{opinion.name}: {field.attribute}")
+        if field.attribute in shared and field.attribute and opinion.name
+        else field
+        for field in opinion.counts
     ]
 
 

@@ -6,6 +6,8 @@ import re
 from math import floor, log10
 from typing import Final
 
+from sitegen.model.noise import Ends
+
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+[0-9]*|[A-Z]+(?![a-z])[0-9]*|[0-9]+")
 
 
@@ -108,7 +110,7 @@ def is_count(name: str, value: float | None) -> bool:
     return not words & _PERCENT and (abs(value) > 1 or bool(words & _LOWER))
 
 
-def range_of(name: str, value: float | None) -> tuple[float, float]:
+def range_of(name: str, value: float | None) -> Ends:
     """The range of a number, from its name and its first value. Changes are measured as parts of it.
 
     A share ranges from 0 to 1, or to 100 if its value shows that it is a percentage. Any other range ends at the next
@@ -122,7 +124,7 @@ def range_of(name: str, value: float | None) -> tuple[float, float]:
         high = 1.0
     else:
         high = _round_up(size)
-    return (-high if value is not None and value < 0 else 0.0), high
+    return Ends(-high if value is not None and value < 0 else 0.0, high)
 
 
 def _name_words(name: str) -> frozenset[str]:

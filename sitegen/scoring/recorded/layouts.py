@@ -7,15 +7,16 @@ are results. Every number of any other file counts.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import PurePosixPath
 from posixpath import splitext
 from typing import Final
 
 from sitegen.data_files.json_reader import parse_json, read_json
-from sitegen.data_files.reading import ParsedFile, UnreadableError, text_of
+from sitegen.data_files.reading import UnreadableError, text_of
 from sitegen.data_files.yaml_reader import read_yaml
+from sitegen.model.problems import Parsed
 from sitegen.model.values import Value
 from sitegen.scoring.recorded.numbers import RecordedNumber, as_float, joined_name, numbers_in
 
@@ -29,8 +30,8 @@ _BIGGER: Final = frozenset(("benchmarkjs", "pytest", "custombiggerisbetter"))
 """Tools of github-action-benchmark whose results are rates. Those of all others are times or sizes."""
 
 
-def read_numbers(path: str, content: bytes, where: dict[str, str]) -> tuple[list[RecordedNumber], ParsedFile]:
-    """Return the numbers of a file, and the parsed file. Raises UnreadableError if it is no object or list.
+def read_numbers(path: str, content: bytes, where: Mapping[str, str]) -> Parsed[list[RecordedNumber]]:
+    """Read the numbers of a file. Raises UnreadableError if it is no object or list.
 
     *where*: what the wanted run states, for files that hold several runs.
     """
@@ -38,16 +39,16 @@ def read_numbers(path: str, content: bytes, where: dict[str, str]) -> tuple[list
     root = parsed.value
     if not isinstance(root, dict | list):
         raise UnreadableError("it is neither an object nor a list", "Write an object of names and numbers.")
-    return list(_numbers_of_layout(root, where)), parsed
+    return Parsed(list(_numbers_of_layout(root, where)), parsed.findings)
 
 
-def _parsed_record(ending: str, content: bytes) -> ParsedFile:
+def _parsed_record(ending: str, content: bytes) -> Parsed[Value]:
     if ending in (".yaml", ".yml"):
         yaml = read_yaml(content)
-        return ParsedFile(yaml.values[0] if yaml.values else None, yaml.findings)
+        return Parsed(yaml.values[0] if yaml.values else None, yaml.findings)
     if ending in (".jsonl", ".ndjson"):
         lines = [line for line in text_of(content).splitlines() if line.strip()]
-        return parse_json(lines[-1]) if lines else ParsedFile(None)
+        return parse_json(lines[-1]) if lines else Parsed(None)
     if ending == ".js":
         text = text_of(content)
         start = _SCRIPT.match(text)
@@ -55,7 +56,7 @@ def _parsed_record(ending: str, content: bytes) -> ParsedFile:
     return read_json(content)
 
 
-def _numbers_of_layout(root: dict[str, Value] | list[Value], where: dict[str, str]) -> Iterator[RecordedNumber]:
+def _numbers_of_layout(root: dict[str, Value] | list[Value], where: Mapping[str, str]) -> Iterator[RecordedNumber]:
     if isinstance(root, list):
         return numbers_in(root)
     results, entries = root.get("results"), root.get("entries")

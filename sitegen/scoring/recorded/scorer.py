@@ -66,13 +66,13 @@ class RecordedScorer:
         for file in inputs.outputs:
             try:
                 content = content_of(file, "the file is missing", "Commit it again.")
-                of_file, parsed = read_numbers(file.path, content, dict(settings.where))
+                of_file = read_numbers(file.path, content, settings.where)
             except UnreadableError as error:
                 findings.append(error.finding("The file"))
                 continue
             readable = True
-            numbers += of_file
-            findings += parsed.findings
+            numbers += of_file.value
+            findings += of_file.findings
         if not inputs.outputs:
             findings.append(Finding("error", "The file is missing", "Commit it again."))
         followed, left_out = _followed_numbers(first_of_each_name(numbers), settings)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from sitegen.model.problems import Finding
+from sitegen.model.problems import Parsed
 from sitegen.model.recorded import WHERE
 from sitegen.model.values import Value
 from sitegen.scoring.settings import read_keys, settings_finding
@@ -25,8 +26,8 @@ class RecordedSettings(NamedTuple):
     """A name, or a glob whose first match is the headline."""
     lower_is_better: tuple[str, ...] = ()
     higher_is_better: tuple[str, ...] = ()
-    where: tuple[tuple[str, str], ...] = ()
-    """Key and value that a file has to state to be a run of this eval."""
+    where: Mapping[str, str] = MappingProxyType({})
+    """Keys and values that a file has to state to be a run of this eval."""
 
     def stated_direction(self, name: str) -> bool | None:
         """Whether higher is better. None: the settings do not state it."""
@@ -42,9 +43,10 @@ def matches_a_glob(name: str, globs: Iterable[str]) -> bool:
 
 
 @lru_cache(maxsize=64)
-def read_recorded_settings(settings: str) -> tuple[RecordedSettings, tuple[Finding, ...]]:
+def read_recorded_settings(settings: str) -> Parsed[RecordedSettings]:
     """Read the canonical JSON of the settings. Whatever is invalid is left out and reported. Never raises."""
-    stated, findings = read_keys(settings, KEYS)
+    stated, unknown = read_keys(settings, KEYS)
+    findings = [*unknown]
     lists = {}
     for key in _LISTS:
         names = _listed_names(stated.get(key))
@@ -61,8 +63,8 @@ def read_recorded_settings(settings: str) -> tuple[RecordedSettings, tuple[Findi
     if not isinstance(where, dict | None):
         findings.append(settings_finding(f"{WHERE!r} is no object of keys", "Write keys of the file and their values."))
         where = None
-    pairs = tuple((key, str(value)) for key, value in (where or {}).items())
-    return RecordedSettings(headline=headline, where=pairs, **lists), tuple(findings)
+    run = {key: str(value) for key, value in (where or {}).items()}
+    return Parsed(RecordedSettings(headline=headline, where=run, **lists), tuple(findings))
 
 
 def _listed_names(value: Value) -> tuple[str, ...] | None:

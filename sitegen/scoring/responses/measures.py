@@ -14,7 +14,7 @@ from sitegen.scoring.responses.answers import Response, VariantResponses
 from sitegen.scoring.responses.cases import TestCase
 from sitegen.scoring.responses.vectors import Vector
 from sitegen.stats import counts as stats
-from sitegen.stats.agreement import cohens_kappa, mean_pairwise_cosine
+from sitegen.stats.agreement import Ratings, cohens_kappa, mean_pairwise_cosine
 from sitegen.text.similarity import rouge
 
 _TEXTS: Final = "give test cases an expected text."
@@ -98,6 +98,15 @@ class MeasuredVariant(NamedTuple):
         return [answer.response.call for answer in self.measured if answer.response]
 
 
+class CaseConsistency(NamedTuple):
+    """How similar the responses of one variant to one case are."""
+
+    case_id: str
+    responses: int
+    cosine: float
+    """The mean of all pairs of responses."""
+
+
 def measured_response(
     case: TestCase, response: Response | None, number: int, vector: Vector | None
 ) -> MeasuredResponse:
@@ -124,13 +133,15 @@ def grade(value: Value) -> int | None:
 def agreement_with_people(answers: Iterable[MeasuredResponse]) -> Kappa | None:
     """Kappa of the judge and people, over the responses that both graded. None if there are fewer than two."""
     graded = ((answer.quality, grade(answer.response.human_quality)) for answer in answers if answer.response)
-    return cohens_kappa([(judge, person) for judge, person in graded if judge is not None and person is not None])
+    return cohens_kappa(
+        [Ratings(judge, person) for judge, person in graded if judge is not None and person is not None]
+    )
 
 
 def response_metrics(accuracy: float | None, groups: Sequence[Sequence[MeasuredResponse]]) -> tuple[Metric, ...]:
     """Compute the metrics of some variants together, in the order of their specs. *accuracy* is already counted."""
     every = [answer for group in groups for answer in group]
-    within = [value for group in groups for _, _, value in within_cases(group)]
+    within = [case.cosine for group in groups for case in within_cases(group)]
     values = (
         accuracy,
         _mean_cosine(every),
@@ -141,14 +152,17 @@ def response_metrics(accuracy: float | None, groups: Sequence[Sequence[MeasuredR
     return tuple(Metric(spec.name, value) for spec, value in zip(METRICS, values, strict=True))
 
 
-def within_cases(group: Iterable[MeasuredResponse]) -> list[tuple[str, int, float]]:
-    """Return (case, responses, mean pairwise cosine) of each case that one variant answered twice or more."""
+def within_cases(group: Iterable[MeasuredResponse]) -> list[CaseConsistency]:
+    """Return the consistency within each case that one variant answered twice or more."""
     by_case: dict[str, list[MeasuredResponse]] = {}
     for answer in group:
         if answer.vector is not None:
             by_case.setdefault(answer.case.id, []).append(answer)
-    means = ((case_id, len(answers), _mean_cosine(answers)) for case_id, answers in by_case.items())
-    return [(case_id, count, mean) for case_id, count, mean in means if mean is not None]
+    return [
+        CaseConsistency(case_id, len(answers), mean)
+        for case_id, answers in by_case.items()
+        if (mean := _mean_cosine(answers)) is not None
+    ]
 
 
 def _mean_cosine(answers: Iterable[MeasuredResponse]) -> float | None:

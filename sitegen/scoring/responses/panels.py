@@ -19,7 +19,7 @@ def response_panels(groups: Sequence[MeasuredVariant], agreement: Kappa | None) 
     """Yield the agreement of judge and people, and the tables that have rows."""
     if agreement:
         yield agreement_note(agreement, "responses")
-    within = [(group.variant.name, *row) for group in groups for row in within_cases(group.measured)]
+    within = [(group.variant.name, case) for group in groups for case in within_cases(group.measured)]
     if within:
         yield TablePanel(
             title="Consistency within cases",
@@ -30,7 +30,9 @@ def response_panels(groups: Sequence[MeasuredVariant], agreement: Kappa | None) 
                 PanelColumn("Responses", "number"),
                 PanelColumn("Consistency", "number"),
             ),
-            rows=tuple((name, case, str(count), f"{value:.3f}") for name, case, count, value in within[:_ROWS]),
+            rows=tuple(
+                (name, case.case_id, str(case.responses), f"{case.cosine:.3f}") for name, case in within[:_ROWS]
+            ),
         )
     unscored = [(group.variant.name, answer) for group in groups for answer in group.measured if answer.correct is None]
     if unscored:

@@ -128,9 +128,14 @@ class _ResponsesScoring:
             "cases": len(self._cases),
             "responses": [_response_row(name, answer) for name, answer in measured],
             "within_cases": [
-                {"variant": group.variant.name, "case_id": case, "responses": count, "mean": Decimal(repr(value))}
+                {
+                    "variant": group.variant.name,
+                    "case_id": case.case_id,
+                    "responses": case.responses,
+                    "mean": Decimal(repr(case.cosine)),
+                }
                 for group in self._groups
-                for case, count, value in within_cases(group.measured)
+                for case in within_cases(group.measured)
             ],
             "vectors": len(vectors),
             "embeddings": ("recorded" if recorded else "model") if vectors else None,

@@ -14,6 +14,7 @@ from decimal import Decimal
 from typing import Final, NamedTuple
 
 from sitegen.model.metrics import Counts
+from sitegen.model.scorecards import FieldScore
 from sitegen.model.values import Unusable, Value
 from sitegen.scoring.judged.case import Grader, Opinion
 from sitegen.stats.counts import mean
@@ -105,7 +106,7 @@ def _opinion(name: str, graded: Graded, is_field: bool) -> Opinion:
         score=score,
         misses=(f"{name}: {graded.reasoning}" if graded.reasoning else name,) if wrong else (),
         reasoning="" if wrong else graded.reasoning,
-        counts=((name, counts),) if rights else (),
+        counts=(FieldScore(name, counts),) if rights else (),
         details=graded.details,
         grader=graded.grader,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding
@@ -14,8 +14,17 @@ from sitegen.scoring.judged.formats.json_values import items, members, name_of, 
 _FIX: Final = "Let Inspect write the log again."
 
 
-def unpacked(content: bytes, findings: list[Finding]) -> tuple[dict[str, Value], Iterator[Value]]:
-    """Return an archive as a log in JSON without its samples, and the samples of every epoch, unpacked one by one.
+class UnpackedLog(NamedTuple):
+    """The content of an archive."""
+
+    log: dict[str, Value]
+    """As a log in JSON has it, without samples."""
+    samples: Iterator[Value]
+    """Of every epoch, unpacked one by one."""
+
+
+def unpacked(content: bytes, findings: list[Finding]) -> UnpackedLog:
+    """Return the content of an archive.
 
     Raises UnreadableError. Samples that cannot be read are reported in *findings*.
     """
@@ -26,7 +35,7 @@ def unpacked(content: bytes, findings: list[Finding]) -> tuple[dict[str, Value],
             log["reductions"] = archive.json("reductions.json")
     except TooLargeError:
         raise UnreadableError("its header is too large", _FIX) from None
-    return log, _samples_of(archive, findings)
+    return UnpackedLog(log, _samples_of(archive, findings))
 
 
 def _header(archive: JsonArchive) -> dict[str, Value]:

@@ -11,6 +11,7 @@ from xml.parsers import expat
 
 from sitegen.data_files.reading import MAX_DEPTH, UnreadableError
 from sitegen.model.metrics import Counts
+from sitegen.model.scorecards import FieldScore
 from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion, Usage
 from sitegen.scoring.judged.formats.json_values import LONGEST
 from sitegen.scoring.judged.formats.result_format import ResultFormat
@@ -109,7 +110,7 @@ class _JunitReader:
                 score=None if skipped else float(passed),
                 misses=(f"{attribute}: {message}",) if self._outcome == "failure" else (),
                 reasoning=f"Skipped: {message}" if skipped else "",
-                counts=() if skipped else ((attribute, counts),),
+                counts=() if skipped else (FieldScore(attribute, counts),),
             ),
             judges=(),
             passed=None if skipped else passed,

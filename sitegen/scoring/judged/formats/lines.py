@@ -14,6 +14,7 @@ from sitegen.data_files.json_reader import parse_json
 from sitegen.data_files.reading import UnreadableError, text_of
 from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding, Severity
+from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import stated
 from sitegen.model.values import Value
 from sitegen.scoring.judged.case import Grader, JudgedCase, JudgedResults, JudgedRun, Opinion, grader_name
@@ -160,7 +161,7 @@ class _LinesReader:
             return None
         return score
 
-    def _counts(self, details: Mapping[str, Value], case: str) -> Iterator[tuple[str, Counts]]:
+    def _counts(self, details: Mapping[str, Value], case: str) -> Iterator[FieldScore]:
         """Yield the counts of each attribute, or the totals if no attribute has counts.
 
         Attributes are below ``metrics``, else directly in the details.
@@ -168,7 +169,9 @@ class _LinesReader:
         by_attribute = list(_entries(details.get("metrics"))) or _direct_entries(details)
         totals = (("", details.get("metrics")), ("", _unprefixed(details.get("summary"))))
         for entries, most in ((by_attribute, None), (totals, 1)):
-            counts = [(name, cells) for name, value in entries if (cells := self._cells(value, case)) is not None]
+            counts = [
+                FieldScore(name, cells) for name, value in entries if (cells := self._cells(value, case)) is not None
+            ]
             if counts:
                 yield from counts[:most]
                 return

@@ -17,6 +17,7 @@ from sitegen.data_files.json_reader import read_json
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding, Severity
+from sitegen.model.scorecards import FieldScore
 from sitegen.model.values import Value
 from sitegen.scoring.judged.case import Grader, JudgedCase, JudgedResults, JudgedRun, Opinion, Usage, grader_name
 from sitegen.scoring.judged.formats.json_values import (
@@ -31,6 +32,7 @@ from sitegen.scoring.judged.formats.json_values import (
     written,
 )
 from sitegen.scoring.judged.formats.result_format import ResultFormat
+from sitegen.stats.agreement import Ratings
 from sitegen.text.plain import cut
 
 VERSIONS: Final = (3, 4)
@@ -241,7 +243,7 @@ def _assertions(results: list[Value], options: Mapping[str, Value]) -> Iterator[
             score=share(result.get("score")),
             misses=(f"{unique}: {reason}",) if passed is False else (),
             reasoning=reason if passed is not False else "",
-            counts=() if passed is None else ((unique, PASSED if passed else FAILED),),
+            counts=() if passed is None else (FieldScore(unique, PASSED if passed else FAILED),),
             details=dict(assertion) or None,
             grader=_grader_of_assertion(assertion, options),
         )
@@ -267,12 +269,12 @@ def _is_model_graded(assertion: Mapping[str, Value]) -> bool:
     return name_of(assertion.get("type")).removeprefix("not-") in MODEL_GRADED
 
 
-def _verdicts(results: list[Value]) -> tuple[bool, bool] | None:
+def _verdicts(results: list[Value]) -> Ratings[bool] | None:
     """Whether all assertions that a model graded passed, and whether a person's did. None unless there are both."""
     outcomes = [(members(result.get("assertion")), truth(result.get("pass"))) for result in map(members, results)]
     judge = [passed for assertion, passed in outcomes if _is_model_graded(assertion) and passed is not None]
     person = [passed for assertion, passed in outcomes if assertion.get("type") == HUMAN and passed is not None]
-    return (all(judge), person[-1]) if judge and person else None
+    return Ratings(all(judge), person[-1]) if judge and person else None
 
 
 def _usage_of_row(row: Mapping[str, Value]) -> Usage:

@@ -16,6 +16,7 @@ from sitegen.scoring.judged.formats.json_values import items, lone_item, number,
 from sitegen.scoring.judged.tables.columns import EVERY, ColumnMap, columns_of, value_at
 from sitegen.scoring.judged.tables.rows import ResultTable, read_rows
 from sitegen.scoring.settings import settings_finding
+from sitegen.stats.agreement import Ratings
 from sitegen.text.plain import cut
 
 RIGHT, WRONG = Grade(1.0, True), Grade(0.0, False)
@@ -146,7 +147,9 @@ class _TableReader:
                 cost=number(_cell_number(self._value(row, "cost"))),
                 latency=number(_cell_number(self._value(row, "latency"))),
             ),
-            verdicts=(judged, person.score == 1) if judged is not None and person and person.score in (0, 1) else None,
+            verdicts=Ratings(judged, person.score == 1)
+            if judged is not None and person and person.score in (0, 1)
+            else None,
         )
 
     def _row_names(self) -> list[str]:

@@ -27,7 +27,8 @@ class TableSettings(NamedTuple):
 @lru_cache(maxsize=64)
 def read_settings(settings: str) -> TableSettings:
     """Read the canonical JSON of the settings. Whatever is invalid is left out and reported. Never raises."""
-    stated, findings = read_keys(settings, KEYS, "setting")
+    stated, unknown = read_keys(settings, KEYS, "setting")
+    findings = [*unknown]
     columns, preset = stated.get("columns"), stated.get("preset")
     column_map = PRESETS.get(preset) if isinstance(preset, str) else None
     if preset is not None and column_map is None:
