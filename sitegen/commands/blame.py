@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Final, TypedDict
@@ -17,6 +16,7 @@ from sitegen.model.series import Series
 from sitegen.pages.labels import FATES, ROLES, bad_runs, outputs, same_output
 from sitegen.project import Options
 from sitegen.questions.study import read_series
+from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import line
 
 SHOWN: Final = 40
@@ -29,8 +29,7 @@ def blame(options: Options, eval_id: str, field: str, *, document: str | None, a
     blame = Blame(series.cells, [point.snapshot for point in series.points])
     blamed = [blame.trace(cell) for cell in matching_cells(series.cells.cells, field, document)]
     if as_json:
-        text = json.dumps(blame_document(series, field, blamed), ensure_ascii=False, indent=1)
-        print_document(text.encode("utf-8", "backslashreplace") + b"\n")
+        print_document(to_json_bytes(blame_document(series, field, blamed)))
     else:
         for row in (*blame_lines(series, blamed), *repeat_lines(series, [cell_blame.cell for cell_blame in blamed])):
             print_line(row)

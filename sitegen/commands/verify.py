@@ -150,12 +150,8 @@ def verify_all(repo: Path, evals_dir: Path | None = None, *, as_json: bool = Fal
 
 
 def _print_all(project: WorktreeProject, verified: Sequence[Verified], averages: Averages) -> None:
-    import msgspec
-
     documents = [_document(project, output, timestamp=None) for output in verified]
-    body = {"evals": documents, **averages.named()}
-    encoded = msgspec.json.Encoder(decimal_format="number").encode(body)
-    print_document(msgspec.json.format(encoded, indent=2) + b"\n")
+    print_document(to_json_bytes({"evals": documents, **averages.named()}))
 
 
 def _document(

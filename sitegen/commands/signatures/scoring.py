@@ -196,13 +196,12 @@ def code_judge(
     """
     import sys
 
-    import msgspec
-
     from sitegen.commands.printing import print_document
     from sitegen.scoring.code_judge import LARGEST, opinion
+    from sitegen.text.json_bytes import to_json_bytes
 
     judgement = opinion(subject, sys.stdin.buffer.read(LARGEST + 1))
-    print_document(msgspec.json.Encoder(decimal_format="number").encode(judgement) + b"\n")
+    print_document(to_json_bytes(judgement, indent=None))
 
 
 def extract(
