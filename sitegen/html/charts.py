@@ -11,7 +11,7 @@ there are tens of thousands of cells; as rectangles they would take three times 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from itertools import groupby
 from math import ceil, floor, log10
 from typing import Final, NamedTuple, TypeAlias
@@ -258,7 +258,6 @@ def unjudged(matrix: Iterable[Sequence[float | None]]) -> str:
     return _strokes(cells)
 
 
-@lru_cache(maxsize=4096)
 def level(share: float | None) -> int:
     """The level of a share; an undefined share has level 0 and is not painted."""
     return 0 if share is None else ceil(share * LEVELS - 1e-9)

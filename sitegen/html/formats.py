@@ -6,7 +6,6 @@ Templates use these functions as filters. Those that return ``Markup`` have esca
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Final
 
 from markupsafe import Markup, escape
@@ -90,7 +89,6 @@ def date(iso: str | None) -> Markup:
     return Markup(f'<time datetime="{iso[:10]}" title="{escape(iso[:40])}">{escape(day(iso))}</time>')
 
 
-@lru_cache(maxsize=2048)
 def path(text: str) -> Markup:
     """A file path or field path that may wrap after ``.``, ``/`` and ``_``."""
     return Markup(breakable(str(escape(printable(text)))))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Final, NamedTuple
 
 from sitegen.html.charts import tenths
@@ -86,16 +85,9 @@ def _step_path(values: Sequence[float | None], scale: _Scale) -> str:
     path, joined = [], False
     # Not ``scale.y``: for the several thousand values of the page, that call took half of the time.
     low, span = scale.low, scale.span
-    for x, value in zip(_step_columns(scale.size), values, strict=True):
+    for x, value in zip(map(scale.x, range(scale.size)), values, strict=True):
         if value is not None:
             y = tenths(PAD + (HEIGHT - 2 * PAD) * (1 - (value - low) / span))
             path.append(f"{'L' if joined else 'M'}{x} {y}")
         joined = value is not None
     return "".join(path)
-
-
-@cache
-def _step_columns(size: int) -> tuple[str, ...]:
-    """The x coordinates of so many points. Cached, because most charts of the page have equally many."""
-    scale = _Scale(size, 0.0, 1.0)
-    return tuple(map(scale.x, range(size)))

@@ -214,7 +214,6 @@ def _counts_of(nouns: Nouns) -> tuple[tuple[str, str], ...]:
     return _CONFUSION if nouns.counts_false_positives else _CORRECT
 
 
-@lru_cache(maxsize=64)
 def error_types(nouns: Nouns) -> tuple[ErrorType, ...]:
     """The types of errors that a kind has."""
     return tuple(kind for kind, word in zip(ERROR_TYPES, nouns.errors, strict=True) if word)
@@ -295,7 +294,6 @@ def _own_letter(kind: ErrorType, nouns: Nouns) -> str:
     return "" if letter == letter_of(kind, _FIELDS) else f" data-l={letter}"
 
 
-@lru_cache(maxsize=256)
 def _question(question: str) -> str:
     """What the model was asked: one line, which opens if the question is longer."""
     if not question:
@@ -341,7 +339,6 @@ def _alignment_row(row: AlignmentRow) -> str:
     )
 
 
-@lru_cache(maxsize=4096)
 def _item_label(label: str) -> str:
     return bounded(label, 200) if label else '<span class="nil">no label</span>'
 

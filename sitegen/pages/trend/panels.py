@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import cache
 from itertools import chain, pairwise
 from operator import itemgetter, ne
 from typing import Final, NamedTuple
@@ -83,8 +82,7 @@ def heat_map(points: Sequence[Point], fields: Sequence[HeatRow]) -> HeatMap:
     as those that were always right or always wrong, come last.
     """
     columns = [dict(point.scorecard.fields) for point in points]
-    share = cache(_wrong_share)
-    rows = [(row.attribute, tuple([share(column.get(row.attribute)) for column in columns])) for row in fields]
+    rows = [(row.attribute, tuple([_wrong_share(column.get(row.attribute)) for column in columns])) for row in fields]
     by_change = sorted(
         ((_changes_of_share(shares), name, shares) for name, shares in rows), key=itemgetter(0), reverse=True
     )
