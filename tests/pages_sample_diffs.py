@@ -212,6 +212,8 @@ MOVES = (
         headline(4, 0.8123),
         tuple(headline(6, 0.7 + ((n * 37) % 17) / 100, f"{n:04}") for n in range(1, 41)),
         ("outputs",),
+        originals=(*(None,) * 38, "iteration-038", "iteration-036"),
+        outputs=38,
     ),
     EvalMove(
         EvalInfo("herbs", "Herbs"),

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from sitegen.analysis.deltas import differing_roles
 from sitegen.model.kinds import traits_of
-from sitegen.model.series import Point
+from sitegen.model.series import Headline, Point
 from sitegen.model.timeline import Snapshot
 
 
@@ -37,7 +37,7 @@ def first_points_with_output(snapshots: Sequence[Snapshot], kind: str | None = N
     return tuple(None if start == index else start for index, start in enumerate(earliest))
 
 
-def first_of_each_output(points: Sequence[Point], indices: Iterable[int]) -> list[int]:
+def first_of_each_output(points: Sequence[Point] | Sequence[Headline], indices: Iterable[int]) -> list[int]:
     """Of these indices of points, in their order, those whose output none before them among these has."""
     first: dict[int, int] = {}
     for index in indices:

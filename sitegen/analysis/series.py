@@ -86,6 +86,7 @@ def headline(point: Point, specs: tuple[MetricSpec, ...], graded_since: int = 0)
         committed_at=snapshot.commit.committed_at,
         interval=point.interval,
         graded_since=graded_since,
+        first_with_output=point.first_with_output,
     )
 
 

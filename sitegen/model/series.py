@@ -161,6 +161,8 @@ class Headline(NamedTuple):
     """The interval of the first value."""
     graded_since: int = 0
     """Index of the first point since which the judge of the first value has not changed."""
+    first_with_output: int | None = None
+    """As in ``Point``."""
 
 
 class Window(NamedTuple):

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from sitegen.analysis.cached import within
+from sitegen.analysis.copies import first_of_each_output
 from sitegen.analysis.memo import Memo, PageRow
 from sitegen.history.fold_state import encode
 from sitegen.history.globs import literal_prefixes
@@ -201,6 +202,11 @@ def _moves(
                 points=summary.headlines[start:end],
                 causes=tuple(cause for cause in _ORDER if cause in causes),
                 effect=COMMIT_EFFECTS.get(memo, within(eval_id, record.commit.sha)),
+                originals=tuple(
+                    None if point.first_with_output is None else summary.headlines[point.first_with_output].label
+                    for point in summary.headlines[start:end]
+                ),
+                outputs=len(first_of_each_output(summary.headlines, range(start, end))),
             )
         )
     return tuple(moves)

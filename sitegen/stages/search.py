@@ -9,9 +9,10 @@ from itertools import chain, islice
 from operator import itemgetter
 from typing import Final, NamedTuple
 
+from sitegen.analysis.copies import first_points_with_output
 from sitegen.analysis.memo import Memo
 from sitegen.model.series import EvalInfo
-from sitegen.model.timeline import Edit, Snapshot
+from sitegen.model.timeline import Edit, EvalHistory
 from sitegen.pages.data.search import SHARD, SearchEntry, edit_entry, iteration_entry, shard, shard_of
 from sitegen.stages.cached_kinds import SEARCH_TAIL, SearchTail
 from sitegen.stages.evals import Evals
@@ -59,7 +60,7 @@ def _new_entries(timeline: Timeline, evals: Evals) -> Iterator[SearchEntry]:
     failed = {problem.eval_id for problem in evals.failures}
     new = {record.commit.position for record in update.records}  # an older point may be new as well, such as a deletion
     points = (
-        _points(timeline.info(changed.history), changed.history.snapshots[changed.first_new :])
+        _points(timeline.info(changed.history), changed.history, changed.first_new)
         for changed in update.evals
         if changed.history.id not in failed
     )
@@ -67,9 +68,12 @@ def _new_entries(timeline: Timeline, evals: Evals) -> Iterator[SearchEntry]:
     return (entry() for at, entry in merge(*points, *edits, key=itemgetter(0)) if at.position in new)
 
 
-def _points(info: EvalInfo, snapshots: Sequence[Snapshot]) -> Iterator[tuple[_At, Callable[[], SearchEntry]]]:
-    for index, at in enumerate(snapshots):
-        entry = partial(iteration_entry, info, at.label, at.slug, at.commit)
+def _points(info: EvalInfo, history: EvalHistory, first_new: int) -> Iterator[tuple[_At, Callable[[], SearchEntry]]]:
+    originals = first_points_with_output(history.snapshots, history.kind)
+    for index in range(first_new, len(history.snapshots)):
+        at, original = history.snapshots[index], originals[index]
+        copied = None if original is None or "outputs" not in at.cause else history.snapshots[original].label
+        entry = partial(iteration_entry, info, at.label, at.slug, at.commit, copied)
         yield _At(position=at.commit.position, is_edit=False, name=info.id, nth=index), entry
 
 

@@ -1,3 +1,5 @@
+import re
+
 from sitegen.model.cells import Flips
 from sitegen.model.commits import WORKTREE, ChangedPath
 from sitegen.model.noise import ChangeVerdict, Interval
@@ -83,6 +85,16 @@ def test_an_iteration_is_counted_once_however_many_files_it_has():
     )
     assert found == (OutputChanges("a", "a", 1, 1, 1, False, 1, 1),)
     assert found[0].words == "1 iteration added, 1 changed, 1 deleted, 1 repeated run, 1 record of metrics"
+
+
+def test_copies_are_named_and_not_counted_as_outputs_of_the_commit():
+    html = html_of()
+    assert "<summary>40 iterations, 38 outputs of this commit</summary>" in html
+    assert "Best of 38 outputs: " in html
+    assert re.findall(r"iteration-0(\d\d)</a> <span>[\d.]+</span> <i>(.+?)</i>", html) == [
+        ("39", "same output as iteration-038"),
+        ("40", "same output as iteration-036"),
+    ]
 
 
 def test_moves_stand_by_size_with_the_best_of_several_points():

@@ -57,6 +57,8 @@ def test_an_entry_of_an_iteration_has_the_subject_and_the_author_of_its_commit()
         snapshot.commit.subject,
         snapshot.commit.author,
     )
+    copied = search.iteration_entry(info, snapshot.label, snapshot.slug, snapshot.commit, "iteration-001")
+    assert copied.note == f"same output as iteration-001, {snapshot.commit.subject}"
 
 
 def test_the_list_has_the_topics_of_methods_and_the_pages_that_each_eval_has():

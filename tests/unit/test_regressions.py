@@ -315,7 +315,7 @@ def test_open_ones_come_first_and_the_largest_of_them() -> None:
         ("blip", []),
         ("muted", []),
     ]
-    assert (shown.totals, shown.iterations, shown.series, shown.quiet) == ((2, 1, 1, 1, 0, 0), 6, 4, 1)
+    assert (shown.totals, shown.outputs, shown.series, shown.quiet) == ((2, 1, 1, 1, 0, 0), 6, 4, 1)
 
 
 def test_a_muted_step_is_listed_last_with_its_reason() -> None:
@@ -344,6 +344,13 @@ def test_the_one_furthest_behind_its_best_comes_first() -> None:
         ("c", 1, pytest.approx(0.1)),
         ("a", 0, 0.0),
     ]
+
+
+def test_copies_since_the_best_output_count_once() -> None:
+    one = summary("a", 0.9, 0.4, 0.4, 0.4)
+    heads = (*one.headlines[:2], *(head._replace(first_with_output=1) for head in one.headlines[2:]))
+    (row,) = view(one._replace(headlines=heads)).champions
+    assert row.since == 1
 
 
 def test_the_best_and_the_newest_value_stand_with_their_intervals() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from itertools import zip_longest
 
 from markupsafe import Markup
 
@@ -12,6 +13,7 @@ from sitegen.model.series import Headline
 from sitegen.pages import change_text, links
 from sitegen.pages.commit.page import MoveRow
 from sitegen.pages.edit.effect_rows import effect_row, widest
+from sitegen.pages.labels import iterations_and_outputs, outputs, same_output
 from sitegen.text.plain import line
 
 
@@ -25,12 +27,18 @@ def _points_of_commit(move: MoveRow, root: str) -> str:
     if move.total < 2:
         return ""
     eval_id = move.row.eval_id
-    best = f"Best of {move.total:,} outputs: {_point_link(eval_id, move.best, root)}" if move.best else ""
-    listed = " ".join([f"<li>{_point_link(eval_id, point, root)}</li>" for point in move.points])
+    best = f"Best of {outputs(move.outputs)}: {_point_link(eval_id, move.best, root)}" if move.best else ""
+    listed = " ".join(
+        [
+            f"<li>{_point_link(eval_id, point, root)}{_copy_mark(point, original)}</li>"
+            for point, original in zip_longest(move.points, move.originals[: len(move.points)])
+        ]
+    )
+    counted = iterations_and_outputs(move.total, move.outputs)
     left_out = move.total - len(move.points)
     more = f"<li>and {left_out:,} more</li>" if left_out else ""
     return (
-        f'<div class="by">{best}<details class="ef-more"><summary>{move.total:,} outputs of this commit</summary>'
+        f'<div class="by">{best}<details class="ef-more"><summary>{counted} of this commit</summary>'
         f'<ol class="pts-l">{listed}{more}</ol></details></div>'
     )
 
@@ -42,3 +50,8 @@ def _point_link(eval_id: str, point: Headline, root: str) -> str:
         f'<a href="{root}{escape(links.report(eval_id, point.slug))}">{escape(line(point.label, 60))}</a> '
         f"<span{around}>{value}</span>"
     )
+
+
+def _copy_mark(point: Headline, original: str | None) -> str:
+    is_copy = original not in (None, point.label)
+    return f" <i>{escape(same_output(original))}</i>" if is_copy else ""

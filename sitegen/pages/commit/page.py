@@ -50,6 +50,10 @@ class EvalMove(NamedTuple):
     """The causes of all of these points together."""
     effect: CommitEffect | None = None
     """The effect of the commit on the eval; None without a point before."""
+    originals: tuple[str | None, ...] = ()
+    """For each of these points the label of the first one with the same output; None if it is the first itself."""
+    outputs: int = 1
+    """Number of different outputs of these points."""
 
 
 class MoveRow(NamedTuple):
@@ -58,6 +62,10 @@ class MoveRow(NamedTuple):
     row: EffectRow
     points: tuple[Headline, ...]
     """Empty if there is only one; at most ``MOST_POINTS``."""
+    originals: tuple[str | None, ...]
+    """As in ``EvalMove``."""
+    outputs: int
+    """Number of different outputs of all points."""
     total: int
     best: Headline | None
     """The best of several points, the earliest of equal ones."""
@@ -200,6 +208,8 @@ def _move_row(move: EvalMove) -> MoveRow:
     return MoveRow(
         row=_effect_row(move, defined(moves) if move.specs[0].recorded else moves),
         points=move.points[:MOST_POINTS] if several else (),
+        originals=move.originals,
+        outputs=move.outputs,
         total=len(move.points),
         best=None if best is None else move.points[best],
         effect=move.effect,

@@ -19,6 +19,7 @@ from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.data.scripts import script_file
+from sitegen.pages.labels import same_output
 from sitegen.pages.methods import TOPICS
 
 SHARD: Final = 2_000
@@ -42,12 +43,12 @@ class SearchFields(NamedTuple):
     attributes: tuple[str, ...]
 
 
-def iteration_entry(info: EvalInfo, label: str, slug: str, commit: Commit) -> SearchEntry:
-    """A point of an eval."""
+def iteration_entry(info: EvalInfo, label: str, slug: str, commit: Commit, original: str | None = None) -> SearchEntry:
+    """A point of an eval. ``original``: the label of the iteration that its output is a copy of."""
     return SearchEntry(
         title=f"{info.name}, {label}",
         address=links.report(info.id, slug),
-        note=commit.subject,
+        note=", ".join(filter(None, (same_output(original), commit.subject))),
         author=commit.author,
     )
 

@@ -8,6 +8,7 @@ from statistics import median
 from typing import Final, NamedTuple
 
 from sitegen.analysis.best import best_of_summary, values_of_summary
+from sitegen.analysis.copies import first_of_each_output
 from sitegen.analysis.regressions import mute_of
 from sitegen.analysis.standing import EvalStanding, nothing_is_worse, standings
 from sitegen.config import Mute
@@ -96,7 +97,7 @@ class ChampionRow(NamedTuple):
     standing: EvalStanding
     best: Headline
     since: int
-    """Number of points after the best one."""
+    """Number of different outputs after the best one."""
     values: tuple[float | None, ...]
     line: tuple[float | None, ...]
     """The best value so far, at each of these points."""
@@ -110,8 +111,8 @@ class RegressionsView:
     """All groups of ``LISTED``, in its order; each may be empty."""
     totals: tuple[int, ...]
     """Steps of each group, including those that are left out."""
-    iterations: float | None
-    """Median number of iterations until regressions were fixed; None if none was."""
+    outputs: float | None
+    """Median number of different outputs until regressions were fixed; None if none was."""
     series: int
     """Series that were searched for steps: one for each metric of each eval."""
     quiet: int
@@ -142,7 +143,7 @@ def regressions_page(
     view = RegressionsView(
         groups=tuple(_step_group(key, listed, files) for key, listed in groups.items()),
         totals=tuple(map(len, groups.values())),
-        iterations=median([listed.step.iterations for listed in groups["fixed"]]) if groups["fixed"] else None,
+        outputs=median([listed.step.different for listed in groups["fixed"]]) if groups["fixed"] else None,
         series=sum(_defined(summary) for summary in alive),
         quiet=sum(_defined(summary) - len(_evals_with_steps(summary)) for summary in alive),
         champions=tuple(_champion(standing, standing.best) for standing in every if standing.best),
@@ -238,10 +239,11 @@ def _change_sentence(circumstances: Circumstances, *, same: bool) -> str:
 def _champion(standing: EvalStanding, best: Headline) -> ChampionRow:
     summary = standing.summary
     column = values_of_summary(summary)
+    at = summary.peak.at if summary.peak else 0
     return ChampionRow(
         standing=standing,
         best=best,
-        since=len(column) - 1 - (summary.peak.at if summary.peak else 0),
+        since=len(first_of_each_output(summary.headlines, range(at + 1, len(column)))),
         values=column[-RECENT:],
         line=tuple(None if index is None else column[index] for index in best_of_summary(summary)[-RECENT:]),
     )
