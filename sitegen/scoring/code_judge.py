@@ -100,7 +100,7 @@ def _code_judgement(result: Result, scope: tuple[Pattern, ...]) -> CodeJudgement
         by_attribute.setdefault(judgement.attribute, []).append(judgement)
     counts = {attribute: stats.tally(judgements) for attribute, judgements in by_attribute.items()}
     total = stats.total([Counts(), *counts.values()])
-    score, _ = stats.mean(map(stats.f1, counts.values()))
+    score = stats.mean(map(stats.f1, counts.values())).value
     wrong = [judgement for judgement in judged if judgement.outcome in ERROR_TYPES]
     right = [judgement for judgement in judged if judgement.outcome not in ERROR_TYPES]
     problems = tuple(finding.text for finding in result.scorecard.findings)

@@ -71,7 +71,7 @@ def _field_metrics(
 ) -> tuple[Metric, ...]:
     values = (
         *(stats.ratio(spec.name, counts) for spec in METRICS[:-2]),
-        stats.mean(stats.f1(document.counts) for document in documents)[0],
+        stats.mean(stats.f1(document.counts) for document in documents).value,
         over_attributes,
     )
     return tuple(Metric(spec.name, value) for spec, value in zip(METRICS, values, strict=True))

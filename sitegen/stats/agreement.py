@@ -21,15 +21,22 @@ FAR_LEVEL: Final = 0.9995
 """Of two thousand repeats whose scatter is known and normal, one lies beyond."""
 
 
-def differing_pairs(outcomes: Iterable[Hashable]) -> tuple[int, int]:
-    """(pairs that differ, pairs) among the outcomes of one thing that was judged several times.
+class DifferingPairs(NamedTuple):
+    """How many pairs of outcomes differ, and how many there are."""
+
+    differing: int
+    compared: int
+
+
+def differing_pairs(outcomes: Iterable[Hashable]) -> DifferingPairs:
+    """Count the pairs among the outcomes of one thing that was judged several times.
 
     Their quotient is 1 minus the observed agreement within one subject (Fleiss 1971).
     """
     numbers = Counter(outcomes).values()
     judged = sum(numbers)
     pairs = judged * (judged - 1) // 2
-    return pairs - sum(number * (number - 1) // 2 for number in numbers), pairs
+    return DifferingPairs(pairs - sum(number * (number - 1) // 2 for number in numbers), pairs)
 
 
 class RepeatedValues(NamedTuple):

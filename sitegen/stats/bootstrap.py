@@ -8,7 +8,9 @@ from math import erfc, fsum, sqrt
 from random import Random
 from typing import Final, TypeAlias
 
-from sitegen.stats.intervals import LEVEL, Paired, Share
+from sitegen.model.noise import Ends
+from sitegen.stats.counts import Share
+from sitegen.stats.intervals import LEVEL, Paired
 from sitegen.stats.quantiles import student
 
 RESAMPLES: Final = 2000
@@ -21,17 +23,17 @@ LEAST: Final = 400
 _Row: TypeAlias = tuple[float, ...]
 
 
-def bootstrap_ratio(units: Sequence[Share]) -> tuple[float, float] | None:
+def bootstrap_ratio(units: Sequence[Share]) -> Ends | None:
     """The interval of a ratio of sums over units; None for fewer than two."""
-    return _resampled_interval(units, _ratio)
+    return _resampled_interval([(*share,) for share in units], _ratio)
 
 
-def bootstrap_ratio_change(units: Sequence[Paired]) -> tuple[float, float] | None:
+def bootstrap_ratio_change(units: Sequence[Paired]) -> Ends | None:
     """The interval of the change of a ratio, with both sides of a unit drawn together; None for fewer than two."""
     return _resampled_interval([(*pair.before, *pair.after) for pair in units], _ratio_change)
 
 
-def _resampled_interval(rows: Sequence[_Row], statistic: Callable[[_Row], float | None]) -> tuple[float, float] | None:
+def _resampled_interval(rows: Sequence[_Row], statistic: Callable[[_Row], float | None]) -> Ends | None:
     """Resample the rows with replacement, and cut off both tails of the statistics of their sums.
 
     The interval is a little wider than ``LEVEL`` says, because percentiles of few units are too narrow (Hesterberg,
@@ -56,7 +58,7 @@ def _resampled_interval(rows: Sequence[_Row], statistic: Callable[[_Row], float 
     statistics.sort()
     tail = erfc(sqrt(number / (number - 1)) * student(LEVEL, number - 1) / sqrt(2)) / 2
     cut = int(tail * len(statistics))
-    return statistics[cut], statistics[-1 - cut]
+    return Ends(statistics[cut], statistics[-1 - cut])
 
 
 def _ratio(sums: _Row) -> float | None:

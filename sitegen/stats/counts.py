@@ -58,6 +58,18 @@ def total(counts: Iterable[Counts]) -> Counts:
     return Counts(*(sum(column) for column in columns))
 
 
+class Share(NamedTuple):
+    """The numerator and the denominator of a ratio, of one unit or of a whole output."""
+
+    part: float
+    whole: float
+
+    @property
+    def value(self) -> float | None:
+        """The ratio; None if the denominator is 0."""
+        return self.part / self.whole if self.whole else None
+
+
 class CountRatio(NamedTuple):
     """A metric that is a ratio of summed counts."""
 
@@ -70,13 +82,11 @@ class CountRatio(NamedTuple):
     note: str
     """Text on the counts behind a value: a format string with the fields of ``Counts``, and ``wrong`` (FP and FN
     together), ``expected`` (the number of values) and ``things`` (what the kind calls them)."""
-    parts: Callable[[Counts], tuple[int, int]]
-    """The numerator and the denominator."""
+    share: Callable[[Counts], Share]
 
     def of(self, counts: Counts) -> float | None:
         """The ratio; None if the denominator is 0."""
-        part, whole = self.parts(counts)
-        return part / whole if whole else None
+        return self.share(counts).value
 
     @property
     def word(self) -> str:
@@ -96,7 +106,7 @@ RATIOS: Final = (
         initial="F1",
         explanation="2 TP / (2 TP + FP + FN), from the counts of all documents together.",
         note="{tp:,} true positives, {wrong:,} FP and FN",
-        parts=lambda counts: (2 * counts.tp, 2 * counts.tp + counts.fp + counts.fn),
+        share=lambda counts: Share(2 * counts.tp, 2 * counts.tp + counts.fp + counts.fn),
     ),
     CountRatio(
         name="precision",
@@ -104,7 +114,7 @@ RATIOS: Final = (
         initial="P",
         explanation="TP / (TP + FP): the share of the given values that is right.",
         note="{tp:,} true, {fp:,} false positives",
-        parts=lambda counts: (counts.tp, counts.tp + counts.fp),
+        share=lambda counts: Share(counts.tp, counts.tp + counts.fp),
     ),
     CountRatio(
         name="recall",
@@ -112,7 +122,7 @@ RATIOS: Final = (
         initial="R",
         explanation="TP / (TP + FN): the share of the expected values that was found.",
         note="{tp:,}/{expected:,} {things} correct, {fn:,} false negatives",
-        parts=lambda counts: (counts.tp, counts.tp + counts.fn),
+        share=lambda counts: Share(counts.tp, counts.tp + counts.fn),
     ),
 )
 """The ratios of every kind that counts true and false positives, the headline first.
@@ -126,12 +136,13 @@ FIELD_ACCURACY: Final = CountRatio(
     initial="A",
     explanation="(TP + TN) / attributes judged, including those that are empty on both sides.",
     note="",
-    parts=lambda counts: (counts.tp + counts.tn, judged(counts)),
+    share=lambda counts: Share(counts.tp + counts.tn, judged(counts)),
 )
 
-_QUOTIENTS: Final[dict[str, Callable[[Counts], tuple[int, int]]]] = {
-    **{row.name: row.parts for row in (*RATIOS, FIELD_ACCURACY)},
-    "accuracy": lambda counts: (counts.tp, counts.tp + counts.fn),  # correct / expected, for highlights and responses
+_SHARES: Final[dict[str, Callable[[Counts], Share]]] = {
+    **{row.name: row.share for row in (*RATIOS, FIELD_ACCURACY)},
+    # Correct of expected, for highlights and responses.
+    "accuracy": lambda counts: Share(counts.tp, counts.tp + counts.fn),
 }
 
 
@@ -148,8 +159,7 @@ def ratios(counts: Counts) -> dict[str, float | None]:
 
 def ratio(metric: str, counts: Counts) -> float | None:
     """The value of a ratio of counts, including ``accuracy`` and ``field_accuracy``. Raises KeyError for others."""
-    part, whole = _QUOTIENTS[metric](counts)
-    return part / whole if whole else None
+    return _SHARES[metric](counts).value
 
 
 def f1(counts: Counts) -> float | None:
@@ -162,10 +172,10 @@ def field_accuracy(counts: Counts) -> float | None:
     return FIELD_ACCURACY.of(counts)
 
 
-def quotient(metric: str, counts: Counts) -> tuple[int, int] | None:
-    """Numerator and denominator of a metric that is a ratio of summed counts, for intervals; None for other metrics."""
-    parts = _QUOTIENTS.get(metric)
-    return parts(counts) if parts else None
+def share_of(metric: str, counts: Counts) -> Share | None:
+    """The share behind a metric that is a ratio of summed counts; None for other metrics."""
+    share = _SHARES.get(metric)
+    return share(counts) if share else None
 
 
 def errors(counts: Counts) -> int:
@@ -188,11 +198,20 @@ def judged(counts: Counts) -> int:
     return counts.tp + counts.tn + errors(counts)
 
 
-def mean(values: Iterable[float | None]) -> tuple[float | None, int]:
-    """The mean of the defined values, and the number of undefined ones, which are left out (rule 6)."""
+class DefinedMean(NamedTuple):
+    """The mean of those values that are defined (rule 6)."""
+
+    value: float | None
+    """None: no value is defined."""
+    left_out: int
+    """The number of undefined values."""
+
+
+def mean(values: Iterable[float | None]) -> DefinedMean:
+    """The mean of the defined values."""
     values = list(values)
     defined = [value for value in values if value is not None]
-    return (fsum(defined) / len(defined) if defined else None), len(values) - len(defined)
+    return DefinedMean(fsum(defined) / len(defined) if defined else None, len(values) - len(defined))
 
 
 class Averages(NamedTuple):

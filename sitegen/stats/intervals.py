@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import fsum, sqrt
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 from sitegen.model.noise import Ends
+from sitegen.stats.counts import Share
 from sitegen.stats.quantiles import normal, student
 
 LEVEL: Final = 0.95
@@ -19,12 +20,9 @@ LEVEL: Final = 0.95
 ROUNDING: Final = 1e-12
 """A smaller standard error counts as 0."""
 
-Share: TypeAlias = tuple[float, float]
-"""What one unit adds to the numerator and to the denominator; the denominator is above 0."""
-
 
 class Paired(NamedTuple):
-    """One unit on both sides of a change."""
+    """One unit on both sides of a change: what it adds to the numerator and to the denominator, which is above 0."""
 
     before: Share
     after: Share
@@ -57,9 +55,9 @@ def ratio(units: Mapping[Share, int]) -> Spread | None:
     number = sum(units.values())
     if number < 2:
         return None
-    whole = fsum(share[1] * times for share, times in units.items())
-    value = fsum(share[0] * times for share, times in units.items()) / whole
-    squares = fsum((share[0] - value * share[1]) ** 2 * times for share, times in units.items())
+    whole = fsum(share.whole * times for share, times in units.items())
+    value = fsum(share.part * times for share, times in units.items()) / whole
+    squares = fsum((share.part - value * share.whole) ** 2 * times for share, times in units.items())
     return Spread(value, sqrt(squares * number / (number - 1)) / whole, number - 1)
 
 
@@ -70,14 +68,14 @@ def ratio_change(units: Mapping[Paired, int]) -> Spread | None:
     makes small changes visible.
     """
     number = sum(units.values())
-    earlier = fsum(pair.before[1] * times for pair, times in units.items())
-    later = fsum(pair.after[1] * times for pair, times in units.items())
+    earlier = fsum(pair.before.whole * times for pair, times in units.items())
+    later = fsum(pair.after.whole * times for pair, times in units.items())
     if number < 2 or not earlier or not later:
         return None
-    first = fsum(pair.before[0] * times for pair, times in units.items()) / earlier
-    last = fsum(pair.after[0] * times for pair, times in units.items()) / later
+    first = fsum(pair.before.part * times for pair, times in units.items()) / earlier
+    last = fsum(pair.after.part * times for pair, times in units.items()) / later
     squares = fsum(
-        ((after[0] - last * after[1]) / later - (before[0] - first * before[1]) / earlier) ** 2 * times
+        ((after.part - last * after.whole) / later - (before.part - first * before.whole) / earlier) ** 2 * times
         for (before, after), times in units.items()
     )
     return Spread(last - first, sqrt(squares * number / (number - 1)), number - 1)
@@ -97,7 +95,7 @@ def share_change(fixed: float, broken: float, trials: int) -> Spread | None:
 
 def mean_of(values: Sequence[float]) -> Spread | None:
     """The mean of values; None for fewer than two."""
-    return ratio(Counter((value, 1.0) for value in values))
+    return ratio(Counter(Share(value, 1.0) for value in values))
 
 
 def wilson(share: float, size: float) -> Ends:

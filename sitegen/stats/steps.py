@@ -71,6 +71,13 @@ class Level(NamedTuple):
     """The mean of these values."""
 
 
+class FreshLevels(NamedTuple):
+    """The last level without the newest values, and their own."""
+
+    before: Level
+    after: Level
+
+
 class Levels(NamedTuple):
     """A series divided into levels: each but the first begins with a step."""
 
@@ -80,8 +87,8 @@ class Levels(NamedTuple):
     """The standard deviation that was assumed of a single value; 0 if values are exact."""
     blips: tuple[Blip, ...]
     """In order, without overlaps."""
-    fresh: tuple[Level, Level] | None = None
-    """If the newest values are off, but too few for a step: the last level without them, and their own."""
+    fresh: FreshLevels | None = None
+    """If the newest values are off, but too few for a step."""
 
 
 def _unknown(before: int, after: int) -> None:
@@ -166,7 +173,7 @@ def _levels(
     starts = significant_starts(level_values(calm, aside, grain, of_units), candidates)
     confirmed = tuple(level(start, end) for start, end in pairwise([*starts, len(row)]))
     new = newest_start(level_values([*calm[:-1], row[-1]], aside, grain, of_units), starts)
-    fresh = (level(starts[-1], new), level(new, len(row))) if new is not None else None
+    fresh = FreshLevels(level(starts[-1], new), level(new, len(row))) if new is not None else None
     return Levels(levels=confirmed, noise=sigma, blips=placed, fresh=fresh)
 
 

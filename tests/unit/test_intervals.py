@@ -14,6 +14,7 @@ from statsmodels.stats.proportion import proportion_confint
 from sitegen.stats import quantiles
 from sitegen.stats.agreement import Repeatability, differing_pairs, repeatability, repeated_values
 from sitegen.stats.bootstrap import bootstrap_ratio, bootstrap_ratio_change
+from sitegen.stats.counts import Share
 from sitegen.stats.intervals import (
     Paired,
     Spread,
@@ -27,7 +28,9 @@ from sitegen.stats.intervals import (
 )
 from sitegen.stats.sample_size import least_change, least_net_flips
 
-DOCUMENTS = [(18.0, 20.0), (10.0, 14.0), (30.0, 31.0), (4.0, 9.0), (22.0, 26.0), (12.0, 12.0)]
+DOCUMENTS = [
+    Share(*pair) for pair in ((18.0, 20.0), (10.0, 14.0), (30.0, 31.0), (4.0, 9.0), (22.0, 26.0), (12.0, 12.0))
+]
 
 
 @pytest.mark.parametrize("level", [0.5, 0.8, 0.95, 0.99])
@@ -56,7 +59,7 @@ def test_the_error_of_a_ratio_is_the_robust_error_of_a_weighted_mean():
 
 def test_the_change_of_means_has_the_error_of_the_mean_difference():
     before, after = [0.5, 0.7, 0.2, 0.9], [0.6, 0.9, 0.1, 0.95]
-    units = Counter(Paired((one, 1.0), (other, 1.0)) for one, other in zip(before, after, strict=True))
+    units = Counter(Paired(Share(one, 1.0), Share(other, 1.0)) for one, other in zip(before, after, strict=True))
     differences = np.subtract(after, before)
     found = ratio_change(units)
     assert found == pytest.approx((differences.mean(), scipy_stats.sem(differences), 3))
@@ -76,15 +79,15 @@ def test_the_change_of_a_paired_share_is_that_of_agresti():
 
 def test_independent_units_make_as_many_effective_trials_as_there_are():
     """48 of 60 right, one trial a unit: Wilson's own interval, but for what Student's t adds to 59 degrees."""
-    spread = ratio(Counter({(1.0, 1.0): 48, (0.0, 1.0): 12}))
+    spread = ratio(Counter({Share(1.0, 1.0): 48, Share(0.0, 1.0): 12}))
     assert spread is not None
     trials = 59 * (quantiles.normal(0.95) / quantiles.student(0.95, 59)) ** 2
     assert effective_wilson(spread, 60) == pytest.approx(wilson(0.8, trials))
 
 
 def test_units_that_differ_as_a_whole_make_a_wider_interval():
-    alike = ratio(Counter({(8.0, 10.0): 10}))
-    apart = ratio(Counter({(10.0, 10.0): 8, (0.0, 10.0): 2}))
+    alike = ratio(Counter({Share(8.0, 10.0): 10}))
+    apart = ratio(Counter({Share(10.0, 10.0): 8, Share(0.0, 10.0): 2}))
     assert alike is not None
     assert apart is not None
     assert effective_wilson(alike, 100) == pytest.approx((0.696, 0.875), abs=5e-4)
@@ -92,21 +95,21 @@ def test_units_that_differ_as_a_whole_make_a_wider_interval():
 
 
 def test_where_all_is_right_the_interval_still_has_a_width():
-    spread = ratio(Counter({(20.0, 20.0): 5}))
+    spread = ratio(Counter({Share(20.0, 20.0): 5}))
     assert spread == Spread(1.0, 0.0, 4)
     assert effective_wilson(spread, 50) == pytest.approx((0.866, 1.0), abs=5e-4)
 
 
 def test_one_unit_alone_says_nothing():
-    assert ratio(Counter([(1.0, 2.0)])) is None
-    assert ratio_change(Counter([Paired((1.0, 2.0), (2.0, 2.0))])) is None
+    assert ratio(Counter([Share(1.0, 2.0)])) is None
+    assert ratio_change(Counter([Paired(Share(1.0, 2.0), Share(2.0, 2.0))])) is None
     assert mean_of([0.5]) is None
     assert share_change(1, 0, 1) is None
-    assert bootstrap_ratio([(1.0, 2.0)]) is None
+    assert bootstrap_ratio([Share(1.0, 2.0)]) is None
 
 
 def test_a_change_from_or_to_nothing_at_all_is_none():
-    assert ratio_change(Counter({Paired((0.0, 0.0), (1.0, 2.0)): 3})) is None
+    assert ratio_change(Counter({Paired(Share(0.0, 0.0), Share(1.0, 2.0)): 3})) is None
 
 
 def test_resampling_gives_the_same_interval_for_the_same_data_in_any_order():
@@ -118,7 +121,7 @@ def test_resampling_agrees_with_scipy_about_many_documents():
     generator = np.random.default_rng(11)
     wholes = generator.integers(5, 40, 200)
     parts = generator.binomial(wholes, generator.beta(8, 2, 200))
-    found = bootstrap_ratio([(float(part), float(whole)) for part, whole in zip(parts, wholes, strict=True)])
+    found = bootstrap_ratio([Share(float(part), float(whole)) for part, whole in zip(parts, wholes, strict=True)])
     wanted = scipy_stats.bootstrap(
         (parts, wholes),
         lambda part, whole, axis: part.sum(axis=axis) / whole.sum(axis=axis),
@@ -131,13 +134,13 @@ def test_resampling_agrees_with_scipy_about_many_documents():
 
 def test_resampling_draws_both_sides_of_a_document_together():
     """Documents differ much, but each gains the same: the change is certain where the numbers are not."""
-    units = [Paired((right, 10.0), (right + 1, 10.0)) for right in (0.0, 3.0, 5.0, 8.0, 9.0)]
+    units = [Paired(Share(right, 10.0), Share(right + 1, 10.0)) for right in (0.0, 3.0, 5.0, 8.0, 9.0)]
     assert bootstrap_ratio_change(units) == pytest.approx((0.1, 0.1))
 
 
 def test_resamples_without_any_denominator_are_left_out():
-    assert bootstrap_ratio([(0.0, 0.0), (1.0, 1.0)]) == (1.0, 1.0)
-    assert bootstrap_ratio([(0.0, 0.0), (0.0, 0.0)]) is None
+    assert bootstrap_ratio([Share(0.0, 0.0), Share(1.0, 1.0)]) == (1.0, 1.0)
+    assert bootstrap_ratio([Share(0.0, 0.0), Share(0.0, 0.0)]) is None
 
 
 @pytest.mark.parametrize(

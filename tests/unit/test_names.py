@@ -54,7 +54,7 @@ def test_no_function_parameter_or_variable_has_a_name_that_says_nothing():
 
 
 NAMED_ROWS: Final = (
-    *("model", "analysis", "history", "data_files", "html", "exporting", "scoring", "stages", "questions"),
+    *("model", "analysis", "history", "data_files", "html", "exporting", "scoring", "stages", "stats", "questions"),
     *("pages/overview", "pages/trend", "pages/placeholders.py"),
 )
 """Packages whose public functions and values name the parts of what they give to others."""
@@ -64,6 +64,8 @@ POSITIONS: Final = {
     "analysis/cells.py flips_between": "two indices of points, as pairwise gives them",
     "scoring/pairing.py agreeing_pairs": "a position in each of two lists, as the best pairs of a matrix are",
     "scoring/paths.py weight": "a key to sort by, which is compared as a whole",
+    "stats/assignment.py best_pairs": "a row and a column of a matrix",
+    "stats/assignment.py preferred_pairs": "a row and a column of a matrix",
     "analysis/error_patterns.py RULES": "a mapping from names to rules, in the order in which they are tried",
 }
 

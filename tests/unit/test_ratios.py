@@ -29,10 +29,10 @@ jaccard = counts.CountRatio(
     initial="J",
     explanation="TP / (TP + FP + FN).",
     note="{tp} of {wrong}",
-    parts=lambda each: (each.tp, each.tp + each.fp + each.fn),
+    share=lambda each: counts.Share(each.tp, each.tp + each.fp + each.fn),
 )
 counts.RATIOS = (*counts.RATIOS, jaccard)
-counts._QUOTIENTS["jaccard"] = jaccard.parts  # made from the table when it was imported
+counts._SHARES["jaccard"] = jaccard.share  # made from the table when it was imported
 
 from sitegen import frames
 from sitegen.model.metrics import Counts, Nouns
@@ -57,7 +57,7 @@ print(json.dumps({
     "note": _notes(result.scorecard, Nouns())["jaccard"],
     "files": [exports._RATIOS, frames._RATIOS],
     "averages": counts.Averages.of([Counts(tp=1, fp=1)]).named()["pooled_jaccard"],
-    "interval": counts.quotient("jaccard", Counts(tp=2, fn=1)),
+    "interval": counts.share_of("jaccard", Counts(tp=2, fn=1)),
 }))
 """
 

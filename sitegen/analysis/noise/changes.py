@@ -13,7 +13,7 @@ from sitegen.model.noise import ChangeVerdict, Decision, FieldMove, Interval, No
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point
 from sitegen.model.usage import regraded
-from sitegen.stats.counts import quotient
+from sitegen.stats.counts import share_of
 from sitegen.stats.intervals import LEVEL, ROUNDING, Spread, ratio_change, share_change
 from sitegen.stats.quantiles import normal, student
 from sitegen.stats.sample_size import least_change, least_net_flips
@@ -301,11 +301,11 @@ def _detectable(after: Scorecard, movement: _Movement, noise: Noise | None) -> f
     """The least change that the same tests find 8 times in 10: the largest of theirs."""
     limits = [test.least_change for test in _tests(movement._replace(p_value=None), noise) if test.error > ROUNDING]
     name = after.metrics[0].name
-    counted, right = quotient(name, after.counts), quotient(name, Counts(tp=1))
-    if counted and right and counted[1]:
+    counted, right = share_of(name, after.counts), share_of(name, Counts(tp=1))
+    if counted and right and counted.whole:
         # A cell that is fixed adds at most as much as a cell that is right.
-        net = least_net_flips(counted[1] // right[0], movement.fixed + movement.broken)
-        limits += [] if net is None else [net * right[0] / counted[1]]
+        net = least_net_flips(int(counted.whole // right.part), movement.fixed + movement.broken)
+        limits += [] if net is None else [net * right.part / counted.whole]
     return max(limits, default=None)
 
 

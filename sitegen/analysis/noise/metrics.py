@@ -22,7 +22,8 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, Noise
 from sitegen.model.scorecards import Answer, Scorecard
 from sitegen.model.series import Point
-from sitegen.stats.intervals import Paired, Share, ratio_change
+from sitegen.stats.counts import Share
+from sitegen.stats.intervals import Paired, ratio_change
 from sitegen.stats.step_tests import UnitVariance
 
 
@@ -138,6 +139,6 @@ def _shares_by_case(name: str, answers: Iterable[Answer]) -> dict[str, Share]:
     for answer in answers:
         value = _MEASURES[name](answer)
         if value is not None:
-            total, number = shares.get(answer.case_id, (0.0, 0.0))
-            shares[answer.case_id] = total + value, number + 1
+            before = shares.get(answer.case_id, Share(0.0, 0.0))
+            shares[answer.case_id] = Share(before.part + value, before.whole + 1)
     return shares

@@ -14,13 +14,14 @@ from typing import Final, NamedTuple
 from sitegen.model.metrics import Counts
 from sitegen.model.noise import Unit
 from sitegen.model.scorecards import Scorecard
-from sitegen.stats.counts import quotient
-from sitegen.stats.intervals import Paired, Share
+from sitegen.stats.counts import Share, share_of
+from sitegen.stats.intervals import Paired
 
 ENOUGH: Final = 5
 """Documents that are enough for a sample of documents; with fewer, their fields are the sample."""
 
 _NONE: Final = Counts()
+_NOTHING: Final = Share(0, 0)
 
 
 class UnitSample(NamedTuple):
@@ -41,16 +42,17 @@ class PairedSample(NamedTuple):
 
 def is_counted(metric: str) -> bool:
     """Whether a metric is a ratio of counts, and not a mean over documents."""
-    return quotient(metric, _NONE) is not None
+    return share_of(metric, _NONE) is not None
 
 
 def sample_of(card: Scorecard, metric: str) -> UnitSample:
     """The documents, or their fields if there are too few documents. Not for kind ``responses``."""
     if not is_counted(metric):
-        return UnitSample("documents", Counter((value, 1.0) for value in _document_values(card, metric).values()), None)
+        shares = Counter(Share(value, 1.0) for value in _document_values(card, metric).values())
+        return UnitSample("documents", shares, None)
     documents = _counted_shares(metric, (document.counts for document in card.documents))
-    right, _ = quotient(metric, Counts(tp=1)) or (1, 1)
-    trials = fsum(share[1] * times for share, times in documents.items()) / right
+    right = share_of(metric, Counts(tp=1))
+    trials = fsum(share.whole * times for share, times in documents.items()) / (right.part if right else 1)
     if documents.total() < ENOUGH:
         fields = _counted_shares(metric, (field.counts for field in card.fields))
         if fields.total() > documents.total():
@@ -63,7 +65,8 @@ def paired_sample_of(before: Scorecard, after: Scorecard) -> PairedSample:
     metric = after.metrics[0].name
     if not is_counted(metric):
         first, last = _document_values(before, metric), _document_values(after, metric)
-        pairs = (Paired((value, 1.0), (last[document], 1.0)) for document, value in first.items() if document in last)
+        common = [document for document in first if document in last]
+        pairs = (Paired(Share(first[document], 1.0), Share(last[document], 1.0)) for document in common)
         return PairedSample("documents", Counter(pairs))
     earlier = {document.id: document.counts for document in before.documents}
     later = {document.id: document.counts for document in after.documents}
@@ -103,8 +106,8 @@ def _document_values(card: Scorecard, metric: str) -> dict[str, float]:
 def _counted_shares(metric: str, units: Iterable[Counts]) -> Counter[Share]:
     shares: Counter[Share] = Counter()
     for counts, times in Counter(units).items():
-        share = quotient(metric, counts)
-        if share and share[1]:
+        share = share_of(metric, counts)
+        if share and share.whole:
             shares[share] += times
     return shares
 
@@ -115,7 +118,7 @@ def _paired_shares(
     """The shares of the units whose denominator is above 0 on either side."""
     pairs: Counter[Paired] = Counter()
     for (first, last), times in Counter((before.get(unit, _NONE), after.get(unit, _NONE)) for unit in units).items():
-        pair = Paired(quotient(metric, first) or (0, 0), quotient(metric, last) or (0, 0))
-        if pair.before[1] or pair.after[1]:
+        pair = Paired(share_of(metric, first) or _NOTHING, share_of(metric, last) or _NOTHING)
+        if pair.before.whole or pair.after.whole:
             pairs[pair] += times
     return pairs

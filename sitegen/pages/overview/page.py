@@ -184,8 +184,8 @@ def overview_page(
     alive = [row for row in rows if not row.deleted and not row.info.recorded]
     now, left_out = mean(row.values[0] for row in alive)
     compared = [row for row in alive if not row.overlap or row.change is not None]
-    after, _ = mean(row.values[0] for row in compared)
-    before, _ = mean(_before(row) for row in compared)
+    after = mean(row.values[0] for row in compared).value
+    before = mean(_before(row) for row in compared).value
     targeted = [row for row in rows if row.met is not None and not row.deleted]
     edits = tuple(map(_latest_edit_row, latest))
     focus = focus_view(summaries)

@@ -14,7 +14,7 @@ from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import PatternSummary
 from sitegen.pages.report.discrepancies import Since, field_file
 from sitegen.scoring.rules import FieldRules
-from sitegen.stats.counts import quotient
+from sitegen.stats.counts import share_of
 from sitegen.text.plain import counted
 from sitegen.text.values import as_text, metric_text, told_apart
 
@@ -200,8 +200,8 @@ def _example(error: Judgement) -> tuple[str, str]:
 
 
 def _headline_without(headline: MetricSpec, card: Scorecard, errors: Iterable[Judgement]) -> float | None:
-    before = quotient(headline.name, card.counts)
-    after = quotient(headline.name, without_errors(card.counts, errors, card.convention))
-    if before is None or after is None or not before[1] or card.metric(headline.name) != before[0] / before[1]:
+    before = share_of(headline.name, card.counts)
+    after = share_of(headline.name, without_errors(card.counts, errors, card.convention))
+    if before is None or after is None or not before.whole or card.metric(headline.name) != before.value:
         return None
-    return after[0] / after[1]
+    return after.value

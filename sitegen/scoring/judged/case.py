@@ -72,7 +72,8 @@ class JudgedCase(NamedTuple):
     @property
     def score(self) -> float | None:
         """The score in the file, else the mean of the judges' scores."""
-        return self.opinion.score if self.opinion.score is not None else mean(judge.score for judge in self.judges)[0]
+        stated = self.opinion.score
+        return mean(judge.score for judge in self.judges).value if stated is None else stated
 
     @property
     def call(self) -> Call:

@@ -87,7 +87,9 @@ class JudgedScorer:
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
         """Compute the means over these cases, and the other metrics from their counts."""
         by_case = [dict(document.metrics) for document in documents]
-        score, pass_rate = (stats.mean(metrics.get(name) for metrics in by_case)[0] for name in ("score", "pass_rate"))
+        score, pass_rate = (
+            stats.mean(metrics.get(name) for metrics in by_case).value for name in ("score", "pass_rate")
+        )
         counts = stats.total([Counts(), *(document.counts for document in documents)])
         return _judged_metrics(score, counts, pass_rate)
 
@@ -112,7 +114,7 @@ def _judged_result(cases: tuple[JudgedCase, ...], findings: list[Finding]) -> Re
         )
     pooled = stats.total([Counts(), *(document.counts for document in documents)])
     score_mean, without = stats.mean(case.score for case in cases)
-    pass_rate, _ = stats.mean(_share(case.passed) for case in cases)
+    pass_rate = stats.mean(_share(case.passed) for case in cases).value
     calls = [case.call for case in cases]
     notes: list[Panel] = []
     if without:

@@ -99,7 +99,7 @@ def _opinion(name: str, graded: Graded, is_field: bool) -> Opinion:
     defined = [(score, right) for score, right in graded.grades if right is not None or score is not None]
     rights = [score == 1 if right is None else right for score, right in defined] if is_field else []
     wrong = rights.count(False)
-    score = graded.score if graded.score is not None else mean(grade.score for grade in graded.grades)[0]
+    score = graded.score if graded.score is not None else mean(grade.score for grade in graded.grades).value
     counts = Counts(tp=len(rights) - wrong, fp=wrong, fn=wrong, wrong_value=wrong)
     return Opinion(
         name=name,
