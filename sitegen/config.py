@@ -272,6 +272,9 @@ class EvalConfig:
     thresholds: tuple[Threshold, ...] = ()
     settings: str = "{}"
     """The kind's own settings as canonical JSON (sorted keys, no spaces)."""
+    source: str | None = None
+    """The documents that outputs were made from: the path of texts or pictures, relative to ``dir``. In it,
+    ``{document}`` stands for the id of a document and ``{page}`` for the number of a page."""
     metadata: tuple[MetadataEntry, ...] = ()
 
     @property

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from sitegen.config import EvalConfig, Manifest
 from sitegen.configuring.findings import Location, describe, error_in, finding_of, invalid, unknown_key, unreadable
-from sitegen.configuring.paths import FIX, OUTSIDE, leads_out
+from sitegen.configuring.paths import FIX, OUTSIDE, is_source, leads_out
 from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.extensions import KINDS, names
@@ -151,7 +151,7 @@ def _typed_entry(eval_id: str, entry: Any, lines: Mapping[Location, int]) -> Eva
     stated: dict[str, Any] = {"id": eval_id}
     metadata = []
     for key, value in entry.items():
-        if key in ENTRY_KEYS:
+        if key in ENTRY_KEYS and (key != "source" or is_source(value)):
             stated[key] = value
         elif key != "id":
             metadata.append((str(key), _as_text(value)))
@@ -212,7 +212,7 @@ def _paths_outside(entry: EvalConfig, evals_dir: str) -> Iterator[tuple[str, str
     """(key, path) of each path of an entry that is outside the project."""
     folder = entry.dir or f"{evals_dir}/{entry.id}"
     stated = [(key, getattr(entry, key), "") for key in ("dir", "mapping", "schema")]
-    stated += [(key, getattr(entry, key), folder) for key in ("ground_truth", "outputs")]
+    stated += [(key, getattr(entry, key), folder) for key in ("ground_truth", "outputs", "source")]
     stated += [("aliases", alias, "" if "/" in alias else evals_dir) for alias in entry.aliases]
     for key, path, below in stated:
         if path and leads_out(path, below):

@@ -10,5 +10,6 @@ Its modules, from the bottom up:
   share, ``instructions`` the instruction files, ``eval_fold`` one eval: its files (``folder_tree``), its iterations
   (``iterations``, ``case_sides``) and the snapshots that they start (``snapshots``). ``fold_state`` is stored for the
   next build.
+- ``source_files`` finds the documents behind outputs at a commit.
 - ``worktree`` adds the uncommitted state as one more revision; ``cache_folder`` decides which memo is believed.
 """

@@ -42,6 +42,8 @@ PROBLEM_TYPES: Final = {
     # The scores of the newest output are the same.
     "unmapped_blanks": ProblemType("note", "Columns of the ground truth without any value are not mapped"),
     "value_elsewhere": ProblemType("note", "Omitted values stand elsewhere in the output"),
+    "missing_source": ProblemType("note", "No file is where `source` says"),
+    "unread_source": ProblemType("note", "Documents that `source` names cannot be shown"),
     "unused_rule": ProblemType("note", "Entries of mappings fit no field"),
     "iteration_without_output": ProblemType("note", "Iterations have no output, and are passed over"),
     "stranger_folder": ProblemType("note", "Folders among the results are no iterations"),

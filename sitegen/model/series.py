@@ -79,6 +79,8 @@ class EvalInfo(NamedTuple):
     """In the order of the manifest."""
     nouns: Nouns = Nouns()
     """The kind's words for documents, attributes and errors."""
+    source: str = ""
+    """The pattern of the documents that its outputs were made from; empty if none is stated or none may be shown."""
 
     @property
     def recorded(self) -> bool:

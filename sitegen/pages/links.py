@@ -109,6 +109,16 @@ def report_tree(eval_id: str, snapshot_slug: str) -> str:
     return f"evals/{slug(eval_id)}/{snapshot_slug}-tree.html"
 
 
+def source_picture(eval_id: str, oid: str, ending: str) -> str:
+    """A page of a source document as a picture, by the id of its blob: once, however many reports show it."""
+    return f"evals/{slug(eval_id)}/source/{oid[:20]}.{ending}"
+
+
+def is_source_picture(path: str) -> bool:
+    """Whether a file of the site is such a picture."""
+    return path.startswith("evals/") and path.split("/")[2:3] == ["source"]
+
+
 REPORT_FILES: Final = (report, report_data, report_rows, report_tree)
 """All files of one report, the page first; each takes the eval's id and the slug of the snapshot."""
 

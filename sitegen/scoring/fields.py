@@ -145,14 +145,12 @@ class _FieldsScoring:
         return self._rules.mapping.convention
 
     def _roots(self) -> dict[str, dict[str, Value]]:
-        """The documents of the output by the names of the expected ones; reports those that have no counterpart.
-
-        A single document belongs to the single expected one if either has no name.
-        """
+        """The documents of the output by the names of the expected ones; reports those that have no counterpart."""
         actual = self._output.documents
         names = dict.fromkeys(name for name, _ in self._truth.documents)
-        if len(names) == len(actual) == 1 and ("" in actual or "" in names):
-            return {next(iter(names)): next(iter(actual.values()))}
+        roots = documents_by_expected_names(self._truth, self._output)
+        if len(roots) == len(actual) == len(names):
+            return roots
         unexpected = [name for name in actual if name not in names]
         if unexpected:
             listed = ", ".join(name[:60] or "(without a name)" for name in unexpected[:20])
@@ -167,7 +165,7 @@ class _FieldsScoring:
                         f"The document {name[:80]!r} is missing from the output; each of its values is an omission"
                     )
                     self._findings.append(Finding.of_type("missing_document", message, "Make the output again."))
-        return {name: root for name, root in actual.items() if name in names}
+        return roots
 
     def _reason(self, name: str) -> str:
         unreadable = self._output.unreadable
@@ -182,6 +180,18 @@ class _FieldsScoring:
             for attribute, judgements in by_attribute.items()
             if judgements
         )
+
+
+def documents_by_expected_names(truth: CompiledTruth, output: ReadOutput) -> dict[str, dict[str, Value]]:
+    """The documents of an output that have a counterpart in the ground truth, by the name of that.
+
+    A single document belongs to the single expected one if either has no name.
+    """
+    names = dict.fromkeys(name for name, _ in truth.documents)
+    actual = output.documents
+    if len(names) == len(actual) == 1 and ("" in actual or "" in names):
+        return {next(iter(names)): next(iter(actual.values()))}
+    return {name: root for name, root in actual.items() if name in names}
 
 
 def _nothing_in_common(fields: Iterable[FieldScore]) -> Iterator[Finding]:

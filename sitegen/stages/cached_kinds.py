@@ -23,6 +23,7 @@ from sitegen.model.suspect_truth import Correction
 from sitegen.pages.commit.effects import CommitEffect
 from sitegen.pages.commits import ListedCommit
 from sitegen.pages.data.search import SearchEntry
+from sitegen.pages.report.tree_source import PagePicture
 from sitegen.scoring.mapping import KeptMapping
 from sitegen.scoring.mapping_use import MappingUse
 from sitegen.text.patch import PatchCounts
@@ -52,6 +53,14 @@ class SettledPoints(NamedTuple):
     json: WrittenPrefix = WrittenPrefix()
     csv: WrittenPrefix = WrittenPrefix()
     """Where the data files of the series hold these points."""
+
+
+class SourceUse(NamedTuple):
+    """What one page of ground truth beside output shows of the source."""
+
+    pictures: tuple[PagePicture, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    """The files that cannot be shown."""
 
 
 class EvalRecord(NamedTuple):
@@ -135,6 +144,9 @@ CORRECTIONS: Final = CachedKind(name="corrections", type=dict[str, Correction | 
 ERROR_PATTERNS: Final = CachedKind(name="error patterns", type=tuple[PatternSummary, ...], until="inputs", owner="eval")
 """The error patterns of the newest output, by the digest of everything that its report shows."""
 
+SOURCE_USES: Final = CachedKind(name="source use", type=SourceUse, until="inputs", owner="eval")
+"""What each output shows of its source, by the digest of everything that its report shows."""
+
 # What an incremental build needs to know of the evals, files and commits that it does not touch.
 
 EVAL_RECORDS: Final = CachedKind(name="eval record", type=EvalRecord, until="walk", owner="eval")
@@ -171,6 +183,7 @@ KINDS: Final[tuple[CachedKind[Any], ...]] = (
     SETTLED_POINTS,
     CORRECTIONS,
     ERROR_PATTERNS,
+    SOURCE_USES,
     EVAL_RECORDS,
     EDIT_OUTCOMES,
     COUNTED_EDITS,

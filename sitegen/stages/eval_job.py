@@ -27,13 +27,20 @@ from sitegen.pages.data.exports import results_json
 from sitegen.pages.report import ReportView, leaves_anything_out
 from sitegen.pages.report.patterns import pattern_summaries
 from sitegen.pages.report.rows_file import rows_file
-from sitegen.pages.report.tree import has_tree, tree_page
+from sitegen.pages.report.tree import TreeView, has_tree, tree_page
 from sitegen.pages.trend.page import has_variants
 from sitegen.render.writer import WrittenFiles, digest
 from sitegen.scoring.mapping_use import mapped_columns
 from sitegen.scoring.scorer import ScoringInputs
 from sitegen.scoring.usage import specs_with_usage
-from sitegen.stages.cached_kinds import COMMIT_EFFECTS, EDIT_OUTCOMES, ERROR_PATTERNS, EvalRecord
+from sitegen.stages.cached_kinds import (
+    COMMIT_EFFECTS,
+    EDIT_OUTCOMES,
+    ERROR_PATTERNS,
+    SOURCE_USES,
+    EvalRecord,
+    SourceUse,
+)
 from sitegen.stages.commit_effects import effects_of_commits, mixtures_of_commits, outcomes_of_edits
 from sitegen.stages.eval_pages import eval_pages, record_of, suspects_of, write_fields
 from sitegen.stages.failures import attempt, working_on
@@ -43,6 +50,7 @@ from sitegen.stages.scorecard_store import EvalScorecards, keep_cells, known_cel
 from sitegen.stages.scoring import all_inputs, without_lost_outputs
 from sitegen.stages.series_cache import settled_points, write_series
 from sitegen.stages.size_budget.thinning import Short, write_thinned
+from sitegen.stages.sources import EvalSources
 from sitegen.stages.worker_context import WorkerContext
 
 
@@ -64,6 +72,8 @@ class EvalTask(NamedTuple):
     """What the memo has cached for the eval, with the scorecards that its pages may need."""
     thinned: int | None = None
     """How many of the oldest reports are shortened to make room in the site; None: those that already are."""
+    source_folders: tuple[str, ...] = ()
+    """Where the eval may have lived, if it states a source."""
 
 
 class EvalDone(NamedTuple):
@@ -125,7 +135,10 @@ class _EvalJob:
         )
         self._writer = self._context.writer(task.pages)
         self._renderer = self._context.renderer()
+        self._sources = EvalSources(self._context, self._info, task.source_folders) if self._info.source else None
         self._page_keys = self._digests_of_reports()
+        self._pictures: set[str] = set()
+        """Paths of the pictures of the source that were written or recognised as fresh."""
         self._patterns = ERROR_PATTERNS.get(self._cache, task.info.id, self._page_keys[-1:]) if self._page_keys else ()
 
     def run(self) -> EvalDone:
@@ -178,8 +191,10 @@ class _EvalJob:
         """Whether the report is up to date; if so, the files beside it are marked as files of the site, too."""
         slug, key = self._snapshots[index].slug, self._page_keys[index]
         page, *beside = (address(self._info.id, slug) for address in links.REPORT_FILES)
-        if not self._writer.is_fresh(self._owner, page, key):
+        use = self._source_use(index)
+        if use is None or not self._writer.is_fresh(self._owner, page, key):
             return False
+        self._write_pictures(use)
         for path in beside:
             self._writer.is_fresh(self._owner, path, key)
         return True
@@ -204,7 +219,8 @@ class _EvalJob:
             self._snapshots, self._card_keys, edits.since_previous, edits.beside, edits.made_with, strict=True
         ):
             history = digest(history, encode((snapshot, key, _paths_and_commits(since_previous))))
-            digests.append(digest(always, history, encode((commit, _paths_and_commits(beside)))))
+            page_key = digest(always, history, encode((commit, _paths_and_commits(beside))))
+            digests.append(digest(page_key, repr(self._sources.files(snapshot))) if self._sources else page_key)
         return digests
 
     def _keep_patterns(self, page: Page) -> None:
@@ -219,13 +235,40 @@ class _EvalJob:
         self._writer.write(self._owner, page.path, self._renderer.render(page), key)
         if isinstance(page.view, ReportView) and (rows := rows_file(page.view)):
             self._writer.write(self._owner, rows.path, rows.content, key)
-        if has_tree(result):
-            tree = tree_page(self._info, self._snapshots[index], result)
+        tree = self._tree_page(index, result)
+        if tree:
             self._writer.write(self._owner, tree.path, self._renderer.render(tree), key)
         if leaves_anything_out(result, self._context.discrepancies_per_type):
             snapshot = self._snapshots[index]
             data = results_json(result, self._info, snapshot)
             self._writer.write(self._owner, links.report_data(self._info.id, snapshot.slug), data, key)
+
+    def _tree_page(self, index: int, result: Result) -> Page | None:
+        """Ground truth beside output, with the source if there is one; writes the pictures that it shows."""
+        snapshot, use = self._snapshots[index], SourceUse()
+        page = tree_page(self._info, snapshot, result) if has_tree(self._info, result) else None
+        if self._sources is None:
+            return page
+        if page and isinstance(page.view, TreeView):
+            view, use = self._sources.with_source(page.view, snapshot, result)
+            page = page._replace(view=view)
+        SOURCE_USES.keep(self._cache, within(self._info.id, snapshot.slug), use, self._page_keys[index])
+        self._write_pictures(use)
+        return page
+
+    def _source_use(self, index: int) -> SourceUse | None:
+        """What the page of an output shows of its source; None if it is not cached."""
+        if self._sources is None:
+            return SourceUse()
+        key = within(self._info.id, self._snapshots[index].slug)
+        return SOURCE_USES.get(self._cache, key, [self._page_keys[index]])
+
+    def _write_pictures(self, use: SourceUse) -> None:
+        for path, oid, *_ in use.pictures:
+            if self._sources and path not in self._pictures:
+                self._pictures.add(path)
+                if not self._writer.is_fresh(self._owner, path, oid):
+                    self._writer.write(self._owner, path, self._sources.content(oid), oid)
 
     def _lacks_variants(self) -> bool:
         """Whether the newest point has variants, or may have, and their page is out of date."""
@@ -263,6 +306,8 @@ class _EvalJob:
         record = record_of(
             series, self._inputs.edits.made_by, edit_windows, steps, suspects, self._patterns or (), newest
         )
+        if self._snapshots and (use := self._source_use(len(self._snapshots) - 1)):
+            record = record._replace(problems=(*record.problems, *use.problems))
         for page in eval_pages(series, steps, record.summary, mapped_columns(newest) if newest else ()):
             content = page.content if isinstance(page, RawFile) else self._renderer.render(page)
             self._writer.write(self._owner, page.path, content)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from sitegen.analysis.cached import CachedRow
 from sitegen.analysis.memo import Memo
 from sitegen.history.fold_state import CopiedParts, EvalInputs, FoldStore, PartStore
+from sitegen.history.layout import Layout, Watched
 from sitegen.history.timeline import history_in
 from sitegen.model.problems import Problem
-from sitegen.model.series import EvalSummary
+from sitegen.model.series import EvalInfo, EvalSummary
 from sitegen.model.timeline import EvalHistory, EvalUpdate
 from sitegen.pages import links
 from sitegen.pages.data.search import SearchFields
@@ -22,6 +24,7 @@ from sitegen.stages.cached_kinds import (
     EVAL_RECORDS,
     SCORECARDS,
     SETTLED_POINTS,
+    SOURCE_USES,
     VECTORS,
     EvalRecord,
 )
@@ -189,25 +192,35 @@ def _moved(timeline: Timeline, eval_id: str) -> tuple[MovedEdit, ...]:
 def _task(timeline: Timeline, memo: Memo, ledger: Ledger, update: EvalUpdate, thinned: int | None) -> EvalTask:
     """The task for one eval. ``thinned``: how many of the oldest reports are short; None: as many as now."""
     history = update.history
-    context = timeline.context_for(history.id)
+    context, info = timeline.context_for(history.id), timeline.info(history)
     return EvalTask(
         context=context,
-        info=timeline.info(history),
+        info=info,
         history=history,
         edits=driving_edits(timeline, history.id),
         moved=_moved(timeline, history.id),
         first_new=update.first_new,
         pages=ledger.standing_files(owner(history.id)),
-        cached=tuple(_cached(memo, history, context)),
+        cached=tuple(_cached(memo, history, context, info)),
         thinned=thinned,
+        source_folders=_source_folders(timeline, history) if info.source else (),
     )
 
 
-def _cached(memo: Memo, history: EvalHistory, context: WorkerContext) -> Iterator[CachedRow]:
+def _source_folders(timeline: Timeline, history: EvalHistory) -> tuple[str, ...]:
+    """Where the eval may have lived at a commit: in its folders of today, or under its earlier names, newest first."""
+    folders = Layout(timeline.config, timeline.manifest, Watched()).folders(history.id)
+    above = posixpath.dirname(folders[0])
+    return tuple(dict.fromkeys((*folders, *(posixpath.join(above, name) for name in reversed(history.renamed_from)))))
+
+
+def _cached(memo: Memo, history: EvalHistory, context: WorkerContext, info: EvalInfo) -> Iterator[CachedRow]:
     """The cached values that one eval may need."""
     yield from memo.rows(SCORECARDS.name, wanted_keys(history, context.redact))
     for kind in (CELLS, SETTLED_POINTS, CORRECTIONS, ERROR_PATTERNS):
         yield from memo.rows(kind.name, [history.id])
+    if info.source:
+        yield from memo.rows_within(SOURCE_USES.name, history.id)
     if model_of(history.kind):
         yield from memo.rows_within(VECTORS.name, history.id)
 

@@ -16,6 +16,7 @@ from sitegen.history.entry_rules import EntryRules, is_glob, is_path, normal
 from sitegen.history.files_at_commit import Folders
 from sitegen.history.folder_tree import FolderTree, outputs_in
 from sitegen.history.layout import RECORDED, RESULTS, Layout, iteration_number
+from sitegen.history.source_files import source_files
 from sitegen.kind_files import GROUND_TRUTHS, SCORED_FILES, Kind, files_of
 from sitegen.model.kinds import traits_of
 from sitegen.model.problems import Problem, Severity
@@ -96,6 +97,8 @@ class MissingFiles:
                     path=self.layout.manifest_path,
                     eval_id=entry.id,
                 )
+        if entry.source:
+            yield from self._source(entry, summary, folder)
         if is_path(entry.outputs):
             if not self._is_file(f"{folder}/{normal(entry.outputs)}"):
                 yield self._problem(
@@ -206,6 +209,24 @@ class MissingFiles:
             else:
                 continue
             yield Problem("warning", message, fix, path=folder, eval_id=name if name in self.summaries else None)
+
+    def _source(self, entry: EvalConfig, summary: EvalSummary, folder: str) -> Iterator[Problem]:
+        """Why no document of a stated source is shown."""
+        stated = f"The source {entry.source!r} of {entry.id!r}"
+        if not traits_of(summary.info.kind).is_structured:
+            message, fix = f"{stated} is not shown: outputs of this kind have no fields.", "Remove `source`."
+        elif not summary.info.source:
+            message = f"{stated} is not shown, because a page of it can hold what `redact` hides."
+            fix = "Remove `source`, or `redact` if the documents may be published."
+        elif not source_files(summary.info.source, folder, self.folders):
+            message = f"{stated} names no file below {folder or 'the top of the repository'}."
+            fix = (
+                "Commit the documents, or correct the path: {document} stands for the id of a document, {page} for the "
+                f"number of a page. {_IGNORED}"
+            )
+        else:
+            return
+        yield Problem.of_type("missing_source", message, fix, path=self.layout.manifest_path, eval_id=entry.id)
 
     def _is_gone(self, eval_id: str) -> bool:
         return eval_id in self.summaries and self.summaries[eval_id].deleted

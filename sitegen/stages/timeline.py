@@ -20,6 +20,7 @@ from sitegen.history.repository import Repository
 from sitegen.history.timeline import WorktreeBlob, advance
 from sitegen.history.worktree import with_worktree
 from sitegen.model.commits import Commit
+from sitegen.model.kinds import traits_of
 from sitegen.model.problems import Finding, Problem
 from sitegen.model.series import EvalInfo
 from sitegen.model.site import SiteInfo
@@ -93,7 +94,12 @@ class Timeline(NamedTuple):
             significance_level=significance_level(entry.settings),
             metadata=entry.metadata,
             nouns=scorer(history.kind).nouns,
+            source=entry.source if entry.source and self.may_show_source(history) else "",
         )
+
+    def may_show_source(self, history: EvalHistory) -> bool:
+        """Whether values of the eval have places in documents, and none of them is hidden: any page can hold them."""
+        return traits_of(history.kind).is_structured and not self.context_for(history.id).redact
 
     def context_for(self, eval_id: str) -> WorkerContext:
         """The worker context of one eval, with the globs of all values that are hidden in it."""

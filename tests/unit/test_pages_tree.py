@@ -2,7 +2,6 @@
 
 import re
 
-from sitegen.model.metrics import Nouns
 from sitegen.model.outcomes import Judgement
 from sitegen.model.scorecards import ItemPair, ListAlignment
 from sitegen.pages.report.tree import VALUES, has_tree, tree_page
@@ -33,12 +32,12 @@ def test_items_stand_as_they_were_paired_and_open_where_something_in_them_is_wro
     result = sample.result(JUDGED)._replace(alignments=(PAIRED,))
     series = sample.series(2)
     page = tree_page(series.info, series.points[1].snapshot, result)
-    assert (page.path, has_tree(result), has_tree(result._replace(alignments=()))) == (
+    assert (page.path, has_tree(series.info, result), has_tree(series.info, result._replace(alignments=()))) == (
         "evals/waybills/0002-tree.html",
         True,
         False,
     )
-    html = str(tree(sample.view_of(page).root, Nouns()))
+    html = str(tree(sample.view_of(page)))
     heads = [
         (bool(is_open), re.sub("<[^>]*>", "", head))
         for is_open, head in re.findall(r"<details( open)?><summary>(.*?)</summary>", html)

@@ -214,7 +214,9 @@ def report_page(
         verdict=verdict(all_specs(specs), info.thresholds, card.metrics),
         spread=variant_spread(info.kind, specs[0], card),
         recorded=recorded_view(snapshot, card, tuple((spec.name, spec.label) for spec in specs), previous),
-        tree=links.report_tree(info.id, snapshot.slug).rpartition("/")[2] if data is None and has_tree(result) else "",
+        tree=links.report_tree(info.id, snapshot.slug).rpartition("/")[2]
+        if data is None and has_tree(info, result)
+        else "",
         copied=None if point.copy_of is None else past.snapshots[point.copy_of],
     )
     return Page(links.report(info.id, snapshot.slug), "pages/report.html", view)

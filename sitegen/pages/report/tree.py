@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from sitegen.model.outcomes import EXTRA_ITEM, MISSING_ITEM, Judgement
@@ -12,6 +13,7 @@ from sitegen.model.series import EvalInfo
 from sitegen.model.site import Page
 from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
+from sitegen.text.quotes import QuotedPassage
 
 VALUES: Final = 2_000
 """Values that the page shows."""
@@ -40,6 +42,34 @@ class TreeNode:
         """``missing`` or ``extra`` for a list item that only one side has."""
 
 
+class SourcePicture(NamedTuple):
+    """A page of the source, as the page shows it."""
+
+    anchor: str
+    title: str
+    """``Page 3``, with the document where there are several."""
+    address: str
+    """Relative to the page."""
+    width: int
+    height: int
+
+
+class SourceNote(NamedTuple):
+    """Where the output says that a value stands in the source, and whether it does."""
+
+    page: int | None
+    quote: str
+    """Empty: none is given, or the passage has it."""
+    passage: QuotedPassage | None
+    """The quote as it stands in the source."""
+    anchor: str
+    """Of the picture; empty without one."""
+    remark: str
+    """In words what is wrong with page or quote, or why the page is not shown; empty: nothing."""
+    is_doubtful: bool = False
+    """Whether the remark is a hint at a hallucination."""
+
+
 class TreeView(NamedTuple):
     """What ``pages/tree.html`` shows."""
 
@@ -50,12 +80,16 @@ class TreeView(NamedTuple):
     """Address of the report, relative to this page."""
     more: int
     """Values that are left out."""
+    notes: Mapping[tuple[TreeNode, str], SourceNote] = MappingProxyType({})
+    """By node and name of a value below it; an empty name: of the node itself."""
+    pictures: tuple[SourcePicture, ...] = ()
+    """The pages of the source that notes refer to."""
     nav: str = "evals"
 
 
-def has_tree(result: Result) -> bool:
-    """Whether the output has lists whose items had to be paired; of others the report shows all there is to see."""
-    return any(alignment.pairs for alignment in result.alignments)
+def has_tree(info: EvalInfo, result: Result) -> bool:
+    """Whether lists had items to pair, or the source can be shown; of others the report shows all there is to see."""
+    return any(alignment.pairs for alignment in result.alignments) or bool(info.source and result.judgements)
 
 
 def tree_page(info: EvalInfo, snapshot: Snapshot, result: Result) -> Page:

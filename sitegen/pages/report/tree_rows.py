@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from sitegen.html.cells import text, value_cell
+from sitegen.html.cells import LONGEST, text, value_cell
+from sitegen.html.formats import bounded
 from sitegen.html.values import shown_pair
 from sitegen.model.metrics import Nouns
 from sitegen.model.outcomes import Judgement
 from sitegen.pages.labels import ERROR_LABELS
-from sitegen.pages.report.tree import TreeNode
+from sitegen.pages.report.tree import SourceNote, TreeNode, TreeView
 
 
-def tree(root: TreeNode, nouns: Nouns) -> Markup:
+def tree(view: TreeView) -> Markup:
     """The values of the root, then a part that folds for each node below it, open where something is wrong."""
-    return Markup(f"{_values(root)}{''.join([_node(node, nouns) for node in root.nodes.values()])}")
+    return Markup(f"{_values(view.root, view)}{''.join([_node(node, view) for node in view.root.nodes.values()])}")
 
 
-def _node(node: TreeNode, nouns: Nouns) -> str:
+def _node(node: TreeNode, view: TreeView) -> str:
     is_open = " open" if node.errors and not node.whole else ""
-    below = "".join([_node(child, nouns) for child in node.nodes.values()])
+    below = "".join([_node(child, view) for child in node.nodes.values()])
+    source = f'<p class="src">{source_line(note)}</p>' if (note := view.notes.get((node, ""))) else ""
     return (
-        f"<details{is_open}><summary><b>{text(node.name)}</b>{_pairing(node)} {_state(node, nouns)}</summary>"
-        f"{_values(node)}{below}</details>\n"
+        f"<details{is_open}><summary><b>{text(node.name)}</b>{_pairing(node)} {_state(node, view.info.nouns)}</summary>"
+        f"{source}{_values(node, view)}{below}</details>\n"
     )
 
 
@@ -44,10 +46,35 @@ def _pairing(node: TreeNode) -> str:
     return f" <small>[{pair.expected}], in the output [{pair.actual}], paired by {pair.paired_by}</small>"
 
 
-def _values(node: TreeNode) -> str:
+def _values(node: TreeNode, view: TreeView) -> str:
     if not node.values:
         return ""
-    return f"<table>{''.join([_value_row(name, judgement) for name, judgement in node.values])}</table>"
+    rows = [_value_row(name, judgement) for name, judgement in node.values]
+    if view.notes:
+        notes = [view.notes.get((node, name)) for name, _ in node.values]
+        rows = [row + _source_row(note) if note else row for row, note in zip(rows, notes, strict=True)]
+    return f"<table>{''.join(rows)}</table>"
+
+
+def _source_row(note: SourceNote) -> str:
+    return f"<tr class=src><td colspan=3>{source_line(note)}"
+
+
+def source_line(note: SourceNote) -> str:
+    """Page and quote of a value, with the words around the quote where the source is a text."""
+    page = "" if note.page is None else f" p. {note.page}"
+    if note.anchor:
+        page = f' <a href="#{note.anchor}">{page.strip() or "page"}</a>'
+    quote = ""
+    if note.passage:
+        before, inside, after = map(bounded, note.passage)
+        quote = f" {before}<mark>{inside}</mark>{after}"
+    elif note.quote:
+        quote = f" <q>{bounded(note.quote, LONGEST)}</q>"
+    remark = (
+        f' <span class="pill{" bad" if note.is_doubtful else ""}">{text(note.remark)}</span>' if note.remark else ""
+    )
+    return f"<small>Source{page}</small>{quote}{remark}"
 
 
 def _value_row(name: str, judgement: Judgement) -> str:

@@ -1,0 +1,121 @@
+"""Adds the source to the page of ground truth beside output: where each value stands in it, as the output says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple, TypeAlias
+
+from sitegen.pages.report.tree import SourceNote, SourcePicture, TreeNode, TreeView
+from sitegen.scoring.evidence import Evidence, EvidenceByPath
+from sitegen.text.quotes import QuotedPassage, SearchedText
+
+MOST_PICTURES: Final = 60
+"""Pages of the source that one page shows."""
+
+NOT_THERE: Final = "this quote is not in the source: a hint at a hallucination"
+
+
+class PagePicture(NamedTuple):
+    """A picture of a page."""
+
+    path: str
+    """In the site."""
+    oid: str
+    """Id of its blob."""
+    width: int
+    height: int
+
+
+Page: TypeAlias = SearchedText | PagePicture | str
+"""A page as a text or a picture; a string says why it is neither, and is empty where nobody needs the page."""
+
+
+class Citation(NamedTuple):
+    """What the output says of the place of a value in the source."""
+
+    document: str
+    node: TreeNode
+    name: str
+    """Of a value below the node; empty: the node itself."""
+    evidence: Evidence
+
+
+def citations(root: TreeNode, evidence: Mapping[str, EvidenceByPath], *, several: bool) -> Iterator[Citation]:
+    """The evidence of everything in a tree, from top to bottom. ``several``: each document is a node of its own."""
+    if not several:
+        for document, by_path in evidence.items():
+            yield from _below(root, "", document, by_path)
+        return
+    for document, node in root.nodes.items():
+        yield from _below(node, "", document, evidence.get(document, {}))
+
+
+def _below(node: TreeNode, path: str, document: str, by_path: EvidenceByPath) -> Iterator[Citation]:
+    """``path``: of the node in the output, where an item of a list has another place than in the ground truth."""
+    if path and path in by_path:
+        yield Citation(document=document, node=node, name="", evidence=by_path[path])
+    for name, _ in node.values:
+        whole = f"{path}{name}" if name.startswith("[") or not path else f"{path}.{name}"
+        if whole in by_path:
+            yield Citation(document=document, node=node, name=name, evidence=by_path[whole])
+    for key, child in node.nodes.items():
+        if child.whole != "missing":
+            step = f"[{child.pair.actual}]" if child.pair else key.removesuffix("+")
+            yield from _below(child, f"{path}{step}" if path else step.removeprefix("."), document, by_path)
+
+
+def with_source(view: TreeView, cited: Sequence[Citation], pages: Mapping[str, Mapping[int | None, Page]]) -> TreeView:
+    """The page with a note for each citation. ``pages``: by document, then by number; None: the whole document."""
+    pictures = _pictures(cited, pages)
+    notes = {}
+    for citation in cited:
+        of_document, (number, quote) = pages.get(citation.document, {}), citation.evidence
+        page = of_document.get(number, of_document.get(None))
+        picture = pictures.get(page.path) if isinstance(page, PagePicture) else None
+        passage, doubt = _passage(number, quote, of_document)
+        if page is None and number and of_document:
+            doubt = f"the source has no page {number}: a hint at a hallucination"
+        remark = f"page not shown: {page}" if isinstance(page, str) and page else ""
+        if isinstance(page, PagePicture) and not picture:
+            remark = f"only the first {MOST_PICTURES} pages are shown"
+        notes[citation.node, citation.name] = SourceNote(
+            page=number,
+            quote="" if passage else quote,
+            passage=passage,
+            anchor=picture.anchor if picture else "",
+            remark=doubt or remark,
+            is_doubtful=bool(doubt),
+        )
+    return view._replace(notes=notes, pictures=tuple(pictures.values()))
+
+
+def _pictures(cited: Sequence[Citation], pages: Mapping[str, Mapping[int | None, Page]]) -> dict[str, SourcePicture]:
+    """The pictures that are shown, by their paths in the site, in the order in which they are referred to."""
+    several = len(pages) > 1
+    pictures: dict[str, SourcePicture] = {}
+    for document, _, _, (number, _) in cited:
+        of_document = pages.get(document, {})
+        page = of_document.get(number, of_document.get(None))
+        if isinstance(page, PagePicture) and page.path not in pictures and len(pictures) < MOST_PICTURES:
+            title = f"Page {number}" if number in of_document and number else "The document"
+            pictures[page.path] = SourcePicture(
+                anchor=f"page-{len(pictures) + 1}",
+                title=f"{title} of {document}" if several and document else title,
+                address=page.path.split("/", 2)[2],
+                width=page.width,
+                height=page.height,
+            )
+    return pictures
+
+
+def _passage(number: int | None, quote: str, pages: Mapping[int | None, Page]) -> tuple[QuotedPassage | None, str]:
+    """The quote in the texts of a document, its own page first, and what is wrong with it."""
+    texts = {page: text for page, text in pages.items() if isinstance(text, SearchedText)}
+    if not quote or not texts:
+        return None, ""
+    for page in sorted(texts, key=lambda page: (page != number, page or 0)):
+        if passage := texts[page].passage(quote):
+            is_elsewhere = page is not None and number is not None and page != number
+            return passage, f"this quote is on page {page}, not on page {number}" if is_elsewhere else ""
+    # The quote may stand on a page that could not be read.
+    return None, "" if any(isinstance(page, str) for page in pages.values()) else NOT_THERE

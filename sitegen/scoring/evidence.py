@@ -1,0 +1,141 @@
+"""Reads where an output says that its values stand in the source: a page, a quote. No score depends on it.
+
+An output states evidence in one of these places, of which the innermost counts:
+
+- in the object that has the value: ``{"value": 12, "page": 3, "quote": "12 rooms"}``, or in a list item;
+- in an object below it: ``{"width": 1.2, "_source": {"page": 3, "quote": "1.20 m"}}``;
+- beside the value: ``{"rooms": 12, "rooms_page": 3, "rooms_quote": "12 rooms"}``, or an object ``rooms_source``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Final, NamedTuple, TypeAlias
+
+from sitegen.data_files.reading import UnreadableError
+from sitegen.model.values import Value
+from sitegen.scoring.compiled_truth import CompiledTruths
+from sitegen.scoring.fields import documents_by_expected_names, rule_sources
+from sitegen.scoring.outputs import read_outputs
+from sitegen.scoring.paths import Step, path_text
+from sitegen.scoring.rules import compile_rules
+from sitegen.scoring.scorer import ScoringInputs
+
+LONGEST_QUOTE: Final = 2_000
+"""Characters of a quote that are kept."""
+_MOST_VALUES: Final = 50_000
+"""Objects of a document that are looked at, which bounds the time for a hostile output."""
+_PAGES: Final = ("page", "page_number")
+_QUOTES: Final = ("quote", "source_text", "snippet")
+_HOLDERS: Final = ("_source", "source", "_evidence", "evidence", "_citation", "citation")
+_SUFFIXES: Final = {f"_{name}": (name,) for name in (*_PAGES, *_QUOTES)} | {
+    f"_{name}": () for name in ("source", "evidence", "citation")
+}
+_PAGE: Final = re.compile(r"\D{0,6}(\d{1,6})")
+
+
+class Evidence(NamedTuple):
+    """Where a value stands in the source, as the output says."""
+
+    page: int | None
+    quote: str
+    """Empty: none is given."""
+
+
+EvidenceByPath: TypeAlias = Mapping[str, Evidence]
+"""By the path of the value, or of the object that holds it, in the output."""
+
+
+class EvidenceReader:
+    """Reads the evidence of the outputs of one eval."""
+
+    def __init__(self) -> None:
+        self._truths = CompiledTruths()
+
+    def evidence(self, inputs: ScoringInputs) -> dict[str, EvidenceByPath]:
+        """The evidence of one output by the ids of its documents, as judgements have them."""
+        sources = rule_sources(inputs)
+        rules, _ = compile_rules(sources)
+        try:
+            truth = self._truths.compiled(inputs.ground_truth, sources)
+        except UnreadableError:
+            return {}
+        output = read_outputs(inputs.outputs, rules.mapping, expected=len(truth.documents), key=truth.key)
+        documents = documents_by_expected_names(truth, output)
+        return {name: evidence_in(document) for name, document in documents.items()}
+
+
+def evidence_in(document: Mapping[str, Value]) -> EvidenceByPath:
+    """The evidence of one document."""
+    stated: dict[str, Evidence] = {}
+    for number, (steps, members) in enumerate(_objects(document)):
+        if number == _MOST_VALUES:
+            break
+        own = _evidence(members) or next(filter(None, (_held(members.get(name)) for name in _HOLDERS)), None)
+        if own:
+            stated[path_text(steps)] = own
+        for key in members:
+            if (beside := _beside(key, members)) is not None:
+                stated[path_text((*steps, key))] = beside
+    return stated
+
+
+def _objects(
+    node: Value | Mapping[str, Value], above: tuple[Step, ...] = ()
+) -> Iterator[tuple[tuple[Step, ...], Mapping[str, Value]]]:
+    """Every object of a document with its path, except those that only hold evidence."""
+    if isinstance(node, Mapping):
+        yield above, node
+        for key, below in node.items():
+            if key not in _HOLDERS:
+                yield from _objects(below, (*above, key))
+    elif isinstance(node, list):
+        for index, below in enumerate(node):
+            yield from _objects(below, (*above, index))
+
+
+def _evidence(members: Mapping[str, Value]) -> Evidence | None:
+    page = next(filter(None, (_page(members.get(name)) for name in _PAGES)), None)
+    quote = next(filter(None, (_quote(members.get(name)) for name in _QUOTES)), "")
+    return Evidence(page, quote) if page or quote else None
+
+
+def _held(value: Value) -> Evidence | None:
+    """The evidence in an object of its own, or in the first of a list of such objects."""
+    if isinstance(value, list) and value:
+        value = value[0]
+    return _evidence(value) if isinstance(value, dict) else None
+
+
+def _beside(key: str, members: Mapping[str, Value]) -> Evidence | None:
+    """The evidence that keys beside a key state of its value."""
+    stated: dict[str, Value] = {}
+    for suffix, names in _SUFFIXES.items():
+        value = members.get(f"{key}{suffix}")
+        if value is None:
+            continue
+        if names:
+            stated[names[0]] = value
+        elif held := _held(value):
+            return held
+    return _evidence(stated) if stated else None
+
+
+def _page(value: Value) -> int | None:
+    """A page from 1: a number, a text such as ``p. 3``, or the first of a list of these."""
+    if isinstance(value, list) and value:
+        value = value[0]
+    if isinstance(value, str):
+        match = _PAGE.fullmatch(value.strip())
+        return int(match[1]) or None if match else None
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        return None
+    return int(value) if 0 < value < 1_000_000 and value == int(value) else None
+
+
+def _quote(value: Value) -> str:
+    if isinstance(value, list) and value:
+        value = value[0]
+    return value.strip()[:LONGEST_QUOTE] if isinstance(value, str) else ""

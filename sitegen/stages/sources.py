@@ -1,0 +1,166 @@
+"""Reads the documents that outputs were made from, where a manifest states them, for the pages that show them.
+
+Contents are read one after the other by their blob ids. Texts and the sizes of pictures are remembered within one eval,
+pictures never.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, NamedTuple
+
+from sitegen.data_files.pictures import raster_picture
+from sitegen.history.files_at_commit import FilesAt
+from sitegen.history.repository import Repository
+from sitegen.history.source_files import SourceFile, source_files
+from sitegen.model.commits import WORKTREE
+from sitegen.model.problems import Problem
+from sitegen.model.scorecards import Result
+from sitegen.model.series import EvalInfo
+from sitegen.model.timeline import Snapshot
+from sitegen.pages import links
+from sitegen.pages.report.tree import TreeView
+from sitegen.pages.report.tree_source import Citation, Page, PagePicture, citations, with_source
+from sitegen.scoring.evidence import EvidenceReader
+from sitegen.stages.cached_kinds import SourceUse
+from sitegen.stages.scoring import all_inputs
+from sitegen.stages.worker_context import WorkerContext
+from sitegen.text.quotes import SearchedText
+
+LARGEST: Final = 5_000_000
+"""Bytes of a file of a source that is read."""
+_TEXTS: Final = 10_000_000
+"""Characters of all texts that one page searches."""
+_PICTURES: Final = (".png", ".jpg", ".jpeg", ".gif", ".webp")
+_LISTED: Final = 10
+"""Files that cannot be shown which are problems of their own."""
+
+
+class SourceBlob(NamedTuple):
+    """A file of a source at a commit."""
+
+    file: SourceFile
+    oid: str
+
+
+class SourcedTree(NamedTuple):
+    """The page of ground truth beside output with its source, and what that needs."""
+
+    view: TreeView
+    use: SourceUse
+
+
+class EvalSources:
+    """Reads the sources of the outputs of one eval."""
+
+    def __init__(self, context: WorkerContext, info: EvalInfo, folders: tuple[str, ...]) -> None:
+        """``folders``: where the eval may have lived at a commit, the most likely one first."""
+        self._context = context
+        self._info = info
+        self._folders = folders
+        largest = min(context.max_blob_bytes, LARGEST)
+        self._repository = Repository(context.place, max_blob_bytes=largest, overlay=dict(context.overlay))
+        self._evidence = EvidenceReader()
+        self._pictures: dict[str, PagePicture | str] = {}
+        self._texts: dict[str, SearchedText | str] = {}
+        self._characters = 0
+        """Of all texts that are held."""
+
+    def files(self, snapshot: Snapshot) -> tuple[SourceBlob, ...]:
+        """The files of the source at the commit of a snapshot; at HEAD for what is not committed."""
+        at = FilesAt(self._context.place, "HEAD" if snapshot.commit.sha == WORKTREE else snapshot.commit.sha)
+        for folder in self._folders:
+            if files := source_files(self._info.source, folder, at):
+                return tuple(SourceBlob(file, at.blob_id(file.path) or "") for file in files)
+        return ()
+
+    def with_source(self, view: TreeView, snapshot: Snapshot, result: Result) -> SourcedTree:
+        """The page with the source of everything of which the output says where it stands."""
+        (inputs,) = all_inputs(self._context, [snapshot])
+        several = len(result.scorecard.documents) > 1
+        cited = list(citations(view.root, self._evidence.evidence(inputs), several=several))
+        files = self.files(snapshot)
+        self._texts.clear()
+        self._characters = 0
+        pages = {
+            document: self._pages(document, files, cited)
+            for document in dict.fromkeys(place.document for place in cited)
+        }
+        unread = {
+            file.path: page
+            for document, of_document in pages.items()
+            for (file, _) in files
+            if file.document in (None, document) and isinstance(page := of_document[file.page], str) and page
+        }
+        sourced = with_source(view, cited, pages)
+        addresses = {picture.address for picture in sourced.pictures}
+        pictures = {
+            page.path: page
+            for of_document in pages.values()
+            for page in of_document.values()
+            if isinstance(page, PagePicture) and page.path.split("/", 2)[2] in addresses
+        }
+        return SourcedTree(
+            sourced, SourceUse(tuple(pictures.values()), tuple(_problems(unread, snapshot, self._info.id)))
+        )
+
+    def content(self, oid: str) -> bytes:
+        """The content of a picture that ``with_source`` named."""
+        return self._repository.read_blob(oid).content or b""
+
+    def _pages(self, document: str, files: Iterable[SourceBlob], cited: Iterable[Citation]) -> dict[int | None, Page]:
+        """The pages of one document: every text, and those pictures that are cited."""
+        numbers = {place.evidence.page for place in cited if place.document == document}
+        pages: dict[int | None, Page] = {}
+        for file, oid in files:
+            if file.document not in (None, document) or file.page in pages:
+                continue
+            if not file.path.lower().endswith(_PICTURES):
+                pages[file.page] = self._text(oid)
+            elif file.page is None or file.page in numbers:
+                pages[file.page] = self._picture(oid)
+            else:
+                pages[file.page] = ""
+        return pages
+
+    def _picture(self, oid: str) -> PagePicture | str:
+        if oid not in self._pictures:
+            _, content, reason = self._repository.read_blob(oid)
+            picture = raster_picture(content or b"")
+            if picture:
+                path = links.source_picture(self._info.id, oid, picture.ending)
+                self._pictures[oid] = PagePicture(path=path, oid=oid, width=picture.width, height=picture.height)
+            else:
+                self._pictures[oid] = reason or "no PNG, JPEG, GIF or WebP picture"
+        return self._pictures[oid]
+
+    def _text(self, oid: str) -> SearchedText | str:
+        if oid not in self._texts:
+            _, content, reason = self._repository.read_blob(oid)
+            try:
+                text = (content or b"").decode("utf-8-sig")
+            except UnicodeDecodeError:
+                text = "\0"
+            if reason or "\0" in text:
+                self._texts[oid] = reason or "no picture and no text in UTF-8"
+            elif self._characters + len(text) > _TEXTS:
+                return f"beyond the {_TEXTS:,} characters of one page"
+            else:
+                self._characters += len(text)
+                self._texts[oid] = SearchedText(text)
+        return self._texts[oid]
+
+
+def _problems(unread: Mapping[str, str], snapshot: Snapshot, eval_id: str) -> Iterator[Problem]:
+    """A problem for each file that cannot be shown, up to a number. ``unread``: path -> why."""
+    listed = list(unread.items())
+    for path, reason in listed[:_LISTED]:
+        more = len(listed) - _LISTED if path == listed[:_LISTED][-1][0] and len(listed) > _LISTED else 0
+        yield Problem.of_type(
+            "unread_source",
+            f"A file of the source cannot be shown: {reason}." + (f" So it is with {more} more files." if more else ""),
+            f"Commit a PNG, JPEG, GIF or WebP picture, or a text in UTF-8, of at most {LARGEST / 1e6:.0f} MB.",
+            path=path,
+            commit=snapshot.commit.sha,
+            eval_id=eval_id,
+        )

@@ -1,0 +1,37 @@
+"""Looks for quotes in a text, whatever its line ends and spaces."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+AROUND: Final = 60
+"""Characters of the text that are shown on each side of a quote, cut between words."""
+
+
+class QuotedPassage(NamedTuple):
+    """A quote as it stands in a text, with the words around it."""
+
+    before: str
+    quote: str
+    after: str
+
+
+class SearchedText:
+    """A text in which quotes are looked for. Every run of spaces and line ends counts as one space, on both sides."""
+
+    def __init__(self, text: str) -> None:
+        self._text = " ".join(text.split())
+
+    def passage(self, quote: str) -> QuotedPassage | None:
+        """The first place where the quote stands; None if there is none."""
+        quote = " ".join(quote.split())
+        start = self._text.find(quote)
+        if start < 0:
+            return None
+        end = start + len(quote)
+        before, after = self._text[:start][-AROUND:], self._text[end:][:AROUND]
+        if len(before) < start:
+            before = f"… {before.partition(' ')[2]}"
+        if end + len(after) < len(self._text):
+            after = f"{after.rpartition(' ')[0]} …"
+        return QuotedPassage(before=before, quote=quote, after=after)
