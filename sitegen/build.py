@@ -23,7 +23,7 @@ class Progress(NamedTuple):
     """Callbacks by which a build reports its progress, called from the building process alone."""
 
     stage: Callable[[str, int], None] = lambda name, steps: None
-    """A stage begins that has so many steps."""
+    """Called when a stage begins, with the number of its steps."""
     step: Callable[[int], None] = lambda steps: None
     """So many more steps of the stage are done."""
 

@@ -77,7 +77,7 @@ def save(project: WorktreeProject, verified: Verified, document: Document) -> tu
 
 
 def save_into(folder: Path, verified: Verified, document: Document) -> Path:
-    """Write the results and a copy of the output into a folder of the user's, which is made if it is not there.
+    """Write the results and a copy of the output to a folder that the user named, and create it if necessary.
 
     Returns the file of the results. Raises SitegenError if there cannot be such a folder.
     """

@@ -35,7 +35,7 @@ class Cause(NamedTuple):
 
     @property
     def commits(self) -> int:
-        """Number of commits at which it began."""
+        """Number of commits at which one of the problems began."""
         return len({problem.commit for problem in self.problems if problem.commit is not None})
 
 

@@ -1,4 +1,4 @@
-"""Sums up what became of each field of an eval: its trend, the edits that moved it, the values that keep failing."""
+"""Sums up the history of each field of an eval: its trend, the edits that changed it, the values that keep failing."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def standings(summaries: Iterable[EvalSummary], mutes: Sequence[Mute]) -> tuple[
 
 
 def standing_of(summary: EvalSummary, mutes: Sequence[Mute]) -> EvalStanding:
-    """How one eval stands."""
+    """The standing of one eval."""
     muted = [step for step in summary.steps if mute_of(mutes, summary, step)]
     steps = [step for step in summary.steps if step not in muted]
     spec, newest = summary.specs[0], summary.headlines[-1] if summary.headlines else None

@@ -40,7 +40,7 @@ _VARIANT = re.compile(r"[\w-][\w.-]*")
 
 
 class RespondRequest(NamedTuple):
-    """The command line of either command."""
+    """The arguments of ``respond`` or ``judge``."""
 
     repo: Path
     eval_id: str | None

@@ -15,7 +15,7 @@ _LEAST_AGREEMENT: Final = 0.5
 """The share of expected fields that an output must have."""
 
 _BY_NAME: Final = 0.5
-"""How much agreement a name that suggests expected values is worth."""
+"""Added to the agreement of a file whose name suggests expected values."""
 
 _EXPECTED_IN: Final = frozenset({"csv", "json", "jsonl", "yaml", "yml"})
 _NO_TRUTH = re.compile(

@@ -198,7 +198,7 @@ def encode(value: object) -> bytes:
 
 
 def decode(content: bytes, kind: type[T]) -> T:
-    """A part from JSON. Raises ValueError if it is not what it should be."""
+    """Decode a part from JSON. Raises ValueError if it is not of this type."""
     import msgspec
 
     try:

@@ -254,7 +254,7 @@ class Layout:
             if path[:end] in self._owners:
                 return path[:end]
             end = path.rfind("/", 0, end)
-        # An eval that lies at the top has what lies at the top.
+        # The folder of an eval at the root of the repository holds the files of the root, but not those of its folders.
         return "" if "" in self._owners and "/" not in path else None
 
 

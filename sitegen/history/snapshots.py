@@ -1,7 +1,7 @@
-"""Makes snapshots: what a commit starts in a series, with the causes of each snapshot and what its run states.
+"""Makes the snapshots that a commit adds to a series, with the causes of each and what its run recorded.
 
-An eval has two candidates for its series, iterations in folders and the versions of an overwritten output; both follow
-these rules.
+The series of an eval consists of iterations in folders, or of the versions of an overwritten output. Both follow these
+rules.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class MetricLimits(NamedTuple):
     floor: float | None = None
     """In the unit of the metric; a ceiling if lower is better."""
     drop: float | None = None
-    """By how many points it may get worse; for an amount, by how many percent."""
+    """How far it may get worse: in hundredths of its range, or for an amount in percent."""
 
 
 class MetricCheck(NamedTuple):

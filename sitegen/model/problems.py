@@ -127,6 +127,6 @@ class Problem(NamedTuple):
 
     @property
     def changes_scores(self) -> bool:
-        """Whether scores of the newest output are missing, say nothing, or would be others without it."""
+        """Whether scores of the newest output are missing, meaningless, or different because of the problem."""
         of_scores = self.type not in PROBLEM_TYPES or PROBLEM_TYPES[self.type].of_scores
         return not self.past and self.severity != "note" and of_scores

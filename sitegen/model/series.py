@@ -244,7 +244,7 @@ class FailingValue(NamedTuple):
 
 
 class FieldSummary(NamedTuple):
-    """What became of a field of one eval."""
+    """How a field of one eval changed over all points."""
 
     attribute: str
     wrong: int

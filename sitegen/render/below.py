@@ -22,7 +22,10 @@ def read_file(folder: Path | str, path: str, *, at_most: int | None = None) -> b
 
 
 def read_regular(target: str, *, size: int | None = None, at_most: int | None = None) -> bytes | None:
-    """The content of a regular file; None of anything else, or unless it has ``size`` or ``at_most`` so many bytes."""
+    """The content of a regular file.
+
+    None for anything else, if it does not have ``size`` bytes, or if it has more than ``at_most``.
+    """
     try:
         status = os.lstat(target)
         if not stat.S_ISREG(status.st_mode) or size not in (None, status.st_size):

@@ -1,9 +1,9 @@
 """Bounds on the time and the memory that a project's own templates may take to render one page.
 
-Nobody can list what a template may do too often, so the process is bounded, not the template: processor time by a
-timer, memory by a limit of the system. What is counted as well are results of operators and joined texts, because
-systems other than Linux have no such limit of memory, and because numbers of any length cost time out of a timer's
-reach. A bound only ever raises an error: it changes no byte of a page.
+No list of operations that a template may repeat could be complete, so the process is bounded, not the template:
+processor time by a timer, memory by a limit of the system. The sizes of results of operators and of joined texts are
+bounded as well, because only Linux has that limit of memory, and because a timer cannot interrupt arithmetic with very
+long numbers. A bound only ever raises an error: it changes no byte of a page.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SECONDS: Final = 30.0
 """Processor time of one page."""
 
 UNTIL_KILLED: Final = 2
-"""After so many times ``SECONDS`` a process is ended that does not react, for it is in the middle of one operation."""
+"""A process that is in the middle of one operation cannot react; it is ended after so many times ``SECONDS``."""
 
 MEMORY: Final = 1_000_000_000
 """Bytes that a process may take beyond those it has when it begins a page."""
@@ -116,7 +116,7 @@ def _memory() -> Iterator[None]:
 
 
 def check_operation(operator: str, left: Any, right: Any) -> None:
-    """Raise TemplateBoundError if the result of a binary operator would be larger than one may be."""
+    """Raise TemplateBoundError if the result of a binary operator would exceed the bounds."""
     if isinstance(left, int) and isinstance(right, int):
         if operator == "**" and right > 0:
             _check_number(left.bit_length() * right)

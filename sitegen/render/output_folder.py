@@ -1,4 +1,4 @@
-"""The output folder: claims it, tells what a build wrote there from everything else, and deletes only the former.
+"""Claims the output folder, distinguishes files of a build from all others, and deletes only files of a build.
 
 Two files of ours stand in it. The marker says that the folder is a site, and carries the lock. The list names every
 file that a build put there, with a digest of its content. A line is appended before its file is written, so that even a
@@ -36,7 +36,7 @@ _MARK: Final = json.dumps({"schema": "sitegen/site/2"}) + "\n"
 _LONGEST_LIST: Final = 100_000_000
 """Bytes of a list above which it is not ours: some 80 of each file."""
 _SLACK: Final = 100_000
-"""Bytes that a list may grow by whatever its length."""
+"""Bytes by which a list of any length may grow."""
 _SHOWN: Final = 5
 
 
@@ -147,10 +147,10 @@ def counted(paths: tuple[str, ...]) -> str:
 
 
 def look_into(folder: Path, memo_paths: Iterable[str], *, name_each: bool = False) -> Standing:
-    """Everything that stands below a folder, told apart.
+    """Sort everything below a folder into files of a build and foreign files.
 
-    ``known``: the files that the memo knows. ``each``: name foreign files one by one, also of a folder without any of
-    ours, so that one that is replaced can be named.
+    ``memo_paths``: the files that the memo lists. ``name_each``: list foreign files one by one, even those of folders
+    that hold nothing else, so that the files that are to be replaced can be named.
     """
     ours = _Ours(folder, frozenset(memo_paths))
     foreign, _ = _strangers(str(folder), "", ours, name_each=name_each)

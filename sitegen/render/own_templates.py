@@ -29,7 +29,7 @@ THEME: Final = "theme.css"
 """Its rules come after all others: the place for a project's colours."""
 
 OURS: Final = "sitegen"
-"""``{% extends "sitegen/base.html" %}`` is ours, whatever the project has under that name."""
+"""Prefix of our templates: ``{% extends "sitegen/base.html" %}`` is ours even if the project has a ``base.html``."""
 
 
 def walk(folder: Path) -> Iterator[tuple[str, Path]]:
@@ -84,7 +84,7 @@ def sandbox() -> type[jinja2.Environment]:
             del self.globals["lipsum"], self.filters["random"]  # other bytes at each build
 
         def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-            """What an operator makes of two values, if it does not become too large."""
+            """The result of an operator. Raises TemplateBoundError if it would be too large."""
             check_operation(operator, left, right)
             return super().call_binop(context, operator, left, right)
 

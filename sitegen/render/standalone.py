@@ -34,7 +34,7 @@ def standalone(page: bytes, path: str, styles: str, reachable: Collection[str] =
     The policy allows no script at all, so that a value that looked like one would do nothing.
     """
     html = _HEADER.sub("", _SCRIPT.sub("", without_links(page, path, reachable).decode()))
-    safe = styles.replace("</", "<\\/")  # the end of the element, whatever a theme holds
+    safe = styles.replace("</", "<\\/")  # keeps a theme from closing the element
     sheet = f"<style>\n{safe}</style>\n</head>"
     # First of all that the head holds: a policy counts for what follows it, and a project's own head may have none.
     html = _POLICY.sub("", html).replace("<head>", f"<head>\n{_OURS}", 1)

@@ -69,7 +69,7 @@ _KEY: Final = re.compile(rb'"([^"\\\\]{1,40})"\s*:\s*(.)', re.DOTALL)
 _GRADED: Final = ("quality", "judge_answer", "embedding", "judge", "judge_prompt")
 """Keys of a case that belong to its output, besides those of usage."""
 VALUE: Final = "value"
-"""The field that holds a side which is no object."""
+"""The field path of an expected value or an output that is not an object."""
 
 ScoredKind: TypeAlias = Literal["fields", "responses"]
 

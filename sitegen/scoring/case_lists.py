@@ -50,7 +50,7 @@ _PARTIAL_LISTS: Final = frozenset(
 _MAX_DEPTH: Final = 3
 """Levels below the root on which a list of cases is looked for."""
 _OWN_SCHEMA: Final = "sitegen/"
-"""How the ``schema`` of the files begins that sitegen itself writes about an output."""
+"""The beginning of ``schema`` in files that sitegen itself writes about an output."""
 
 
 def list_of_cases(root: Value, keys: CaseKeys) -> Sequence[Value]:

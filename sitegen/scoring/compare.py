@@ -29,7 +29,7 @@ _NO: Final = frozenset({"no", "n"})
 _FULL_CIRCLE: Final = Decimal(360)
 _MAX_UNORDERED: Final = 300
 _ZEROS: Final = re.compile(r"\s*0[0-9]")
-"""A zip code or a serial number, which no coercion makes a number of by itself."""
+"""Digits that begin with a zero, such as a zip code: coercion alone does not turn them into a number."""
 
 Comparison: TypeAlias = Callable[[Value], Outcome]
 """Judges an actual value: ``correct``, ``wrong_value`` or ``format_error``."""
@@ -198,7 +198,7 @@ def _is_boolean(expected: bool, rules: FieldRules) -> Comparison:
 
 
 def _is_date(expected: datetime, formats: tuple[str, ...]) -> Comparison:
-    """The same day, each side by the first format that fits it."""
+    """Whether both sides are the same day, each parsed with the first format that fits."""
 
     def judge(actual: Value) -> Outcome:
         day = read_date(actual, formats)

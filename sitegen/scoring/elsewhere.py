@@ -77,7 +77,7 @@ def elsewhere(pairs: Sequence[str], omissions: int) -> Iterator[Finding]:
 
 
 def _text(value: Value) -> str:
-    """A value as it is looked for; empty if it is too short, or no text or number."""
+    """The text to search for; empty if the value is too short, or neither a text nor a number."""
     if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
         return ""
     text = value.strip().casefold() if isinstance(value, str) else str(value)

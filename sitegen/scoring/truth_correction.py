@@ -20,7 +20,7 @@ from sitegen.model.suspect_truth import SuspectTruth
 from sitegen.scoring.scorer import File, ScoringInputs
 
 TRIED: Final = 20
-"""Candidates that are tried for a label."""
+"""The greatest number of candidates that are tried for a label."""
 LONGEST: Final = 2_000
 """Characters of the longest line that pages suggest."""
 

@@ -19,7 +19,7 @@ from sitegen.stages.cached_kinds import SCORECARDS
 from sitegen.stages.site_files import Overlay, Site
 
 FOLDER = "watch"
-"""Folder below that of the memo, for both layers and a memo of their own that no other build changes."""
+"""Folder below that of the memo. It holds both layers, and a memo of their own that no other build changes."""
 
 
 class Layers(NamedTuple):

@@ -44,7 +44,7 @@ class CommitList:
             self._older += commits.COMMITS
 
     def finish(self) -> None:
-        """Write the newest page, and the one before it, whose link to a newer one may be another by now."""
+        """Write the newest page, and the page before it, whose link to the newer page may have changed."""
         self._write(commits_pages(self._rows, self._older))
         self._ledger.record(OWNER, self._writer.files, whole=self._whole)
         COMMIT_LIST_TAIL.keep(self._memo, "", CommitListTail(older=self._older, rows=tuple(self._rows)))

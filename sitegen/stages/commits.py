@@ -79,7 +79,7 @@ class CommitsTask(NamedTuple):
     context: WorkerContext
     commits: tuple[CommitPageInputs, ...]
     pages: tuple[PageRow, ...]
-    """Those of their pages that certainly stand in the output folder."""
+    """Those of their pages that are known to be in the output folder."""
     folders: tuple[str, ...]
     """Folders and files that hold every instruction file of the project; empty: they may lie anywhere."""
 

@@ -67,11 +67,11 @@ class EvalTask(NamedTuple):
     first_new: int
     """Index of the first snapshot that the last build did not have."""
     pages: tuple[PageRow, ...]
-    """Its pages that certainly stand in the output folder."""
+    """Its pages that are known to be in the output folder."""
     cached: tuple[CachedRow, ...]
     """What the memo has cached for the eval, with the scorecards that its pages may need."""
     thinned: int | None = None
-    """How many of the oldest reports are shortened to make room in the site; None: those that already are."""
+    """Number of the oldest reports to shorten so that the site fits; None: as many as are short already."""
     source_folders: tuple[str, ...] = ()
     """Where the eval may have lived, if it states a source."""
 

@@ -124,7 +124,7 @@ def _eval_of(problem: Problem) -> str:
 
 
 def _sharing(summary: EvalSummary, history: EvalHistory) -> EvalSummary:
-    """The summary with the strings of the snapshots in place of its own copies: these took a tenth of all memory."""
+    """The summary with its strings replaced by the equal ones of the snapshots: copies took a tenth of all memory."""
     return summary._replace(
         headlines=tuple(
             headline._replace(sha=at.commit.sha, slug=at.slug, label=at.label, committed_at=at.commit.committed_at)

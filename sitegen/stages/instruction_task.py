@@ -41,7 +41,7 @@ class InstructionTask(NamedTuple):
     counted: tuple[CountedEdit | None, ...]
     """Of each edit; None where no earlier build counted it."""
     pages: tuple[PageRow, ...]
-    """Its pages that certainly stand in the output folder."""
+    """Its pages that are known to be in the output folder."""
     peaks: tuple[EvalPeak, ...]
     """The best outputs of the evals that the file drives."""
     folders: tuple[str, ...]

@@ -24,7 +24,7 @@ from sitegen.stages.worker_context import WorkerContext
 from sitegen.text.embedding import embed, installed
 
 _LOST: Final = "missing "
-"""Prefix of the id of an output whose content this clone lacks, so that its scorecard is not taken for the real one."""
+"""Prefix of the blob id of an output whose content this clone lacks, so that its scorecard gets a key of its own."""
 
 
 def results(

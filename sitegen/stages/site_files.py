@@ -124,7 +124,7 @@ class Ledger:
         )
 
     def standing_files(self, owner: str) -> tuple[PageRow, ...]:
-        """The files of an owner that certainly stand in the folder; none if it cannot be trusted."""
+        """The files of an owner that are known to be in the folder; none if the folder cannot be trusted."""
         if owner in self._whole_owners:
             return tuple(self._files.get(owner, ()))
         return self._memo.pages(self._site, owner) if self.trusted else ()

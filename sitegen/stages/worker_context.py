@@ -1,4 +1,4 @@
-"""What every task of a build is told, so that it can open the repository and the templates in any process."""
+"""The values that every task of a build receives to open the repository and the templates in any process."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class WorkerContext(NamedTuple):
         return Repository(self.place, max_blob_bytes=self.max_blob_bytes, overlay=dict(self.overlay))
 
     def writer(self, standing: Iterable[PageRow] = ()) -> Writer:
-        """A writer into the output folder. ``standing``: files of the owner that certainly stand there."""
+        """A writer into the output folder. ``standing``: files of the owner that are known to be there."""
         return Writer(self.out, standing, self.foreign)
 
     def renderer(self) -> Renderer:

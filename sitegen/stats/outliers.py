@@ -41,7 +41,7 @@ class Excursion(NamedTuple):
     agreed: float
     """The nearer of the two neighbouring values."""
     distance: float
-    """The distance of its nearest value from that."""
+    """The distance from ``agreed`` to the nearest value of the blip."""
     far: bool = False
     """Whether noise does not explain it."""
 

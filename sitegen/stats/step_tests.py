@@ -32,20 +32,21 @@ CHANCE: Final = 0.005
 CHANCE_RANKS: Final = 10 * CHANCE
 """Larger than CHANCE, because a rank sum assumes no distribution, and has less power for few values."""
 CHANCE_NEWEST: Final = 0.003
-"""The chance that the newest values are off, at the place where they are most."""
+"""The level of significance for the newest values, at the place where they differ most from those before."""
 NEWEST: Final = 10
 """The greatest number of values that may be too new to tell from noise."""
 FEWEST_BEFORE: Final = 3
 """The least number of values that the newest ones are compared with."""
 WORTH: Final = 4
-"""The degrees of freedom that the variance of the units counts for. With four a series keeps its own say: units that
-move together, and so show a quarter of the true variance, raise the chance of a step to one in a hundred."""
+"""The degrees of freedom that the variance of the units counts for. Four are few enough for the values of the series to
+outweigh it: if units are correlated, and so show a quarter of the true variance, the chance of a false step rises
+only to one in a hundred."""
 NEAR: Final = 10
-"""Values on either side of a step whose units are looked at: with more, the values themselves tell the variance."""
+"""Values on either side of a step whose units are used: with more values, their own variance is precise enough."""
 FEWEST_PAIRS: Final = 2
 """The least number of pairs of values that have a variance of their units."""
 EXACT: Final = 20
-"""Up to so many values in the smaller level, the rank sum test is exact."""
+"""The greatest number of values in the smaller level for which the rank sum test is exact."""
 MOST_ALIKE: Final = 0.4
 """A larger correlation comes from a drift, and is cut to this."""
 

@@ -124,7 +124,7 @@ LEAST: Final = 0.45
 """Similarity from which an added line counts as the removed one, rewritten."""
 
 MOST_PAIRS: Final = 2_500
-"""Removed lines times added lines beyond which nothing is compared: a passage written anew."""
+"""The greatest product of removed and added lines that is compared; beyond it a passage counts as rewritten."""
 
 COMPARED: Final = 500
 """Characters of a line that are compared."""

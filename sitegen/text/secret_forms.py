@@ -16,7 +16,7 @@ class Form(NamedTuple):
     name: str
     """What pages call it, without an article."""
     heads: tuple[str, ...]
-    """Literal texts, of which one stands in every secret of the kind."""
+    """Literal texts; every secret of the kind contains one of them."""
     after: str
     """Regular expression of what follows the head. Its group ``secret``, if there is one, is the secret itself; the
     rest is the name of a variable."""

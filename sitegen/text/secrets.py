@@ -20,19 +20,19 @@ _TAG: Final = re.compile(r"<[^<>]*>")
 _BEFORE: Final = 300
 """Characters before a head that may belong to the secret."""
 _ESCAPE: Final = re.compile(r"(?:\\[nrtbf]|\\u[0-9a-fA-F]{4}|%[0-9a-fA-F]{2})\Z")
-"""An escaped character, after which a word begins although a letter or digit stands before it."""
+"""An escape sequence: a word can begin after it, although it ends with a letter or a digit."""
 _LINE_END: Final = re.compile(r"(?:\\[nr]|\s)+")
 _DISTINCT: Final = 3
 """Different characters that a secret has at least; ``xxxxxxxx`` holds the place of one."""
 
 
 class Secret(NamedTuple):
-    """Where something looks like a secret; never the secret itself."""
+    """The place of what looks like a secret, without the text itself."""
 
     line: int
     """From 1."""
     rule: str
-    """What it looks like: ``GitHub Token``."""
+    """Name of the rule that matched: ``GitHub Token``."""
 
 
 class _Rule(NamedTuple):
@@ -52,7 +52,7 @@ class Detector:
         self._heads, self._rules = _compiled()
         self._allowed = frozenset(map(_bare, allowed))
         self.version = repr((FORMS, sorted(self._allowed)))
-        """Changes when anything does that decides what is found."""
+        """A digest of everything that decides which texts are reported."""
 
     def search(self, text: str, *, markup: bool) -> tuple[Secret, ...]:
         """Everything in a text that looks like a secret, by line.
@@ -105,7 +105,7 @@ def _lines_and_space(tag: re.Match[str]) -> str:
 
 
 def _start(text: str, head: int, before: re.Pattern[str] | None) -> int | None:
-    """Where the secret begins whose head stands at a place; None if what precedes the head does not fit."""
+    """The start of the secret whose head is at this position; None if the text before the head does not fit."""
     window = text[max(0, head - _BEFORE) : head]
     if before is not None:
         match = before.search(window)

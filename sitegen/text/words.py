@@ -1,9 +1,8 @@
 """Which words differ between two texts: what a diff and a discrepancy underline.
 
 A token is a word (letters and digits, joined by ``_ . - / '`` inside an identifier or a number), a run of spaces, or
-one punctuation mark. Tokens are matched by difflib, spaces never being what a match hangs on; then small islands of
-equal text between two changes are folded into one change, because a reader follows one long mark better than five
-short ones.
+one punctuation mark. Tokens are matched by difflib, but never by spaces alone; then small islands of equal text between
+two changes are folded into one change, because a reader follows one long mark better than five short ones.
 """
 
 from __future__ import annotations
@@ -14,10 +13,11 @@ from difflib import SequenceMatcher
 from typing import Final, NamedTuple, TypeAlias
 
 LONGEST: Final = 20_000
-"""Characters of both texts together beyond which only their common start and end are told from the change."""
+"""The greatest number of characters, of both texts together, whose words are matched. Of longer texts only the common
+start and end count as equal."""
 
 MOST_PAIRS: Final = 3_000
-"""Pairs of equal tokens beyond which the same is done: what difflib needs time for."""
+"""The greatest number of pairs of equal tokens that are matched, because difflib takes time for each pair."""
 
 ISLAND: Final = 4
 """Characters of equal text that may be folded into the changes around it."""

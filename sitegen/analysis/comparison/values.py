@@ -73,7 +73,7 @@ class MetricTest:
     independent: Tested
     """Decides who wins."""
     paired: Tested
-    """The paired test of the cases that both answered; it decides nothing."""
+    """The paired test over the cases that both variants answered. It does not decide who wins."""
     disagrees: bool
     """Whether both tests are defined and decide differently."""
     first_better: int

@@ -20,7 +20,7 @@ from sitegen.stats.sample_size import least_change, least_net_flips
 from sitegen.stats.significance import ALPHA, holm, mcnemar
 
 FEWEST: Final = 6
-"""With so many units, all of them move one way by chance less than once in 20: 2 / 2^6."""
+"""The fewest units that can show more than chance: six all change in one direction with probability 2 / 2^6."""
 
 LIKELY: Final = 0.8
 """Where a change is called likely, its interval at this level leaves out zero."""
@@ -218,7 +218,7 @@ class _Test(NamedTuple):
 
 
 class _Judgement(NamedTuple):
-    """What the tests make of a change."""
+    """The combined result of the tests of a change."""
 
     why: Why
     change: float

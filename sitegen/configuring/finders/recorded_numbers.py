@@ -24,7 +24,7 @@ _MEASURE = re.compile(
     rb'"[^"\n]{0,60}(?:accuracy|bleu|exact_match|f1|loss|pass_rate|perplexity|precision|recall|rouge|score)[^"\n]{0,60}"\s*:\s*-?[0-9]',
     re.IGNORECASE,
 )
-"""A number with the name of a measure of evals."""
+"""Matches a number under the name of a common metric."""
 
 
 def recorded_evals(search: Search) -> Iterator[EvalConfig]:

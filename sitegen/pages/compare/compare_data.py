@@ -56,7 +56,7 @@ BOUND: Final = 250_000
 """Most characters of the data in the page, and about the size of a piece."""
 
 MOST: Final = 4_000_000
-"""Most characters of all pieces together, about; if there are more, the oldest points are in none."""
+"""The approximate greatest number of characters of all pieces together. Beyond it the oldest points are in no piece."""
 
 POINTS: Final = 5_000
 """Most points that can be chosen, the newest."""

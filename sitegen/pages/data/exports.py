@@ -218,7 +218,7 @@ def _exported_delta(delta: Delta, *, split: bool) -> dict[str, Any]:
 
 
 def _cells_by_fate(flips: Flips | None) -> dict[str, int | None]:
-    """Cells by what became of them since the point before; null at the first one."""
+    """Cells by their fate since the previous point; null at the first point."""
     counts = flipped(flips) if flips else None
     return {name: counts and getattr(counts, name) for name in _FATES}
 

@@ -34,7 +34,7 @@ GRADES: Final[tuple[Grade, ...]] = (
     "not judged",
     "first output",
 )
-"""In the order of tables: what was lost stands first."""
+"""In the order of tables: losses come first."""
 
 HEADLINE: Final = MetricSpec("f1", "F1", "")
 """The metric of the first value of an effect without specs."""

@@ -34,7 +34,7 @@ _PAINTED: Final[dict[Decision, str]] = {"better": "g2", "likely better": "g1", "
 
 
 def edits(rows: Iterable[EditRow], file: str, root: str, versioned: bool) -> Markup:
-    """Table rows: subject with commit, author and day, what became of the evals, lines added and removed, lines.
+    """Table rows: subject with commit, author and day, effects on the evals, lines added and removed, lines.
 
     ``versioned``: with a column of the version after each edit.
     """

@@ -52,7 +52,7 @@ class EditRow(NamedTuple):
     lines: int | None
     """Of the file after the edit."""
     effects: EffectsView
-    """How the evals changed around it."""
+    """How each eval changed across the edit."""
     version: str | None = None
     """The version that the file states after the edit."""
     slip: VersionSlip | None = None
@@ -68,7 +68,7 @@ class DisplayedFile(NamedTuple):
     html: str
     """Safe: by ``sitegen.text.markdown``."""
     plain: bool
-    """The text is too large to be rendered, and shown as it is written."""
+    """The text is too large to be rendered and is shown as source."""
     cut: bool
     """The text is longer than what is shown."""
 

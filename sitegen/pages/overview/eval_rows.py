@@ -21,7 +21,7 @@ class EvalRow(NamedTuple):
     info: EvalInfo
     headline: MetricSpec
     standing: EvalStanding | None
-    """How it stands against what it was; None if it is deleted."""
+    """Its standing against its own past; None if it is deleted."""
     newest: Headline | None
     spark: tuple[float | None, ...]
     scale: Ends | None

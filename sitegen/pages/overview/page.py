@@ -61,7 +61,7 @@ class LossCounts(NamedTuple):
     regressions: int
     """Open ones that are not muted."""
     too_new: int
-    """Falls that are too new to tell from noise."""
+    """Lower values that are too new to tell from noise."""
     behind: int
     """Evals behind their best by more than chance."""
 

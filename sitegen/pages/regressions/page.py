@@ -25,7 +25,7 @@ LISTED: Final = {"open": 40, "new": 15, "fixed": 25, "better": 25, "blip": 15, "
 NEARBY: Final = 30
 """Points on either side of a step that its chart shows."""
 PLACES: Final = 3
-"""Most iterations at which several evals stepped that are named."""
+"""The greatest number of iterations at which several evals stepped that are named."""
 RECENT: Final = 60
 """Points that the chart of a champion shows, the newest ones."""
 

@@ -18,7 +18,8 @@ LISTS: Final = 100
 """Alignments that a report shows: one for each list of each document."""
 
 DOCUMENTS: Final = 200
-"""Documents that a report lists: those with the most errors or, where nothing is counted, the lowest scores."""
+"""The greatest number of documents in a report. They are those with the most errors or, if none are counted, the lowest
+scores."""
 
 
 def leaves_anything_out(result: Result, limit: int) -> bool:

@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple
 from sitegen.model.outcomes import ERROR_TYPES, EXTRA_ITEM, MISSING_ITEM, Judgement
 
 _ITEM: Final = re.compile(r"(.*\[\d+\])(\..+|\[\".+)?", re.DOTALL)
-"""The path of a list item, the innermost of them, and what stands below it."""
+"""Matches the path of the innermost list item, and the rest of the path below it."""
 
 
 class ErrorGroup(NamedTuple):

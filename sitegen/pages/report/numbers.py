@@ -22,7 +22,7 @@ class ReportMetric(NamedTuple):
 
 
 class ErrorChange(NamedTuple):
-    """The errors of one type."""
+    """The number of errors of one type, and its change."""
 
     type: ErrorType
     number: int

@@ -210,7 +210,7 @@ def _ratios_of(nouns: Nouns) -> tuple[CountRatio, ...]:
 
 
 def _counts_of(nouns: Nouns) -> tuple[tuple[str, str], ...]:
-    """(label, field of the counts) of the columns; where answers are right or wrong, false positives say nothing."""
+    """(label, field of the counts) of the columns; not for answers, which are only right or wrong."""
     return _CONFUSION if nouns.counts_false_positives else _CORRECT
 
 

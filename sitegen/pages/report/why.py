@@ -35,7 +35,7 @@ class Why(NamedTuple):
     verdict: ChangeVerdict | None
     """None if the output is the same: changes by ground truth and rules are certain."""
     noise: Noise | None
-    """How far repeated runs differed, as far as it was known at this point."""
+    """How far repeated runs differed, computed from the runs up to this point."""
     before: Status
     """Status of the earlier point: an output that cannot be read explains most of a change."""
     differ: tuple[Role, ...]

@@ -35,7 +35,7 @@ LAYOUTS: Final[dict[str, CsvLayout]] = {
     "building_summary_csv": building_summary_csv,
     "wide": wide,
 }
-"""In the order in which ``auto`` tries them; the last takes whatever is left."""
+"""In the order in which ``auto`` tries them; the last one accepts any file."""
 
 _TREES: Final = ("json", "jsonl", "ndjson", "yaml", "yml")
 """Endings of files that have the form of an output."""

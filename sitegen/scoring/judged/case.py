@@ -1,4 +1,4 @@
-"""A judged case as every format of results is read, whatever tool wrote it."""
+"""A judged case: the common form of the results of all tools."""
 
 from __future__ import annotations
 

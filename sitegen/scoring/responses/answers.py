@@ -110,7 +110,7 @@ def _read_variant(name: str, file: File, keys: CaseKeys | None, findings: list[F
 
 
 class _ResponsesReader:
-    """One file."""
+    """Reads one file of responses."""
 
     def __init__(self, name: str, findings: list[Finding]) -> None:
         self._of = f" of {name[:80]!r}" if name else ""

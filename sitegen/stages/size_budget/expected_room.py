@@ -23,7 +23,7 @@ EDIT_PAGE: Final = 24_000
 PAGES_ONCE: Final = 500_000
 """Estimated bytes of the files that a site has once: scripts, the methods page, search."""
 MARGIN: Final = 1.1
-"""How many times the reports that seem to fit are rendered: shortening takes less time than rendering later."""
+"""So many times the reports that are expected to fit are rendered: shortening is cheaper than rendering later."""
 
 
 class ExpectedRoom:

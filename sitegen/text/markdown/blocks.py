@@ -25,7 +25,10 @@ class Blocks(NamedTuple):
 
 
 def parse(text: str, *, anchored: bool = True) -> Blocks:
-    """The blocks of a text. Headings get ids if ``anchored``: passages shown on one page could have the same ones."""
+    """Parse a text into blocks. With ``anchored`` headings get ids.
+
+    Passages of which a page shows several are parsed without, because the same id could occur twice.
+    """
     env: dict[str, Any] = {}
     tokens = parse_blocks(text, env)
     level = 2

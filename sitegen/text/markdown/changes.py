@@ -31,9 +31,9 @@ def mark(tokens: Iterable[Token], changed: frozenset[int]) -> None:
 
 
 def strike(tokens: list[Token], gone: Gone) -> Gone:
-    """Put struck lines among the tokens, each before the innermost block that now stands in its place.
+    """Insert removed lines as struck text, each before the innermost block that is now at its place.
 
-    Returns what is gone from blocks of code, which is theirs to strike.
+    Returns the lines that were removed from blocks of code: whatever renders these blocks strikes them.
     """
     inside: dict[int, list[Sequence[str]]] = {}
     from_code: dict[int, Sequence[str]] = {}
@@ -75,7 +75,7 @@ def _in_code(token: Token, line: int) -> bool:
 
 
 def _struck(before: Token | None, lines: Sequence[str]) -> Token:
-    """Removed lines as what may stand before a token: an item of a list, a row of a table, or a paragraph."""
+    """Removed lines in the form that is valid before a token: an item of a list, a row of a table, or a paragraph."""
     from markdown_it.token import Token
 
     text = "<br>".join(f"<del>{escape(visible(line), quote=False)}</del>" for line in lines if line.strip())

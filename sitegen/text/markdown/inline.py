@@ -27,7 +27,7 @@ _SIMPLE: Final = re.compile(
         )*+""",
     re.VERBOSE,
 )
-"""A text in which every mark surely means itself or what it encloses, whatever else stands around it."""
+"""A text whose marks have the same meaning in any context: each is literal or encloses a part of the text."""
 
 _ENCLOSED: Final = re.compile(r"`([^`]+)`|\*\*([^*]+)\*\*")
 

@@ -1,7 +1,7 @@
-"""markdown-it, set up for text from git: once for blocks, once for the text inside of them.
+"""Sets up markdown-it for text from git: one parser for blocks, one for the text inside them.
 
-Both are its own CommonMark rules without raw HTML. For blocks they are asked more sparingly than it asks them itself,
-which makes parsing 1.6 times faster and decides nothing otherwise.
+Both use the CommonMark rules of markdown-it without raw HTML. The parser for blocks tries only the rules that the first
+character of a line allows, which makes parsing 1.6 times faster and changes no result.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _parser() -> MarkdownIt:
 
 
 def _ask_by_first_character(ruler: Ruler[Any]) -> None:
-    """Put one rule in the place of each list of rules, which asks those of the list that a line may be for."""
+    """Replace each list of rules by one rule, which tries only those that the first character of a line allows."""
     names = dict(zip(ruler.getRules(""), ruler.get_active_rules(), strict=True))
     one_for_all = {
         chain: [_first_of([(names[rule], rule) for rule in ruler.getRules(chain)])]
@@ -75,7 +75,7 @@ def _ask_by_first_character(ruler: Ruler[Any]) -> None:
 
 
 def _first_of(rules: list[tuple[str, _Rule]]) -> _Rule:
-    """The first rule that applies to a line. ``state`` is markdown-it's, lines are indexes; true if one applied."""
+    """Returns a rule that tries *rules* on a line until one applies, and tells whether one did."""
     anywhere = [rule for name, rule in rules if name not in _BEGINS]
     by_character = {
         character: [rule for name, rule in rules if character in _BEGINS.get(name, character)]

@@ -23,10 +23,10 @@ TAGS: Final = frozenset(
 """Every element that can occur."""
 
 LARGEST: Final = 200_000
-"""Characters of a text beyond which it is shown as it is written."""
+"""The greatest number of characters of a text that is rendered; a longer one is shown as source."""
 
 LONGEST_LINE: Final = 5_000
-"""Characters of a line beyond which a text is shown as it is written: what inline parsing needs time for."""
+"""The greatest number of characters of a line in a text that is rendered: inline parsing of longer lines is slow."""
 
 _FRONT_MATTER = re.compile(r"---\n(?:[^\n]*\n){1,60}?---(?=\n|\Z)")
 _TABLE_ROW = re.compile(r"\|.*\|\s*")
@@ -39,7 +39,7 @@ class MarkdownPage(NamedTuple):
     html: str
     headings: tuple[Heading, ...]
     plain: bool = False
-    """Too large to be rendered: shown as it is written."""
+    """The text is too large to be rendered and is shown as source."""
 
 
 def document(text: str) -> MarkdownPage:

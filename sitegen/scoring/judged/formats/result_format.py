@@ -15,7 +15,7 @@ PACKAGES: Final = {"eval": "zstandard", "parquet": "pyarrow"}
 
 
 class ResultFormat(NamedTuple):
-    """A format. Its files are read from their bytes alone: no clock, disk or network, whatever they state."""
+    """A format of results. Its files are read from their bytes alone, without clock, disk or network."""
 
     name: str
     """The name in messages: ``promptfoo``."""
