@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from functools import cache
 from posixpath import join
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from sitegen.config import EvalConfig, EvaluationConfig, Manifest, SiteConfig
 from sitegen.configuring.evaluation import project_evaluation, stated_llm
@@ -41,7 +41,14 @@ FINDERS: Final[tuple[Finder, ...]] = (
 """In this order: of two evals with one id in one folder, the first counts."""
 
 
-def with_found_evals(config: SiteConfig, manifest: Manifest, files: SearchedFiles) -> tuple[SiteConfig, Manifest]:
+class CompletedConfiguration(NamedTuple):
+    """A configuration with the evals that finders find."""
+
+    site: SiteConfig
+    manifest: Manifest
+
+
+def with_found_evals(config: SiteConfig, manifest: Manifest, files: SearchedFiles) -> CompletedConfiguration:
     """The configuration with the evals that finders find. Entries of the manifest take precedence.
 
     What several finders find in one folder under one id is one eval, with the entry of the first finder. In another
@@ -77,10 +84,12 @@ def with_found_evals(config: SiteConfig, manifest: Manifest, files: SearchedFile
             found_evals[entry.id] = entry
             homes[entry.id] = home
     if not found_evals:
-        return config, manifest
+        return CompletedConfiguration(config, manifest)
     globs = (glob for entry in found_evals.values() for glob in entry.instructions)
     instructions = tuple(dict.fromkeys((*config.instructions, *globs)))
-    return replace(config, instructions=instructions), replace(manifest, evals=(*stated, *found_evals.values()))
+    return CompletedConfiguration(
+        replace(config, instructions=instructions), replace(manifest, evals=(*stated, *found_evals.values()))
+    )
 
 
 def _id_by_folder(eval_id: str, home: str, ids_in_use: Collection[str]) -> str:

@@ -16,7 +16,7 @@ from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.extensions import KINDS, names
 from sitegen.kind_files import KIND_FILES
 from sitegen.model.metrics import Threshold
-from sitegen.model.problems import Finding
+from sitegen.model.problems import Finding, Parsed
 from sitegen.text.keys import misspelt
 
 ENTRY_KEYS: Final = tuple(field.name for field in fields(EvalConfig) if field.name not in ("id", "metadata"))
@@ -24,10 +24,10 @@ ENTRY_KEYS: Final = tuple(field.name for field in fields(EvalConfig) if field.na
 
 def read_manifest(content: bytes, path: str, evals_dir: str) -> Manifest:
     """The manifest of the built revision. Raises ConfigurationError for the first thing that cannot be understood."""
-    return read_manifest_with_remarks(content, path, evals_dir)[0]
+    return read_manifest_with_remarks(content, path, evals_dir).value
 
 
-def read_manifest_with_remarks(content: bytes, path: str, evals_dir: str) -> tuple[Manifest, tuple[Finding, ...]]:
+def read_manifest_with_remarks(content: bytes, path: str, evals_dir: str) -> Parsed[Manifest]:
     """The manifest of the built revision, and warnings of what is valid but probably a mistake.
 
     Raises ConfigurationError for the first thing that cannot be understood.
@@ -36,16 +36,16 @@ def read_manifest_with_remarks(content: bytes, path: str, evals_dir: str) -> tup
     errors = [finding for finding in findings if finding.severity == "error"]
     if errors or manifest is None:
         raise error_in(path, errors[0])
-    return manifest, findings
+    return Parsed(manifest, findings)
 
 
-def read_manifest_leniently(content: bytes, path: str, evals_dir: str) -> tuple[Manifest | None, tuple[Finding, ...]]:
+def read_manifest_leniently(content: bytes, path: str, evals_dir: str) -> Parsed[Manifest | None]:
     """The manifest of an old commit without its invalid entries, and a finding for each of those.
 
     The manifest is None if the file cannot be read. There are no warnings, as nobody can correct an old commit.
     """
     manifest, findings = _manifest(content, path, evals_dir)
-    return manifest, tuple(finding for finding in findings if finding.severity == "error")
+    return Parsed(manifest, tuple(finding for finding in findings if finding.severity == "error"))
 
 
 def read_entry(eval_id: str, content: bytes, path: str) -> EvalConfig:
@@ -76,15 +76,16 @@ def overlaid(entry: EvalConfig, changes: EvalConfig) -> EvalConfig:
     return replace(entry, **changed)
 
 
-def _manifest(content: bytes, path: str, evals_dir: str) -> tuple[Manifest | None, tuple[Finding, ...]]:
+def _manifest(content: bytes, path: str, evals_dir: str) -> Parsed[Manifest | None]:
     try:
         root, lines = read_configuring_yaml(content)
     except UnreadableError as error:
-        return None, (unreadable("The manifest", error),)
+        return Parsed(None, (unreadable("The manifest", error),))
     if root is None:
-        return Manifest(), ()
+        return Parsed(Manifest())
     if not isinstance(root, dict):
-        return None, (invalid(f"The manifest is {describe(root)}.", "Write a mapping with the key evals.", 1),)
+        refusal = invalid(f"The manifest is {describe(root)}.", "Write a mapping with the key evals.", 1)
+        return Parsed(None, (refusal,))
     findings = [
         unknown_key((str(key),), ("version", "evals"), lines.get((str(key),)))
         for key in root
@@ -92,13 +93,9 @@ def _manifest(content: bytes, path: str, evals_dir: str) -> tuple[Manifest | Non
     ]
     entries = root.get("evals")
     if not isinstance(entries, dict | None):
-        return None, (
-            invalid(
-                f"evals is {describe(entries)}, a mapping from ids to entries is wanted.",
-                "Write the id of each eval as a key below evals.",
-                lines.get(("evals",)),
-            ),
-        )
+        message = f"evals is {describe(entries)}, a mapping from ids to entries is wanted."
+        fix = "Write the id of each eval as a key below evals."
+        return Parsed(None, (invalid(message, fix, lines.get(("evals",))),))
     evals = []
     for eval_id, entry in (entries or {}).items():
         read = _checked_entry(str(eval_id), {} if entry is None else entry, lines, evals_dir)
@@ -108,7 +105,7 @@ def _manifest(content: bytes, path: str, evals_dir: str) -> tuple[Manifest | Non
         else:
             findings.append(read)
     version = root.get("version", "2.0")
-    return Manifest(version=str(version), evals=tuple(evals)), tuple(findings)
+    return Parsed(Manifest(version=str(version), evals=tuple(evals)), tuple(findings))
 
 
 def _warnings(eval_id: str, entry: Mapping[Any, Any], lines: Mapping[Location, int]) -> Iterator[Finding]:

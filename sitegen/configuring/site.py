@@ -18,7 +18,7 @@ from sitegen.project_files import LARGEST_CONFIGURATION, read_file, read_inside
 
 Read = Callable[[str], bytes | None]
 
-NOT_OF_A_FILE: Final[dict[Location, tuple[str, str]]] = {
+_NOT_OF_A_FILE: Final[dict[Location, tuple[str, str]]] = {
     ("engine", "dask"): (
         "whoever names a dask scheduler runs code on your machine",
         "Remove it; sitegen build --dask tcp://... or the environment variable SITEGEN_DASK names one.",
@@ -113,8 +113,8 @@ def _site(name: str, text: str, table: Any, prefix: str) -> SiteConfig:
             error.errors(), key=lambda error: error["type"] not in UNKNOWN
         )  # a misspelt key explains the one that is missing
         line = partial(_toml_line, text, prefix=prefix)
-        if (location := tuple(first["loc"])) in NOT_OF_A_FILE and first["type"] in UNKNOWN:
-            reason, fix = NOT_OF_A_FILE[location]
+        if (location := tuple(first["loc"])) in _NOT_OF_A_FILE and first["type"] in UNKNOWN:
+            reason, fix = _NOT_OF_A_FILE[location]
             message = f"A file cannot set {'.'.join(map(str, location))}: {reason}."
             raise error_in(name, invalid(message, fix, line(location))) from None
         raise error_in(name, finding_of(first, line, _site_keys)) from None

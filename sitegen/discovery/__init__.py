@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from sitegen.config import Manifest, SiteConfig
 from sitegen.configuring import SearchedFiles, read_manifest, with_found_evals
-from sitegen.discovery.config_text import manifest_text, site_text
+from sitegen.discovery.config_text import WrittenEntry, manifest_text, site_text
 from sitegen.discovery.contents import BlobReader
 from sitegen.discovery.instruction_files import InstructionGlob, instruction_globs
 from sitegen.discovery.proposals import Proposal, proposals
@@ -67,7 +67,7 @@ def discover(repository: Repository, config: SiteConfig, manifest: Manifest, hea
     if is_site_needed:
         config = replace(config, instructions=tuple(glob.glob for glob in globs))
     # The entries go through their text, so that the trial has exactly what a build will read.
-    text = manifest_text([(proposal.id, proposal.entry, ()) for proposal in by_id.values()], "")
+    text = manifest_text([WrittenEntry(proposal.id, proposal.entry) for proposal in by_id.values()], "")
     entries = read_manifest(text.encode(), "manifest.yaml", config.evals_dir).evals
     manifest = replace(manifest, evals=(*manifest.evals, *entries))
     evals = folded_evals(repository, *with_found_evals(config, manifest, searched), head)
@@ -112,7 +112,7 @@ def _commented_manifest(
         "where they help."
     )
     entries = [
-        (proposed.id, by_id[proposed.id].entry, (f"{proposed.why}.", f"{proposed.trial.summary}."))
+        WrittenEntry(proposed.id, by_id[proposed.id].entry, (f"{proposed.why}.", f"{proposed.trial.summary}."))
         for proposed in accepted
     ]
     return manifest_text(entries, about)

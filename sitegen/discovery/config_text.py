@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from textwrap import wrap
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sitegen.discovery.instruction_files import InstructionGlob
 from sitegen.text.plain import counted, line
@@ -18,12 +18,21 @@ _COMMENT: Final = 110
 """Characters of a line of a comment."""
 
 
-def manifest_text(entries: Sequence[tuple[str, Mapping[str, Any], Sequence[str]]], about: str) -> str:
-    """The text of ``manifest.yaml``. An entry is (id, keys, sentences of the comment above it)."""
+class WrittenEntry(NamedTuple):
+    """An entry of a manifest."""
+
+    eval_id: str
+    keys: Mapping[str, Any]
+    comment: Sequence[str] = ()
+    """Sentences above the keys."""
+
+
+def manifest_text(entries: Sequence[WrittenEntry], about: str) -> str:
+    """The text of ``manifest.yaml``."""
     rows = [*_comments(about, ""), 'version: "2.0"', "evals:" if entries else "evals: {}"]
-    for eval_id, keys, sentences in entries:
+    for eval_id, keys, comment in entries:
         rows.append(f"  {_yaml_text(eval_id)}:")
-        for sentence in sentences:
+        for sentence in comment:
             rows += _comments(sentence, "    ")
         rows += [f"    {_yaml_text(key)}: {_flow(value)}" for key, value in keys.items()]
     return "\n".join(rows) + "\n"

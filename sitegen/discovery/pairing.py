@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from sitegen.discovery.contents import BlobReader, leaf_paths, table_of, texts, value_of
@@ -46,11 +47,19 @@ class Shape(NamedTuple):
     """The fields of the documents of a file, and the ids of the documents."""
 
     fields: frozenset[str]
-    keys: tuple[tuple[str, frozenset[str]], ...] = ()
-    """(field, its values) of each field that is unique in the list; fields named like an id come first."""
+    keys: Mapping[str, frozenset[str]] = MappingProxyType({})
+    """The values of each field that is unique in the list; fields named like an id come first."""
     list_at: str = ""
     """Key of the list of documents; empty if the file itself is the list, or a single document."""
     is_list: bool = False
+
+
+class PairedTruth(NamedTuple):
+    """The file with the expected values of an output."""
+
+    file: TrackedFile
+    settings: dict[str, Any]
+    """Those that match its documents with those of the output, if any are needed."""
 
 
 class TruthFinder:
@@ -61,8 +70,8 @@ class TruthFinder:
         self._shapes: dict[str, Shape | None] = {}
         self._candidates = [file for file in files if not file.deleted and file.ending in _EXPECTED_IN]
 
-    def paired(self, series: OutputSeries) -> tuple[TrackedFile, dict[str, Any]] | None:
-        """The file with the expected values of an output and the settings that match their documents, if any."""
+    def paired(self, series: OutputSeries) -> PairedTruth | None:
+        """The file with the expected values of an output, if there is one."""
         actual = self._shape(series.newest)
         if actual is None:
             return None
@@ -75,7 +84,7 @@ class TruthFinder:
         if not scored:
             return None
         _, file, expected = max(scored, key=lambda row: row[0])  # the first of equals, which is the nearest
-        return file, _document_settings(expected, actual)
+        return PairedTruth(file, _document_settings(expected, actual))
 
     def _truths(self, series: OutputSeries) -> list[TrackedFile]:
         """Candidates for the expected values of an output: those named so, then rarely edited ones; nearest first."""
@@ -114,7 +123,7 @@ def _shape_of(value: Value) -> Shape | None:
         rows = table.rows
         columns = dict.fromkeys((*(name for name in _IDS if name in table.columns), *table.columns))
         values_by_column = ((column, texts(row.get(column) for row in rows)) for column in columns)
-        keys = tuple((column, ids) for column, ids in values_by_column if len(ids) == len(rows))
+        keys = {column: ids for column, ids in values_by_column if len(ids) == len(rows)}
         fields = frozenset(path.removeprefix("[].") for path in leaf_paths(list(rows)))
         return Shape(fields=fields, keys=keys, list_at=table.key, is_list=True)
     return Shape(leaf_paths(value)) if isinstance(value, dict) else None
@@ -131,8 +140,8 @@ def _agreement(expected: Shape, actual: Shape) -> float:
 
 def _common_key(expected: Shape, actual: Shape) -> str:
     """The first unique field of both sides that shares at least half of its expected values; empty if none does."""
-    actual_ids = dict(actual.keys)
-    return next((key for key, ids in expected.keys if len(ids & actual_ids.get(key, frozenset())) * 2 >= len(ids)), "")
+    sides = ((key, ids, actual.keys.get(key, frozenset())) for key, ids in expected.keys.items())
+    return next((key for key, ids, actual_ids in sides if len(ids & actual_ids) * 2 >= len(ids)), "")
 
 
 def _document_settings(expected: Shape, actual: Shape) -> dict[str, Any]:

@@ -76,7 +76,7 @@ def _configured_places(root: Path) -> list[Path]:
         content = read_inside(root, path, site.limits.max_blob_bytes)
     except OSError:
         content = b""
-    stated, _ = configuring.read_manifest_leniently(content, path, site.evals_dir)
+    stated = configuring.read_manifest_leniently(content, path, site.evals_dir).value
     searched = configuring.work_tree_files(root, kind_of_case_file)
     site, manifest = configuring.with_found_evals(site, stated or Manifest(), searched)
     pathspecs = Layout(site, manifest, Watched()).pathspecs or ("",)

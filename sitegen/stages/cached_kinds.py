@@ -16,7 +16,7 @@ from sitegen.analysis.series import Derived
 from sitegen.config import Manifest, SiteConfig
 from sitegen.model.cells import CellMap, Flips
 from sitegen.model.noise import ChangeVerdict
-from sitegen.model.problems import Finding, Problem
+from sitegen.model.problems import Parsed, Problem
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import EvalSummary, PatternSummary
 from sitegen.model.suspect_truth import Correction
@@ -27,14 +27,6 @@ from sitegen.pages.report.tree_source import PagePicture
 from sitegen.scoring.mapping import KeptMapping
 from sitegen.scoring.mapping_use import MappingUse
 from sitegen.text.patch import PatchCounts
-
-
-class ManifestRead(NamedTuple):
-    """The manifest of the built revision, as it was validated."""
-
-    manifest: Manifest
-    remarks: tuple[Finding, ...]
-    """Remarks on entries that are valid but probably mistaken."""
 
 
 class WrittenPrefix(NamedTuple):
@@ -115,7 +107,7 @@ class CommitListTail(NamedTuple):
 SITE_CONFIG: Final = CachedKind(name="site configuration", type=SiteConfig, until="inputs")
 """The site's configuration, by the bytes that it was read from."""
 
-MANIFEST: Final = CachedKind(name="manifest", type=ManifestRead, until="inputs")
+MANIFEST: Final = CachedKind(name="manifest", type=Parsed[Manifest], until="inputs")
 """The manifest of the built revision, by its bytes."""
 
 ANSWERS: Final = CachedKind(name="answers", type=dict[str, str], until="inputs")

@@ -9,9 +9,10 @@ from sitegen import configuring
 from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.fold_state import PartStore
+from sitegen.model.problems import Parsed
 from sitegen.project_files import read_inside
 from sitegen.render.writer import digest
-from sitegen.stages.cached_kinds import ANSWERS, MANIFEST, SITE_CONFIG, ManifestRead
+from sitegen.stages.cached_kinds import ANSWERS, MANIFEST, SITE_CONFIG
 
 _CHECKED: Final = "paths inside the project"
 """Names the checks beyond types. Change it with them, so that values cached under weaker checks are not used."""
@@ -24,18 +25,17 @@ def read_site(files: FilesAt, parts: PartStore) -> SiteConfig:
     return SITE_CONFIG.derived(parts, "", key, lambda: configuring.read_site(root, read=files.read))
 
 
-def read_manifest(files: FilesAt, config: SiteConfig, parts: PartStore, *, worktree: bool) -> ManifestRead:
+def read_manifest(files: FilesAt, config: SiteConfig, parts: PartStore, *, worktree: bool) -> Parsed[Manifest]:
     """Read the manifest from the commit, or from the work tree with ``worktree``. Raises ConfigurationError."""
     path, root, largest = f"{config.evals_dir}/manifest.yaml", files.place.root, config.limits.max_blob_bytes
     content = _on_disk(root, path, largest) if worktree and root is not None else files.read(path, largest)
     if content is None:
-        return ManifestRead(Manifest(), ())
+        return Parsed(Manifest())
     key = digest(_CHECKED, repr(EvalConfig(id="")), path, content)
 
-    def read() -> ManifestRead:
-        return ManifestRead(*configuring.read_manifest_with_remarks(content, path, config.evals_dir))
-
-    return MANIFEST.derived(parts, "", key, read)
+    return MANIFEST.derived(
+        parts, "", key, lambda: configuring.read_manifest_with_remarks(content, path, config.evals_dir)
+    )
 
 
 class AnswersAt:

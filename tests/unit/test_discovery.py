@@ -10,7 +10,7 @@ import yaml
 from sitegen.config import Manifest, SiteConfig
 from sitegen.configuring import read_manifest
 from sitegen.discovery import Discovery, discover
-from sitegen.discovery.config_text import manifest_text, site_text
+from sitegen.discovery.config_text import WrittenEntry, manifest_text, site_text
 from sitegen.discovery.instruction_files import InstructionGlob
 from sitegen.discovery.output_series import run_globs_of
 from sitegen.history.repository import Repository
@@ -236,7 +236,9 @@ def test_a_date_or_a_number_behind_a_word_for_runs_makes_a_run(path, glob):
 
 @pytest.mark.parametrize("name", ["on", "a: b", "x # y", 'a"b', "1.5", "é", "-", "null", "C:\\x"])
 def test_every_name_is_read_as_it_was_found(name):
-    text = manifest_text([(name, {"dir": name, "settings": {name: [name, 3, True]}}, (f"{name}\n- of: a file",))], name)
+    text = manifest_text(
+        [WrittenEntry(name, {"dir": name, "settings": {name: [name, 3, True]}}, (f"{name}\n- of: a file",))], name
+    )
     assert yaml.safe_load(text)["evals"] == {name: {"dir": name, "settings": {name: [name, 3, True]}}}
     assert tomllib.loads(site_text([InstructionGlob(name, "x", 1, 1)]))["instructions"][0] == name
 

@@ -103,7 +103,7 @@ def test_configuration_is_read_once_and_again_when_it_changes(project: GitRepo) 
     def read() -> tuple[str | None, int, Manifest]:
         files = FilesAt(Repository.open(project.path).place, project.git("rev-parse", "HEAD"))
         site = read_site(files, parts)
-        return site.title, parts.puts, read_manifest(files, site, parts, worktree=False).manifest
+        return site.title, parts.puts, read_manifest(files, site, parts, worktree=False).value
 
     title, puts, first = read()
     assert (title, puts, [entry.thresholds for entry in first.evals]) == ("All names", 1, [(("f1", 0.9),)])

@@ -54,7 +54,19 @@ def test_no_function_parameter_or_variable_has_a_name_that_says_nothing():
 
 
 NAMED_ROWS: Final = (
-    *("model", "analysis", "history", "data_files", "html", "exporting", "scoring", "stages", "stats", "questions"),
+    *(
+        "analysis",
+        "api",
+        "config.py",
+        "configuring",
+        "data_files",
+        "discovery",
+        "exporting",
+        "history",
+        "html",
+        "model",
+    ),
+    *("questions", "scoring", "stages", "stats"),
     *("pages/overview", "pages/trend", "pages/placeholders.py"),
 )
 """Packages whose public functions and values name the parts of what they give to others."""
@@ -62,6 +74,8 @@ NAMED_ROWS: Final = (
 POSITIONS: Final = {
     "analysis/cells.py spans": "a run and where it ends: made for every run of every cell",
     "analysis/cells.py flips_between": "two indices of points, as pairwise gives them",
+    "api/outputs.py compare": "the names of the two results, in the order of these parameters",
+    "configuring/paths.py natural_order": "a key to sort by, which is compared as a whole",
     "scoring/pairing.py agreeing_pairs": "a position in each of two lists, as the best pairs of a matrix are",
     "scoring/paths.py weight": "a key to sort by, which is compared as a whole",
     "stats/assignment.py best_pairs": "a row and a column of a matrix",

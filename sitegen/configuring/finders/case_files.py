@@ -47,7 +47,7 @@ def case_file_evals(search: Search) -> Iterator[EvalConfig]:
     """An eval for each file, or series of runs: those in folders of evals first."""
     if search.evals_dir:
         kinds = _Kinds(search.files)
-        for name, folder in search.eval_folders:
+        for name, folder in search.eval_folders.items():
             if folder not in search.homes and _is_free(search.files, folder):
                 yield from _evals_of_folder(search.files, kinds, name, folder)
         if search.evals_dir not in search.homes:

@@ -60,7 +60,7 @@ def _beside_instructions(files: SearchedFiles, folder: str) -> Iterator[EvalConf
 def _folders_of_numbers(search: Search) -> Iterator[EvalConfig]:
     """Folders of evals that hold nothing but numbers."""
     judged = files_of("judged").outputs
-    for eval_id, folder in search.eval_folders:
+    for eval_id, folder in search.eval_folders.items():
         names = search.files.names(folder)
         if folder in search.homes or any(name in OTHER_KINDS or name in judged for name in names):
             continue
@@ -75,7 +75,7 @@ def _runs_over_highlights(search: Search) -> Iterator[EvalConfig]:
     evals_dir, files = search.evals_dir, search.files
     if evals_dir and evals_dir not in search.homes and _holds_runs(files, f"{evals_dir}/results"):
         yield EvalConfig(id="results", name="Highlights, as runs recorded them", kind="recorded", outputs="run-*.json")
-    for eval_id, folder in search.eval_folders:
+    for eval_id, folder in search.eval_folders.items():
         names = files.names(folder)
         is_marked = any(name in names for name in files_of("highlights").ground_truths)
         if (folder in search.homes and not is_marked) or not _holds_runs(files, f"{folder}/results"):

@@ -107,10 +107,10 @@ class Search:
         return tuple(self._walk())
 
     @cached_property
-    def eval_folders(self) -> tuple[tuple[str, str], ...]:
-        """(name, folder) of each folder in the folder of evals, by name."""
+    def eval_folders(self) -> dict[str, str]:
+        """The path of each folder in the folder of evals by its name, sorted by name."""
         inside = self.files.names(self.evals_dir)
-        return tuple((name, join(self.evals_dir, name)) for name in sorted(inside) if inside[name] and name[0] != ".")
+        return {name: join(self.evals_dir, name) for name in sorted(inside) if inside[name] and name[0] != "."}
 
     def _walk(self) -> Iterator[str]:
         level, remaining = [""], _MOST_FOLDERS
