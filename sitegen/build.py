@@ -13,7 +13,7 @@ from sitegen.model.site import SiteInfo
 from sitegen.project import Options, Project, open_project
 from sitegen.render.environment import Renderer, find_templates
 from sitegen.render.output_folder import Claim, claimed, refuse_project
-from sitegen.stages.site_files import Ledger, Site
+from sitegen.stages.site_files import Site, SiteFiles
 
 FEW: Final = 150
 """New outputs, edits and commits up to which too few pages are written for garbage collection to matter."""
@@ -51,25 +51,25 @@ def build(options: Options, progress: Progress | None = None) -> Site:
 
 def _bring_up_to_date(project: Project, claim: Claim, progress: Progress | None) -> Site:
     with Memo.open(project.cache) as memo, memo.held():
-        ledger = Ledger(project, claim, memo)
-        if project.head and ledger.head == project.head and not project.options.worktree:
-            return ledger.unchanged()
+        site_files = SiteFiles(project, claim, memo)
+        if project.head and site_files.head == project.head and not project.options.worktree:
+            return site_files.unchanged()
         gc.set_threshold(1_000_000)  # almost nothing of a build is cyclic, and scanning its many objects takes time
-        site = _publish_all_or_nothing(project, memo, ledger, progress)
-        if site.failed and ledger.head:
+        site = _publish_all_or_nothing(project, memo, site_files, progress)
+        if site.failed and site_files.head:
             # Pages of earlier builds link to the part that failed now, so all pages are made again.
-            site = _publish_all_or_nothing(project, memo, Ledger(project, claim, memo), progress)
+            site = _publish_all_or_nothing(project, memo, SiteFiles(project, claim, memo), progress)
         return site
 
 
-def _publish_all_or_nothing(project: Project, memo: Memo, ledger: Ledger, progress: Progress | None) -> Site:
+def _publish_all_or_nothing(project: Project, memo: Memo, site_files: SiteFiles, progress: Progress | None) -> Site:
     """Build in one transaction. If the build is killed, the next one does not trust the output folder."""
     memo.mark_dirty(project.site)
     with memo.transaction():
-        return publish(project, memo, ledger, progress or Progress())
+        return publish(project, memo, site_files, progress or Progress())
 
 
-def publish(project: Project, memo: Memo, ledger: Ledger, progress: Progress) -> Site:
+def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progress) -> Site:
     """Run the stages, each of which is a function of the results of earlier stages."""
     from sitegen.stages.commits import write_commits
     from sitegen.stages.engine import pool_for
@@ -79,7 +79,7 @@ def publish(project: Project, memo: Memo, ledger: Ledger, progress: Progress) ->
     from sitegen.stages.timeline import read_timeline
 
     progress.stage("Reading history", 0)
-    timeline = read_timeline(project, memo, trusted_head=ledger.head, foreign=ledger.foreign)
+    timeline = read_timeline(project, memo, trusted_head=site_files.head, foreign=site_files.foreign)
     if timeline.new_work > FEW:
         gc.set_threshold(50_000, 50, 100)  # contexts of some templates are cyclic, and hold whole pages
 
@@ -87,12 +87,12 @@ def publish(project: Project, memo: Memo, ledger: Ledger, progress: Progress) ->
         progress.stage(
             "Scoring and writing reports", sum(len(changed.history.snapshots) for changed in timeline.update.evals)
         )
-        evals = write_evals(timeline, memo, ledger, pool, progress.step)
+        evals = write_evals(timeline, memo, site_files, pool, progress.step)
 
         progress.stage("Writing instruction edits", sum(len(file.edits) for file in timeline.update.instructions))
-        instructions = write_instructions(timeline, evals, memo, ledger, pool, progress.step)
+        instructions = write_instructions(timeline, evals, memo, site_files, pool, progress.step)
 
         progress.stage("Writing commits and the site", 0)
-        commits = write_commits(timeline, evals, memo, ledger, pool)
-        site = write_site(timeline, evals, instructions, commits, memo, ledger, pool)
-    return ledger.close(site, timeline.head.sha, complete=timeline.update.complete)
+        commits = write_commits(timeline, evals, memo, site_files, pool)
+        site = write_site(timeline, evals, instructions, commits, memo, site_files, pool)
+    return site_files.close(site, timeline.head.sha, complete=timeline.update.complete)

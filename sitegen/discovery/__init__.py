@@ -73,7 +73,7 @@ def discover(repository: Repository, config: SiteConfig, manifest: Manifest, hea
     evals = folded_evals(repository, *with_found_evals(config, manifest, searched), head)
     trials = {history.id: score_newest(repository, history) for history in evals}
     judged = [
-        FoundEval(proposal.id, trials.get(proposal.id, _NO_HISTORY), _evidence(proposal))
+        FoundEval(proposal.id, trials.get(proposal.id, _NO_HISTORY), _evidence_of_proposal(proposal))
         for proposal in by_id.values()
         # A deleted output with a single point was probably moved, and is proposed under its new name.
         if not proposal.series.deleted or (proposal.id in trials and trials[proposal.id].points > 1)
@@ -96,7 +96,7 @@ def _existing_ids(files: tuple[TrackedFile, ...], layout: Layout, manifest: Mani
     return frozenset((*truths, *layout.stated, *(entry.id for entry in manifest.evals)))
 
 
-def _evidence(proposal: Proposal) -> str:
+def _evidence_of_proposal(proposal: Proposal) -> str:
     series = proposal.series
     runs = f"{len(series.files):,} runs" if series.is_glob else f"written by {counted(series.versions, 'commit')}"
     deleted = "; deleted since" if series.deleted else ""

@@ -16,7 +16,7 @@ from sitegen.build import Progress, build, publish, template_digest
 from sitegen.project import Options, open_project
 from sitegen.render.output_folder import claimed
 from sitegen.stages.cached_kinds import SCORECARDS
-from sitegen.stages.site_files import Overlay, Site
+from sitegen.stages.site_files import LayerFiles, Site
 
 FOLDER = "watch"
 """Folder below that of the memo. It holds both layers, and a memo of their own that no other build changes."""
@@ -52,6 +52,6 @@ def build_layers(options: Options, progress: Progress | None = None) -> Layers:
         memo.held(),
         memo.tentative(lasting=[SCORECARDS.name]),
     ):
-        ledger = Overlay(below, claim_below, claim, memo)
-        site = publish(project, memo, ledger, Progress())
-    return Layers((project.out, below.out), ledger.gone, site)
+        site_files = LayerFiles(below, claim_below, claim, memo)
+        site = publish(project, memo, site_files, Progress())
+    return Layers((project.out, below.out), site_files.gone, site)

@@ -12,7 +12,7 @@ from sitegen.pages import commits
 from sitegen.pages.commits import ListedCommit, commits_pages
 from sitegen.render.writer import digest
 from sitegen.stages.cached_kinds import COMMIT_LIST_TAIL, CommitListTail
-from sitegen.stages.site_files import Ledger
+from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.timeline import Timeline
 
 OWNER: Final = "list of commits"
@@ -25,15 +25,15 @@ class CommitList:
     and writes the newest page alone; when that has become long, its older half is written as a page of its own.
     """
 
-    def __init__(self, timeline: Timeline, memo: Memo, ledger: Ledger) -> None:
+    def __init__(self, timeline: Timeline, memo: Memo, site_files: SiteFiles) -> None:
         tail = COMMIT_LIST_TAIL.get(memo) or CommitListTail(older=0, rows=())
         self._older = tail.older
         self._rows = list(tail.rows)
         self._context = timeline.context
         self._whole = timeline.update.complete
         self._memo = memo
-        self._ledger = ledger
-        self._writer = ledger.writer(OWNER)
+        self._site_files = site_files
+        self._writer = site_files.writer(OWNER)
 
     def add(self, rows: Sequence[ListedCommit]) -> None:
         """Add commits, and write the pages that no later commit can change, so that few commits are held in memory."""
@@ -46,7 +46,7 @@ class CommitList:
     def finish(self) -> None:
         """Write the newest page, and the page before it, whose link to the newer page may have changed."""
         self._write(commits_pages(self._rows, self._older))
-        self._ledger.record(OWNER, self._writer.files, whole=self._whole)
+        self._site_files.record(OWNER, self._writer.files, whole=self._whole)
         COMMIT_LIST_TAIL.keep(self._memo, "", CommitListTail(older=self._older, rows=tuple(self._rows)))
 
     def _write(self, pages: Sequence[Page]) -> None:

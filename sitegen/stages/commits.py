@@ -32,7 +32,7 @@ from sitegen.stages.commit_list import CommitList
 from sitegen.stages.engine import Pool
 from sitegen.stages.evals import Evals
 from sitegen.stages.failures import attempt, write_in_its_place
-from sitegen.stages.site_files import Ledger
+from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.timeline import Timeline
 from sitegen.stages.worker_context import WorkerContext
 from sitegen.text.patch import read_patch
@@ -96,17 +96,17 @@ class CommitsDone(NamedTuple):
     """One for each commit whose page could not be made."""
 
 
-def write_commits(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, pool: Pool) -> Commits:
+def write_commits(timeline: Timeline, evals: Evals, memo: Memo, site_files: SiteFiles, pool: Pool) -> Commits:
     """Write the pages of the new commits, which never change afterwards, and the list of all commits."""
     update = timeline.update
     newest = NEWEST_COMMIT.get(memo)
     uncommitted: CommitView | None = None
     failures: list[Problem] = []
-    standing = {row.path: row for row in ledger.standing_files(OWNER)} if update.complete else {}
+    standing = {row.path: row for row in site_files.standing_files(OWNER)} if update.complete else {}
     tasks = _commit_tasks(timeline, _page_inputs(timeline, evals, memo, newest), standing)
-    commit_list = CommitList(timeline, memo, ledger)
+    commit_list = CommitList(timeline, memo, site_files)
     for _, done in pool.map(write_commit_pages, tasks):
-        ledger.record(OWNER, done.files, whole=update.complete)
+        site_files.record(OWNER, done.files, whole=update.complete)
         commit_list.add(done.rows)
         uncommitted = done.uncommitted or uncommitted
         failures += done.failures

@@ -88,7 +88,7 @@ class EvalDone(NamedTuple):
 
 
 def owner(eval_id: str) -> str:
-    """The owner that the pages of an eval have in the ledger."""
+    """The owner of the pages of an eval among the files of the site."""
     return f"eval:{eval_id}"
 
 

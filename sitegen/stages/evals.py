@@ -34,7 +34,7 @@ from sitegen.stages.failures import write_in_its_place
 from sitegen.stages.reports import MovedEdit
 from sitegen.stages.scorecard_store import wanted_keys
 from sitegen.stages.scoring import model_of
-from sitegen.stages.site_files import Ledger
+from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.size_budget.expected_room import ExpectedRoom
 from sitegen.stages.size_budget.shortening import shorten
 from sitegen.stages.timeline import Timeline, driving_edits, fold
@@ -60,7 +60,9 @@ class Evals(NamedTuple):
     """Ids of the evals whose best output, or its value, is not that of the previous build."""
 
 
-def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, step: Callable[[int], None]) -> Evals:
+def write_evals(
+    timeline: Timeline, memo: Memo, site_files: SiteFiles, pool: Pool, step: Callable[[int], None]
+) -> Evals:
     """Score and write the evals that new commits touched; the records of all others come from the memo."""
     records = {record.summary.info.id: record for record in EVAL_RECORDS.all(memo)}
     pins = pins_of(timeline, memo)
@@ -68,7 +70,7 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, step
     updates = [update._replace(history=under_pins(update.history, pins)) for update in touched]
     updates.sort(key=lambda update: len(update.history.snapshots), reverse=True)  # the longest tasks start first
     room = ExpectedRoom(timeline)
-    tasks = (_task(timeline, memo, ledger, update, room.thinned(update.history)) for update in updates)
+    tasks = (_task(timeline, memo, site_files, update, room.thinned(update.history)) for update in updates)
     new_peaks: set[str] = set()
     failures: list[Problem] = []
     lost_outputs = 0
@@ -78,7 +80,7 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, step
         before = records.pop(eval_id, None)
         if isinstance(done, Problem):
             failures.append(done)
-            _write_failed(timeline, ledger, eval_id, done)
+            _write_failed(timeline, site_files, eval_id, done)
             continue
         lost_outputs += done.lost_outputs
         memo.put_rows(done.cached)
@@ -87,7 +89,7 @@ def write_evals(timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, step
         summary = _with_earlier_decisions(done.record.summary, before, task.first_new)
         record = done.record._replace(summary=_sharing(summary, task.history))
         records[eval_id] = EVAL_RECORDS.keep(memo, eval_id, record)
-        ledger.record(owner(eval_id), done.files)
+        site_files.record(owner(eval_id), done.files)
         room.learn(record.summary, done.files.rows)
     every = [(eval_id, records[eval_id]) for eval_id in sorted(records)]
     return Evals(
@@ -112,11 +114,11 @@ def _with_earlier_decisions(summary: EvalSummary, before: EvalRecord | None, fir
     )
 
 
-def _write_failed(timeline: Timeline, ledger: Ledger, eval_id: str, problem: Problem) -> None:
+def _write_failed(timeline: Timeline, site_files: SiteFiles, eval_id: str, problem: Problem) -> None:
     """Write the only page of an eval that failed."""
-    writer = ledger.writer(owner(eval_id))
+    writer = site_files.writer(owner(eval_id))
     write_in_its_place(writer, timeline.context.renderer(), owner(eval_id), links.eval_trend(eval_id), problem)
-    ledger.record(owner(eval_id), writer.files)
+    site_files.record(owner(eval_id), writer.files)
 
 
 def _eval_of(problem: Problem) -> str:
@@ -134,7 +136,7 @@ def _sharing(summary: EvalSummary, history: EvalHistory) -> EvalSummary:
 
 
 def write_again(
-    timeline: Timeline, memo: Memo, ledger: Ledger, pool: Pool, thinned: Mapping[str, int]
+    timeline: Timeline, memo: Memo, site_files: SiteFiles, pool: Pool, thinned: Mapping[str, int]
 ) -> tuple[Problem, ...]:
     """Replace so many of the oldest reports of these evals, and no others, by short pages.
 
@@ -144,18 +146,19 @@ def write_again(
     longer = []
     for eval_id, count in thinned.items():
         history = under_pins(_history(timeline, memo, eval_id), pins)
-        if not shorten(timeline, memo, ledger, history, count):
+        if not shorten(timeline, memo, site_files, history, count):
             longer.append((history, count))
     # A report that has room again is made from all points before it, so the whole eval is done again.
     tasks = (
-        _task(timeline, memo, ledger, EvalUpdate(history, len(history.snapshots)), count) for history, count in longer
+        _task(timeline, memo, site_files, EvalUpdate(history, len(history.snapshots)), count)
+        for history, count in longer
     )
     failures: list[Problem] = []
     for task, done in pool.map(write_eval, tasks):
         if isinstance(done, Problem):
             failures.append(done)
         else:
-            ledger.replace(owner(task.info.id), done.files)
+            site_files.replace(owner(task.info.id), done.files)
     return tuple(failures)
 
 
@@ -189,7 +192,7 @@ def _moved(timeline: Timeline, eval_id: str) -> tuple[MovedEdit, ...]:
     )
 
 
-def _task(timeline: Timeline, memo: Memo, ledger: Ledger, update: EvalUpdate, thinned: int | None) -> EvalTask:
+def _task(timeline: Timeline, memo: Memo, site_files: SiteFiles, update: EvalUpdate, thinned: int | None) -> EvalTask:
     """The task for one eval. ``thinned``: how many of the oldest reports are short; None: as many as now."""
     history = update.history
     context, info = timeline.context_for(history.id), timeline.info(history)
@@ -200,7 +203,7 @@ def _task(timeline: Timeline, memo: Memo, ledger: Ledger, update: EvalUpdate, th
         edits=driving_edits(timeline, history.id),
         moved=_moved(timeline, history.id),
         first_new=update.first_new,
-        pages=ledger.standing_files(owner(history.id)),
+        pages=site_files.standing_files(owner(history.id)),
         cached=tuple(_cached(memo, history, context, info)),
         thinned=thinned,
         source_folders=_source_folders(timeline, history) if info.source else (),

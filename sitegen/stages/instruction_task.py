@@ -59,7 +59,7 @@ class InstructionDone(NamedTuple):
 
 
 def owner(path: str) -> str:
-    """The owner that the pages of an instruction file have in the ledger."""
+    """The owner of the pages of an instruction file among the files of the site."""
     return f"instruction:{path}"
 
 

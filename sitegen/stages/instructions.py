@@ -28,7 +28,7 @@ from sitegen.stages.engine import Pool
 from sitegen.stages.evals import Evals
 from sitegen.stages.failures import write_in_its_place
 from sitegen.stages.instruction_task import InstructionTask, owner, write_instruction
-from sitegen.stages.site_files import Ledger
+from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.timeline import Timeline
 from sitegen.stages.worker_context import WorkerContext
 from sitegen.text.patch import PatchCounts
@@ -57,7 +57,7 @@ def index_effects(timeline: Timeline, evals: Evals) -> EffectIndex:
 
 
 def write_instructions(
-    timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, pool: Pool, step: Callable[[int], None]
+    timeline: Timeline, evals: Evals, memo: Memo, site_files: SiteFiles, pool: Pool, step: Callable[[int], None]
 ) -> WrittenInstructions:
     """Write the pages of the files that were edited, or of whose edits new outputs show the effects."""
     effects = index_effects(timeline, evals)
@@ -65,20 +65,20 @@ def write_instructions(
     touched = [file for file in timeline.instructions if _is_touched(timeline, evals, effects, file, positions)]
     touched.sort(key=lambda file: len(file.edits), reverse=True)  # the longest tasks start first
     apart = apart_since(timeline.instructions)
-    tasks = (_task(timeline, memo, ledger, effects, file, apart) for file in touched)
+    tasks = (_task(timeline, memo, site_files, effects, file, apart) for file in touched)
     failures: dict[str, Problem] = {}
     for task, done in pool.map(write_instruction, tasks):
         step(len(task.history.edits))
         path = task.history.path
         if isinstance(done, Problem):
             failures[path] = done
-            _write_failed(timeline, ledger, task.history, done)
+            _write_failed(timeline, site_files, task.history, done)
             continue
         counted = zip(task.history.edits, done.counted, strict=True)
         COUNTED_EDITS.keep(memo, path, {_contents(edit, timeline.context): counts for edit, counts in counted})
-        ledger.record(owner(path), done.files)
+        site_files.record(owner(path), done.files)
     for former in _former_names(timeline.instructions, touched):
-        ledger.drop(owner(former))
+        site_files.drop(owner(former))
     changes = [mean_change(effects.effects_of(position)) or 0.0 for position in effects.positions()]
     return WrittenInstructions(
         effects=effects,
@@ -108,13 +108,13 @@ def _file_record(file: InstructionHistory, size: FileSize, index: EffectIndex) -
     return FileRecord(history=file, size=size, decisions=tuple(decisions.items()))
 
 
-def _write_failed(timeline: Timeline, ledger: Ledger, file: InstructionHistory, problem: Problem) -> None:
+def _write_failed(timeline: Timeline, site_files: SiteFiles, file: InstructionHistory, problem: Problem) -> None:
     """Write a page for every edit of a file that failed, because other pages link to them."""
-    writer, renderer = ledger.writer(owner(file.path)), timeline.context.renderer()
+    writer, renderer = site_files.writer(owner(file.path)), timeline.context.renderer()
     edits = (links.edit(file.path, edit.commit.sha) for edit in file.edits)
     for path in (links.instruction(file.path), *edits):
         write_in_its_place(writer, renderer, owner(file.path), path, problem)
-    ledger.record(owner(file.path), writer.files)
+    site_files.record(owner(file.path), writer.files)
 
 
 def _touched_positions(timeline: Timeline, effects: EffectIndex) -> frozenset[int]:
@@ -141,7 +141,12 @@ def _is_touched(
 
 
 def _task(
-    timeline: Timeline, memo: Memo, ledger: Ledger, effects: EffectIndex, file: InstructionHistory, apart: int | None
+    timeline: Timeline,
+    memo: Memo,
+    site_files: SiteFiles,
+    effects: EffectIndex,
+    file: InstructionHistory,
+    apart: int | None,
 ) -> InstructionTask:
     counted = _counted(memo, file)
     return InstructionTask(
@@ -149,7 +154,7 @@ def _task(
         history=file,
         effects=tuple(_effects(memo, effects, edit.commit.position, file.path) for edit in file.edits),
         counted=tuple(counted.get(_contents(edit, timeline.context)) for edit in file.edits),
-        pages=ledger.standing_files(owner(file.path)),
+        pages=site_files.standing_files(owner(file.path)),
         peaks=effects.peaks(file.path),
         folders=literal_prefixes(timeline.config.instructions),
         apart=apart,

@@ -16,13 +16,13 @@ from sitegen.model.timeline import Edit, EvalHistory
 from sitegen.pages.data.search import SHARD, SearchEntry, edit_entry, iteration_entry, shard, shard_of
 from sitegen.stages.cached_kinds import SEARCH_TAIL, SearchTail
 from sitegen.stages.evals import Evals
-from sitegen.stages.site_files import Ledger
+from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.timeline import Timeline
 
 OWNER: Final = "search"
 
 
-def write_search_log(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger) -> int:
+def write_search_log(timeline: Timeline, evals: Evals, memo: Memo, site_files: SiteFiles) -> int:
     """Append the entries of this build. Returns how many entries the log has.
 
     The memo holds the entries of the last shard, so that one more commit reads and writes nothing else.
@@ -31,13 +31,13 @@ def write_search_log(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledge
     log = chain(tail.entries, _new_entries(timeline, evals))
     last: Sequence[SearchEntry] = tail.entries
     count = tail.length - len(last)
-    writer = ledger.writer(OWNER)
+    writer = site_files.writer(OWNER)
     while entries := list(islice(log, SHARD)):
         file = shard(shard_of(count), entries)
         writer.write(OWNER, file.path, file.content)
         count += len(entries)
         last = entries if len(entries) < SHARD else ()
-    ledger.record(OWNER, writer.files, whole=timeline.update.complete)
+    site_files.record(OWNER, writer.files, whole=timeline.update.complete)
     SEARCH_TAIL.keep(memo, "", SearchTail(length=count, entries=tuple(last)))
     return count
 

@@ -20,7 +20,7 @@ from sitegen.stages.evals import Evals
 from sitegen.stages.failures import attempt
 from sitegen.stages.instructions import WrittenInstructions
 from sitegen.stages.search import write_search_log
-from sitegen.stages.site_files import Ledger, Site
+from sitegen.stages.site_files import Site, SiteFiles
 from sitegen.stages.site_pages import SitePages
 from sitegen.stages.size_budget.budget import fit
 from sitegen.stages.timeline import Timeline
@@ -43,25 +43,25 @@ def write_site(
     instructions: WrittenInstructions,
     commits: Commits,
     memo: Memo,
-    ledger: Ledger,
+    site_files: SiteFiles,
     pool: Pool,
 ) -> Site:
     """Write the pages of the site as a whole. ``pool``: for shortening old reports."""
     failures = (*evals.failures, *instructions.failures, *commits.failures)
     problems = (*failures, *_of_history(timeline), *unmatched(timeline, evals), *evals.problems)
-    entries = write_search_log(timeline, evals, memo, ledger)
+    entries = write_search_log(timeline, evals, memo, site_files)
     renderer = timeline.context.renderer()
     pages = SitePages.of(timeline, evals, instructions, commits, memo, entries)
     once = _render_once(renderer, pages, problems)
-    fitted = fit(timeline, evals, memo, ledger, pool, OWNER, sum(len(file.content) for file in once.files))
+    fitted = fit(timeline, evals, memo, site_files, pool, OWNER, sum(len(file.content) for file in once.files))
     failures += (*once.failures, *fitted.failures)
     if more := (*once.failures, *fitted.failures, *fitted.problems):
         problems += more  # the pages that list or count problems change
         once = _render_once(renderer, pages, problems)
-    writer = ledger.writer(OWNER)
+    writer = site_files.writer(OWNER)
     for file in once.files:
         writer.write(OWNER, file.path, file.content)
-    ledger.record(OWNER, writer.files)
+    site_files.record(OWNER, writer.files)
     counts = count_causes(causes_of(problems))
     return Site(
         page=str(timeline.project.out / links.overview()),

@@ -1,4 +1,4 @@
-"""The ledger of an output folder: which files the site has, who owns them, and whether the folder still holds them."""
+"""Records the files of a site: their paths, their owners, and whether the output folder still holds them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _still_installed(extensions: Sequence[InstalledExtension]) -> bool:
     return still_installed(extensions)
 
 
-class Ledger:
+class SiteFiles:
     """Records the files of one output folder while a build brings them up to date."""
 
     def __init__(self, project: Project, claim: Claim, memo: Memo) -> None:
@@ -248,12 +248,11 @@ class Ledger:
         return [row for row in before if row.path not in recorded]
 
 
-class Overlay(Ledger):
-    """The ledger of a build on top of an existing site: only files that differ are written, into a folder of their own.
+class LayerFiles(SiteFiles):
+    """Records the files of a build on top of an existing site: only those that differ are written, to another folder.
 
-    Stages use it like any other ledger. The site below is neither written nor read, and the memo stays as it is. After
-    the build the folder holds the files that the site below lacks or has with other contents; ``gone`` names those
-    that only the site below has.
+    The site below is neither written nor read, and the memo is not changed. After the build the folder holds the files
+    that the site below lacks or has with other contents; ``gone`` names those that only the site below has.
     """
 
     def __init__(self, below: Project, claim_below: Claim, claim: Claim, memo: Memo) -> None:

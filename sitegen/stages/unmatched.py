@@ -48,7 +48,7 @@ def unmatched(timeline: Timeline, evals: Evals) -> tuple[Problem, ...]:
     of_files = tuple(missing.problems())
     of_instructions = tuple(_instructions(timeline, layout, folders))
     return (
-        *_remarks(timeline, layout),
+        *_manifest_remarks(timeline, layout),
         *of_instructions,
         *_unknown_metrics(timeline, layout, summaries),
         *_aliases(shadowed, layout),
@@ -91,7 +91,7 @@ def unmatched_redactions(timeline: Timeline, evals: Evals) -> Iterator[Unmatched
                 )
 
 
-def _remarks(timeline: Timeline, layout: Layout) -> Iterator[Problem]:
+def _manifest_remarks(timeline: Timeline, layout: Layout) -> Iterator[Problem]:
     for remark in timeline.remarks:
         yield Problem(remark.severity, remark.message, remark.fix, path=layout.manifest_path, line=remark.line)
 

@@ -114,7 +114,7 @@ def read_patch(patch: bytes) -> Patch:
     endings = 0
     if mixed:
         hunks, endings = _without_line_endings(hunks)
-    return Patch(counts=_counts(hunks)._replace(words=_words(text)), hunks=hunks, line_endings=endings)
+    return Patch(counts=_counts(hunks)._replace(words=_word_difference(text)), hunks=hunks, line_endings=endings)
 
 
 def _hunks(body: str) -> Iterator[Hunk]:
@@ -183,7 +183,7 @@ def _rough_counts(body: bytes) -> PatchCounts:
     return PatchCounts(len(_ADDED.findall(body)), len(_REMOVED.findall(body)), words=None)
 
 
-def _words(body: str) -> int:
+def _word_difference(body: str) -> int:
     """Counts the words of whole lines: the lines of hunks are cut, and their hidden characters are spelled out."""
     signs = {"+": 1, "-": -1}
     return sum(signs[line[0]] * count_words(line[1:]) for line in body.split("\n") if line[:1] in signs)

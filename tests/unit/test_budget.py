@@ -13,7 +13,7 @@ from sitegen.analysis.memo import PageRow
 from sitegen.model.scorecards import Result
 from sitegen.model.site import Page
 from sitegen.stages.reports import ReportWriter
-from sitegen.stages.site_files import Ledger
+from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.size_budget.budget import Division, divide
 from sitegen.stages.size_budget.expected_room import ExpectedRoom
 from sitegen.stages.size_budget.sizes import ReportSizes
@@ -218,10 +218,10 @@ def test_far_from_the_limit_nothing_is_added_up_but_what_is_new(project, tmp_pat
     project.commit({"evals/b/ground_truth.json": TRUTH, "evals/b/extracted.json": output(3)}, message="Another eval")
     build_site(project.path, tmp_path / "out", jobs=1)
 
-    def asked(ledger: Ledger) -> None:
+    def asked(site_files: SiteFiles) -> None:
         raise AssertionError("all files of the site")
 
-    monkeypatch.setattr(Ledger, "earlier_files", asked)
+    monkeypatch.setattr(SiteFiles, "earlier_files", asked)
     project.commit({"evals/b/extracted.json": output(5)}, message="Again")
     build_site(project.path, tmp_path / "out", jobs=1)
     assert len(reports(tmp_path / "out")) == POINTS
@@ -234,13 +234,13 @@ def test_over_the_limit_every_file_is_looked_at_once_and_then_what_is_new(projec
     limits(project, site_bytes=size_of(out) + 1_000)
     build_site(project.path, out, jobs=1)
     asked: list[int] = []
-    others = Ledger.earlier_files
+    others = SiteFiles.earlier_files
 
-    def counted(ledger: Ledger) -> Iterator[PageRow]:
+    def counted(site_files: SiteFiles) -> Iterator[PageRow]:
         asked.append(step)
-        return others(ledger)
+        return others(site_files)
 
-    monkeypatch.setattr(Ledger, "earlier_files", counted)
+    monkeypatch.setattr(SiteFiles, "earlier_files", counted)
     for step, eval_id in enumerate("abab"):
         files = {f"evals/{eval_id}/extracted.json": output(5 + step), "CLAUDE.md": f"# Rules\n\n{step}\n"}
         project.commit(files, message=f"Again {step}")

@@ -34,6 +34,16 @@ def test_values_with_more_than_three_fields_are_built_by_keyword():
     assert positional == []
 
 
+def test_a_private_function_shares_its_name_with_one_other_module_at_most():
+    modules = defaultdict(set)
+    for file in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("_"):
+                modules[node.name].add(file.relative_to(PACKAGE).as_posix())
+    assert len(modules) > 1000
+    assert {name: sorted(places) for name, places in modules.items() if len(places) > 2} == {}
+
+
 VAGUE = {
     *("came", "made", "said", "told", "one", "each", "some", "found", "brought", "taken", "wanted", "known", "given"),
     *("kept", "shown", "what", "things"),

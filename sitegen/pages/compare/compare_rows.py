@@ -107,10 +107,10 @@ def _net(row: ComparedField, scale: int) -> str:
     tone = "n" if not sure else "u" if row.net > 0 else "d"
     words = "more than chance" if sure else "may be chance"
     drawn = around_zero(low, high, row.net, scale, tone)
-    return f"{drawn}<span class=by>{_count(low)} to {_count(high)}, {words}</span>"
+    return f"{drawn}<span class=by>{_signed_count(low)} to {_signed_count(high)}, {words}</span>"
 
 
-def _count(number: int) -> str:
+def _signed_count(number: int) -> str:
     return f"{'+' if number > 0 else MINUS if number else ''}{abs(number):,}"
 
 

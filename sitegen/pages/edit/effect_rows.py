@@ -183,12 +183,12 @@ def _field_row(row: FieldRow, root: str) -> str:
     passages = ", ".join([f'<a href="#{link.anchor}">{escape(link.label)}</a>' for link in row.passages])
     return (
         f'<tr id="{row.anchor}"><td>{_field_name(row.attribute)}</td>'
-        f'<td class="num fx">{_count(row.fixed, "up")}</td><td class="num bk">{_count(row.broken, "dn")}</td>'
+        f'<td class="num fx">{_flip_count(row.fixed, "up")}</td><td class="num bk">{_flip_count(row.broken, "dn")}</td>'
         f'<td class="pg">{passages or NIL}</td><td class="wrap">{evals}</td></tr>\n'
     )
 
 
-def _count(values: int, tone: str) -> str:
+def _flip_count(values: int, tone: str) -> str:
     return f'<span class="delta {tone}">{values:,}</span>' if values else '<span class="muted">0</span>'
 
 

@@ -72,7 +72,7 @@ def _worse(scored: Sequence[EvalStanding], losses_follow: bool) -> Iterator[Phra
         yield Phrase(", which may be chance")
         if len(behind) > 1:
             yield Phrase(", and ")
-            yield Phrase(_count(len(behind) - 1, "more eval is behind too", "more evals are behind too"), _BEST)
+            yield Phrase(_with_noun(len(behind) - 1, "more eval is behind too", "more evals are behind too"), _BEST)
     yield Phrase(".")
 
 
@@ -129,7 +129,7 @@ def _better(scored: Sequence[EvalStanding]) -> Iterator[Phrase]:
         first = min(scored, key=lambda standing: (standing.newest.values[0] is None, standing.summary.info.id))
         yield from _first_output(first)
         if len(scored) > 1:
-            yield Phrase(f", and {_count(len(scored) - 1, 'more eval has its', 'more evals have theirs')}")
+            yield Phrase(f", and {_with_noun(len(scored) - 1, 'more eval has its', 'more evals have theirs')}")
     elif steps := [(step, standing.summary) for standing in scored for step in standing.summary.steps if _is_up(step)]:
         yield Phrase("No newest output gained anything; the last lasting gain is that of ")
         yield from _last_gain(*max(steps, key=lambda pair: (pair[0].commit.position, pair[0].metrics[0].points)))
@@ -188,7 +188,7 @@ def _distance(standing: EvalStanding) -> Iterator[Phrase]:
         yield output_phrase(standing.summary, standing.best)
 
 
-def _count(number: int, singular: str, plural: str) -> str:
+def _with_noun(number: int, singular: str, plural: str) -> str:
     return f"{number:,} {singular if number == 1 else plural}"
 
 

@@ -86,7 +86,7 @@ def _work(scored: Sequence[EvalStanding], focus: FocusView | None) -> Iterator[P
         yield Phrase("Work on ")
         yield eval_phrase(alike.summary)
         yield Phrase(": ")
-        yield from _alike(alike)
+        yield from _pattern_phrases(alike)
     elif missed:
         target = dict(missed.summary.info.thresholds)[missed.spec.name]
         value = metric_text(missed.newest.values[0] or 0.0, 3, missed.spec.unit)
@@ -124,7 +124,7 @@ def _work(scored: Sequence[EvalStanding], focus: FocusView | None) -> Iterator[P
     yield from _suspects([standing.summary for standing in scored if standing.summary.suspects])
 
 
-def _alike(standing: EvalStanding) -> Iterator[Phrase]:
+def _pattern_phrases(standing: EvalStanding) -> Iterator[Phrase]:
     words = pattern_words(standing.summary.patterns[0], standing.spec, standing.summary.info.nouns)
     yield Phrase(words.share, links.report(standing.summary.info.id, standing.newest.slug) + "#h-ep")
     yield Phrase(words.where)

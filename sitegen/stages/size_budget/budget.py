@@ -18,7 +18,7 @@ from sitegen.config import BuildLimits
 from sitegen.model.problems import Problem
 from sitegen.stages.engine import Pool
 from sitegen.stages.evals import Evals, write_again
-from sitegen.stages.site_files import Ledger
+from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.size_budget.sizes import REPORTS, ReportSizes, Sizes
 from sitegen.stages.size_budget.thinning import SHORT
 from sitegen.stages.timeline import Timeline
@@ -47,25 +47,27 @@ class Division(NamedTuple):
     """Whether sizes of rendered reports decide it; otherwise some reports have to be rendered and measured."""
 
 
-def fit(timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, pool: Pool, owner: str, once: int) -> Fitted:
+def fit(
+    timeline: Timeline, evals: Evals, memo: Memo, site_files: SiteFiles, pool: Pool, owner: str, once: int
+) -> Fitted:
     """Replace as many of the oldest reports by short pages as the limit requires, and no others.
 
     ``owner``: the owner of the files that a site has once, which are not written yet; ``once``: their bytes.
     """
     limits = timeline.config.limits
-    if _surely_fits(timeline, ledger, once):
+    if _surely_fits(timeline, site_files, once):
         memo.forget_sizes(timeline.project.site)
         return Fitted()
-    sizes = Sizes(timeline, evals, memo, ledger, owner)
+    sizes = Sizes(timeline, evals, memo, site_files, owner)
     failures: tuple[Problem, ...] = ()
     certain = False
     while not certain and not failures:
         thinned, certain = divide(sizes.reports(), limits.site_bytes - once - sizes.besides())
         changes = _changes(sizes.reports(), thinned)
-        failures = write_again(timeline, memo, ledger, pool, changes)
+        failures = write_again(timeline, memo, site_files, pool, changes)
         sizes.write_again(changes)
     count = sum(thinned.values())
-    ledger.bound = None if count else sum(section.size for section in sizes.sections().values())
+    site_files.bound = None if count else sum(section.size for section in sizes.sections().values())
     if not count:
         return Fitted(failures=failures)
     return Fitted((_too_large(limits, sizes, once, count),), count, failures)
@@ -108,14 +110,14 @@ def _stepped(count: int, most: int) -> int:
     return min(most, -(-count // step) * step)
 
 
-def _surely_fits(timeline: Timeline, ledger: Ledger, once: int) -> bool:
+def _surely_fits(timeline: Timeline, site_files: SiteFiles, once: int) -> bool:
     """Whether all reports are full and the upper bound is within the limit."""
     complete = timeline.update.complete
-    earlier = 0 if complete else ledger.bound
-    if earlier is None or any(row.full for row in ledger.recorded()):
+    earlier = 0 if complete else site_files.bound
+    if earlier is None or any(row.full for row in site_files.recorded()):
         return False
-    ledger.bound = earlier + sum(row.size for row in ledger.recorded())
-    return ledger.bound + once <= timeline.config.limits.site_bytes
+    site_files.bound = earlier + sum(row.size for row in site_files.recorded())
+    return site_files.bound + once <= timeline.config.limits.site_bytes
 
 
 def _changes(evals: Mapping[str, ReportSizes], thinned: Mapping[str, int]) -> dict[str, int]:

@@ -18,7 +18,7 @@ from sitegen.render.writer import WrittenFiles
 from sitegen.scoring.kinds import scorer, series_specs
 from sitegen.stages.eval_job import owner
 from sitegen.stages.scorecard_store import EvalScorecards
-from sitegen.stages.site_files import Ledger
+from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.size_budget.thinning import first_full, room_key
 from sitegen.stages.timeline import Timeline
 from sitegen.stages.worker_context import WorkerContext
@@ -27,10 +27,10 @@ AT_ONCE: Final = 50
 """Scorecards that are held at a time."""
 
 
-def shorten(timeline: Timeline, memo: Memo, ledger: Ledger, history: EvalHistory, thinned: int) -> bool:
+def shorten(timeline: Timeline, memo: Memo, site_files: SiteFiles, history: EvalHistory, thinned: int) -> bool:
     """Shorten so many of the oldest reports of an eval. False, with nothing done, if a short one must become full."""
     info, context = timeline.info(history), timeline.context_for(history.id)
-    rows = {row.path: row for row in ledger.standing_files(owner(info.id))}
+    rows = {row.path: row for row in site_files.standing_files(owner(info.id))}
     short = {path for path, row in rows.items() if row.full}
     if any(links.report(info.id, at.slug) in short for at in history.snapshots[thinned:]):
         return False
@@ -46,7 +46,7 @@ def shorten(timeline: Timeline, memo: Memo, ledger: Ledger, history: EvalHistory
         files = [rows.pop(address(info.id, at.slug), None) for address in links.REPORT_FILES]
         size = sum(file.size for file in files if file)
         writer.write(full.owner, page.path, renderer.render(page), room_key(full.key), full=size)
-    ledger.replace(owner(info.id), WrittenFiles((*rows.values(), *writer.rows), writer.written))
+    site_files.replace(owner(info.id), WrittenFiles((*rows.values(), *writer.rows), writer.written))
     return True
 
 

@@ -16,7 +16,7 @@ from sitegen.model.series import EvalSummary
 from sitegen.pages import links
 from sitegen.stages.eval_job import owner as owner_of
 from sitegen.stages.evals import Evals
-from sitegen.stages.site_files import Ledger
+from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.size_budget.thinning import UNMEASURED, first_full, report_files
 from sitegen.stages.timeline import Timeline
 
@@ -58,13 +58,13 @@ class OwnerSizes(NamedTuple):
 class Sizes:
     """The sizes of every owner except one, whose few files are not written yet."""
 
-    def __init__(self, timeline: Timeline, evals: Evals, memo: Memo, ledger: Ledger, excluded: str) -> None:
+    def __init__(self, timeline: Timeline, evals: Evals, memo: Memo, site_files: SiteFiles, excluded: str) -> None:
         self._full_reports = timeline.config.limits.reports_kept
         self._complete = timeline.update.complete
         self._summaries = {stored(owner_of(summary.info.id)): summary for summary in evals.summaries}
         self._memo = memo
         self._site = timeline.project.site
-        self._ledger = ledger
+        self._site_files = site_files
         self._excluded = excluded
         stored_sums = {} if self._complete else memo.sizes(self._site)
         self._owners = {name: decode(body, OwnerSizes) for name, body in stored_sums.items()}
@@ -95,12 +95,12 @@ class Sizes:
         """Add up the files of evals that were written a second time."""
         for eval_id in eval_ids:
             name = owner_of(eval_id)
-            self._keep(stored(name), self._of(stored(name), self._ledger.standing_files(name)))
+            self._keep(stored(name), self._of(stored(name), self._site_files.standing_files(name)))
 
     def _begin(self) -> None:
         """Add up all files."""
         rows: dict[str, list[PageRow]] = defaultdict(list)
-        for row in chain(self._ledger.recorded(), () if self._complete else self._ledger.earlier_files()):
+        for row in chain(self._site_files.recorded(), () if self._complete else self._site_files.earlier_files()):
             rows[stored(row.owner)].append(row)
         rows.pop(self._excluded, None)
         self._memo.forget_sizes(self._site)
@@ -109,12 +109,12 @@ class Sizes:
 
     def _go_on(self) -> None:
         """Add up the files that this build recorded."""
-        for owner in self._ledger.owners():
+        for owner in self._site_files.owners():
             name = stored(owner)
-            if self._ledger.is_whole(owner):
-                self._keep(name, self._of(name, self._ledger.standing_files(owner)))
+            if self._site_files.is_whole(owner):
+                self._keep(name, self._of(name, self._site_files.standing_files(owner)))
             else:
-                self._keep(name, self._grown(name, self._ledger.recorded_of(owner)))
+                self._keep(name, self._grown(name, self._site_files.recorded_of(owner)))
 
     def _grown(self, name: str, rows: Iterable[PageRow]) -> OwnerSizes:
         """The sizes of an owner without reports that has these new or changed files."""

@@ -126,7 +126,7 @@ class _InspectReader:
                 for name, value in _named_values(scorer, score.get("value")):
                     scorers[name] = scorer
                     grades.setdefault(name, []).append(self._grade(name, value))
-                    reasons.setdefault(name, []).append(_reason(score, epoch.number, len(sample.epochs)))
+                    reasons.setdefault(name, []).append(_explanation(score, epoch.number, len(sample.epochs)))
                     stated = {key: score[key] for key in ("answer", "metadata") if score.get(key)}
                     details.setdefault(name, []).append({"epoch": epoch.number, "value": value, **stated})
         reduced = {
@@ -185,7 +185,7 @@ def _named_values(scorer: str, value: Value) -> Iterator[tuple[str, Value]]:
         yield scorer, value
 
 
-def _reason(score: Mapping[str, Value], epoch: int, epochs: int) -> str:
+def _explanation(score: Mapping[str, Value], epoch: int, epochs: int) -> str:
     explanation = text(score.get("explanation"))
     return f"{epoch}: {explanation}" if explanation and epochs > 1 else explanation
 
