@@ -13,7 +13,9 @@ from markupsafe import Markup
 from markupsafe import escape as as_markup
 
 from sitegen.html.formats import bounded, breakable, printable
-from sitegen.html.values import DisplayValue
+from sitegen.html.row_cache import RowCache
+from sitegen.html.values import DisplayValue, shown_pair
+from sitegen.model.outcomes import Judgement
 
 LONGEST = 200
 """Most characters of a field path or a document id that are written."""
@@ -34,6 +36,15 @@ def value_cell(display: DisplayValue) -> str:
     """A table cell with a value; only one that is not ASCII can run from right to left."""
     content = value(display)
     return f"<td>{content}" if content.isascii() else f"<td dir=auto>{content}"
+
+
+def _value_cells(judgement: Judgement) -> str:
+    expected, actual = shown_pair(judgement)
+    return value_cell(expected) + value_cell(actual)
+
+
+value_cells: Final = RowCache(_value_cells)
+"""Two table cells: the expected and the actual value of a judgement."""
 
 
 def where(path: str, document: str, *, extra: bool, file: str = "") -> str:

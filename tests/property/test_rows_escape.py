@@ -1,6 +1,8 @@
 """Table bodies that are written as f-strings are as safe as if Jinja had written them."""
 
+from decimal import Decimal
 from html.parser import HTMLParser
+from typing import get_args
 
 import jinja2
 from hypothesis import given, settings
@@ -8,9 +10,10 @@ from hypothesis import strategies as st
 from markupsafe import escape
 
 from sitegen.html import cells, formats
-from sitegen.html.values import DisplayValue
+from sitegen.html.row_cache import ROWS, RowCache
+from sitegen.html.values import DisplayValue, shown_pair
 from sitegen.model.metrics import Counts, MetricSpec, Nouns
-from sitegen.model.outcomes import ERROR_TYPES
+from sitegen.model.outcomes import ERROR_TYPES, Judgement, Outcome
 from sitegen.model.panels import AlignmentRow
 from sitegen.model.scorecards import DocumentScore, FieldScore
 from sitegen.pages import links
@@ -45,6 +48,7 @@ SHOWN = st.builds(
 SPECS = st.builds(MetricSpec, name=TEXTS, label=TEXTS, explanation=TEXTS, higher_is_better=st.booleans())
 BY = st.sampled_from([None, "key", "position", "agreement"])
 CHANGES = st.none() | st.floats(-1, 1)
+OUTCOMES = get_args(Outcome)
 JINJA = jinja2.Environment(autoescape=True)
 
 
@@ -196,6 +200,33 @@ def test_a_discrepancy_shows_its_values_as_text_and_adds_no_element(
     for shown in (row.expected, row.actual):
         joined = "".join(_clean(span.text) for span in shown.spans)
         assert (joined or ("" if shown.spans else _clean(shown.absent))) in read.text
+
+
+VALUES = st.none() | st.booleans() | st.integers(0, 1) | st.sampled_from([Decimal("1"), Decimal("1.0")]) | TEXTS
+
+
+@given(
+    st.lists(st.builds(Judgement, TEXTS, TEXTS, TEXTS, st.sampled_from(OUTCOMES), VALUES, VALUES, TEXTS), max_size=5)
+)
+def test_kept_cells_of_values_are_those_of_the_value_itself_and_never_of_an_equal_one(judged: list[Judgement]) -> None:
+    pages = [judged, judged, [judgement._replace() for judgement in judged]]
+    plain = ["".join(map(cells.value_cell, shown_pair(judgement))) for judgement in judged]
+    assert [[cells.value_cells(judgement) for judgement in page] for page in pages] == [plain] * 3
+
+
+def test_few_rows_are_kept_and_none_that_is_long() -> None:
+    written: list[str] = []
+
+    def write(text: str) -> str:
+        written.append(text)
+        return text
+
+    cache, long, short = RowCache(write), "x" * 3000, ["a", "b"]
+    assert [*map(cache, [long, *short, long, *short])] == [long, *short] * 2
+    assert written == [long, *short, long]
+    others = [f"c{n}" for n in range(2 * ROWS)]
+    assert [*map(cache, [*others, *short])] == [*others, *short]
+    assert written[4:] == [*others, *short]
 
 
 @given(st.lists(st.builds(FateRow, TEXTS, TEXTS, NUMBERS, NUMBERS, NUMBERS, NUMBERS), max_size=3), st.integers(0, 1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -22,6 +23,22 @@ _STEP: Final = re.compile(r'\[\d+\]|\["(?:[^"\\]|\\.)*"\]|\.?[^.\[]+')
 _DEEPEST: Final = 12
 """Levels of the tree; what lies deeper is named by its path."""
 _CORRECT: Final = ("correct", "true_negative")
+_WHOLE: Final = {EXTRA_ITEM: "extra", MISSING_ITEM: "missing"}
+
+
+class TreePlace(NamedTuple):
+    """Where a value stands in the tree."""
+
+    nodes: tuple[str, ...]
+    """Keys of the nodes above it, the outermost first; an extra item has another key than the expected item there."""
+    name: str
+    """Below the innermost node."""
+    items: tuple[int, ...]
+    """Which of the nodes are list items."""
+    item_name: str
+    """The name of the innermost of them."""
+    whole: str
+    """``missing`` or ``extra`` if only one side has that item."""
 
 
 class TreeNode:
@@ -40,6 +57,15 @@ class TreeNode:
         self.judged = 0
         self.whole = ""
         """``missing`` or ``extra`` for a list item that only one side has."""
+
+    def count(self) -> None:
+        """Count the values, once all of them are there."""
+        for node in self.nodes.values():
+            node.count()
+        below = self.nodes.values()
+        self.judged = len(self.values) + sum(node.judged for node in below)
+        wrong = sum(judgement.outcome not in _CORRECT for _, judgement in self.values)
+        self.errors = wrong + sum(node.errors for node in below)
 
 
 class SourcePicture(NamedTuple):
@@ -113,37 +139,66 @@ def value_tree(judgements: Iterable[Judgement], result: Result) -> TreeNode:
     }
     several = len(result.scorecard.documents) > 1
     root = TreeNode("")
+    nodes: dict[tuple[str, ...], TreeNode] = {(): root}
     for judgement in judgements:
-        wrong = judgement.outcome not in _CORRECT
-        node = root
-        way = [root]
-        if several:
-            node = root.nodes.setdefault(judgement.document, TreeNode(judgement.document or "—"))
-            way.append(node)
-        steps = _STEP.findall(judgement.path)[:_DEEPEST]
-        items = [depth for depth, step in enumerate(steps[:-1]) if step[1:-1].isdigit()]
-        path = ""
-        for depth, step in enumerate(steps[:-1]):
-            path += step
-            extra = judgement.note == EXTRA_ITEM and items[-1:] == [depth]
-            key = f"{step}+" if extra else step
-            if key not in node.nodes:
-                node.nodes[key] = TreeNode(_name(judgement, path) if depth in items else step.removeprefix("."))
-                node.nodes[key].pair = None if extra else pairs.get((judgement.document, path))
-            node = node.nodes[key]
-            way.append(node)
-            if items[-1:] == [depth]:
-                node.name = _name(judgement, path)
-                if extra or judgement.note == MISSING_ITEM:
-                    node.whole = "extra" if extra else "missing"
-        node.values.append((judgement.path[len(path) :].removeprefix("."), judgement))
-        for above in way:
-            above.judged += 1
-            above.errors += wrong
+        note = judgement.note if judgement.note in _WHOLE else ""
+        place = _place(judgement.path, judgement.label, note)
+        above: tuple[str, ...] = (judgement.document,) if several else ()
+        way = (*above, *place.nodes)
+        node = nodes.get(way)
+        if node is None:
+            if above not in nodes:
+                nodes[above] = root.nodes[judgement.document] = TreeNode(judgement.document or "—")
+            node = _add_nodes(nodes, above, place, judgement, pairs)
+        if place.items:
+            item = node if len(place.nodes) == place.items[-1] + 1 else nodes[way[: len(above) + place.items[-1] + 1]]
+            item.name = place.item_name
+            item.whole = place.whole or item.whole
+        node.values.append((place.name, judgement))
+    root.count()
     return root
 
 
-def _name(judgement: Judgement, path: str) -> str:
-    """The path with list items by their names, where the rest of the path has none."""
-    rest = judgement.path[len(path) :]
-    return judgement.label.removesuffix(rest) if judgement.label.endswith(rest) else path
+def _add_nodes(
+    nodes: dict[tuple[str, ...], TreeNode],
+    above: tuple[str, ...],
+    place: TreePlace,
+    judgement: Judgement,
+    pairs: Mapping[tuple[str, str], ItemPair],
+) -> TreeNode:
+    """The innermost node above a value; those that are not there yet are added."""
+    node, path = nodes[above], ""
+    for depth, key in enumerate(place.nodes):
+        step = key[:-1] if place.whole == "extra" and depth == place.items[-1] else key
+        path += step
+        way = (*above, *place.nodes[: depth + 1])
+        if way not in nodes:
+            name = _name(judgement.path, judgement.label, path) if depth in place.items else step.removeprefix(".")
+            nodes[way] = node.nodes[key] = TreeNode(name)
+            nodes[way].pair = None if key != step else pairs.get((judgement.document, path))
+        node = nodes[way]
+    return node
+
+
+@lru_cache(maxsize=8192)
+def _place(path: str, label: str, note: str) -> TreePlace:
+    """The place of a value. Cached, because the next output has most values at the same places."""
+    steps = _STEP.findall(path)[:_DEEPEST][:-1]
+    items = tuple(depth for depth, step in enumerate(steps) if step[1:-1].isdigit())
+    inside = len("".join(steps))
+    item = "".join(steps[: items[-1] + 1]) if items else ""
+    if items and note == EXTRA_ITEM:
+        steps[items[-1]] += "+"
+    return TreePlace(
+        nodes=tuple(steps),
+        name=path[inside:].removeprefix("."),
+        items=items,
+        item_name=_name(path, label, item),
+        whole=_WHOLE.get(note, "") if items else "",
+    )
+
+
+def _name(path: str, label: str, above: str) -> str:
+    """The path ``above`` with list items by their names, where the rest of the path has none."""
+    rest = path[len(above) :]
+    return label.removesuffix(rest) if label.endswith(rest) else above

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from sitegen.html.cells import LONGEST, text, value_cell
+from sitegen.html.cells import LONGEST, text, value_cells
 from sitegen.html.formats import bounded
-from sitegen.html.values import shown_pair
 from sitegen.model.metrics import Nouns
 from sitegen.model.outcomes import Judgement
 from sitegen.pages.labels import ERROR_LABELS
@@ -78,11 +77,9 @@ def source_line(note: SourceNote) -> str:
 
 
 def _value_row(name: str, judgement: Judgement) -> str:
-    expected, actual = shown_pair(judgement)
     kind = judgement.outcome
-    label = ERROR_LABELS.get(kind)  # type: ignore[arg-type]
-    mark = f"<span class=vh> {label}</span>" if label else ""
-    wrong = " class=w" if label else ""
     if kind == "true_negative":
         return f"<tr><th scope=row>{text(name)}<td><i>blank</i><td><i>blank</i>"
-    return f"<tr{wrong}><th scope=row>{text(name)}{mark}{value_cell(expected)}{value_cell(actual)}"
+    if kind == "correct":
+        return f"<tr><th scope=row>{text(name)}{value_cells(judgement)}"
+    return f"<tr class=w><th scope=row>{text(name)}<span class=vh> {ERROR_LABELS[kind]}</span>{value_cells(judgement)}"
