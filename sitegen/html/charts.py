@@ -4,13 +4,16 @@ x is the index of a point, y runs from 0 (the metric's highest value) to 1000 (i
 with ``preserveAspectRatio="none"`` and keeps its line width with ``vector-effect`` (in the style sheet), so that the
 charts scale, print as vectors and need no script. The script zooms by changing a ``viewBox``; it draws no line.
 
+A chart of very many points is not wide enough to show them. It draws groups of the older ones, each by its extreme
+values (``extremes``), and the newest ones as they are.
+
 Cells of a heat map are strokes one row high, each relative to the end of the one before it. With hundreds of points
 there are tens of thousands of cells; as rectangles they would take three times the bytes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import groupby
 from math import ceil, floor, log10
@@ -80,13 +83,14 @@ def spark(values: Sequence[float | None], scale: Ends | None = None) -> Spark:
     low, high = scale or (min(defined), max(defined))
     span = high - low or 1.0
     columns, height = _point_columns(len(values)), SPARK_HEIGHT - 2 * SPARK_PAD
+    drawn = extremes(values, ceil(len(values) / (2 * SPARK_WIDTH)))
 
     line, area, end = [], [], SparkPlace(0.0, 0.0)
-    for run in _defined_stretches(values):
+    for run in _defined_stretches(values, drawn):
         places = [(columns[index], tenths(SPARK_PAD + height * (1 - (value - low) / span))) for index, value in run]
-        drawn = "L".join([f"{across} {down}" for across, down in places])
-        line.append(f"M{drawn}")
-        area.append(f"M{drawn}L{places[-1][0]} {SPARK_HEIGHT}L{places[0][0]} {SPARK_HEIGHT}Z")
+        edge = "L".join([f"{across} {down}" for across, down in places])
+        line.append(f"M{edge}")
+        area.append(f"M{edge}L{places[-1][0]} {SPARK_HEIGHT}L{places[0][0]} {SPARK_HEIGHT}Z")
         end = SparkPlace(float(places[-1][0]), float(places[-1][1]))
     return Spark(line="".join(line), area="".join(area), end=end)
 
@@ -103,10 +107,47 @@ def _point_columns(points: int) -> tuple[str, ...]:
     return tuple(tenths(SPARK_PAD + width * (index / (points - 1) if points > 1 else 1)) for index in range(points))
 
 
-def line(values: Sequence[float | None], low: float = 0.0, high: float = 1.0) -> ChartLine:
-    """The path of a metric: a gap where it is undefined, a dot where a value has no defined neighbour."""
+def extremes(values: Sequence[float | None], size: int, newest: int = 0) -> Sequence[int]:
+    """The indices that a line through many values is drawn through.
+
+    These are all of the ``newest``, and of each group of ``size`` older ones the least, the largest and the last
+    value, and one that is undefined. So each end of the line is a value, no peak is lost, and a gap stays a gap.
+    """
+    if size <= 1:
+        return range(len(values))
+    drawn: set[int] = {0, *range(len(values) - newest, len(values))}
+    for group in groups(len(values) - newest, size):
+        defined = [index for index in group if values[index] is not None]
+        if defined:
+            value_at: Callable[[int], float] = values.__getitem__  # type: ignore[assignment]
+            drawn |= {min(defined, key=value_at), max(defined, key=value_at), defined[-1]}
+        if len(defined) < len(group):
+            drawn.add(next(index for index in group if values[index] is None))
+    return sorted(drawn)
+
+
+def groups(count: int, size: int) -> Iterator[range]:
+    """The indices below ``count`` in groups of ``size``, of which the first may be smaller."""
+    return (range(max(0, end - size), end) for end in range(count % size or size, count + 1, size))
+
+
+def first_of_groups(places: Iterable[int], older: int, size: int) -> Iterable[int]:
+    """The first of the places in each group of ``size`` older ones, and every one that is not older."""
+    first: dict[int, int] = {}
+    for place in places:
+        first.setdefault(place if place >= older else (place - older) // size, place)
+    return first.values()
+
+
+def line(
+    values: Sequence[float | None], low: float = 0.0, high: float = 1.0, drawn: Iterable[int] | None = None
+) -> ChartLine:
+    """The path of a metric: a gap where it is undefined, a dot where a value has no defined neighbour.
+
+    ``drawn``: the indices that it is drawn through; None for all.
+    """
     path, lone = [], []
-    for run in _defined_stretches(values):
+    for run in _defined_stretches(values, drawn):
         if len(run) == 1:
             lone.append(f"M{run[0][0]} {y(run[0][1], low, high):g}h0")
         else:
@@ -114,15 +155,31 @@ def line(values: Sequence[float | None], low: float = 0.0, high: float = 1.0) ->
     return ChartLine("".join(path), "".join(lone))
 
 
-def dots(values: Sequence[float | None], low: float = 0.0, high: float = 1.0) -> str:
+def dots(
+    values: Sequence[float | None], low: float = 0.0, high: float = 1.0, drawn: Iterable[int] | None = None
+) -> str:
     """Each defined value as a segment of length zero: with round caps that is a circle which does not stretch."""
-    return "".join(f"M{index} {y(value, low, high):g}h0" for index, value in enumerate(values) if value is not None)
+    runs = _defined_stretches(values, drawn)
+    return "".join(f"M{index} {y(value, low, high):g}h0" for run in runs for index, value in run)
 
 
-def band(spans: Sequence[Ends | None], low: float = 0.0, high: float = 1.0) -> str:
-    """The area between the ends of the spans: a gap where there is none, a strip where a span has no neighbour."""
-    lower = _defined_stretches([span and span.low for span in spans])
-    upper = _defined_stretches([span and span.high for span in spans])
+def band(spans: Sequence[Ends | None], low: float = 0.0, high: float = 1.0, size: int = 1, newest: int = 0) -> str:
+    """The area between the ends of the spans: a gap where there is none, a strip where a span has no neighbour.
+
+    Of each group of ``size`` spans older than the ``newest`` it is the envelope, which stands at the group's end.
+    """
+    spans, drawn = list(spans), list(range(len(spans)))
+    if size > 1:
+        drawn = drawn[len(spans) - newest :]
+        ends = []
+        for group in groups(len(spans) - newest, size):
+            inside = [span for index in group if (span := spans[index])]
+            if inside:
+                spans[group[-1]] = Ends(min(span.low for span in inside), max(span.high for span in inside))
+            ends.append(group[-1])
+        drawn = ends + drawn
+    lower = _defined_stretches([span and span.low for span in spans], drawn)
+    upper = _defined_stretches([span and span.high for span in spans], drawn)
     paths = []
     for below, above in zip(map(_widened_to_strip, lower), map(_widened_to_strip, upper), strict=True):
         edge = [f"{index:g} {y(value, low, high):g}" for index, value in (*above, *reversed(below))]
@@ -137,10 +194,13 @@ def _widened_to_strip(run: Sequence[tuple[float, float]]) -> Sequence[tuple[floa
     return (index - STRIP, value), (index + STRIP, value)
 
 
-def staircase(values: Sequence[float | None], low: float = 0.0, high: float = 1.0) -> str:
+def staircase(
+    values: Sequence[float | None], low: float = 0.0, high: float = 1.0, drawn: Iterable[int] | None = None
+) -> str:
     """A line that keeps its level until the next value that differs; it begins at the first defined value."""
     path, level = "", None
-    for index, value in enumerate(values):
+    for index in range(len(values)) if drawn is None else drawn:
+        value = values[index]
         if value is None or value == level:
             continue
         place = f"{y(value, low, high):g}"
@@ -149,18 +209,18 @@ def staircase(values: Sequence[float | None], low: float = 0.0, high: float = 1.
     return f"{path}H{len(values) - 1}" if path else ""
 
 
-def stack(rows: Sequence[Sequence[int]], top: float) -> tuple[str, ...]:
+def stack(rows: Sequence[Sequence[int]], top: float, places: Iterable[float] | None = None) -> tuple[str, ...]:
     """Stacked bars, one path for each column of ``rows``; ``top`` is the count at the upper edge.
 
-    Bars are strokes, as wide as ``bar_width`` says: half the bytes of rectangles.
+    Bars are strokes, as wide as ``bar_width`` says: half the bytes of rectangles. ``places``: their x coordinates.
     """
     paths: list[list[str]] = [[] for _ in rows[0]] if rows else []
-    for index, row in enumerate(rows):
+    for index, row in zip(range(len(rows)) if places is None else places, rows, strict=True):
         below = 0
         for path, value in zip(paths, row, strict=True):
             if value:
                 low, high = 1000 - 1000 * below / top, 1000 - 1000 * (below + value) / top
-                path.append(f"M{index} {round(low, 1):g}V{round(high, 1):g}")
+                path.append(f"M{index:g} {round(low, 1):g}V{round(high, 1):g}")
             below += value
     return tuple("".join(path) for path in paths)
 
@@ -190,10 +250,13 @@ def percent(part: float, whole: float) -> str:
     return f"{100 * part / whole:.2f}%"
 
 
-def _defined_stretches(values: Sequence[float | None]) -> Iterator[list[tuple[int, float]]]:
-    """Runs of (index, value) without an undefined value between them."""
+def _defined_stretches(
+    values: Sequence[float | None], drawn: Iterable[int] | None = None
+) -> Iterator[list[tuple[int, float]]]:
+    """Runs of (index, value) without an undefined value between them, of the values that are drawn."""
     run: list[tuple[int, float]] = []
-    for index, value in enumerate(values):
+    for index in range(len(values)) if drawn is None else drawn:
+        value = values[index]
         if value is not None:
             run.append((index, value))
         elif run:

@@ -79,6 +79,11 @@ badge = _of_eval("badges/{}.svg")  # an eval's headline as a picture
 badge_data = _of_eval("badges/{}.json")  # the same for services that draw badges
 
 
+def trend_rows(eval_id: str) -> str:
+    """The older iterations of an eval, which its trend page loads only when they are asked for."""
+    return f"evals/{slug(eval_id)}/index.js"
+
+
 def compare_piece(eval_id: str, number: int) -> str:
     """The cells of some points of an eval, which its compare page loads."""
     return f"evals/{slug(eval_id)}/compare-{number}.js"

@@ -25,7 +25,8 @@ from sitegen.pages.compare.page import compare_page
 from sitegen.pages.field.page import field_page, field_work
 from sitegen.pages.overview.focus import focus_of
 from sitegen.pages.suspect_truth import suspect_truth_page
-from sitegen.pages.trend.page import trend_page
+from sitegen.pages.trend.older_rows import older_rows
+from sitegen.pages.trend.page import TrendView, trend_page
 from sitegen.render.environment import Renderer
 from sitegen.render.writer import Writer, digest
 from sitegen.scoring.kinds import scorer
@@ -50,7 +51,10 @@ def eval_pages(
 
     ``columns``: the columns of the ground truth, with the fields that they are mapped to.
     """
-    yield trend_page(series, steps, len(summary.suspects), columns, summary.patterns)
+    trend = trend_page(series, steps, len(summary.suspects), columns, summary.patterns)
+    yield trend
+    if isinstance(trend.view, TrendView) and (rows := older_rows(trend.view)):
+        yield rows
     if len(series.points) > 1:
         data = compare_data(series, steps)
         yield compare_page(series, data)

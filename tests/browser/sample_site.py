@@ -34,7 +34,8 @@ from sitegen.pages.problems import problems_page
 from sitegen.pages.regressions.page import regressions_page
 from sitegen.pages.report import ReportView, report_page
 from sitegen.pages.report.rows_file import rows_file
-from sitegen.pages.trend.page import trend_page
+from sitegen.pages.trend.older_rows import older_rows
+from sitegen.pages.trend.page import TrendView, trend_page
 from sitegen.render.environment import Renderer
 from sitegen.render.summary import summary_file
 from tests import pages_sample as sample
@@ -215,6 +216,8 @@ def write(folder: Path, renderer: Renderer) -> None:
     for page in (*more_pages(), *pages()):
         _write(folder / page.path, renderer.render(page))
         if isinstance(page.view, ReportView) and (rows := rows_file(page.view)):
+            _write(folder / rows.path, rows.content)
+        if isinstance(page.view, TrendView) and (rows := older_rows(page.view)):
             _write(folder / rows.path, rows.content)
     for file in (*raw_files(), *renderer.assets()):
         _write(folder / file.path, file.content)

@@ -1,6 +1,7 @@
 """The chart of the trend page under the hands of a reader."""
 
 import re
+from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
@@ -191,3 +192,45 @@ def test_iterations_sort_by_the_cells_that_they_broke(visit):
     numbers = [int(count) for count in counts if count]
     assert numbers == sorted(numbers, reverse=True)
     assert len(set(numbers)) > 3
+
+
+LONG = "evals/manifests/index.html"
+
+
+def test_a_long_chart_loads_its_older_iterations_when_one_is_pointed_at(visit):
+    page = visit(LONG)
+    count = page.locator("section:has(.iters) [data-count]")
+    expect(count).to_have_text("25 shown, 500 rows")
+    labels = page.locator(".xa text").all_text_contents()
+    assert (labels[0], labels[-1]) == ("1 · 5 Jan", "500 · 13 Dec")
+    rows = page.locator("table.iters tbody tr")
+    assert (rows.count(), page.locator(".stack.grouped").count()) == (200, 1)
+    page.locator("[data-chart]").focus()
+    page.keyboard.press("Home")
+    expect(page.locator("[data-chart] [aria-live]")).to_contain_text("Point 1 of 500, iteration-001")
+    assert (rows.count(), page.locator(".stack.grouped").count(), page.locator("[data-rest]").count()) == (500, 0, 0)
+
+
+def test_a_zoom_into_older_iterations_and_a_filter_are_kept_in_the_address_of_a_long_page(visit):
+    page = visit(f"{LONG}#x=11-40&q=iteration-012")
+    row = page.locator("table.iters tbody tr:visible")
+    expect(row).to_have_count(1)
+    expect(row).to_contain_text("iteration-012")
+    expect(page.locator(".xa text").first).to_contain_text("11")
+
+
+def test_the_iteration_after_an_old_one_is_looked_up_among_the_older_rows(site: Path, visit):
+    (site / "evals/manifests/0013.html").write_bytes((site / "evals/waybills/0059.html").read_bytes())
+    page = visit("evals/receipts/index.html")
+    page.evaluate("() => { location.href = '../manifests/index.html#after=0012'; }")
+    page.wait_for_url(re.compile(r"manifests/0013\.html$"))
+
+
+def test_a_long_page_without_scripts_says_what_it_leaves_out_and_where_it_is(visit):
+    page = visit(LONG, java_script_enabled=False)
+    rest = page.locator("[data-rest]")
+    assert rest.inner_text() == "The newest 200 of 500 rows are drawn. All are in the data: JSON, CSV."
+    assert [link.get_attribute("href") for link in rest.locator("a").all()] == [
+        "../../data/evals/manifests.json",
+        "../../data/evals/manifests.csv",
+    ]

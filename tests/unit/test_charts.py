@@ -119,12 +119,39 @@ def test_the_chart_of_sixty_points_marks_what_was_broken_edited_and_scored_again
     assert [tick.text for tick in chart.days][::6] == ["1 · 5 Jan", "60 · 17 Sep"]
 
 
-def test_the_chart_of_five_hundred_points_keeps_every_value():
-    chart = trend_chart.trend(sample.view_of(trend_page(sample.long())))
-    values = chart.island["values"]
-    assert isinstance(values, list)
-    assert [len(column) for column in values] == [500, 500, 500]
-    assert chart.linked == ()
+def test_a_long_line_goes_through_the_extremes_of_each_group_and_through_all_of_the_newest():
+    values = [5, 1, 9, 3, None, 7, 7, 2, 4, 4]
+    assert charts.extremes(values, 4, 2) == [0, 1, 2, 3, 4, 5, 7, 8, 9]
+    assert charts.extremes([1, 2, 3, 4, 5, 6, 7], 3, 0) == [0, 1, 3, 4, 6]  # the first group is the smaller one
+    assert charts.extremes(values, 1, 2) == range(10)
+    assert charts.line(values, 0, 10, charts.extremes(values, 4, 2)).path == (
+        "M0 500L1 900L2 100L3 700M5 300L7 800L8 600L9 600"
+    )
+
+
+def test_a_long_band_is_the_envelope_of_each_group():
+    spans = [Ends(0.5, 0.6), Ends(0.2, 0.4), None, None, Ends(0.3, 0.9)]
+    assert (
+        charts.band(spans, size=2, newest=1)
+        == "M0.95 400L1.05 400L1.05 800L0.95 800ZM3.95 100L4.05 100L4.05 700L3.95 700Z"
+    )
+
+
+def test_the_first_mark_of_each_group_is_drawn_and_every_newer_one():
+    assert list(charts.first_of_groups([0, 2, 3, 4, 7, 8, 9], 8, 4)) == [0, 4, 8, 9]
+
+
+def test_a_long_chart_draws_the_newest_two_hundred_and_groups_the_others():
+    view = sample.view_of(trend_page(sample.long()))
+    chart, whole = trend_chart.trend(view), trend_chart.trend(view, whole=True)
+    assert chart.lines == whole.lines  # both values of each pair
+    assert (re.findall(r"M(\d+) ", "".join(chart.errors))[0], chart.linked) == ("300", ())
+    assert (re.findall(r"M([\d.]+) ", chart.grouped_errors[0])[:3], chart.grouped_bar) == (["0", "1", "2"], 1.0)
+    columns: Any = (chart.island, whole.island)
+    for name in ("values", "now", "changes"):
+        newest, every = (island[name] for island in columns)
+        assert [column[300:] for column in every] == newest
+    assert [len(island["spans"]) for island in columns] == [200, 500]
 
 
 def test_the_range_reaches_to_round_numbers_beyond_all_values_and_targets():

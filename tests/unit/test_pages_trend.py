@@ -1,11 +1,14 @@
 """The trend page of an eval as a view."""
 
+import json
 import re
+from typing import Any
 
 from markupsafe import Markup
 
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.analysis.noise.repeats import repeated
+from sitegen.analysis.regressions import steps_of
 from sitegen.model.cells import Flips
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import Counts, MetricSpec
@@ -16,7 +19,8 @@ from sitegen.model.timeline import Edit
 from sitegen.pages import links
 from sitegen.pages.changes import DisplayedChange, Flipped, Part
 from sitegen.pages.trend import trend_rows
-from sitegen.pages.trend.page import trend_page
+from sitegen.pages.trend.older_rows import older_rows
+from sitegen.pages.trend.page import TrendView, trend_page
 from sitegen.pages.trend.panels import HEAT_ROWS, HeatRow, LastChange, repeats_view
 from sitegen.project import Options
 from sitegen.questions.study import read_series
@@ -219,21 +223,60 @@ def test_one_point_has_no_last_change():
     assert sample.view_of(trend_page(sample.series(1))).last is None
 
 
-def test_the_page_of_hundreds_of_points_stays_within_its_budget():
-    series = sample.long(680)
-    points = tuple(point._replace(delta=point.delta and _by_outputs(point.delta)) for point in series.points)
-    page = renderer_of(sample.SITE).render(trend_page(series._replace(points=points)))
-    assert len(page) < 400_000
+def _ten_thousand() -> TrendView:
+    """The view of the sample, its points again and again."""
+    view: TrendView = sample.view_of(trend_page(sample.series(), steps_of(sample.series())))
 
+    def again(few: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (few * 10_000)[:10_000]
 
-def _by_outputs(delta: Delta) -> Delta:
-    """As most changes are: the outputs alone made them."""
-    return delta._replace(
-        metrics=tuple(
-            one._replace(parts=None if one.change is None else DeltaParts(one.change, 0.0, 0.0))
-            for one in delta.metrics
-        )
+    step, points = view.steps[0], again(view.points)
+    return view._replace(
+        points=tuple(point._replace(file=f"{index:04}.html") for index, point in enumerate(points)),
+        clocks=view.clocks._replace(values=again(view.clocks.values)),
+        best_so_far=again(view.best_so_far),
+        heat=view.heat._replace(shares=tuple(map(again, view.heat.shares))),
+        steps=tuple(step._replace(at=index) for index in range(40, 10_000, 40)),
     )
+
+
+def test_the_page_of_ten_thousand_iterations_is_no_larger_than_that_of_hundreds_and_counts_what_it_leaves_out():
+    view = _ten_thousand()
+    page = renderer_of(sample.SITE).render(trend_page(sample.series())._replace(view=view)).decode()
+    assert len(page) < 400_000
+    words = " ".join(Markup(page).striptags().split())
+    for sentence in (
+        "The newest 200 of 10,000 rows are drawn.",
+        "The newest 200 iterations are drawn one by one, the 9,800 before them in groups",
+        "steps of the level: the newest 100 of 249",
+    ):
+        assert sentence in words
+    assert re.findall(r"<tr><td><div><a href=(\d+)", page) == [str(index) for index in range(9999, 9799, -1)]
+    assert 'data-rows="index.js" data-loadable="9800"' in page
+
+
+def test_the_file_beside_a_long_page_has_every_older_row_and_every_value_of_the_chart():
+    view = _ten_thousand()
+    file = older_rows(view)
+    assert file is not None
+    assert file.path == "evals/waybills/index.js"
+    script = r"\(self\.ROWS=self\.ROWS\|\|\[\]\)\.push\((.*)\);\n\(self\.CHART=self\.CHART\|\|\[\]\)\.push\((.*)\);\n"
+    content = re.fullmatch(script, file.content.decode("ascii"))
+    assert content is not None
+    rows, (paths, values) = map(json.loads, content.groups())
+    assert re.findall(r"<tr><td><div><a href=(\d+)", rows) == [f"{index:04}" for index in range(9799, -1, -1)]
+    assert [len(values["values"][k]) for k in range(3)] == [10_000] * 3
+    assert (len(values["now"][0]), len(values["spans"]), len(values["by_outputs"])) == (10_000,) * 3
+    defined = sum(point.values[0] is not None for point in view.points)
+    assert (paths[".then .ln"][-1] + paths[".then .lone"][-1]).replace("L", "M").count("M") == defined
+    assert sum(path.count("V") for path in paths[".stack:not(.grouped) path"]) == sum(
+        count > 0 for point in view.points for count in point.errors
+    )
+
+
+def test_a_page_with_all_its_rows_has_no_file_beside_it():
+    view = sample.view_of(trend_page(sample.series()))
+    assert (view.older, older_rows(view)) == (0, None)
 
 
 def test_fields_that_flip_under_unchanged_instructions_are_named(demo, tmp_path):

@@ -13,7 +13,13 @@ for (const link of $$("a[data-listed]")) {
 
 const after = new URLSearchParams(location.hash.slice(1)).get("after");
 const listed = after ? $$("table.iters tbody tr, table.edits tbody tr") : []; // newest first
+const followTo = rows => {
+  const next = rows[rows.findIndex(row => fileOf($("a", row).getAttribute("href")) === after) - 1];
+  location.replace(next ? $("a", next).href : `#${rows[0].closest("section").getAttribute("aria-labelledby")}`);
+};
 if (listed.length) {
-  const next = listed[listed.findIndex(row => fileOf($("a", row).getAttribute("href")) === after) - 1];
-  location.replace(next ? $("a", next).href : `#${listed[0].closest("section").getAttribute("aria-labelledby")}`);
+  const box = listed[0].closest("[data-loadable]"), isListed = listed.some(row => fileOf($("a", row).getAttribute("href")) === after);
+  // The older rows are loaded by the table, which is made after this.
+  if (box && !isListed) Promise.resolve().then(() => box.filtered.load()).then(() => followTo($$("tbody tr", box)));
+  else followTo(listed);
 }

@@ -17,7 +17,8 @@ const countsOf = row => [...row.cells].slice(-8).map(cell => +cell.textContent.r
 const shaOf = cell => $("div + a", cell)?.textContent;
 
 /** The subject of the commit, which of its rows only one has. */
-const subjectOf = (row, sha) => $("i", $("i", row.cells[0]) ? row : [...row.parentNode.rows].find(({ cells: [cell] }) => $("i", cell) && shaOf(cell) === sha)).textContent;
+const subjectOf = (row, sha) =>
+  $("i", row.cells[0] && $("i", row.cells[0]) ? row : $$("tbody tr", row.closest("table")).find(({ cells: [cell] }) => $("i", cell) && shaOf(cell) === sha) ?? row)?.textContent ?? "";
 
 /** What a row of the table says of its point. */
 function pointOf(row) {

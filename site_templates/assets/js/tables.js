@@ -1,6 +1,6 @@
 /* Long tables: a filter kept in the address, and the first rows of many. `data-table` is how many rows come first,
    `data-key` (on the field) the name of its text in the address. `data-rows` names a script with `data-loadable` more rows
-   (sitegen/pages/report/rows_file.py), loaded when they are asked for; `data-beyond` rows are neither here nor there. */
+   (sitegen/pages/report/rows_file.py, sitegen/pages/trend/older_rows.py), loaded when they are asked for; `data-beyond` rows are neither here nor there. */
 const hash = () => new URLSearchParams(location.hash.slice(1));
 const isPressed = button => button.getAttribute("aria-pressed") === "true";
 
@@ -20,6 +20,8 @@ class FilteredTable {
     this.beyond = +(box.dataset.beyond ?? 0);
     this.key = this.words?.dataset.key || "q";
     this.texts = new Map();
+    [this.opened, this.copies, this.inTime] = [new Set(), new Map(), []];
+    box.filtered = this;
     this.name(this.rows);
     this.foldCopies();
     this.restore();
@@ -54,14 +56,13 @@ class FilteredTable {
 
   /** Rows of copies are folded under the row of the output that they copy, until it is opened or the table is filtered or sorted. */
   foldCopies() {
-    this.opened = new Set();
-    this.copies = new Map();
-    const byFile = new Map(this.rows.map(row => [$("a", row)?.getAttribute("href"), row]));
+    const byFile = new Map(this.rows.map(row => [$("a", row)?.getAttribute("href"), row])), folded = new Set(this.copies.values());
     for (const row of this.rows.filter(each => each.classList.contains("copied"))) {
       const original = byFile.get($(".pill a", row)?.getAttribute("href"));
       if (original) this.copies.set(row, original);
     }
     for (const original of new Set(this.copies.values())) {
+      if (folded.has(original)) continue;
       const names = this.copiesOf(original).map(row => $("a", row).textContent.replace(/^iteration-/, "")).reverse();
       const button = element("button", "same", `+${names.length} same output: ${names.slice(0, 8).join(", ")}${names.length > 8 ? ", …" : ""}`);
       button.type = "button";
@@ -76,7 +77,8 @@ class FilteredTable {
       });
       original.cells[0].append(" ", button);
     }
-    this.inTime = this.rows;
+    const there = new Set(this.inTime);
+    this.inTime.push(...this.rows.filter(row => !there.has(row))); // rows that are loaded later are older
   }
 
   copiesOf(original) { return [...this.copies.keys()].filter(row => this.copies.get(row) === original); }
@@ -120,8 +122,11 @@ class FilteredTable {
 
   /** Adds the rows that are not on the page, each at its place by number: below the head of its list item, `#g12`, or with
       one of its own. */
-  async load() {
-    if (!this.loadable || this.loading) return;
+  load() {
+    return this.loadable ? this.loaded ??= this.add() : this.loaded;
+  }
+
+  async add() {
     this.loading = true;
     await loadScript(this.box.dataset.rows);
     const added = rowsOf(self.ROWS?.pop() ?? "");
@@ -139,6 +144,7 @@ class FilteredTable {
       }
       table.append(...$$("tbody", table).sort(byPlace));
       this.rows = $$("tbody tr:not(.item)", table);
+      this.foldCopies();
       $("[data-rest]", this.box)?.remove();
       table.dispatchEvent(new Event("rows"));
       this.restore();

@@ -1,5 +1,6 @@
 /* The trend chart: hover, zoom, keyboard, the clock. The server has drawn everything; this changes viewBoxes and reads
-   values back: numbers from the chart's own data, texts from the rows of the table of iterations. */
+   values back: numbers from the chart's own data, texts from the rows of the table of iterations. Of a long history the page
+   has the newest iterations; the file with the older rows of the table (sitegen/pages/trend/older_rows.py) has their values too. */
 const CLOCKS = ["then", "now"];
 
 /** Multiples within [low, high] of the least of the steps, which are round numbers, that gives no more than wanted. */
@@ -14,7 +15,12 @@ class TrendChart {
     this.chart = chart;
     this.card = chart.closest(".card");
     this.data = JSON.parse($("script[type='application/json']", chart).textContent);
-    this.rows = $$("table.iters tbody tr").reverse();
+    this.table = $("table.iters");
+    this.older = this.data.older ?? 0;
+    const gap = Array(this.older).fill(null), { values, now, changes, by_outputs, spans, numbers } = this.data;
+    this.rows = [...gap, ...$$("tbody tr", this.table).reverse()];
+    for (const columns of [values, now, changes]) columns.forEach(column => column.unshift(...gap));
+    for (const column of [by_outputs, spans, numbers ?? []]) column.unshift(...gap);
     this.last = this.rows.length - 1;
     this.clock = "";
     this.least = -0.5;
@@ -33,7 +39,27 @@ class TrendChart {
     this.restore();
     addEventListener("hashchange", () => this.restore());
     addEventListener("resize", () => this.draw());
+    this.table.addEventListener("rows", () => this.complete(), { capture: true }); // before the new rows are sorted
     chart.dataset.ready = "";
+  }
+
+  /** Loads the older rows with the table, which is made after this chart. */
+  async load() {
+    if (!this.older) return;
+    await null;
+    await this.table.closest("[data-table]").filtered.load();
+  }
+
+  /** Takes over the older rows, which stand in the table now, and draws every value. */
+  complete() {
+    const [paths, values] = self.CHART?.pop() ?? [], there = new Set(this.rows);
+    if (!values) return;
+    this.rows = [...$$("tbody tr", this.table).filter(row => !there.has(row)).reverse(), ...this.rows.slice(this.older)];
+    this.older = 0;
+    Object.assign(this.data, values);
+    for (const selector in paths) $$(selector, this.chart).forEach((path, k) => path.setAttribute("d", paths[selector][k]));
+    $(".grouped", this.chart)?.remove();
+    this.draw();
   }
 
   makeParts() {
@@ -56,6 +82,7 @@ class TrendChart {
     this.selection = element("div", "sel");
     this.canvas.append(this.selection);
     this.window = $(".brush .win", this.chart);
+    this.days = $$(".xa text", this.chart);
     this.chart.tabIndex = 0;
     this.chart.setAttribute("role", "group");
     this.chart.setAttribute("aria-roledescription", "interactive chart");
@@ -73,6 +100,7 @@ class TrendChart {
   /* ---- drawing ---- */
   draw() {
     const [first, last] = this.visible;
+    if (!this.whole && first < this.older) this.load();
     this.fitMetrics(first, last);
     this.fitSteps();
     this.fitErrors(first, last);
@@ -132,7 +160,7 @@ class TrendChart {
     const plot = $(".h-err .pl", this.chart);
     if (!plot) return;
     let top = this.data.top;
-    if (!this.whole) {
+    if (!this.whole && first >= this.older) {
       const sums = this.rows.slice(first, last + 1).map(row => countsOf(row).at(-5));
       top = Math.max(1, ...sums) * 1.06;
     }
@@ -152,6 +180,10 @@ class TrendChart {
   labelDays(first, last) {
     const axis = $(".xa", this.chart), chosen = new Set();
     const wanted = Math.max(1, Math.floor(axis.getBoundingClientRect().width / 130));
+    if (first < this.older) { // the rows that name them are not here: as many of the server's labels as there is room for
+      axis.replaceChildren(...this.days.filter((_, k) => k % Math.ceil((this.days.length - 1) / wanted) === 0));
+      return;
+    }
     const span = last - first, parts = span > wanted ? Math.max(1, Math.min(wanted, Math.floor(span / 2))) : Math.max(1, span);
     for (let k = 0; k <= parts; k += 1) chosen.add(Math.round(first + span * k / parts));
     const ends = last - first > 2;
@@ -204,8 +236,14 @@ class TrendChart {
   show(index, spoken) {
     this.byKey = Boolean(spoken);
     this.at = index = clamp(index, 0, this.last);
-    const place = this.across(index), point = pointOf(this.rows[index]), values = this.data.names.map((_, k) => this.shown(k)[0][index]);
+    const place = this.across(index);
     for (const cursor of this.cursors) { cursor.classList.add("on"); cursor.style.left = `${100 * place}%`; }
+    if (!this.rows[index]) {
+      this.tip.classList.remove("on");
+      this.load().then(() => { if (this.at === index && this.rows[index]) this.show(index, spoken); });
+      return;
+    }
+    const point = pointOf(this.rows[index]), values = this.data.names.map((_, k) => this.shown(k)[0][index]);
     this.knobs.forEach((knob, k) => {
       knob.hidden = values[k] === null;
       if (values[k] !== null) knob.style.top = this.percent(values[k]);
@@ -234,7 +272,10 @@ class TrendChart {
     this.fillSide(this.last);
   }
 
-  visit(index) { location.href = pointOf(this.rows[index]).file; }
+  async visit(index) {
+    if (!this.rows[index]) await this.load();
+    if (this.rows[index]) location.href = pointOf(this.rows[index]).file;
+  }
 
   /* ---- pointer ---- */
   indexAt(event, canvas) {

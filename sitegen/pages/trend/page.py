@@ -41,6 +41,10 @@ from sitegen.stats.counts import errors_by_type
 VARIANTS: Final = 6
 """Most variants or models that are drawn."""
 
+NEWEST: Final = 200
+"""Newest iterations whose rows are on the page and whose values are all drawn. Older ones are drawn in groups, and
+their rows and values are in a file beside the page (``older_rows.py``)."""
+
 
 class MetricTarget(NamedTuple):
     """A threshold of the manifest: the least value of a metric, or the largest where lower is better."""
@@ -118,6 +122,11 @@ class TrendView(NamedTuple):
     pattern: PatternWords | None = None
     """What most errors of the newest output have in common."""
     nav: str = "evals"
+
+    @property
+    def older(self) -> int:
+        """Number of iterations whose rows are not on the page."""
+        return max(0, len(self.points) - NEWEST)
 
 
 def trend_page(

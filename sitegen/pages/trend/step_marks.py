@@ -38,9 +38,13 @@ class StepMark(NamedTuple):
     """``regression: F1 −0.026 at iteration-019``."""
 
 
+MARKED: Final = 100
+"""Most steps that are marked, the newest; all are on the page of regressions."""
+
+
 def step_marks(view: TrendView) -> Iterator[StepMark]:
-    """The marks of all steps, oldest first."""
-    for step in view.steps:
+    """The marks of the newest steps, oldest first."""
+    for step in view.steps[-MARKED:]:
         place = step.at if step.status == "blip" else step.at - 0.5
         yield StepMark(
             place=place,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import ceil, floor, log10
+from statistics import fmean
 from typing import Final, NamedTuple
 
 from sitegen.history.layout import iteration_number
@@ -13,12 +14,17 @@ from sitegen.html.charts import (
     band,
     bar_width,
     dots,
+    extremes,
+    first_of_groups,
+    groups,
     line,
     nice_ticks,
+    painted,
     percent,
     round_steps,
     stack,
     staircase,
+    unjudged,
     y,
 )
 from sitegen.html.formats import day, printable
@@ -26,14 +32,22 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Ends
 from sitegen.pages.change_text import ROUNDING
 from sitegen.pages.changes import in_own_unit
-from sitegen.pages.trend.page import TrendView
+from sitegen.pages.trend.page import NEWEST, TrendView
 from sitegen.pages.trend.point import TrendPoint
 from sitegen.pages.trend.step_marks import StepMark, step_marks
 from sitegen.pages.variants.variant_charts import tone
 from sitegen.text.values import COUNT, SMALL, metric_text
 
-LINKED: Final = 200
-"""Most points whose dots are links; with more, only the table below the chart links to reports."""
+GROUPS: Final = 200
+"""Most groups in which a line draws the values of older points."""
+
+GROUPS_OF_LINES: Final = 1_200
+"""Most groups of all lines together, which bounds the chart of an eval with many variants."""
+
+COLUMNS: Final = ("values", "now", "changes", "by_outputs", "spans", "numbers")
+
+HEAT_GROUPS: Final = 100
+"""Most groups of older points in the heat map, which has many rows."""
 
 
 class VariantLine(NamedTuple):
@@ -100,65 +114,104 @@ class TrendChart(NamedTuple):
     errors: tuple[str, ...]
     bar: float
     """Width of the bars of errors, as a share of a step."""
+    grouped_errors: tuple[str, ...]
+    """Two bars for each group of older points: those with the fewest and with the most errors; empty without groups."""
+    grouped_bar: float
+    """Their width, in points."""
+    heat: tuple[str, ...]
+    """The cells of the heat map, a path for each level above 0."""
+    unjudged: str
     error_ticks: tuple[Tick, ...]
     error_grid: tuple[float, ...]
     days: tuple[Tick, ...]
     linked: tuple[LinkedDot, ...]
     island: dict[str, object]
-    """Values for the script, written as JSON; it takes texts and counts from the table of iterations."""
+    """Values for the script, written as JSON; it takes texts and counts from the table of iterations. ``COLUMNS`` of it
+    have a value for each iteration that is drawn one by one."""
 
 
-def trend(view: TrendView) -> TrendChart:
-    """The chart of an eval with at least one point and one metric."""
+def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
+    """The chart of an eval with at least one point and one metric.
+
+    Points older than the ``NEWEST`` are drawn in groups, because a screen has no room for more, unless the ``whole`` is
+    asked for.
+    """
     points, spec = view.points, view.specs[0]
+    older = 0 if whole else view.older
+    newest = len(points) - older
     low, high = spec.low, spec.high
     columns = [[point.values[k] for point in points] for k in range(view.drawn)]
     now = [list(column) for column in zip(*view.clocks.values, strict=True)]
     head = columns[0]
-    valued = list(zip(points, head, strict=True))
-    variants = _variant_lines(view)
-    of_variants = [[point.variants[k] for point in points] for k in range(len(variants))]
+    of_variants = [[point.variants[k] for point in points] for k in range(len(view.drawn_variants))]
+    size = ceil(older / min(GROUPS, GROUPS_OF_LINES // len([*columns, *now, *of_variants])))
+    variants = tuple(
+        VariantLine(
+            mark=f"v{tone(k)}",
+            name=name,
+            now=column[-1],
+            line=line(column, low, high, extremes(column, size, newest)),
+        )
+        for k, (name, column) in enumerate(zip(view.drawn_variants, of_variants, strict=True))
+    )
     bottom, top = _shown_range([*columns, *now, *of_variants], [target.least for target in view.targets], low, high)
     most = max(1, *(sum(point.errors) for point in points)) * 1.06
     ticks = tuple(tick for tick in nice_ticks(bottom, top) if spec.unit != COUNT or tick == int(tick))
+    shares = [_grouped_shares(row, older) for row in view.heat.shares]
     error_ticks = tuple(tick for tick in nice_ticks(0, most, 2) if tick == int(tick))
     linked = tuple(LinkedDot(i, y(v, low, high)) for i, v in enumerate(head) if v is not None)
+
+    def dots_where(marked: Iterable[bool]) -> str:
+        """The headline of the marked points."""
+        values = [value if mark else None for value, mark in zip(head, marked, strict=True)]
+        return dots(values, low, high, extremes(values, size, newest))
+
+    def ticks_where(marked: Iterable[bool]) -> str:
+        """A vertical tick at the first marked point of each group."""
+        places = [index for index, mark in enumerate(marked) if mark]
+        return "".join(f"M{index} 1v8" for index in first_of_groups(places, older, size))
+
     return TrendChart(
         size=len(points),
         top=y(top, low, high),
         height=round(y(bottom, low, high) - y(top, low, high), 1),
         ticks=tuple(Tick(percent(top - tick, top - bottom), _tick(tick, top - bottom, spec.unit)) for tick in ticks),
         grid=tuple(y(tick, low, high) for tick in ticks),
-        lines=tuple(line(column, low, high) for column in columns),
-        now=tuple(line(column, low, high) for column in now),
-        band=band([point.interval and Ends(point.interval.low, point.interval.high) for point in points], low, high),
-        champion=staircase(view.best_so_far, low, high),
+        lines=tuple(line(column, low, high, extremes(column, size, newest)) for column in columns),
+        now=tuple(line(column, low, high, extremes(column, size, newest)) for column in now),
+        band=band([point.interval and Ends(*point.interval[:2]) for point in points], low, high, size, newest),
+        champion=staircase(view.best_so_far, low, high, extremes(view.best_so_far, size, newest)),
         variants=variants,
-        dots=dots([None if point.copy_of is not None else value for point, value in valued], low, high),
-        copies=dots([value if point.copy_of is not None else None for point, value in valued], low, high),
-        stale=dots([value if point.stale else None for point, value in valued], low, high),
+        dots=dots_where(point.copy_of is None for point in points),
+        copies=dots_where(point.copy_of is not None for point in points),
+        stale=dots_where(point.stale for point in points),
         targets=_targets(view, bottom, top),
         steps=tuple(step_marks(view)),
         broken="".join(
-            f"M{i} {y(bottom if v is None else v, low, high):g}h0"
-            for i, (point, v) in enumerate(valued)
-            if point.status != "scored"
+            f"M{index} {y(bottom if (value := head[index]) is None else value, low, high):g}h0"
+            for index in first_of_groups(
+                [index for index, point in enumerate(points) if point.status != "scored"], older, size
+            )
         ),
-        edits="".join(f"M{i} 1v8" for i, point in enumerate(points) if point.edited),
-        rescored="".join(f"M{i} 1v8" for i, point in enumerate(points) if point.rescored),
-        errors=stack([point.errors for point in points], most),
+        edits=ticks_where(bool(point.edited) for point in points),
+        rescored=ticks_where(point.rescored for point in points),
+        errors=stack([point.errors for point in points[older:]], most, range(older, len(points))),
         bar=bar_width(len(points)),
+        grouped_errors=_grouped_errors(points[:older], size, most),
+        grouped_bar=size / 2,
+        heat=painted(shares),
+        unjudged=unjudged(shares),
         error_ticks=tuple(Tick(percent(most - tick, most), f"{tick:g}") for tick in error_ticks),
         error_grid=tuple(round(1000 - 1000 * tick / most, 1) for tick in error_ticks),
         days=_days(points),
-        linked=linked if len(linked) <= LINKED else (),
+        linked=linked if len(points) <= NEWEST else (),
         island={
             "scale": [low, high],
             "y": [bottom, top],
             "top": most,
             # From the closest that the script zooms in, a fiftieth of the height, to the whole of either axis.
             "steps": round_steps(min((top - bottom) / 250, 0.5), max((top - bottom) / 5, most / 2)),
-            **({"whole": whole} if (whole := _whole_metrics(view)) else {}),
+            **({"whole": counts} if (counts := _whole_metrics(view)) else {}),
             "names": [
                 *(spec.label for spec in view.specs[: view.drawn]),
                 *(printable(f"{spec.label}, {variant.name}") for variant in variants),
@@ -166,14 +219,35 @@ def trend(view: TrendView) -> TrendChart:
             "marks": [*(f"m{k}" for k in range(view.drawn)), *(variant.mark for variant in variants)],
             "better": [1 if spec.higher_is_better else -1 for spec in view.specs[: view.drawn]],
             "letters": view.info.nouns.letters,
-            **({"numbers": numbers} if (numbers := _run_numbers(points)) else {}),
-            "values": [_rounded(column) for column in (*columns, *of_variants)],
-            "now": [_rounded(column) for column in now],
-            "changes": [_written_changes(points, k, spec) for k, spec in enumerate(view.specs[: view.drawn])],
-            "by_outputs": [int(bool(point.changes) and point.changes[0].by_outputs) for point in points],
-            "spans": [point.interval and _rounded(point.interval[:2]) for point in points],
+            **({"older": older} if older else {}),
+            **({"numbers": numbers} if (numbers := _run_numbers(points)[older:]) else {}),
+            "values": [_rounded(column[older:]) for column in (*columns, *of_variants)],
+            "now": [_rounded(column[older:]) for column in now],
+            "changes": [_written_changes(points[older:], k, spec) for k, spec in enumerate(view.specs[: view.drawn])],
+            "by_outputs": [int(bool(point.changes) and point.changes[0].by_outputs) for point in points[older:]],
+            "spans": [point.interval and _rounded(point.interval[:2]) for point in points[older:]],
         },
     )
+
+
+def _grouped_errors(points: Sequence[TrendPoint], size: int, most: float) -> tuple[str, ...]:
+    """Of each group the errors of the point with the fewest and of the one with the most, the earlier one first."""
+    rows, places = [], []
+    for group in groups(len(points), size or 1):
+        by_errors = sorted(group, key=lambda index: sum(points[index].errors))
+        for side, index in enumerate(sorted((by_errors[0], by_errors[-1]))):
+            rows.append(points[index].errors)
+            places.append(group.stop - 0.5 - size * (0.75 - 0.5 * side))
+    return stack(rows, most, places)
+
+
+def _grouped_shares(shares: Sequence[float | None], older: int) -> Sequence[float | None]:
+    """The shares with the average of its group in place of each older one."""
+    grouped: list[float | None] = []
+    for group in groups(older, ceil(older / HEAT_GROUPS) or 1):
+        defined = [share for share in shares[group.start : group.stop] if share is not None]
+        grouped += [fmean(defined) if defined else None] * len(group)
+    return (*grouped, *shares[older:]) if older else shares
 
 
 def _tick(tick: float, span: float, unit: str) -> str:
@@ -202,15 +276,6 @@ def _written_changes(points: Sequence[TrendPoint], metric: int, spec: MetricSpec
     in_points = [point.changes[metric].points if point.changes else None for point in points]
     changes = [None if change is None else in_own_unit(change, spec) for change in in_points]
     return _rounded([0 if change is not None and abs(change) < ROUNDING else change for change in changes])
-
-
-def _variant_lines(view: TrendView) -> tuple[VariantLine, ...]:
-    spec = view.specs[0]
-    columns = zip(*(point.variants for point in view.points), strict=True)
-    return tuple(
-        VariantLine(mark=f"v{tone(k)}", name=name, now=column[-1], line=line(column, spec.low, spec.high))
-        for k, (name, column) in enumerate(zip(view.drawn_variants, columns, strict=True))
-    )
 
 
 def _whole_metrics(view: TrendView) -> list[int]:

@@ -37,16 +37,17 @@ EDITED = 3
 _NIL = str(number(None))
 
 
-def iterations(view: TrendView, root: str) -> Markup:
+def iterations(view: TrendView, root: str, *, older: bool = False) -> Markup:
     """A row for each point, newest first: the numbers of the chart, and the texts that its script shows.
 
-    Of points that one commit added, one alone has its subject: the newest that is no copy, whose row is never folded.
+    These are the rows of the page, or with ``older`` those of the file beside it. Of points that one commit added, one
+    alone has its subject: the newest that is no copy, whose row is never folded.
     """
     rows = []
     by_rank = sorted(range(len(view.points)), key=lambda index: (view.points[index].copy_of is None, index))
     with_subject = {view.points[index].commit.sha: index for index in by_rank}
     now, newest = view.clocks.values, len(view.points) - 1
-    for index in range(newest, -1, -1):
+    for index in range(view.older - 1, -1, -1) if older else range(newest, view.older - 1, -1):
         head = f"<td>{_trend_ratio_cell(now[index][0])}" if now else ""
         point = view.points[index]
         cells = "" if not view.counted else _flips_cell(point, linked=newest - index < LINKED) + _errors_cell(point)

@@ -17,7 +17,7 @@ AGAINST: Final = ("cost", "tokens_out", "tokens_in", "latency_median")
 
 
 ROWS: Final = 200
-"""Most outputs that the table lists, the newest ones."""
+"""Most outputs that the table lists and the picture draws, the newest ones."""
 
 
 class OutputUsage(NamedTuple):

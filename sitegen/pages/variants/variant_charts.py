@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sitegen.html.charts import Tick, nice_ticks, percent
 from sitegen.html.formats import number, printable
-from sitegen.pages.trend.usage import OutputUsage, UsageView
+from sitegen.pages.trend.usage import ROWS, OutputUsage, UsageView
 from sitegen.text.values import amount, metric_text
 
 if TYPE_CHECKING:
@@ -135,8 +135,8 @@ class Tradeoff(NamedTuple):
 
 
 def tradeoff(view: UsageView) -> Tradeoff | None:
-    """The dots of all outputs; None if there are none. The horizontal axis begins at 0, to show ratios."""
-    drawn = [output for output in view.outputs if output.headline is not None and output.against is not None]
+    """The dots of the newest outputs; None if there are none. The horizontal axis begins at 0, to show ratios."""
+    drawn = [output for output in view.outputs[-ROWS:] if output.headline is not None and output.against is not None]
     spec = view.against
     if spec is None or not drawn:
         return None
