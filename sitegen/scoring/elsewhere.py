@@ -36,18 +36,16 @@ def with_places(judgements: list[Judgement], root: dict[str, Value]) -> NotedJud
     A value counts if exactly one omission expects it, it stands in the output once, and no value that is correct is the
     same.
     """
-    expected = Counter(filter(None, (_text(item.expected) for item in judgements if item.outcome == "omission")))
-    sought = {text for text, times in expected.items() if times == 1}
+    expected = Counter([_text(item.expected) for item in judgements if item.outcome == "omission"])
+    sought = {text for text, times in expected.items() if times == 1 and text}
     if sought:
-        sought.difference_update(_text(item.actual) for item in judgements if item.outcome == "correct")
+        sought.difference_update([_text(item.actual) for item in judgements if item.outcome == "correct"])
     if not sought:
         return NotedJudgements(judgements, [])
     places: dict[str, tuple[Step, ...] | None] = {}
-    for number, (steps, value) in enumerate(_values(root)):
-        if number == _MOST_VALUES:
-            break
-        if (text := _text(value)) in sought:
-            places[text] = None if text in places else steps
+    _look(root, (), _MOST_VALUES, sought, places)
+    if not any(places.values()):
+        return judgements, []
     with_notes: list[Judgement] = []
     pairs: list[str] = []
     for judgement in judgements:
@@ -78,20 +76,35 @@ def elsewhere(pairs: Sequence[str], omissions: int) -> Iterator[Finding]:
 
 def _text(value: Value) -> str:
     """The text to search for; empty if the value is too short, or neither a text nor a number."""
-    if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
+    if type(value) is str:
+        text = value.strip().casefold()
+    elif type(value) is bool or not isinstance(value, int | float | Decimal):
         return ""
-    text = value.strip().casefold() if isinstance(value, str) else str(value)
-    if "." in text and not isinstance(value, str):
-        text = text.rstrip("0").rstrip(".")
+    else:
+        text = str(value)
+        if "." in text:
+            text = text.rstrip("0").rstrip(".")
     return text if len(text) >= _SHORTEST else ""
 
 
-def _values(node: Value, above: tuple[Step, ...] = ()) -> Iterator[tuple[tuple[Step, ...], Value]]:
-    if isinstance(node, dict):
-        for key, below in node.items():
-            yield from _values(below, (*above, key))
-    elif isinstance(node, list):
-        for index, below in enumerate(node):
-            yield from _values(below, (*above, index))
-    else:
-        yield above, node
+def _look(
+    node: dict[str, Value] | list[Value],
+    above: tuple[Step, ...],
+    left: int,
+    sought: set[str],
+    places: dict[str, tuple[Step, ...] | None],
+) -> int:
+    """Note where the sought texts stand among the first values below a node, None for a text that stands twice.
+
+    *left* is how many values may be looked at. Returns how many may be afterwards.
+    """
+    for step, below in node.items() if isinstance(node, dict) else enumerate(node):
+        if isinstance(below, dict | list):
+            left = _look(below, (*above, step), left, sought, places)
+        elif not left:
+            break
+        else:
+            left -= 1
+            if (text := _text(below)) in sought:
+                places[text] = None if text in places else (*above, step)
+    return left
