@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.outcomes import Judgement, Outcome
+from sitegen.model.panels import AlignmentPanel
 from sitegen.model.problems import Finding
+from sitegen.model.scorecards import FieldScore, ListAlignment
 from sitegen.model.values import Value
 from sitegen.scoring.compare import Comparison, TruthError, comparison
 from sitegen.scoring.ground_truth import read_ground_truth
@@ -74,7 +78,64 @@ class CompiledDocument(NamedTuple):
     tree: Branch
 
 
-class CompiledTruth(NamedTuple):
+NodeKey: TypeAlias = int | tuple[int, int]
+"""The ``id`` of a node; of an extra item, that of the list and the index in the output."""
+
+
+class JudgedNode(NamedTuple):
+    """A value of an output, and everything that judging it against a node gave."""
+
+    actual: Value
+    judgements: tuple[Judgement, ...]
+    alignments: tuple[ListAlignment, ...]
+    panels: tuple[AlignmentPanel, ...]
+    findings: tuple[Finding, ...]
+
+
+class PairedItems(NamedTuple):
+    """Which items of a list belong together, and what follows from that alone."""
+
+    keys: Value
+    """For each item of the output its index, and the values that it is paired and named by."""
+    partners: Mapping[int, int]
+    """Position of an expected item -> position of its partner in the output."""
+    unmatched: Mapping[int, str]
+    """Position of an item of the output without a partner -> its name."""
+    alignment: ListAlignment
+    panel: AlignmentPanel
+    findings: tuple[Finding, ...]
+    by_keys_alone: bool
+    """Whether no other values of the items were compared, so that equal keys give the same pairs."""
+
+
+class CountedJudgements(NamedTuple):
+    """The judgements of an output, and the counts of each attribute of theirs."""
+
+    judgements: Sequence[Judgement] = ()
+    fields: Mapping[str, FieldScore] = MappingProxyType({})
+
+
+@dataclass(slots=True)
+class LastOutput:
+    """What the output that was scored last against a ground truth gave: most values of the next one are the same.
+
+    It saves work and decides no number: an output gets the same result whatever was scored before it.
+    """
+
+    nodes: dict[NodeKey, JudgedNode] = field(default_factory=dict)
+    pairings: dict[int, PairedItems] = field(default_factory=dict)
+    """By the ``id`` of a list."""
+    counted: CountedJudgements = field(default_factory=CountedJudgements)
+
+    def forget(self) -> None:
+        """Hold nothing of the output any more."""
+        self.nodes.clear()
+        self.pairings.clear()
+        self.counted = CountedJudgements()
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledTruth:
     """The ground truth of an eval, compiled."""
 
     documents: tuple[CompiledDocument, ...]
@@ -85,6 +146,7 @@ class CompiledTruth(NamedTuple):
     findings: tuple[Finding, ...]
     values: int = 0
     """How many values all documents have together, on every level."""
+    last: LastOutput = field(default_factory=LastOutput, compare=False)
 
 
 class CompiledTruths:

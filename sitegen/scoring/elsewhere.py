@@ -30,22 +30,26 @@ class NotedJudgements(NamedTuple):
     """``A at B`` for each of these values, A being the expected path and B the one in the output."""
 
 
-def with_places(judgements: list[Judgement], root: dict[str, Value]) -> NotedJudgements:
+def with_places(judgements: list[Judgement], root: dict[str, Value], text: str = "") -> NotedJudgements:
     """The judgements of a document, where the output has an omitted value at another path with a note of that path.
 
     A value counts if exactly one omission expects it, it stands in the output once, and no value that is correct is the
-    same.
+    same. *text* is ``ReadOutput.text``: what does not stand in it need not be looked for.
     """
     expected = Counter([_text(item.expected) for item in judgements if item.outcome == "omission"])
-    sought = {text for text, times in expected.items() if times == 1 and text}
-    if sought:
-        sought.difference_update([_text(item.actual) for item in judgements if item.outcome == "correct"])
+    sought = {value for value, times in expected.items() if times == 1 and value}
+    if text and not any("E" in number for number in sought):  # ``1E+5`` can be written in other ways
+        sought = {value for value in sought if value in text}
     if not sought:
         return NotedJudgements(judgements, [])
     places: dict[str, tuple[Step, ...] | None] = {}
     _look(root, (), _MOST_VALUES, sought, places)
+    if any(places.values()):  # most omitted values stand nowhere, so that correct ones need not be compared with them
+        for judgement in judgements:
+            if judgement.outcome == "correct":
+                places.pop(_text(judgement.actual), None)
     if not any(places.values()):
-        return judgements, []
+        return NotedJudgements(judgements, [])
     with_notes: list[Judgement] = []
     pairs: list[str] = []
     for judgement in judgements:

@@ -12,7 +12,7 @@ from sitegen.model.panels import NotePanel, Panel
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, ListAlignment, Result, Scorecard, Status
 from sitegen.model.values import Value
-from sitegen.scoring.compiled_truth import CompiledTruth, CompiledTruths
+from sitegen.scoring.compiled_truth import CompiledTruth, CompiledTruths, CountedJudgements
 from sitegen.scoring.elsewhere import elsewhere, with_places
 from sitegen.scoring.judge import Judge
 from sitegen.scoring.outputs import ReadOutput, read_outputs
@@ -25,6 +25,9 @@ METRICS: Final = (
     MetricSpec("macro_f1", "Macro F1", "The mean of the documents' F1."),
     MetricSpec("macro_f1_attributes", "Macro F1 over attributes", "The mean of the attributes' F1."),
 )
+
+_MOST_REMEMBERED: Final = 20_000
+"""Judgements of an output that are remembered for the next one: outputs are untrusted, and there may be any number."""
 
 
 def rule_sources(inputs: ScoringInputs) -> RuleSources:
@@ -94,10 +97,11 @@ class _FieldsScoring:
     def result(self) -> Result:
         """Judge every document and add up the counts."""
         roots = self._roots()
+        text = self._output.text if len(self._truth.documents) == 1 else ""  # looking through it for each takes longer
         documents: list[DocumentScore] = []
         misplaced: list[str] = []
         for name, branch in self._truth.documents:
-            judge = Judge(name, self._rules)
+            judge = Judge(name, self._rules, self._truth.last)
             status: Status = "scored"
             root = roots.get(name)
             if root is None:
@@ -106,7 +110,7 @@ class _FieldsScoring:
             else:
                 key = self._truth.key
                 judge.document(branch, root if key is None else {k: v for k, v in root.items() if k != key})
-            judgements, pairs = with_places(judge.judgements, root or {})
+            judgements, pairs = with_places(judge.judgements, root or {}, text)
             misplaced += pairs
             documents.append(DocumentScore(name, status, stats.tally(judgements, self._convention)))
             self._judgements += judgements
@@ -172,14 +176,28 @@ class _FieldsScoring:
         return unreadable.get(name) or unreadable.get("") or "the document is missing"
 
     def _fields(self) -> tuple[FieldScore, ...]:
-        by_attribute: dict[str, list[Judgement]] = {attribute: [] for attribute in self._truth.attributes}
-        for judgement in self._judgements:
-            by_attribute.setdefault(judgement.attribute, []).append(judgement)
-        return tuple(
-            FieldScore(attribute, stats.tally(judgements, self._convention))
-            for attribute, judgements in by_attribute.items()
+        """The counts of each attribute. Only attributes with a judgement that the output before lacks are counted."""
+        before = self._truth.last.counted
+        gone = {id(judgement): judgement for judgement in before.judgements}
+        new = [judgement for judgement in self._judgements if gone.pop(id(judgement), None) is None]
+        changed: dict[str, list[Judgement]] = {judgement.attribute: [] for judgement in (*new, *gone.values())}
+        for judgement in self._judgements if changed else ():
+            if judgement.attribute in changed:
+                changed[judgement.attribute].append(judgement)
+        counted = {attribute: score for attribute, score in before.fields.items() if attribute not in changed}
+        counted |= {
+            attribute: FieldScore(attribute, stats.tally(judgements, self._convention))
+            for attribute, judgements in changed.items()
             if judgements
-        )
+        }
+        names = [attribute for attribute in self._truth.attributes if attribute in counted]
+        if len(names) < len(counted):
+            names = list(dict.fromkeys((*names, *(judgement.attribute for judgement in self._judgements))))
+        if len(self._judgements) > _MOST_REMEMBERED:
+            self._truth.last.forget()
+        else:
+            self._truth.last.counted = CountedJudgements(self._judgements, counted)
+        return tuple(counted[name] for name in names)
 
 
 def documents_by_expected_names(truth: CompiledTruth, output: ReadOutput) -> dict[str, dict[str, Value]]:

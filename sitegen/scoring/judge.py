@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final
 
 from sitegen.model.outcomes import EXTRA_ITEM, MISSING_ITEM, Judgement, Outcome
 from sitegen.model.panels import AlignmentPanel, AlignmentRow
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import ListAlignment
 from sitegen.model.values import Value
-from sitegen.scoring.compiled_truth import Branch, Item, ItemList, Leaf, Node, judgement_at, project
+from sitegen.scoring.compiled_truth import (
+    Branch,
+    Item,
+    ItemList,
+    JudgedNode,
+    LastOutput,
+    Leaf,
+    Node,
+    NodeKey,
+    PairedItems,
+    judgement_at,
+    project,
+)
 from sitegen.scoring.lists import align
-from sitegen.scoring.paths import ANY, ListItem, ValuePlace, item_name, item_names, objects_of, path_text
+from sitegen.scoring.paths import ANY, KEYS, ListItem, ValuePlace, follow, item_name, item_names, objects_of, path_text
 from sitegen.scoring.rules import FieldRule, FieldRules
+from sitegen.scoring.values import is_same
 
 BLANK: Final = "expected blank"
 EXTRA: Final = "not in ground truth"
@@ -24,11 +37,13 @@ NOT_A_LIST: Final = "not a list of objects"
 class Judge:
     """Judges one document: call ``document`` or ``unreadable`` once, then read what it collected."""
 
-    __slots__ = ("_document", "_empty", "_rules", "alignments", "findings", "judgements", "panels")
+    __slots__ = ("_document", "_empty", "_last", "_rules", "alignments", "findings", "judgements", "panels")
 
-    def __init__(self, document: str, rules: FieldRules) -> None:
+    def __init__(self, document: str, rules: FieldRules, last: LastOutput) -> None:
+        """``last``: the output that was judged before, which this one replaces node by node."""
         self._document = document
         self._rules = rules
+        self._last = last
         self._empty = rules.empty
         self.judgements: list[Judgement] = []
         self.alignments: list[ListAlignment] = []
@@ -52,13 +67,36 @@ class Judge:
             elif value is node.value or (type(value) is str and value == node.value):
                 self.judgements.append(node.same)
             else:
-                self._leaf(node, value)
+                self._node(node, value)
         if self._rules.mapping.extra_fields == "count":
             for key, value in actual.items():
                 if key not in members:
                     self._extra(value, expected.place.member(key), EXTRA)
 
     def _node(self, node: Node, actual: Value) -> None:
+        if node is not None:
+            self._once(id(node), actual, self._judge, node, actual)
+
+    def _once(self, key: NodeKey, actual: Value, judge: Callable[..., None], *args: object) -> None:
+        """Judge a value, or if the output before had the same one there, take over its very judgements."""
+        last = self._last.nodes.get(key)
+        if last is not None and last.actual == actual and is_same(last.actual, actual):
+            self.judgements += last.judgements
+            self.alignments += last.alignments
+            self.panels += last.panels
+            self.findings += last.findings
+            return
+        before = len(self.judgements), len(self.alignments), len(self.panels), len(self.findings)
+        judge(*args)
+        self._last.nodes[key] = JudgedNode(
+            actual=actual,
+            judgements=tuple(self.judgements[before[0] :]),
+            alignments=tuple(self.alignments[before[1] :]),
+            panels=tuple(self.panels[before[2] :]),
+            findings=tuple(self.findings[before[3] :]),
+        )
+
+    def _judge(self, node: Node, actual: Value) -> None:
         if isinstance(node, Leaf):
             self._leaf(node, actual)
         elif isinstance(node, Branch):
@@ -98,12 +136,51 @@ class Judge:
         self._items(node, [item for item in objects_of(actual) if not self._empty(item.value)])
 
     def _items(self, node: ItemList, actual: list[ListItem]) -> None:
+        pairing = self._pairing(node, actual)
+        for place, item in enumerate(node.items):
+            if place in pairing.partners:
+                value = actual[pairing.partners[place]].value
+                self._once(id(item.branch), value, self._item, node, item, value)
+            else:
+                self._once(id(item.branch), None, self._missing_item, item)
+        for place, name in pairing.unmatched.items():
+            index, extra = actual[place]
+            self._once((id(node), index), [name, extra], self._extra_item, node, node.place.item(index, name), extra)
+        self.findings += pairing.findings
+        self.alignments.append(pairing.alignment)
+        self.panels.append(pairing.panel)
+
+    def _item(self, node: ItemList, item: Item, actual: dict[str, Value]) -> None:
+        self.document(item.branch, project(actual, node.rule.score_fields))
+
+    def _missing_item(self, item: Item) -> None:
+        self._omit(item.branch, MISSING_ITEM, blanks=False)
+
+    def _extra_item(self, node: ItemList, place: ValuePlace, extra: dict[str, Value]) -> None:
+        self._extra(self._counted_fields(node.items, project(extra, node.rule.score_fields)), place, EXTRA_ITEM)
+
+    def _pairing(self, node: ItemList, actual: list[ListItem]) -> PairedItems:
+        """The pairs of a list; those of the output before, if its items are paired and named by the same values."""
+        fields = node.rule.match_fields or KEYS
+        keys: Any = [[index, *(follow(item, key) for key in fields)] for index, item in actual]
+        last = self._last.pairings.get(id(node))
+        if last is not None and last.keys == keys and is_same(last.keys, keys):
+            return last
+        pairing = self._new_pairing(node, actual, keys)
+        if pairing.by_keys_alone:
+            self._last.pairings[id(node)] = pairing
+        return pairing
+
+    def _new_pairing(self, node: ItemList, actual: list[ListItem], keys: Value) -> PairedItems:
         path = node.place.path
+        compared = False
 
         def field(key: tuple[str, ...]) -> FieldRule:
             return self._rules.field_rule(f"{path}[0].{path_text(key)}", f"{node.place.attribute}[].{path_text(key)}")
 
         def equal_fields(i: int, j: int) -> int:
+            nonlocal compared
+            compared = True
             return sum(self._equal(node.items[i].branch, actual[j].value))
 
         def expected_values(i: int) -> int:
@@ -113,25 +190,16 @@ class Judge:
         pairs, algorithm, too_many, beyond = align(
             expected, actual, node.rule, field, self._rules, equal_fields, expected_values
         )
-        partner = {pair.expected: pair.actual for pair in pairs}
-        scored = node.rule.score_fields
-        for place, item in enumerate(node.items):
-            if place in partner:
-                self.document(item.branch, project(actual[partner[place]].value, scored))
-            else:
-                self._omit(item.branch, MISSING_ITEM, blanks=False)
+        partners = {pair.expected: pair.actual for pair in pairs}
+        findings: tuple[Finding, ...] = ()
         if beyond:
-            self._report_too_long(node, len(actual), beyond)
+            findings = (self._too_long(node, len(actual), beyond),)
         elif too_many:
             message = f"In {path} more items are missing and extra than are paired by the values they agree in"
-            self.findings.append(Finding("note", message, "Name the fields that tell its items apart in match_fields."))
-        paired = set(partner.values())
-        unmatched = [entry for place, entry in enumerate(actual) if place not in paired]
-        names = item_names(unmatched, node.rule.match_fields, of_output=True)
-        for (index, extra), name in zip(unmatched, names, strict=True):
-            self._extra(
-                self._counted_fields(node.items, project(extra, scored)), node.place.item(index, name), EXTRA_ITEM
-            )
+            findings = (Finding("note", message, "Name the fields that tell its items apart in match_fields."),)
+        paired = set(partners.values())
+        places = [place for place in range(len(actual)) if place not in paired]
+        unmatched = [actual[place] for place in places]
         alignment = ListAlignment(
             document=self._document,
             path=path,
@@ -145,21 +213,28 @@ class Judge:
                 item.index
                 for place, item in enumerate(node.items)
                 # A wide CSV file has columns for more items than most documents hold: a blank one is not missing.
-                if place not in partner and not self._empty(item.raw)
+                if place not in partners and not self._empty(item.raw)
             ),
             unmatched_actual=tuple(index for index, _ in unmatched),
         )
-        self.alignments.append(alignment)
         labels = {item.index: item_name(item.raw, node.rule.match_fields) for item in node.items}
         extra_labels = {index: item_name(item, node.rule.match_fields) for index, item in unmatched}
-        self.panels.append(_alignment_panel(alignment, labels, extra_labels))
+        return PairedItems(
+            keys=keys,
+            partners=partners,
+            unmatched=dict(zip(places, item_names(unmatched, node.rule.match_fields, of_output=True), strict=True)),
+            alignment=alignment,
+            panel=_alignment_panel(alignment, labels, extra_labels),
+            findings=findings,
+            by_keys_alone=not compared,
+        )
 
-    def _report_too_long(self, node: ItemList, actual: int, beyond: str) -> None:
+    def _too_long(self, node: ItemList, actual: int, beyond: str) -> Finding:
         where = f" of {self._document[:80]!r}" if self._document else ""
         sizes = f"{len(node.items):,} expected and {actual:,} given items"
         message = f"The list {node.place.path[:80]!r}{where} has {sizes}: {beyond}"
         fix = "Match them by an id that both sides have (match_fields), or use algorithm: position."
-        self.findings.append(Finding("warning", message, fix))
+        return Finding("warning", message, fix)
 
     def _counted_fields(self, items: tuple[Item, ...], extra: dict[str, Value]) -> dict[str, Value]:
         """The fields of an extra item that count; with ``extra_fields: ignore`` only those that expected items have."""

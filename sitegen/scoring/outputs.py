@@ -24,6 +24,8 @@ class ReadOutput(NamedTuple):
     unreadable: dict[str, str]
     """Name of a document -> why it cannot be read; ``""`` stands for all that are missing."""
     findings: list[Finding]
+    text: str = ""
+    """The text of the output, case-folded, if it is one JSON file that writes each value as it is; empty otherwise."""
 
     def refuse(self, name: str, why: str, line: int | None = None, fix: str = "Make the output again.") -> None:
         """Record that a document, or with an empty name the whole output, cannot be read."""
@@ -42,10 +44,10 @@ def read_outputs(files: tuple[File, ...], mapping: Mapping, *, expected: int, ke
         key: the key that names each document of a list; without one, they are numbered from 1.
 
     """
-    output = ReadOutput({}, {}, [])
+    in_cases = mapping.ground_truth_format == "cases"
+    output = ReadOutput(documents={}, unreadable={}, findings=[], text="" if in_cases else _plain_text(files))
     if not files:
         output.refuse("", "the output is missing")
-    in_cases = mapping.ground_truth_format == "cases"
     reader = _OutputReader(output, mapping, expected, key)
     for file in files:
         stem = posixpath.basename(file.path).partition(".")[0] if len(files) > 1 and not in_cases else ""
@@ -58,6 +60,11 @@ def read_outputs(files: tuple[File, ...], mapping: Mapping, *, expected: int, ke
         except UnreadableError as error:
             output.refuse(stem, error.message, error.line, error.fix)
     return output
+
+
+def _plain_text(files: tuple[File, ...]) -> str:
+    content = files[0].content if len(files) == 1 and files[0].path.lower().endswith(".json") else None
+    return "" if content is None or b"\\" in content else content.decode("utf-8", "replace").casefold()
 
 
 class _OutputReader:

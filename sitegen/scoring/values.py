@@ -72,6 +72,20 @@ def is_number(value: Value) -> bool:
     return type(value) is int or type(value) is Decimal
 
 
+def is_same(value: Value, other: Value) -> bool:
+    """Whether two equal values have the same types, spellings and order on every level, so that both judge alike."""
+    if value is other:
+        return True
+    kind = type(value)
+    if kind is not type(other):
+        return False
+    if isinstance(value, dict) and isinstance(other, dict):
+        return list(value) == list(other) and all(map(is_same, value.values(), other.values()))
+    if isinstance(value, list) and isinstance(other, list):
+        return all(map(is_same, value, other))
+    return kind is not Decimal or str(value) == str(other)
+
+
 class Emptiness:
     """Tells empty values: null, white space, ``null_values``, and lists and objects that hold nothing else."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from math import fsum
 from typing import Final, NamedTuple
 
@@ -162,6 +162,7 @@ def ratio(metric: str, counts: Counts) -> float | None:
     return _SHARES[metric](counts).value
 
 
+@lru_cache(maxsize=8192)
 def f1(counts: Counts) -> float | None:
     """F1: 0 if there are only errors, undefined only if nothing was judged."""
     return RATIOS[0].of(counts)

@@ -9,6 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sitegen.model.scorecards import Result
+from sitegen.scoring.fields import FieldsScorer
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.paths import ANY, parse_path, path_text, with_key
 from sitegen.scoring.scorer import File, ScoringInputs
@@ -131,6 +132,55 @@ def test_a_character_that_this_python_does_not_know_yet_is_shown_as_a_later_one_
     """Else a field would have another path, and its page another address, by another Python."""
     assert with_key("a", "b.\u0378") == 'a["b.\u0378"]'
     assert with_key("a", "b.\u202e") == 'a["b.\\u202e"]'
+
+
+CHANGES = st.one_of(
+    st.tuples(st.just("set"), KEYS, st.one_of(SCALARS, FLAT, ITEMS, st.lists(SCALARS, max_size=3))),
+    st.tuples(st.just("remove"), KEYS, st.none()),
+    st.tuples(st.just("item"), st.integers(0, 3), st.one_of(SCALARS, FLAT)),
+    st.tuples(st.just("back"), st.integers(0, 5), st.none()),
+    st.tuples(st.just("text"), st.sampled_from(["{", "", "[1]", '{"a": 1.0}', '{"a": true}', '{"a": 1}']), st.none()),
+    st.tuples(st.just("truth"), KEYS, SCALARS),
+    st.tuples(st.just("rules"), st.sampled_from(["standard", "omissions_only"]), st.booleans()),
+)
+
+
+@settings(max_examples=150)
+@given(TREES, TREES, st.lists(CHANGES, max_size=8))
+@example({"a": 1}, {}, [("text", text, None) for text in ('{"a": true}', '{"a": 1}', '{"a": 1.0}', '{"a": 1.00}')])
+def test_an_output_gets_the_same_result_whatever_was_scored_before_it(truth: Any, output: Any, changes: Any) -> None:
+    """Values, lists and items that come, change and go back, broken outputs, other ground truths and other rules."""
+    long_lived, rules, before = FieldsScorer(), "{}", [json.dumps(output)]
+    truth = {**truth, "l": [{"name": "a", "n": 1}, {"name": "b", "n": 2}]}
+    output = {**output, "l": [{"name": "a", "n": 1}, {"name": "b", "n": 3}]}
+    for what, key, value in [("set", "c", 1), *changes]:
+        if what == "set":
+            output = {**output, key: value}
+        elif what == "remove":
+            output = {name: member for name, member in output.items() if name != key}
+        elif what == "item":
+            output = {**output, "l": [*output["l"][:key], {"name": "b", "n": value}, *output["l"][key + 1 :]]}
+        elif what == "truth":
+            truth = {**truth, key: value}
+        elif what == "rules":
+            rules = json.dumps({"convention": key, "coerce": value})
+        text = json.dumps(output)
+        if what in ("back", "text"):
+            text = key if what == "text" else before[key % len(before)]
+        before.append(text)
+        expected = File("ground_truth.json", json.dumps(truth).encode())
+        inputs = ScoringInputs((File("extracted.json", text.encode()),), expected, None, None, rules)
+        assert repr(long_lived.score(inputs)) == repr(FieldsScorer().score(inputs))
+
+
+def test_a_value_that_did_not_change_keeps_its_very_judgement() -> None:
+    """So that whatever follows a cell through outputs can see at once that nothing happened to it."""
+    truth = {"a": 1, "b": {"c": "x"}, "l": [{"name": "a", "n": 1}, {"name": "b", "n": 2}]}
+    output = {"a": 2, "b": {"c": "y", "d": 4}}
+    first, second = (
+        score(truth, {**output, "l": [{"name": "a", "n": 5}, {"name": "b", "n": value}]}).judgements for value in (6, 7)
+    )
+    assert [one is other for one, other in zip(first, second, strict=True)] == [True] * 6 + [False]
 
 
 FRAGMENTS = st.sampled_from(
