@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, TypedDict
+from typing import Any, Final, NamedTuple, TypedDict
 
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.history.entry_rules import is_glob
@@ -27,12 +27,18 @@ LARGEST_COPIED: Final = 1_000_000_000
 """Most bytes of an output that is copied."""
 
 
-def save(project: WorktreeProject, verified: Verified, document: Document) -> tuple[Path, Document]:
+class SavedResults(NamedTuple):
+    """The file of saved results, and the document as it was written there."""
+
+    file: Path
+    document: Document
+
+
+def save(project: WorktreeProject, verified: Verified, document: Document) -> SavedResults:
     """Save an output with its results as the next iteration, and update ``aggregate.json``.
 
-    An output that already lies in an iteration's folder stays there, and its results are written beside it. Returns
-    the file of the results, and the document as it was written there. Of a kind whose output is a log of all runs,
-    only the results are kept, as ``results/run-<timestamp>.json``.
+    An output that already lies in an iteration's folder stays there, and its results are written beside it. Of a
+    kind whose output is a log of all runs, only the results are kept, as ``results/run-<timestamp>.json``.
 
     Raises ConfigurationError if the eval's outputs are runs that a glob names, because the name of the next one is
     unknown, or share a file with the expected values, every version of which is an iteration.
@@ -60,9 +66,9 @@ def save(project: WorktreeProject, verified: Verified, document: Document) -> tu
         moment = (document.metadata.timestamp or "").partition("+")[0].replace(":", "-")
         name = f"{RESULTS}/run-{moment}.json"
         write_inside(place.folder, name, to_json_bytes(document))
-        return place.folder / name, document
+        return SavedResults(place.folder / name, document)
     if verified.iteration is None:
-        number = max((number for number, _ in iterations(place.folder)), default=0) + 1
+        number = max((iteration.number for iteration in iterations(place.folder)), default=0) + 1
         folder = results / f"iteration-{number:03d}"
         for output in verified.outputs:
             name = f"{RESULTS}/{folder.name}/{_saved_name(verified, output)}"
@@ -73,7 +79,7 @@ def save(project: WorktreeProject, verified: Verified, document: Document) -> tu
     record = (folder / RECORDED).relative_to(place.folder).as_posix()
     write_inside(place.folder, record, to_json_bytes(document))
     _update_aggregate(project, verified, document.metadata)
-    return place.folder / record, document
+    return SavedResults(place.folder / record, document)
 
 
 def save_into(folder: Path, verified: Verified, document: Document) -> Path:

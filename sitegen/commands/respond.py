@@ -66,18 +66,6 @@ class RespondRequest(NamedTuple):
         return self.test_cases is not None or self.output is not None
 
 
-def split_words(words: Sequence[str], methods: Sequence[str]) -> tuple[str | None, tuple[str, ...]]:
-    """(id of the eval, methods) from the words of the command line, where names of further methods may follow.
-
-    Raises ConfigurationError if more than one other word remains.
-    """
-    further = [word for word in words if methods and word in METHODS]
-    ids = [word for word in words if word not in further]
-    if len(ids) > 1:
-        raise ConfigurationError(f"One eval at a time: {', '.join(ids)}.", fix="Name one.")
-    return (ids[0] if ids else None), (*methods, *further)
-
-
 class AskedEval(NamedTuple):
     """The eval that a command is about, with its test cases."""
 
@@ -293,8 +281,8 @@ def _print_outcome(project: WorktreeProject, path: Path, asked: CallOutcome, nou
     if not asked.calls:
         print_line(f"{name}: nothing to do; --again repeats all {noun}")
         return False
-    for case_id, why in asked.failures:
-        print_line(f"sitegen: case {line(case_id, 80)}: {why}", error=True)
+    for failure in asked.failures:
+        print_line(f"sitegen: case {line(failure.case_id, 80)}: {failure.reason}", error=True)
     succeeded = asked.calls - len(asked.failures) - asked.malformed
     malformed = f", {asked.malformed} malformed" if asked.malformed else ""
     failed = f", {len(asked.failures)} failed: the same command asks for them again" if asked.failures else ""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shlex
 import webbrowser
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from sitegen import saving
@@ -19,7 +20,6 @@ from sitegen.model.kinds import traits_of
 from sitegen.project_files import write_inside
 from sitegen.scoring.documents import Document, results_document
 from sitegen.scoring.kinds import scorer
-from sitegen.scoring.responses.document import METHODS
 from sitegen.stats.counts import Averages
 from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import encodable
@@ -33,7 +33,7 @@ class VerifyRequest(NamedTuple):
     repo: Path
     eval_id: str
     output: Path | None = None
-    settings: tuple[tuple[str, str], ...] = ()
+    settings: Mapping[str, str] = MappingProxyType({})
     """Settings of the kind, which take precedence over the configuration."""
     methods: tuple[str, ...] = ()
     """For kind ``responses``. Default: all."""
@@ -47,24 +47,6 @@ class VerifyRequest(NamedTuple):
     debug: bool = False
 
 
-def verify_request(
-    repo: Path, eval_id: str, rest: Sequence[str], methods: Sequence[str], settings: Iterable[tuple[str, str | None]]
-) -> VerifyRequest:
-    """Interpret the words after the eval's id: an output, and with ``--methods`` also names of further methods.
-
-    Raises ConfigurationError for more than one output.
-    """
-    further = [word for word in rest if methods and word in METHODS]
-    outputs = [word for word in rest if word not in further]
-    if len(outputs) > 1:
-        raise ConfigurationError(f"One output at a time: {', '.join(outputs)}.", fix="Name one file.")
-    stated_settings = tuple((name, value) for name, value in settings if value is not None)
-    output = Path(outputs[0]) if outputs else None
-    return VerifyRequest(
-        repo=repo, eval_id=eval_id, output=output, settings=stated_settings, methods=(*methods, *further)
-    )
-
-
 def verify_one(request: VerifyRequest) -> None:
     """Score an output, and print or save the result."""
     repo, eval_id, output = request.repo, request.eval_id, request.output
@@ -72,7 +54,7 @@ def verify_one(request: VerifyRequest) -> None:
     project = WorktreeProject.open(repo)
     if request.config:
         project = project.configured(eval_id, request.config)
-    verified = verify(project, eval_id, output.resolve() if output else None, dict(request.settings))
+    verified = verify(project, eval_id, output.resolve() if output else None, request.settings)
     methods = request.methods
     if traits_of(verified.place.kind).answers_cases:
         methods = methods or evaluation_methods(verified.place.entry.settings)

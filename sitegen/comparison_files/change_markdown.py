@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from sitegen.analysis.comparison.chance import Chance, HeadlineInterval
 from sitegen.analysis.comparison.change import ResultChange
@@ -23,6 +23,14 @@ SHOWN: Final = 50
 """Rows that a report lists; the JSON has all of them."""
 
 WORDS: Final[dict[Flipped, str]] = {"fixed": "fixed", "broken": "broken", "still_wrong": "still wrong"}
+
+
+class FlipRow(NamedTuple):
+    """A row of a table of flips."""
+
+    change: Flipped
+    cells: tuple[str, ...]
+    """All but the last one, which says the change; escaped already."""
 
 
 def change_lines(change: ResultChange) -> Iterator[str]:
@@ -64,7 +72,7 @@ def change_lines(change: ResultChange) -> Iterator[str]:
         yield f"On one side only, because the ground truth differs: {count(change.unpaired)}."
     yield ""
     flips = (
-        (
+        FlipRow(
             flip.change,
             (
                 name(flip.document),
@@ -111,16 +119,16 @@ def _outcome_words(outcome: str | None) -> str:
     return NIL if outcome is None else outcome.replace("_", " ")
 
 
-def flip_lines(title: str, heads: Sequence[str], flips: Iterable[tuple[Flipped, tuple[str, ...]]]) -> Iterator[str]:
-    """The counts, then a table of (kind of flip, cells of the row). Cells are escaped already."""
+def flip_lines(title: str, heads: Sequence[str], flips: Iterable[FlipRow]) -> Iterator[str]:
+    """The counts, then a table of the flips."""
     rows = list(flips)
-    counts = Counter(change for change, _ in rows)
+    counts = Counter(row.change for row in rows)
     yield f"### {title}"
     yield ""
     yield ", ".join(f"{count(counts[kind])} {word}" for kind, word in WORDS.items()) + "."
     yield ""
     if rows:
-        yield from table((*heads, "Change"), ((*cells, WORDS[change]) for change, cells in rows[:SHOWN]))
+        yield from table((*heads, "Change"), ((*row.cells, WORDS[row.change]) for row in rows[:SHOWN]))
         yield ""
     if len(rows) > SHOWN:
         yield f"{count(len(rows) - SHOWN)} more are in the JSON."

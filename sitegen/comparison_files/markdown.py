@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Final
 
 from sitegen.analysis.comparison.values import MetricTest, Tested, VariantComparison, VariantPair
-from sitegen.comparison_files.change_markdown import change_lines, flip_lines
+from sitegen.comparison_files.change_markdown import FlipRow, change_lines, flip_lines
 from sitegen.comparison_files.document import ComparisonDocument
 from sitegen.pages.labels import spread_words
 from sitegen.scoring.usage import USAGE_METRICS
@@ -116,7 +116,7 @@ def _pair_lines(pair: VariantPair, *, several: bool, alpha: float) -> Iterator[s
         heads = ("Metric", "Test", "Statistic", "p", *adjusted, "Better", "Remark")
         rows = (row for test in tests for row in _test_rows(test, several=several))
         yield from (*table(heads, rows, range(2, 4 + several)), "")
-    flips = ((flip.change, (name(flip.case_id), name(flip.category))) for flip in pair.flips)
+    flips = (FlipRow(flip.change, (name(flip.case_id), name(flip.category))) for flip in pair.flips)
     yield from flip_lines(f"Cases, from {first} to {second}", ("Case", "Category"), flips)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sitegen.analysis.comparison.ranking import sole_leader
 from sitegen.analysis.comparison.values import Confidence, MetricTest, Tested, VariantComparison, VariantPair
@@ -53,13 +54,20 @@ class PromptPair:
     metrics_comparison: dict[str, PromptsMetric]
 
 
+class RankedPrompt(NamedTuple):
+    """A prompt of the ranking; in the file, a list of the two."""
+
+    prompt: str
+    score: float | None
+
+
 @dataclass(frozen=True, slots=True)
 class StatisticalComparison:
     """All pairs of prompts and the ranking."""
 
     pairwise_comparisons: dict[str, PromptPair]
     """By ``prompt_1_vs_prompt_2``."""
-    overall_ranking: tuple[tuple[str, float | None], ...]
+    overall_ranking: tuple[RankedPrompt, ...]
     """(prompt, score), the best first."""
 
 
@@ -106,7 +114,7 @@ def prompts_document(
             pairwise_comparisons={
                 f"{keys[pair.first]}_vs_{keys[pair.second]}": _prompt_pair(pair, keys) for pair in comparison.pairs
             },
-            overall_ranking=tuple((keys[row.name], row.score) for row in comparison.ranking),
+            overall_ranking=tuple(RankedPrompt(keys[row.name], row.score) for row in comparison.ranking),
         ),
         recommendation=RecommendedPrompt(
             recommended_prompt=keys[best] if best else None,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from sitegen.gate_files.wording import is_amount, points_of
 from sitegen.model.cells import CellFlip, Fate
 from sitegen.model.deltas import Comparability
 from sitegen.model.gate import EvalCheck, GatedChange, GateReport, GateVerdict, MetricCheck, Presence, Reason
-from sitegen.model.noise import ChangeVerdict, Decision, Why
+from sitegen.model.noise import ChangeVerdict, Decision, Ends, Why
 from sitegen.model.series import VariantSpread
 
 SCHEMA: Final = "sitegen/gate/1"
@@ -22,7 +22,7 @@ class GateNoise:
 
     decision: Decision
     why: Why
-    interval: tuple[float, float] | None
+    interval: Ends | None
     """Of the change, in the unit of the metric."""
     p_value: float | None
     detectable: float | None
@@ -36,6 +36,18 @@ class GateParts:
     outputs: float
     ground_truth: float
     rules: float
+
+
+class GateRange(NamedTuple):
+    """The least and the greatest value of a metric; in the file, a list of the two."""
+
+    low: float
+    high: float | None
+    """Null: an amount, which has no greatest value."""
+
+
+SHARE: Final = GateRange(0.0, 1.0)
+"""The range of most metrics."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +71,7 @@ class GateMetric:
     noise: GateNoise | None
     """Null if the drop is within its limit, or if nothing tells the noise."""
     higher_is_better: bool = True
-    range: tuple[float, float | None] = (0.0, 1.0)
+    range: GateRange = SHARE
     """The range of the metric; `points` and `drop` are hundredths of it."""
     base_variants: VariantSpread | None = None
     """The worst and the best variant of the prompt that `base` averages; null with fewer than two."""
@@ -219,14 +231,14 @@ def _gate_metric(metric: MetricCheck) -> GateMetric:
         reasons=metric.reasons,
         noise=_gate_noise(metric.chance) if metric.chance else None,
         higher_is_better=metric.spec.higher_is_better,
-        range=(metric.spec.low, None if is_amount(metric.spec) else metric.spec.high),
+        range=GateRange(metric.spec.low, None if is_amount(metric.spec) else metric.spec.high),
         base_variants=metric.averaged_before,
         head_variants=metric.averaged_after,
     )
 
 
 def _gate_noise(verdict: ChangeVerdict) -> GateNoise:
-    interval = (verdict.interval.low, verdict.interval.high) if verdict.interval else None
+    interval = Ends(verdict.interval.low, verdict.interval.high) if verdict.interval else None
     return GateNoise(
         decision=verdict.decision,
         why=verdict.why,

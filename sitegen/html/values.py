@@ -45,7 +45,7 @@ def shown_pair(judgement: Judgement) -> ShownPair:
     if judgement.outcome == "hallucination":
         return ShownPair(DisplayValue((), judgement.note or "expected blank"), _display_value(actual))
     if judgement.outcome == "format_error" and (typed := told_apart(expected, actual)):
-        return ShownPair(_display_value(typed[0]), _display_value(typed[1]))
+        return ShownPair(_display_value(typed.expected), _display_value(typed.actual))
     return ShownPair(_display_value(expected), _display_value(actual))
 
 

@@ -21,12 +21,20 @@ class Job(NamedTuple):
     prompt: Prompt
 
 
+class FailedCall(NamedTuple):
+    """A call without an answer."""
+
+    case_id: str
+    """With the variant or the run, if the response is for one."""
+    reason: str
+
+
 class CallOutcome(NamedTuple):
     """The results of the calls for one file."""
 
     calls: int
-    failures: tuple[tuple[str, str], ...]
-    """(case, reason) of each call without an answer, in the order of completion."""
+    failures: tuple[FailedCall, ...]
+    """In the order of completion."""
     malformed: int = 0
     """Answers of a judge without a grade."""
 
@@ -47,11 +55,11 @@ def call_and_record(
 
     Raises SitegenError if no call can succeed.
     """
-    failures: list[tuple[str, str]] = []
+    failures: list[FailedCall] = []
 
     def done(job: Job, result: ModelReply | CallError) -> None:
         if isinstance(result, CallError):
-            failures.append((str(job.slot), str(result)))
+            failures.append(FailedCall(str(job.slot), str(result)))
         file.put(job.slot, row_of(job, result))
         step()
 

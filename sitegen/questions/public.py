@@ -81,9 +81,9 @@ class PublicCheck:
                 memo.mark_dirty(site)
                 memo.forget_pages(site, rows)
             paths = [row.path for row in rows]
-            removed, _ = remove(out, ((path, None) for path in (*paths, *look_into(out, paths).unlisted)))
+            removal = remove(out, dict.fromkeys((*paths, *look_into(out, paths).unlisted)))
             (out / LIST).unlink(missing_ok=True)
-            return removed
+            return removal.removed
 
     def _search(self, out: Path, searched: set[bytes]) -> tuple[set[bytes], list[SecretPlace]]:
         """The digests of all files without a finding, and the findings. ``searched``: digests that had none before."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from sitegen.errors import OutputFolderError
 
@@ -75,16 +76,20 @@ class Parents:
         return f"{self._folder}/{parent}" if parent else self._folder
 
 
-def remove(folder: Path, files: Iterable[tuple[str, int | None]]) -> tuple[int, tuple[str, ...]]:
-    """Delete files, (path, size if it is known), and the folders that this leaves empty.
+class Removal(NamedTuple):
+    """What became of files that were to be deleted; those that were not there any more are in neither."""
 
-    Returns how many were deleted, and the paths of those that stay because somebody changed them: their size is
-    another, or what stands there is no file.
-    """
+    removed: int
+    changed: tuple[str, ...] = ()
+    """Paths that stay because somebody changed them: their size is another, or what stands there is no file."""
+
+
+def remove(folder: Path, sizes: Mapping[str, int | None]) -> Removal:
+    """Delete files, and the folders that this leaves empty. ``sizes``: by path, None where it is not known."""
     removed = 0
     changed: list[str] = []
     parents: dict[str, bool] = {}
-    for path, size in files:
+    for path, size in sizes.items():
         if not is_below(path):
             continue
         parent = path.rpartition("/")[0]
@@ -109,7 +114,7 @@ def remove(folder: Path, files: Iterable[tuple[str, int | None]]) -> tuple[int, 
             except OSError:
                 break
             folder_left = folder_left.rpartition("/")[0]
-    return removed, tuple(changed)
+    return Removal(removed, tuple(changed))
 
 
 def _parents(folder: str, path: str) -> Iterable[str]:

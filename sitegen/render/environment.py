@@ -21,7 +21,7 @@ from sitegen.render.own_templates import (
     own_template_error,
     read_template,
     sandbox,
-    walk,
+    shipped_files,
 )
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ class Renderer:
         return read_template(own) if own else (self._ours / name).read_bytes()
 
     def _files(self) -> dict[str, Path]:
-        return {**dict(walk(self._ours)), **self._own}
+        return {**shipped_files(self._ours), **self._own}
 
     def _load(self) -> jinja2.Environment:
         if self._environment is None:

@@ -7,7 +7,7 @@ bounded time and memory for a page (``bounds``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
@@ -32,11 +32,10 @@ OURS: Final = "sitegen"
 """Prefix of our templates: ``{% extends "sitegen/base.html" %}`` is ours even if the project has a ``base.html``."""
 
 
-def walk(folder: Path) -> Iterator[tuple[str, Path]]:
-    """(name, file) of every template and asset of a folder."""
-    for path in folder.rglob("*"):
-        if path.suffix in KINDS and path.is_file():
-            yield path.relative_to(folder).as_posix(), path
+def shipped_files(folder: Path) -> dict[str, Path]:
+    """Name -> file of every template and asset of a folder of ours."""
+    files = (path for path in folder.rglob("*") if path.suffix in KINDS and path.is_file())
+    return {path.relative_to(folder).as_posix(): path for path in files}
 
 
 def own_files(folders: Sequence[Path]) -> dict[str, Path]:

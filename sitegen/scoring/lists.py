@@ -15,7 +15,7 @@ from sitegen.scoring.pairing import EqualFields, ItemKey, agreeing_pairs, greedy
 from sitegen.scoring.paths import KEYS, ListItem, follow
 from sitegen.scoring.rules import FieldRule, FieldRules, ListRule
 from sitegen.scoring.values import coerced_number, is_number, plain_number
-from sitegen.text.similarity import Cell, Exact, normalise, similarity
+from sitegen.text.similarity import Cell, Exact, SimilarPair, normalise, similarity
 
 
 class Alignment(NamedTuple):
@@ -54,14 +54,14 @@ def align(
     beyond = ""
     paired_by: PairedBy = "key"
     algorithm: Algorithm = rule.algorithm or "greedy"
-    pairs = None
+    pairs: list[SimilarPair] | None = None
     if algorithm == "position" or not match_fields:
         algorithm, paired_by = "position", "position"
         position_of = {item.list_index: position for position, item in enumerate(actual)}
         places = [
             (i, position_of[item.list_index]) for i, item in enumerate(expected) if item.list_index in position_of
         ]
-        pairs = [(i, j, similarity(expected_keys[i], actual_keys[j])) for i, j in places]
+        pairs = [SimilarPair(i, j, similarity(expected_keys[i], actual_keys[j])) for i, j in places]
     elif algorithm == "hungarian":
         pairs = hungarian_pairs(expected_keys, actual_keys, rule.threshold, equal_fields)
         if pairs is None:

@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
 
 from sitegen.stats.assignment import best_pairs, preferred_pairs
-from sitegen.text.similarity import Cell, similar_pairs
+from sitegen.text.similarity import Cell, SimilarPair, similar_pairs
 
 LEAST: Final = 2
 """Equal values that a pair needs at least to be paired by agreement."""
@@ -33,8 +33,6 @@ number of items."""
 
 ItemKey: TypeAlias = tuple[Cell, ...]
 """The match fields of an item."""
-SimilarPair: TypeAlias = tuple[int, int, float]
-"""Position in the expected list, position in the actual list, similarity."""
 EqualFields: TypeAlias = Callable[[int, int], int]
 """Counts the equal score fields of an expected and an actual item, given by their positions."""
 
@@ -62,9 +60,9 @@ def greedy_pairs(
         if right is None or key.count(None) == len(key):
             continue
         if len(left) == len(right) == 1:
-            pairs.append((left[0], right[0], 1.0))
+            pairs.append(SimilarPair(left[0], right[0], 1.0))
         else:
-            pairs += _best_first([left], [right], [(0, 0, 1.0)], equal_fields)
+            pairs += _best_first([left], [right], [SimilarPair(0, 0, 1.0)], equal_fields)
     by_expected = _by_key(expected, sorted(set(range(len(expected))) - {i for i, _, _ in pairs}))
     by_actual = _by_key(actual, sorted(set(range(len(actual))) - {j for _, j, _ in pairs}))
     similar = _similar_within_bounds(list(by_expected), list(by_actual), threshold)
@@ -116,7 +114,7 @@ def _best_first(
             if i not in used_expected and j not in used_actual:
                 used_expected.add(i)
                 used_actual.add(j)
-                pairs.append((i, j, alike))
+                pairs.append(SimilarPair(i, j, alike))
     return pairs
 
 
@@ -187,7 +185,7 @@ def hungarian_pairs(
             if 1 < len(part) <= _MAX_TIES:
                 equal[row][column] = equal_fields(rows[row], columns[column])
         best = preferred_pairs(weights, equal) if len(part) > 1 else list(alikes)
-        pairs += [(rows[row], columns[column], round(alikes[row, column], 9)) for row, column in best]
+        pairs += [SimilarPair(rows[row], columns[column], round(alikes[row, column], 9)) for row, column in best]
     return sorted(pairs)
 
 
@@ -205,7 +203,7 @@ def _connected_parts(pairs: list[SimilarPair]) -> list[list[SimilarPair]]:
         parent[root(("expected", i))] = root(("actual", j))
     parts: dict[tuple[str, int], list[SimilarPair]] = {}
     for pair in pairs:
-        parts.setdefault(root(("expected", pair[0])), []).append(pair)
+        parts.setdefault(root(("expected", pair.left)), []).append(pair)
     return list(parts.values())
 
 

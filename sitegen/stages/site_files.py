@@ -181,7 +181,7 @@ class SiteFiles:
         memo, name, folder = self._memo, self._site, self._claim.folder
         before, rows = self._before(complete), list(self.recorded())
         stale = {row.path: row.size for row in self._stale((*before, *self._replaced))}
-        removed, changed = remove(folder, [*stale.items(), *((path, None) for path in self._unlisted())])
+        removed, changed = remove(folder, {**dict.fromkeys(self._unlisted()), **stale})
         earlier = set(before)
         memo.forget_pages(name, earlier.difference(rows))
         memo.keep_pages(name, (row for row in rows if row not in earlier))
@@ -216,7 +216,7 @@ class SiteFiles:
     def _remove_unrecorded(self, rows: list[PageRow]) -> int:
         """Delete the files that this build wrote, according to the list in the folder, but did not record."""
         left = look_into(self._claim.folder, (row.path for row in rows)).unlisted
-        return remove(self._claim.folder, ((path, None) for path in left))[0]
+        return remove(self._claim.folder, dict.fromkeys(left)).removed
 
     def _name_foreign(self, changed: tuple[str, ...]) -> tuple[str, ...]:
         """Warn once of every file of the folder that no build wrote. Returns those that stay."""
@@ -267,6 +267,6 @@ class LayerFiles(SiteFiles):
         differ = [row for row in self.recorded() if below.get(row.path) != row.key]
         self.gone = frozenset(row.path for row in self._stale(self._before(complete)))
         paths = {row.path for row in differ}
-        removed, _ = remove(self._into, ((path, None) for path in self._standing.unlisted if path not in paths))
+        removal = remove(self._into, {path: None for path in self._standing.unlisted if path not in paths})
         shorten_list(self._into, paths, None)
-        return self._counted(site, removed)
+        return self._counted(site, removal.removed)

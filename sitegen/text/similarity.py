@@ -50,10 +50,19 @@ def similarity(left: Sequence[Cell], right: Sequence[Cell]) -> float:
     return total / fields if fields else 0.0
 
 
+class SimilarPair(NamedTuple):
+    """An item of one list and an item of another one, by their indices."""
+
+    left: int
+    right: int
+    similarity: float
+    """0..1"""
+
+
 def similar_pairs(
     left: Sequence[Sequence[Cell]], right: Sequence[Sequence[Cell]], threshold: float, *, most: int | None = None
-) -> list[tuple[int, int, float]]:
-    """Every pair of items that reaches the threshold, as (left index, right index, similarity), in that order.
+) -> list[SimilarPair]:
+    """Every pair of items that reaches the threshold, in the order of the left and then of the right items.
 
     Of more than *most* pairs the first ones; the rest is not looked for.
     """
@@ -62,17 +71,19 @@ def similar_pairs(
     least = threshold - EPSILON
     if len(left) * len(right) <= _SMALL:
         every = (
-            (i, j, similarity(item, candidate)) for i, item in enumerate(left) for j, candidate in enumerate(right)
+            SimilarPair(i, j, similarity(item, candidate))
+            for i, item in enumerate(left)
+            for j, candidate in enumerate(right)
         )
-        return list(islice((pair for pair in every if pair[2] >= least), most))
+        return list(islice((pair for pair in every if pair.similarity >= least), most))
     height = max(1, _ROWS // len(right))
-    pairs: list[tuple[int, int, float]] = []
+    pairs: list[SimilarPair] = []
     for start in range(0, len(left), height):
         block = _matrix(left[start : start + height], right)
         left_over = None if most is None else most - len(pairs)
         rows, columns = (indices[:left_over] for indices in (block >= least).nonzero())
         values = block[rows, columns].tolist()
-        pairs.extend(zip((rows + start).tolist(), columns.tolist(), values, strict=True))
+        pairs.extend(map(SimilarPair, (rows + start).tolist(), columns.tolist(), values))
         if len(pairs) == most:
             break
     return pairs

@@ -6,7 +6,7 @@ import hashlib
 import json
 from decimal import Decimal
 from math import floor, log10
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sitegen.model.values import Unusable, Value
 
@@ -39,13 +39,20 @@ def json_value(value: Value) -> Any:
     return value
 
 
-def told_apart(expected: Value, actual: Value) -> tuple[str, str] | None:
+class ValueTexts(NamedTuple):
+    """The expected and the actual value of a judgement as texts."""
+
+    expected: str
+    actual: str
+
+
+def told_apart(expected: Value, actual: Value) -> ValueTexts | None:
     """Both values with their types if only the types differ: ``12 (number)``, ``"12" (text)``; else None."""
     same = as_text(expected).strip().casefold() == as_text(actual).strip().casefold()
     kinds = _kind(expected), _kind(actual)
     if not same or kinds[0] == kinds[1]:
         return None
-    return f"{as_json(expected)} ({kinds[0]})", f"{as_json(actual)} ({kinds[1]})"
+    return ValueTexts(f"{as_json(expected)} ({kinds[0]})", f"{as_json(actual)} ({kinds[1]})")
 
 
 def _kind(value: Value) -> str:

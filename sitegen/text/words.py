@@ -46,6 +46,15 @@ class _Stretch(NamedTuple):
 
 
 Spans: TypeAlias = tuple[WordSpan, ...]
+
+
+class MarkedTexts(NamedTuple):
+    """Two texts in pieces, of which some differ."""
+
+    old: Spans
+    new: Spans
+
+
 _Sides: TypeAlias = tuple[Sequence[str], Sequence[str]]
 
 
@@ -54,16 +63,16 @@ def tokens(text: str) -> list[str]:
     return _TOKEN.findall(text)
 
 
-def mark(a: str, b: str) -> tuple[Spans, Spans]:
+def mark(a: str, b: str) -> MarkedTexts:
     """What differs between two texts: spans that join back to ``a``, and spans that join back to ``b``.
 
     Two short values that look alike (identifiers, numbers, dates) differ in the characters between their common start
     and end, everything else in words. Time and memory are bounded for any input.
     """
     if a == b:
-        return (same := (WordSpan(a, False),) if a else ()), same
+        return MarkedTexts(same := (WordSpan(a, False),) if a else (), same)
     if not a or not b:
-        return ((WordSpan(a, True),) if a else ()), ((WordSpan(b, True),) if b else ())
+        return MarkedTexts((WordSpan(a, True),) if a else (), (WordSpan(b, True),) if b else ())
     if len(a) + len(b) > LONGEST:
         return _spans((a, b), _ends(a, b))
     words = tokens(a), tokens(b)
@@ -146,14 +155,14 @@ def _size(change: _Stretch, words: _Sides) -> int:
     return sum(map(len, a[change.start_a : change.end_a])) + sum(map(len, b[change.start_b : change.end_b]))
 
 
-def _spans(words: _Sides, stretches: list[_Stretch]) -> tuple[Spans, Spans]:
+def _spans(words: _Sides, stretches: list[_Stretch]) -> MarkedTexts:
     a, b = words
     old: list[WordSpan] = []
     new: list[WordSpan] = []
     for equal, start_a, end_a, start_b, end_b in stretches:
         _append(old, "".join(a[start_a:end_a]), not equal)
         _append(new, "".join(b[start_b:end_b]), not equal)
-    return tuple(old), tuple(new)
+    return MarkedTexts(tuple(old), tuple(new))
 
 
 def _append(spans: list[WordSpan], text: str, changed: bool) -> None:

@@ -44,7 +44,7 @@ def newest_outputs(place: WorktreeEval) -> tuple[Path, ...]:
         stated = first_file(place.folder, (entry.outputs,))
         return (stated,) if stated else ()
     if by_iteration := outputs_of_iterations(place):
-        return by_iteration[-1][1]
+        return by_iteration[-1].outputs
     if entry.outputs == "iterations":
         return ()
     if entry.id == LONE and not first_file(place.folder, files.elsewhere):
@@ -83,20 +83,37 @@ def _file_states(folder: Path, name: str, where: dict[str, str]) -> bool:
         return False
 
 
-def outputs_of_iterations(place: WorktreeEval) -> list[tuple[int, tuple[Path, ...]]]:
-    """(number, outputs) of each iteration that has any outputs, in ascending order."""
-    names = place.files.outputs
-    pairs = ((number, _outputs_in(folder, names, place.files)) for number, folder in iterations(place.folder))
-    return sorted((number, outputs) for number, outputs in pairs if outputs)
+class IterationOutputs(NamedTuple):
+    """The outputs of one iteration."""
+
+    number: int
+    outputs: tuple[Path, ...]
 
 
-def iterations(folder: Path) -> Iterator[tuple[int, Path]]:
-    """(number, folder) of each iteration of an eval, including iterations without an output."""
+def outputs_of_iterations(place: WorktreeEval) -> list[IterationOutputs]:
+    """The iterations that have any outputs, in ascending order."""
+    files = place.files
+    every = (
+        IterationOutputs(number, _outputs_in(folder, files.outputs, files))
+        for number, folder in iterations(place.folder)
+    )
+    return sorted(iteration for iteration in every if iteration.outputs)
+
+
+class IterationFolder(NamedTuple):
+    """The folder of one iteration."""
+
+    number: int
+    folder: Path
+
+
+def iterations(folder: Path) -> Iterator[IterationFolder]:
+    """The iterations of an eval, including those without an output, in no order."""
     results = folder / RESULTS
     for child in results.iterdir() if results.is_dir() else ():
         number = iteration_number(child.name)
         if number is not None:
-            yield number, child
+            yield IterationFolder(number, child)
 
 
 def first_file(folder: Path, names: tuple[str, ...]) -> Path | None:

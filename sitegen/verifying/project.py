@@ -36,6 +36,13 @@ from sitegen.verifying.eval_files import (
 )
 
 
+class ProjectEval(NamedTuple):
+    """An eval of a project, by its id."""
+
+    project: WorktreeProject
+    eval_id: str
+
+
 class WorktreeProject(NamedTuple):
     """A project's work tree with its configuration, ready to score outputs."""
 
@@ -107,8 +114,8 @@ class WorktreeProject(NamedTuple):
         config = replace(self.config, llm=evaluated_llm(self.config.llm, stated))
         return project._replace(config=config, evaluation=stated, misread=None)
 
-    def for_cases(self, file: Path) -> tuple[WorktreeProject, str]:
-        """The id of the eval with these test cases. If there is no such eval, the project returned has a new one.
+    def for_cases(self, file: Path) -> ProjectEval:
+        """The eval with these test cases. If there is no such eval, the project returned has a new one.
 
         Raises ConfigurationError if the file lies outside the project.
         """
@@ -123,9 +130,9 @@ class WorktreeProject(NamedTuple):
             except SitegenError:
                 continue
             if truth is not None and truth.resolve() == path:
-                return self, eval_id
+                return ProjectEval(self, eval_id)
         entry = case_file_entry(path.relative_to(root).as_posix(), ids)
-        return self._with_entry(evaluated_entry(entry, self.evaluation)), entry.id
+        return ProjectEval(self._with_entry(evaluated_entry(entry, self.evaluation)), entry.id)
 
     def _with_entry(self, entry: EvalConfig) -> WorktreeProject:
         other_entries = (other for other in self.manifest.evals if other.id != entry.id)

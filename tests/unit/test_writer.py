@@ -9,7 +9,7 @@ import pytest
 
 from sitegen.analysis.memo import PageRow
 from sitegen.errors import OutputFolderError
-from sitegen.render.below import remove
+from sitegen.render.below import Removal, remove
 from sitegen.render.output_folder import LIST, MARKER, Claim, Standing, claimed, look_into
 from sitegen.render.writer import Writer, digest, folder_times, same_times
 
@@ -104,7 +104,7 @@ def test_removing_the_last_page_of_a_folder_removes_the_folder(tmp_path):
     writer = Writer(tmp_path)
     writer.write("eval:a", "evals/a/0001.html", b"1")
     writer.write("eval:b", "evals/b/0001.html", b"1")
-    assert remove(tmp_path, [("evals/a/0001.html", 1), ("evals/a/gone.html", 1)]) == (1, ())
+    assert remove(tmp_path, {"evals/a/0001.html": 1, "evals/a/gone.html": 1}) == Removal(1)
     assert [path.name for path in (tmp_path / "evals").iterdir()] == ["b"]
 
 
@@ -141,13 +141,13 @@ def test_no_path_leads_out_of_the_folder_that_is_cleaned(tmp_path, path):
     for file in (tmp_path / "outside.txt", out / ".git" / "HEAD"):
         file.write_text("keep")
     before = sorted(str(one) for one in tmp_path.rglob("*"))
-    removed, _ = remove(out, [(path.replace("/outside", f"{tmp_path}/outside") if path[:1] == "/" else path, None)])
-    assert (removed, sorted(str(one) for one in tmp_path.rglob("*"))) == (0, before)
+    removal = remove(out, {path.replace("/outside", f"{tmp_path}/outside") if path[:1] == "/" else path: None})
+    assert (removal.removed, sorted(str(one) for one in tmp_path.rglob("*"))) == (0, before)
 
 
 def test_a_file_that_somebody_changed_is_not_deleted(tmp_path):
     (tmp_path / "a.html").write_text("longer than it was")
-    assert remove(tmp_path, [("a.html", 3)]) == (0, ("a.html",))
+    assert remove(tmp_path, {"a.html": 3}) == Removal(0, ("a.html",))
     assert (tmp_path / "a.html").exists()
 
 

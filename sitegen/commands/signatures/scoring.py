@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -59,12 +60,18 @@ def verify_one(
     repo: RepoOption = Path(),
 ) -> None:
     """Score one output of the work tree now."""
+    from sitegen.commands.verify import VerifyRequest
     from sitegen.commands.verify import verify_one as command
-    from sitegen.commands.verify import verify_request
 
-    request = verify_request(repo, eval_id, rest or [], methods or [], (("range", range_), ("run_id", run_id)))
+    file, all_methods = _word_and_methods(rest or (), methods or (), "output")
+    settings = {"range": range_, "run_id": run_id}
     command(
-        request._replace(
+        VerifyRequest(
+            repo=repo,
+            eval_id=eval_id,
+            output=Path(file) if file else None,
+            settings={name: value for name, value in settings.items() if value is not None},
+            methods=all_methods,
             config=config,
             results_file=output,
             save=save,
@@ -74,6 +81,21 @@ def verify_one(
             debug=debug,
         )
     )
+
+
+def _word_and_methods(words: Sequence[str], methods: Sequence[str], noun: str) -> tuple[str | None, tuple[str, ...]]:
+    """The one word of the command line besides methods, and all methods: names of more may follow ``--methods``.
+
+    Raises ConfigurationError if more than one other word remains.
+    """
+    from sitegen.errors import ConfigurationError
+    from sitegen.scoring.responses.document import METHODS
+
+    further = [word for word in words if methods and word in METHODS]
+    others = [word for word in words if word not in further]
+    if len(others) > 1:
+        raise ConfigurationError(f"One {noun} at a time: {', '.join(others)}.", fix="Name one.")
+    return (others[0] if others else None), (*methods, *further)
 
 
 def verify_all(
@@ -121,10 +143,10 @@ def respond(
 
     Continues where it was interrupted. With --test_cases or --output, the responses are also graded and scored.
     """
-    from sitegen.commands.respond import RespondRequest, split_words
+    from sitegen.commands.respond import RespondRequest
     from sitegen.commands.respond import respond as command
 
-    eval_id, named = split_words(words or [], methods or [])
+    eval_id, all_methods = _word_and_methods(words or (), methods or (), "eval")
     command(
         RespondRequest(
             repo=repo,
@@ -140,7 +162,7 @@ def respond(
             base_url=base_url,
             test_cases=test_cases,
             judge_model=judge_model,
-            methods=named,
+            methods=all_methods,
             output=output,
         )
     )
