@@ -20,7 +20,7 @@ def history(repo: Path, eval_id: str, *, rev: str | None, as_json: bool, cache: 
     if as_json:
         from sitegen.pages.data.exports import series_files
 
-        print_document(series_files(series)[0].content)
+        print_document(series_files(series).json.content)
     else:
         for row in history_lines(series):
             print_line(row)

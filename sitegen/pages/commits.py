@@ -9,7 +9,7 @@ from sitegen.model.commits import Commit
 from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.commit.page import CommitView
-from sitegen.pages.edit.effects import Grade
+from sitegen.pages.edit.effects import GradeCount
 from sitegen.text.plain import line
 
 COMMITS: Final = 100
@@ -36,8 +36,8 @@ class ListedCommit(NamedTuple):
     committed_at: str
     changed: str
     """What it changed, in a few words: ``3 instruction files, outputs of Orders``."""
-    grades: tuple[tuple[Grade, int], ...] = ()
-    """How many evals have each verdict, those that lost first."""
+    grades: tuple[GradeCount, ...] = ()
+    """Those that lost first."""
     largest: LargestChange | None = None
     """None if no eval has an iteration of this commit."""
 

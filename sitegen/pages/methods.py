@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from sitegen.model.metrics import MetricSpec
@@ -9,39 +10,45 @@ from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.scoring.usage import USAGE_METRICS
 
-TOPICS: Final = (
-    ("metrics", "Metrics"),
-    ("counting", "Counting"),
-    ("values", "Values"),
-    ("files", "Files and paths"),
-    ("lists", "Lists"),
-    ("highlights", "Highlights"),
-    ("responses", "Responses"),
-    ("usage", "Cost and time"),
-    ("judged", "Results of other tools"),
-    ("recorded", "Recorded numbers"),
-    ("iterations", "Iterations"),
-    ("changes", "Changes"),
-    ("noise", "Noise"),
-    ("steps", "Steps"),
-    ("effects", "Edits"),
-    ("shown", "What is shown where"),
-    ("differs", "Where other tools decide differently"),
-)
-"""(anchor, name) of each topic of the page, in order, for its table of contents and for search."""
+TOPICS: Final = {
+    "metrics": "Metrics",
+    "counting": "Counting",
+    "values": "Values",
+    "files": "Files and paths",
+    "lists": "Lists",
+    "highlights": "Highlights",
+    "responses": "Responses",
+    "usage": "Cost and time",
+    "judged": "Results of other tools",
+    "recorded": "Recorded numbers",
+    "iterations": "Iterations",
+    "changes": "Changes",
+    "noise": "Noise",
+    "steps": "Steps",
+    "effects": "Edits",
+    "shown": "What is shown where",
+    "differs": "Where other tools decide differently",
+}
+"""Anchor -> name of each topic of the page, in order, for its table of contents and for search."""
+
+
+class KindMetrics(NamedTuple):
+    """The metrics of an eval kind, or those that packages add to it, the headline first."""
+
+    kind: str
+    metrics: tuple[MetricSpec, ...]
 
 
 class MethodsView(NamedTuple):
     """What ``pages/methods.html`` shows beside its own text."""
 
-    kinds: tuple[tuple[str, tuple[MetricSpec, ...]], ...]
-    """Each eval kind with its metrics, the headline first."""
+    kinds: tuple[KindMetrics, ...]
     usage: tuple[MetricSpec, ...] = USAGE_METRICS
     """Metrics that evals of every kind may have."""
-    topics: tuple[tuple[str, str], ...] = TOPICS
+    topics: Mapping[str, str] = TOPICS
     nav: str = "methods"
 
 
-def methods_page(kinds: tuple[tuple[str, tuple[MetricSpec, ...]], ...]) -> Page:
+def methods_page(kinds: tuple[KindMetrics, ...]) -> Page:
     """The rules, and the metrics of the kinds."""
     return Page(links.methods(), "pages/methods.html", MethodsView(kinds))

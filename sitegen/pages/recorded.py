@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from sitegen.model.metrics import Convention, Counts
+from sitegen.model.metrics import Convention, Counts, MetricSpec
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point
 from sitegen.model.timeline import Snapshot
@@ -53,28 +53,25 @@ class RecordedView(NamedTuple):
 
 
 def recorded_view(
-    at: Snapshot, card: Scorecard, labels: tuple[tuple[str, str], ...], previous: Point | None = None
+    at: Snapshot, card: Scorecard, specs: Sequence[MetricSpec], previous: Point | None = None
 ) -> RecordedView | None:
-    """Compare the record with the scorecard; None if they have no metric in common.
-
-    ``labels`` are (name, label) of the kind's metrics.
-    """
+    """Compare the record with the scorecard; None if they have no metric in common. ``specs``: the kind's metrics."""
     if not at.recorded_metrics or card.status == "no_ground_truth":
         return None
     recorded = dict(at.recorded_metrics)
-    rows = _recorded_rows(recorded, card, labels)
+    rows = _recorded_rows(recorded, card, specs)
     if not rows:
         return None
     different = tuple(row for row in rows if not _recorded_agrees(row))
     if not different:
         return RecordedView(len(rows), (), "")
     before = _same_output(at, previous)
-    until = before is not None and all(map(_recorded_agrees, _recorded_rows(recorded, before, labels)))
+    until = before is not None and all(map(_recorded_agrees, _recorded_rows(recorded, before, specs)))
     why = _until(at) if until else _difference_reason(at, card, recorded)
     return RecordedView(len(rows) - len(different), different, why)
 
 
-def agrees_with_now(point: Point, labels: tuple[tuple[str, str], ...]) -> bool:
+def agrees_with_now(point: Point, specs: Sequence[MetricSpec]) -> bool:
     """Whether the newest ground truth and rules give what was recorded, while those of the point's own time do not.
 
     Such a record was written or corrected later. The trend says so; reports show nothing of later commits.
@@ -82,18 +79,18 @@ def agrees_with_now(point: Point, labels: tuple[tuple[str, str], ...]) -> bool:
     if point.now is None or not point.snapshot.recorded_metrics:
         return False
     recorded = dict(point.snapshot.recorded_metrics)
-    then, now = (_recorded_rows(recorded, card, labels) for card in (point.scorecard, point.now))
+    then, now = (_recorded_rows(recorded, card, specs) for card in (point.scorecard, point.now))
     return bool(now) and all(map(_recorded_agrees, now)) and not all(map(_recorded_agrees, then))
 
 
 def _recorded_rows(
-    recorded: Mapping[str, float], card: Scorecard, labels: tuple[tuple[str, str], ...]
+    recorded: Mapping[str, float], card: Scorecard, specs: Sequence[MetricSpec]
 ) -> tuple[RecordedRow, ...]:
     """All metrics and counts that are both recorded and computed."""
     metrics = [
-        RecordedRow(label=label, recorded=recorded[name], computed=card.metric(name), whole=False)
-        for name, label in labels
-        if name in recorded
+        RecordedRow(label=spec.label, recorded=recorded[spec.name], computed=card.metric(spec.name), whole=False)
+        for spec in specs
+        if spec.name in recorded
     ]
     counts = [
         RecordedRow(label=label, recorded=recorded[name], computed=float(getattr(card.counts, field)), whole=True)
@@ -117,7 +114,7 @@ def _until(at: Snapshot) -> str:
 def _difference_reason(at: Snapshot, card: Scorecard, recorded: Mapping[str, float]) -> str:
     """What explains the differences, as far as the numbers show it, and what else may."""
     alternative: Convention = "omissions_only" if card.convention == "standard" else "standard"
-    ratios = [(recorded[name], value) for name, value in _ratios_by(alternative, card) if name in recorded]
+    ratios = [(recorded[name], value) for name, value in _ratios_by(alternative, card).items() if name in recorded]
     if ratios and all(_is_close(*pair) for pair in ratios):
         return f"The record counts by the convention {alternative}: with it the same files give the recorded values."
     reasons = []
@@ -146,12 +143,12 @@ def _convention(recorded: Mapping[str, float]) -> Convention | None:
     return "omissions_only" if fn == omission else "standard" if fn == omission + wrong else None
 
 
-def _ratios_by(convention: Convention, card: Scorecard) -> tuple[tuple[str, float | None], ...]:
-    """(name, value) of the ratios under a convention."""
+def _ratios_by(convention: Convention, card: Scorecard) -> dict[str, float | None]:
+    """The ratios by name under a convention."""
     counts = card.counts
     wrong = counts.wrong_value + counts.format_error
     fn = counts.omission if convention == "omissions_only" else counts.omission + wrong
-    return tuple(stats.ratios(Counts(tp=counts.tp, fp=counts.fp, fn=fn, tn=counts.tn)).items())
+    return stats.ratios(Counts(tp=counts.tp, fp=counts.fp, fn=fn, tn=counts.tn))
 
 
 def _recorded_agrees(row: RecordedRow) -> bool:

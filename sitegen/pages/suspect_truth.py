@@ -68,6 +68,14 @@ class CauseRows(NamedTuple):
     rows: tuple[SuspectRow, ...]
 
 
+class UnlistedLabels(NamedTuple):
+    """An eval with more labels than the page of all evals lists."""
+
+    info: EvalInfo
+    labels: int
+    """Those that are not listed."""
+
+
 class SuspectTruthView(NamedTuple):
     """What ``pages/suspect_truth.html`` shows."""
 
@@ -79,8 +87,7 @@ class SuspectTruthView(NamedTuple):
     single: tuple[SuspectRow, ...]
     """The most certain first."""
     causes: tuple[CauseRows, ...]
-    left_out: tuple[tuple[EvalInfo, int], ...]
-    """Evals with labels that are not listed, and how many."""
+    left_out: tuple[UnlistedLabels, ...]
     nav: str = "evals"
 
     @property
@@ -130,7 +137,9 @@ def _view(summaries: Sequence[EvalSummary], share: int) -> SuspectTruthView:
         single=single,
         causes=tuple(_cause_rows(cause, rows(cause.labels)) for cause in sorted_labels.causes),
         left_out=tuple(
-            (summary.info, len(summary.suspects) - share) for summary in summaries if len(summary.suspects) > share
+            UnlistedLabels(summary.info, len(summary.suspects) - share)
+            for summary in summaries
+            if len(summary.suspects) > share
         ),
     )
 

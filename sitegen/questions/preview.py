@@ -15,7 +15,7 @@ from sitegen.model.series import EvalInfo, Point
 from sitegen.model.site import Page, SiteInfo
 from sitegen.model.timeline import Blob, Snapshot
 from sitegen.pages import links
-from sitegen.pages.methods import methods_page
+from sitegen.pages.methods import KindMetrics, methods_page
 from sitegen.pages.report import EarlierPoints, report_page
 from sitegen.project import own_templates
 from sitegen.render.environment import Renderer, template_folders
@@ -39,7 +39,7 @@ def write_preview(project: WorktreeProject, verified: Verified) -> Path:
     folder = cache / "preview"
     kind = verified.place.kind
     renderer = _preview_renderer(project)
-    assets, pages = renderer.assets(), (page, methods_page(((kind, scorer(kind).metrics),)))
+    assets, pages = renderer.assets(), (page, methods_page((KindMetrics(kind, scorer(kind).metrics),)))
     there = frozenset((*(sheet.path for sheet in pages), *(file.path for file in assets)))
     writer = Writer(folder, listed=False)
     for sheet in pages:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from sitegen.analysis.cached import CachedRow, TaskCache, within
@@ -18,6 +18,7 @@ from sitegen.model.cells import CellMap
 from sitegen.model.commits import WORKTREE
 from sitegen.model.kinds import traits_of
 from sitegen.model.problems import Problem
+from sitegen.model.regressions import EditedFile
 from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo
 from sitegen.model.site import Page, RawFile
@@ -45,7 +46,7 @@ from sitegen.stages.commit_effects import effects_of_commits, mixtures_of_commit
 from sitegen.stages.eval_pages import eval_pages, record_of, suspects_of, write_fields
 from sitegen.stages.failures import attempt, working_on
 from sitegen.stages.mapping_cache import recall_mapping, without_settings
-from sitegen.stages.reports import MovedEdit, ReportWriter
+from sitegen.stages.reports import ReportWriter
 from sitegen.stages.scorecard_store import EvalScorecards, keep_cells, known_cells
 from sitegen.stages.scoring import all_inputs, without_lost_outputs
 from sitegen.stages.series_cache import settled_points, write_series
@@ -62,8 +63,8 @@ class EvalTask(NamedTuple):
     history: EvalHistory
     edits: tuple[Edit, ...]
     """The edits of the instruction files that drive it, by commit."""
-    moved: tuple[MovedEdit, ...]
-    """The edits whose files were moved later."""
+    moved: Mapping[EditedFile, str]
+    """The edits whose files were moved later -> the last path of the file."""
     first_new: int
     """Index of the first snapshot that the last build did not have."""
     pages: tuple[PageRow, ...]

@@ -31,13 +31,12 @@ from sitegen.stages.cached_kinds import (
 from sitegen.stages.engine import Pool
 from sitegen.stages.eval_job import EvalTask, owner, write_eval
 from sitegen.stages.failures import write_in_its_place
-from sitegen.stages.reports import MovedEdit
 from sitegen.stages.scorecard_store import wanted_keys
 from sitegen.stages.scoring import model_of
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.size_budget.expected_room import ExpectedRoom
 from sitegen.stages.size_budget.shortening import shorten
-from sitegen.stages.timeline import Timeline, driving_edits, fold
+from sitegen.stages.timeline import Timeline, driving_edits, fold, moved_edits
 from sitegen.stages.worker_context import WorkerContext
 
 
@@ -182,16 +181,6 @@ def _outdated(timeline: Timeline, memo: Memo, records: Mapping[str, EvalRecord])
                 yield EvalUpdate(history, len(history.snapshots))
 
 
-def _moved(timeline: Timeline, eval_id: str) -> tuple[MovedEdit, ...]:
-    """The edits of files that were moved later: pages are named after the last path."""
-    return tuple(
-        MovedEdit(edit.path, edit.commit.sha, file.path)
-        for file in timeline.drivers(eval_id)
-        for edit in file.edits
-        if edit.path != file.path
-    )
-
-
 def _task(timeline: Timeline, memo: Memo, site_files: SiteFiles, update: EvalUpdate, thinned: int | None) -> EvalTask:
     """The task for one eval. ``thinned``: how many of the oldest reports are short; None: as many as now."""
     history = update.history
@@ -201,7 +190,7 @@ def _task(timeline: Timeline, memo: Memo, site_files: SiteFiles, update: EvalUpd
         info=info,
         history=history,
         edits=driving_edits(timeline, history.id),
-        moved=_moved(timeline, history.id),
+        moved=moved_edits(timeline.drivers(history.id)),
         first_new=update.first_new,
         pages=site_files.standing_files(owner(history.id)),
         cached=tuple(_cached(memo, history, context, info)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Container, Iterable
 from sys import intern
 from typing import NamedTuple
@@ -16,6 +15,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.series import Effect
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
+from sitegen.pages.edit.effects import grade_counts
 from sitegen.pages.instruction.file_history import apart_since
 from sitegen.pages.instructions.page import FileRecord, FileSize, file_size
 from sitegen.stages.cached_kinds import (
@@ -94,18 +94,18 @@ def write_instructions(
 
 def _file_record(file: InstructionHistory, size: FileSize, index: EffectIndex) -> FileRecord:
     positions = [edit.commit.position for edit in file.edits]
-    decisions = Counter(decision for position in positions for decision in index.decisions(position, file.path))
+    grades = grade_counts(decision for position in positions for decision in index.decisions(position, file.path))
     for edit in reversed(file.edits):
         effects = index.effects_of(edit.commit.position, file.path)
         if any(effect.change is not None for effect in effects):
             return FileRecord(
                 history=file,
                 size=size,
-                decisions=tuple(decisions.items()),
+                grades=grades,
                 newest_effects=effects,
                 newest_measured=edit.commit,
             )
-    return FileRecord(history=file, size=size, decisions=tuple(decisions.items()))
+    return FileRecord(history=file, size=size, grades=grades)
 
 
 def _write_failed(timeline: Timeline, site_files: SiteFiles, file: InstructionHistory, problem: Problem) -> None:

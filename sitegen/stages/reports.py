@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from functools import partial
-from typing import NamedTuple
 
 from sitegen.analysis.cells import CellTracker, flipped_cells, tallied
 from sitegen.analysis.deltas import delta
@@ -12,6 +11,7 @@ from sitegen.analysis.noise.repeats import RepeatsSoFar, repeats_of_runs
 from sitegen.analysis.series import SeriesInputs, problems_of_point
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec
+from sitegen.model.regressions import EditedFile
 from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo, Point
 from sitegen.model.site import Page
@@ -25,16 +25,6 @@ from sitegen.stages.scoring import all_inputs
 from sitegen.stages.worker_context import WorkerContext
 
 
-class MovedEdit(NamedTuple):
-    """An edit of an instruction file that was moved later."""
-
-    path: str
-    """At the edit."""
-    sha: str
-    """Id of its commit."""
-    last_path: str
-
-
 class ReportWriter:
     """Makes the reports of an eval from the oldest to the newest. Points may be left out."""
 
@@ -44,7 +34,7 @@ class ReportWriter:
         info: EvalInfo,
         specs: tuple[MetricSpec, ...],
         inputs: SeriesInputs,
-        moved: Sequence[MovedEdit],
+        moved: Mapping[EditedFile, str],
         cards: EvalScorecards,
     ) -> None:
         """Store what all reports share.
@@ -54,7 +44,7 @@ class ReportWriter:
             info: the eval.
             specs: its metrics, without those of usage.
             inputs: what its points are computed from.
-            moved: the edits whose files were moved later.
+            moved: as in ``EarlierPoints``.
             cards: its scorecards.
 
         """
@@ -62,7 +52,7 @@ class ReportWriter:
         self._info = info
         self._specs = specs
         self._inputs = inputs
-        self._last_paths = {(edit.path, edit.sha): edit.last_path for edit in moved}
+        self._moved = moved
         self._cards = cards
         self._repeats = RepeatsSoFar()
         self._scored_by_rules = traits_of(info.kind).is_structured
@@ -95,7 +85,7 @@ class ReportWriter:
                 flipped=flipped,
                 noise=self._repeats.noise(),
                 runs=repeats_of_runs(runs) if runs else None,
-                moved=self._last_paths,
+                moved=self._moved,
             ),
             self._context.discrepancies_per_type,
             problems_of_point(self._info.id, point.snapshot, result.scorecard),

@@ -10,7 +10,6 @@ from typing import Final, NamedTuple, Self, TypeAlias
 from sitegen.analysis.causes import Cause, count_causes
 from sitegen.analysis.go_back import best_instructions
 from sitegen.analysis.memo import Memo
-from sitegen.model.metrics import MetricSpec
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalInfo
 from sitegen.model.site import Page, RawFile
@@ -22,7 +21,7 @@ from sitegen.pages.data.exports import index_file, schema_files
 from sitegen.pages.data.feed import feed_file
 from sitegen.pages.fields import fields_page
 from sitegen.pages.instructions.page import EditEffects, FileEdit, instructions_page
-from sitegen.pages.methods import methods_page
+from sitegen.pages.methods import KindMetrics, methods_page
 from sitegen.pages.overview.instructions_only import InstructionOverview, instruction_overview
 from sitegen.pages.overview.page import SiteCounts, Worktree, overview_page
 from sitegen.pages.placeholders import NO_JEKYLL, not_found_page
@@ -35,7 +34,7 @@ from sitegen.scoring.own import own_specs
 from sitegen.stages.commits import Commits
 from sitegen.stages.evals import Evals
 from sitegen.stages.instructions import WrittenInstructions, counts_of_edits
-from sitegen.stages.timeline import Timeline
+from sitegen.stages.timeline import Timeline, moved_edits
 
 LATEST_EDITS: Final = 6
 """Commits with edits of instructions that the overview lists."""
@@ -132,7 +131,7 @@ class SitePages(NamedTuple):
                     best_instructions(timeline.instructions, summaries, instructions.effects),
                 ),
             ),
-            (links.regressions(), lambda: regressions_page(summaries, mutes, _moved_edits(timeline))),
+            (links.regressions(), lambda: regressions_page(summaries, mutes, moved_edits(timeline.instructions))),
             (links.fields(), lambda: fields_page(summaries)),
             (links.suspect_labels(), lambda: suspect_labels_page(summaries)),
             (links.methods(), lambda: methods_page(_explained_metrics(timeline, infos))),
@@ -164,24 +163,12 @@ class SitePages(NamedTuple):
         yield NO_JEKYLL
 
 
-def _explained_metrics(
-    timeline: Timeline, evals: tuple[EvalInfo, ...]
-) -> tuple[tuple[str, tuple[MetricSpec, ...]], ...]:
-    """(kind, metrics) of every built-in kind, then of kinds and metrics of installed packages that this site has."""
+def _explained_metrics(timeline: Timeline, evals: tuple[EvalInfo, ...]) -> tuple[KindMetrics, ...]:
+    """Every built-in kind, then the kinds and metrics of installed packages that this site has."""
     installed = sorted({info.kind for info in evals} - {ours.kind for ours in SCORERS})
-    kinds = ((kind.kind, kind.metrics) for kind in (*SCORERS, *map(scorer, installed)) if kind.metrics)
-    own = ((info.kind, own_specs(timeline.manifest.entry(info.id).settings)) for info in evals)
-    return (*kinds, *dict.fromkeys(metrics for metrics in own if metrics[1]))
-
-
-def _moved_edits(timeline: Timeline) -> dict[tuple[str, str], str]:
-    """(path, commit id) of the edits of files that were moved later -> last path of the file."""
-    return {
-        (edit.path, edit.commit.sha): file.path
-        for file in timeline.instructions
-        for edit in file.edits
-        if edit.path != file.path
-    }
+    kinds = (KindMetrics(kind.kind, kind.metrics) for kind in (*SCORERS, *map(scorer, installed)) if kind.metrics)
+    own = (KindMetrics(info.kind, own_specs(timeline.manifest.entry(info.id).settings)) for info in evals)
+    return (*kinds, *dict.fromkeys(added for added in own if added.metrics))
 
 
 def _edits_by_commit(timeline: Timeline, instructions: WrittenInstructions) -> Iterator[EditEffects]:

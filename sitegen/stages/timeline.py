@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from sitegen import __version__
@@ -22,6 +22,7 @@ from sitegen.history.worktree import with_worktree
 from sitegen.model.commits import Commit
 from sitegen.model.kinds import traits_of
 from sitegen.model.problems import Finding, Problem
+from sitegen.model.regressions import EditedFile
 from sitegen.model.series import EvalInfo
 from sitegen.model.site import SiteInfo
 from sitegen.model.timeline import Edit, EvalHistory, InstructionHistory, Update
@@ -214,6 +215,16 @@ def driving_edits(timeline: Timeline, eval_id: str) -> tuple[Edit, ...]:
     """Edits of the instruction files that drive an eval, by commit, then by path."""
     edits = [edit for file in timeline.drivers(eval_id) for edit in file.edits]
     return tuple(sorted(edits, key=lambda edit: (edit.commit.position, edit.path)))
+
+
+def moved_edits(files: Iterable[InstructionHistory]) -> dict[EditedFile, str]:
+    """The edits of files that were moved later -> the last path of the file, which pages are named after."""
+    return {
+        EditedFile(edit.path, edit.commit.sha): file.path
+        for file in files
+        for edit in file.edits
+        if edit.path != file.path
+    }
 
 
 def _instructions(parts: PartStore, update: Update) -> tuple[InstructionHistory, ...]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from sitegen.model.site import Page
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages.commit.page import commit_page
+from sitegen.pages.edit.effects import GradeCount
 from sitegen.pages.edit.page import draw_edit, edit_page
 from sitegen.pages.instruction.page import EditRecord, instruction_page, show_text
 from sitegen.pages.instructions.page import FileRecord, file_size, instructions_page
@@ -52,7 +53,7 @@ def pages() -> list[Page]:
                 FileRecord(
                     sample.FILE,
                     file_size([record.counts for record in records]),
-                    (("better", 2), ("cannot tell", 3)),
+                    (GradeCount("better", 2), GradeCount("cannot tell", 3)),
                     sample.EFFECTS,
                     sample.FILE.edits[1].commit,
                 ),

@@ -27,7 +27,7 @@ from sitegen.pages.edit.effects import FlippedField
 from sitegen.pages.field.page import field_page, field_work
 from sitegen.pages.fields import fields_page
 from sitegen.pages.instructions.page import EditEffects, FileEdit
-from sitegen.pages.methods import methods_page
+from sitegen.pages.methods import KindMetrics, methods_page
 from sitegen.pages.overview.page import SiteCounts, Worktree, overview_page
 from sitegen.pages.placeholders import NO_JEKYLL, not_found_page
 from sitegen.pages.problems import problems_page
@@ -65,7 +65,7 @@ def pages() -> list[Page]:
         *_uncommitted(series),
         problems_page(causes_of(sample.PROBLEMS), tuple(one.info for one in every), head, "main"),
         regressions_page((sample.summary(series), sample.summary(sample.long()), fallen), (muted,), {}),
-        methods_page((("fields", sample.SPECS),)),
+        methods_page((KindMetrics("fields", sample.SPECS),)),
         fields_page(
             sample.summary(one)._replace(fields=field_summaries(one)) for one in (*every, _nasty_cells(series))
         ),

@@ -87,7 +87,7 @@ def test_a_report_says_what_the_headline_would_be_without_each_pattern_where_and
         ("a text cut short or continued", 4, old, 2, 5 / 9),
         ("a currency sign", 3, old, 2, 4 / 9),
     ]
-    assert view.rows[1].fields == ((field_file("e", "p[].price"), "p[].price"),)
+    assert view.rows[1].fields == {"p[].price": field_file("e", "p[].price")}
     assert (view.rows[1].example, view.rows[0].more_fields) == (("10", "$10"), 1)
     assert (view.errors, view.without) == (7, 8 / 9)
     summaries = pattern_summaries(view, 8, 2 / 9)

@@ -141,7 +141,7 @@ def test_there_is_no_command_that_could_do_something_else():
 def test_the_page_names_the_best_versions_with_the_command_and_its_price():
     best = summary("x", (0.5, 0.75, 0.5), 1, *WINDOWS)._replace(since_best=WORSE)
     newest = summary("y", (0.5, 0.25, 0.5), 2, *WINDOWS)
-    record = FileRecord(history=sample.FILE, size=FileSize(None, (), None), decisions=())
+    record = FileRecord(history=sample.FILE, size=FileSize(None, (), None), grades=())
     page = instructions_page([record], [], versions(best, newest))
     html = " ".join(Renderer([find_templates()], sample.SITE).render(page).decode().split())
     assert '<li><a href="../evals/x/index.html">X</a>' in html

@@ -6,6 +6,7 @@ from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.commit.page import CommitView, commit_page
 from sitegen.pages.commits import COMMITS, CommitsView, LargestChange, ListedCommit, commits_pages, listed_commit
+from sitegen.pages.edit.effects import GradeCount
 from tests import pages_sample_diffs as sample
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, content, differences, renderer_of
@@ -38,7 +39,7 @@ def test_a_row_says_what_a_commit_changed_and_how_evals_changed_with_it():
         author=commit.author,
         committed_at=commit.committed_at,
         changed="instructions, outputs of 2 evals, ground truth of Herbs, rules",
-        grades=(("first output", 4),),
+        grades=(GradeCount("first output", 4),),
         largest=LargestChange("Vegetables", of_commit.moves[0].row.moves[0].change, lower_is_better=False, unit=""),
     )
 

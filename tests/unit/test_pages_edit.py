@@ -284,7 +284,7 @@ def test_passages_of_several_files_are_told_apart_by_their_folders():
     flips = Flips((("price", 2),), ())
     rows = effects_view((sample.EFFECTS[0]._replace(flips=flips),)).rows
     hunks = drawn(1, sample.V1, sample.V2).hunks
-    (field,) = fields_and_passages(rows, [("a/rules.md", hunks), ("b/rules.md", hunks)]).rows
+    (field,) = fields_and_passages(rows, {"a/rules.md": hunks, "b/rules.md": hunks}).rows
     assert field.passages == (PassageLink("f1p2", "a/rules.md 2"), PassageLink("f2p2", "b/rules.md 2"))
 
 

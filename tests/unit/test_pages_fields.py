@@ -117,7 +117,7 @@ def test_a_field_is_shown_with_its_cells_and_what_changed_them():
         since=third,
         flipped=third,
         flips=1,
-        causes=(("new output", 1),),
+        causes={"new output": 1},
     )
     assert view.scored_again
 

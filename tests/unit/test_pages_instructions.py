@@ -1,3 +1,4 @@
+from sitegen.pages.edit.effects import GradeCount, grade_counts
 from sitegen.pages.instructions.page import FileRecord, InstructionsView, file_size, instructions_page
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample_diffs as sample
@@ -8,14 +9,14 @@ FILES = [
     FileRecord(
         history=sample.FILE._replace(path="prompts/b.md"),
         size=file_size(COUNTS),
-        decisions=(("cannot tell", 2), ("worse", 1)),
+        grades=grade_counts(["cannot tell", "worse", "cannot tell"]),
         newest_effects=sample.EFFECTS,
         newest_measured=sample.FILE.edits[1].commit,
     ),
-    FileRecord(history=sample.FILE, size=file_size(COUNTS), decisions=(("likely better", 4),)),
-    FileRecord(history=sample.FILE._replace(path="prompts/a.md"), size=file_size((None, None, None)), decisions=()),
-    FileRecord(history=sample.FILE._replace(path="AGENTS.md", deleted=True), size=file_size(COUNTS), decisions=()),
-    FileRecord(history=sample.FILE._replace(path="CLAUDE.md"), size=file_size(COUNTS), decisions=()),
+    FileRecord(history=sample.FILE, size=file_size(COUNTS), grades=(GradeCount("likely better", 4),)),
+    FileRecord(history=sample.FILE._replace(path="prompts/a.md"), size=file_size((None, None, None)), grades=()),
+    FileRecord(history=sample.FILE._replace(path="AGENTS.md", deleted=True), size=file_size(COUNTS), grades=()),
+    FileRecord(history=sample.FILE._replace(path="CLAUDE.md"), size=file_size(COUNTS), grades=()),
 ]
 
 

@@ -14,7 +14,6 @@ from sitegen.pages.recorded import RecordedRow, agrees_with_now, recorded_view
 from sitegen.pages.trend.panels import clocks
 from tests import pages_sample as sample
 
-LABELS = (("f1", "F1"), ("precision", "Precision"), ("recall", "Recall"))
 COUNTS = Counts(tp=2, fp=2, fn=2, wrong_value=2)
 
 
@@ -40,13 +39,13 @@ def card(status: Status = "scored", f1: float = 0.5) -> Scorecard:
 
 
 def test_a_record_that_agrees_to_three_digits_is_only_counted():
-    view = recorded_view(snapshot({"f1": 0.5004, "true_positives": 2, "speed": 7}), card(), LABELS)
+    view = recorded_view(snapshot({"f1": 0.5004, "true_positives": 2, "speed": 7}), card(), sample.SPECS)
     assert view is not None
     assert (view.same, view.rows, view.why) == (2, (), "")
 
 
 def test_what_differs_is_shown_with_both_numbers():
-    view = recorded_view(snapshot({"f1": 0.61, "precision": 0.5, "false_negatives": 4}), card(), LABELS)
+    view = recorded_view(snapshot({"f1": 0.61, "precision": 0.5, "false_negatives": 4}), card(), sample.SPECS)
     assert view is not None
     assert view.same == 1
     assert view.rows == (RecordedRow("F1", 0.61, 0.5, False), RecordedRow("False negatives", 4, 2, True))
@@ -91,28 +90,28 @@ FURTHER = (
     ],
 )
 def test_the_reason_is_what_the_numbers_show(recorded, cause, why):
-    view = recorded_view(snapshot(recorded, *cause), card(), LABELS)
+    view = recorded_view(snapshot(recorded, *cause), card(), sample.SPECS)
     assert view is not None
     assert view.why == why
 
 
 def test_values_that_were_computed_until_the_ground_truth_changed_are_those_of_before():
     before = sample.series(1).points[0]._replace(snapshot=snapshot({}), scorecard=card(f1=0.7))
-    view = recorded_view(snapshot({"f1": 0.7}, "ground_truth"), card(), LABELS, before)
+    view = recorded_view(snapshot({"f1": 0.7}, "ground_truth"), card(), sample.SPECS, before)
     assert view is not None
     assert view.why == "The same output gave the recorded values until this commit: ground truth changed."
-    other = recorded_view(snapshot({"f1": 0.8}, "ground_truth"), card(), LABELS, before)
+    other = recorded_view(snapshot({"f1": 0.8}, "ground_truth"), card(), sample.SPECS, before)
     assert other is not None
     assert other.why == f"Since it was written: ground truth changed. {FURTHER}"
-    new = recorded_view(snapshot({"f1": 0.7}), card(), LABELS, before)
+    new = recorded_view(snapshot({"f1": 0.7}), card(), sample.SPECS, before)
     assert new is not None
     assert new.why == f"Its numbers do not show why. {FURTHER}"
 
 
 def test_nothing_is_compared_that_was_not_recorded_or_cannot_be_computed():
-    assert recorded_view(snapshot({}), card(), LABELS) is None
-    assert recorded_view(snapshot({"speed": 7}), card(), LABELS) is None
-    assert recorded_view(snapshot({"f1": 0.5}), card("no_ground_truth"), LABELS) is None
+    assert recorded_view(snapshot({}), card(), sample.SPECS) is None
+    assert recorded_view(snapshot({"speed": 7}), card(), sample.SPECS) is None
+    assert recorded_view(snapshot({"f1": 0.5}), card("no_ground_truth"), sample.SPECS) is None
 
 
 @pytest.mark.parametrize(
@@ -130,5 +129,5 @@ def test_a_record_of_what_a_later_ground_truth_gives_is_told_on_the_trend(
     recorded: dict[str, float], now: Scorecard | None, agrees: bool
 ) -> None:
     point = Point(snapshot(recorded), card(), (), now=now)
-    assert agrees_with_now(point, LABELS) is agrees
+    assert agrees_with_now(point, sample.SPECS) is agrees
     assert clocks([point], sample.SPECS[:3]).recorded == agrees

@@ -12,6 +12,7 @@ from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.noise import ChangeVerdict, FlipRate, Interval, Noise
 from sitegen.model.outcomes import Judgement
+from sitegen.model.regressions import EditedFile
 from sitegen.model.series import Point
 from sitegen.model.timeline import Blob
 from sitegen.pages.changes import DisplayedChange, Part
@@ -99,7 +100,7 @@ def test_the_same_iteration_scored_again_is_told_apart_by_its_commit():
 def test_edits_stand_by_commit_under_the_last_path_of_their_file():
     before, after = _points()
     edits = (sample.edit(8), sample.edit(9), sample.edit(9, "prompts/old.md"))
-    moved = {("prompts/old.md", sample.commit(9).sha): "prompts/new.md"}
+    moved = {EditedFile("prompts/old.md", sample.commit(9).sha): "prompts/new.md"}
     past = sample.past(sample.series(6), 5)._replace(moved=moved)
     path = ".claude/instructions/waybill.md"
     assert _view(after._replace(edits=edits), before, past).edits == (

@@ -152,7 +152,7 @@ def commit_page(
     ordered = by_grade(move.row for move in by_eval.values())
     rows = tuple(by_eval[row.eval_id] for row in ordered)
     drawn = {path: patch for path, patch in (patches or {}).items() if path in files}
-    flips = fields_and_passages(ordered, [(path, patch.hunks) for path, patch in drawn.items()])
+    flips = fields_and_passages(ordered, {path: patch.hunks for path, patch in drawn.items()})
     passages = dict(zip(drawn, flips.passages, strict=True))
     edits = {item.change.path: item for item in changed if item.role == "instruction"}
     view = CommitView(

@@ -100,12 +100,19 @@ def series_data(series: Series, points: int, start: SeriesData | None = None) ->
     )
 
 
-def series_files(series: Series, start: SeriesData | None = None) -> tuple[RawFile, RawFile]:
-    """The series of an eval as JSON and as CSV. ``start``: up to some point, if that is known."""
-    _, json, table = series_data(series, len(series.points), start)
-    return (
-        RawFile(links.series_data(series.info.id), json + b"]}\n"),
-        RawFile(links.series_csv(series.info.id), table),
+class SeriesFiles(NamedTuple):
+    """The series of an eval."""
+
+    json: RawFile
+    csv: RawFile
+
+
+def series_files(series: Series, start: SeriesData | None = None) -> SeriesFiles:
+    """The data files of an eval. ``start``: up to some point, if that is known."""
+    data = series_data(series, len(series.points), start)
+    return SeriesFiles(
+        json=RawFile(links.series_data(series.info.id), data.json + b"]}\n"),
+        csv=RawFile(links.series_csv(series.info.id), data.csv),
     )
 
 

@@ -45,8 +45,9 @@ class FeedEntry(NamedTuple):
     kind: EntryKind
     summary: EvalSummary
     at: Headline
-    values: tuple[float | None, float]
-    """Before and after, of one metric."""
+    before: float | None
+    """The value of one metric before the change."""
+    after: float
     spec: MetricSpec
     step: Step | None = None
 
@@ -88,7 +89,8 @@ def _eval_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
             kind=kind,
             summary=summary,
             at=summary.headlines[step.at],
-            values=(metric.before, metric.after),
+            before=metric.before,
+            after=metric.after,
             spec=moved,
             step=step,
         )
@@ -100,7 +102,7 @@ def _eval_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
         at, earlier, value = summary.headlines[index], best[index - 1], values[index]
         is_new = best[index] == index != at.graded_since and index not in stepped
         if is_new and earlier is not None and value is not None:
-            yield FeedEntry(kind="best", summary=summary, at=at, values=(values[earlier], value), spec=spec)
+            yield FeedEntry(kind="best", summary=summary, at=at, before=values[earlier], after=value, spec=spec)
 
 
 def _regained_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
@@ -114,7 +116,12 @@ def _regained_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
         value = at.values[column]
         if value is not None:
             yield FeedEntry(
-                kind="recovery", summary=summary, at=at, values=(metric.after, value), spec=summary.specs[column]
+                kind="recovery",
+                summary=summary,
+                at=at,
+                before=metric.after,
+                after=value,
+                spec=summary.specs[column],
             )
 
 
@@ -130,9 +137,8 @@ def _date(head: Commit) -> str:
 def _entry_element(entry: FeedEntry, root: str) -> Iterator[str]:
     info, at = entry.summary.info, entry.at
     report = root + links.report(info.id, at.slug)
-    before, after = entry.values
     how = " (recorded)" if info.recorded else ""
-    ends = (before, after) if before is not None else (after,)
+    ends = (entry.after,) if entry.before is None else (entry.before, entry.after)
     moved = " to ".join(metric_text(value, unit=entry.spec.unit) for value in ends)
     yield "<entry>"
     yield f"<id>{_TAG}:{entry.kind}:{links.slug(info.id)}:{at.sha}:{at.slug}</id>"
@@ -149,7 +155,7 @@ def _sentences(entry: FeedEntry) -> Iterator[str]:
     yield f"{at.label}, commit {at.sha[:7]}."
     if entry.step is None:
         judge = " by this judge" if at.graded_since else ""
-        rules = " by today's truth and rules" if entry.values[1] != at.values[0] else ""
+        rules = " by today's truth and rules" if entry.after != at.values[0] else ""
         best = f"The best value so far{judge}{rules}."
         yield best if entry.kind == "best" else "The level of before is regained."
         return

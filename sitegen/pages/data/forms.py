@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NotRequired, TypedDict
 
 from sitegen.model.deltas import Comparability
+from sitegen.model.noise import Ends
 from sitegen.model.outcomes import ErrorType
 from sitegen.model.scorecards import Status
 from sitegen.model.timeline import Cause
@@ -86,7 +87,7 @@ class SeriesPoint(TypedDict):
     """By those of the newest point."""
     delta: SeriesDelta | None
     """Against the point before; None at the first."""
-    interval: tuple[float, float] | None
+    interval: Ends | None
     """Lower and upper bound around the headline metric."""
     variants: NotRequired[SeriesVariants]
     """What the headline averages; left out with fewer than two variants of the prompt."""

@@ -125,7 +125,7 @@ def _pages_of_site() -> Iterator[SearchEntry]:
 
 
 def _topics() -> Iterator[SearchEntry]:
-    for anchor, topic in TOPICS:
+    for anchor, topic in TOPICS.items():
         yield SearchEntry(topic, f"{links.methods()}#{anchor}", "Methods: how it is computed")
 
 

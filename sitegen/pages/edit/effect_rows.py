@@ -16,7 +16,7 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import Headline
 from sitegen.pages import change_text, links
-from sitegen.pages.edit.effects import EffectRow, FieldRow, FlippedFields, Grade, Move, Passage
+from sitegen.pages.edit.effects import EffectRow, FieldRow, FlippedFields, Grade, GradeCount, Move, Passage
 
 METRICS: Final = 2
 """Metrics beside the headline that each eval shows."""
@@ -38,7 +38,7 @@ def pill(grade: Grade, before: str = "") -> Markup:
     return Markup(f'<span class="pill{f" {tone}" if tone else ""}">{before}{grade}</span>')
 
 
-def pills(counts: Iterable[tuple[Grade, int]]) -> Markup:
+def pills(counts: Iterable[GradeCount]) -> Markup:
     """How many evals have each grade."""
     return Markup(" ".join([pill(grade, f"{evals:,} ") for grade, evals in counts]))
 

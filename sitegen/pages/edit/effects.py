@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from typing import Final, Literal, NamedTuple, TypeAlias
 
@@ -38,6 +38,14 @@ GRADES: Final[tuple[Grade, ...]] = (
 
 HEADLINE: Final = MetricSpec("f1", "F1", "")
 """The metric of the first value of an effect without specs."""
+
+
+class GradeCount(NamedTuple):
+    """How many evals have a grade."""
+
+    grade: Grade
+    evals: int
+
 
 ONLY_RECORDED: Final = "nothing tells whether this is more than chance"
 """Why recorded numbers have no verdict."""
@@ -158,10 +166,9 @@ class EffectsView(NamedTuple):
     """Names of evals without any output between this edit and the next."""
 
     @property
-    def counts(self) -> tuple[tuple[Grade, int], ...]:
+    def counts(self) -> tuple[GradeCount, ...]:
         """How many evals have each grade, in the order of the table."""
-        numbers = Counter(row.grade for row in self.rows)
-        return tuple((grade, numbers[grade]) for grade in GRADES if grade in numbers)
+        return grade_counts(row.grade for row in self.rows)
 
     @property
     def largest(self) -> EffectRow | None:
@@ -172,6 +179,12 @@ class EffectsView(NamedTuple):
     def labels(self) -> tuple[str, ...]:
         """Names of the headline metrics; one if all evals have the same."""
         return tuple(dict.fromkeys(row.moves[0].label for row in self.rows))
+
+
+def grade_counts(grades: Iterable[Grade]) -> tuple[GradeCount, ...]:
+    """How often each grade occurs, in the order of tables."""
+    numbers = Counter(grades)
+    return tuple(GradeCount(grade, numbers[grade]) for grade in GRADES if grade in numbers)
 
 
 def effects_view(effects: Iterable[Effect]) -> EffectsView:
@@ -281,12 +294,12 @@ def defined(moves: tuple[Move, ...]) -> tuple[Move, ...]:
     return (*moves[:1], *(move for move in moves[1:] if move.before is not None or move.after is not None))
 
 
-def fields_and_passages(rows: Iterable[EffectRow], files: Sequence[tuple[str, Sequence[Hunk]]]) -> FlippedFields:
+def fields_and_passages(rows: Iterable[EffectRow], files: Mapping[str, Sequence[Hunk]]) -> FlippedFields:
     """The flipped fields of all evals, linked both ways with the passages that name them.
 
     Args:
         rows: the evals.
-        files: path and passages of each file that was edited.
+        files: path of each file that was edited -> its passages.
 
     """
     evals: dict[str, list[FieldEffect]] = {}
@@ -296,9 +309,10 @@ def fields_and_passages(rows: Iterable[EffectRow], files: Sequence[tuple[str, Se
             evals.setdefault(attribute, []).append(effect)
     names = sorted(evals, key=lambda name: (-sum(effect.fixed + effect.broken for effect in evals[name]), name))
     listed = names[:MOST_FIELDS]
-    mentions = [mentioned_fields(hunks, listed, path) for path, hunks in files]
+    mentions = [mentioned_fields(hunks, listed, path) for path, hunks in files.items()]
     links = [
-        _passage_links(path, place if len(files) > 1 else None, hunks) for place, (path, hunks) in enumerate(files)
+        _passage_links(path, place if len(files) > 1 else None, hunks)
+        for place, (path, hunks) in enumerate(files.items())
     ]
     table = {
         name: FieldRow(

@@ -115,7 +115,7 @@ def edit_page(
         before=before,
         after=after,
         effects=outcome,
-        fields=fields_and_passages(outcome.rows, [(file.path, drawn.hunks)]),
+        fields=fields_and_passages(outcome.rows, {file.path: drawn.hunks}),
         patch=drawn,
         thickened=THICKENED if thickens else "",
     )

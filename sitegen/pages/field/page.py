@@ -7,7 +7,8 @@ changes none of its cells leaves the page as it is.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from sitegen.analysis.blame import Blame, CellBlame, ChangePoint, ExplainedRun, by_attribute, change_points, worst_first
@@ -125,8 +126,8 @@ class FieldView(NamedTuple):
     flipped: PointName | None
     """The point of the newest flip."""
     flips: int
-    causes: tuple[tuple[str, int], ...]
-    """(cause in words, number of flips), most flips first."""
+    causes: Mapping[str, int]
+    """Cause in words -> number of flips, most flips first."""
     nav: str = "evals"
 
     @property
@@ -269,10 +270,7 @@ def _bands(blame: CellBlame, columns: Sequence[int]) -> Iterator[Band]:
         done = end
 
 
-def _by_cause(flips: Iterable[ExplainedRun]) -> tuple[tuple[str, int], ...]:
+def _by_cause(flips: Iterable[ExplainedRun]) -> dict[str, int]:
     """Flips by cause; a flip with two causes counts once, for both together."""
-    counts: dict[str, int] = {}
-    for flip in flips:
-        words = " and ".join(ROLES[role] for role in flip.causes) or "unknown"
-        counts[words] = counts.get(words, 0) + 1
-    return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+    counts = Counter(" and ".join(ROLES[role] for role in flip.causes) or "unknown" for flip in flips)
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

@@ -15,7 +15,7 @@ from sitegen.model.series import Effect
 from sitegen.model.site import Page
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
-from sitegen.pages.edit.effects import GRADES, HEADLINE, EffectsView, Grade, effects_view
+from sitegen.pages.edit.effects import HEADLINE, EffectsView, GradeCount, effects_view
 from sitegen.pages.instruction.file_history import go_back_command
 from sitegen.pages.instruction.page import line_counts, thinned
 from sitegen.text.patch import PatchCounts
@@ -62,8 +62,8 @@ class FileRecord(NamedTuple):
 
     history: InstructionHistory
     size: FileSize
-    decisions: tuple[tuple[Decision, int], ...]
-    """How often an eval changed in each way around any of its edits."""
+    grades: tuple[GradeCount, ...]
+    """Verdicts on evals, over all of its edits."""
     newest_effects: tuple[Effect, ...] = ()
     """Those of its newest edit with an output before and after."""
     newest_measured: Commit | None = None
@@ -80,7 +80,7 @@ class FileRow(NamedTuple):
     edits: int
     last: Commit
     size: FileSize
-    grades: tuple[tuple[Grade, int], ...]
+    grades: tuple[GradeCount, ...]
     """Verdicts on evals, over all of its edits."""
     measured: Commit | None
     """Its newest edit with an output before and after; None if there is none."""
@@ -170,7 +170,6 @@ def _instruction_file_row(record: FileRecord) -> FileRow:
     folder, _, name = history.path.rpartition("/")
     above, _, last_folder = folder.rpartition("/")
     last = history.edits[-1].commit
-    numbers = dict(record.decisions)
     return FileRow(
         file=history.path,
         name=line(f"{last_folder}/{name}" if above else name),
@@ -178,7 +177,7 @@ def _instruction_file_row(record: FileRecord) -> FileRow:
         edits=len(history.edits),
         last=last,
         size=record.size,
-        grades=tuple((grade, numbers[grade]) for grade in GRADES if grade in numbers),
+        grades=record.grades,
         measured=record.newest_measured,
         subject=line((record.newest_measured or last).subject, 160) or "(no subject)",
         effects=effects_view(record.newest_effects),

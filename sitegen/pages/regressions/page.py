@@ -13,7 +13,7 @@ from sitegen.analysis.regressions import mute_of
 from sitegen.analysis.standing import EvalStanding, nothing_is_worse, standings
 from sitegen.config import Mute
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.regressions import UNTOLD, Circumstances, MetricStep, Step
+from sitegen.model.regressions import UNTOLD, Circumstances, EditedFile, MetricStep, Step
 from sitegen.model.series import EvalInfo, EvalSummary, Headline
 from sitegen.model.site import Page
 from sitegen.pages import links
@@ -118,20 +118,18 @@ class RegressionsView:
     quiet: int
     """Series without a step."""
     champions: tuple[ChampionRow, ...]
-    evals: tuple[tuple[str, str], ...]
-    """(id, name) of evals with a step, by which the page can be filtered."""
+    evals: tuple[EvalInfo, ...]
+    """Those with a step, by which the page can be filtered."""
     nothing_is_worse: bool
     behind: tuple[EvalStanding, ...]
     """Evals whose newest output is behind the best one by more than chance."""
     nav: str = "regressions"
 
 
-def regressions_page(
-    summaries: Iterable[EvalSummary], mutes: Sequence[Mute], files: Mapping[tuple[str, str], str]
-) -> Page:
+def regressions_page(summaries: Iterable[EvalSummary], mutes: Sequence[Mute], files: Mapping[EditedFile, str]) -> Page:
     """One page for all evals that are not deleted.
 
-    ``files`` maps path and commit of an edit to the instruction file's last path, which its page is named after.
+    ``files`` maps an edit of a file that was moved later to the last path of the file, which its page is named after.
     """
     alive = [summary for summary in summaries if not summary.deleted and summary.headlines]
     groups: dict[str, list[_Listed]] = {key: [] for key in LISTED}
@@ -147,7 +145,7 @@ def regressions_page(
         series=sum(_defined(summary) for summary in alive),
         quiet=sum(_defined(summary) - len(_evals_with_steps(summary)) for summary in alive),
         champions=tuple(_champion(standing, standing.best) for standing in every if standing.best),
-        evals=tuple((summary.info.id, summary.info.name) for summary in alive if summary.steps),
+        evals=tuple(summary.info for summary in alive if summary.steps),
         nothing_is_worse=nothing_is_worse(every),
         behind=tuple(standing for standing in every if standing.behind_by_more_than_chance),
     )
@@ -166,7 +164,7 @@ class _Listed(NamedTuple):
         return self.summary.headlines[self.step.at]
 
 
-def _step_group(key: str, listed: list[_Listed], files: Mapping[tuple[str, str], str]) -> StepGroup:
+def _step_group(key: str, listed: list[_Listed], files: Mapping[EditedFile, str]) -> StepGroup:
     ranked = sorted(listed, key=_step_rank)
     rows = tuple(_step_row(step, files) for step in ranked[: LISTED[key]])
     return StepGroup(key=key, rows=rows, left_out=len(ranked) - len(rows), together=_steps_together(listed))
@@ -185,7 +183,7 @@ def _step_rank(listed: _Listed) -> tuple[float, str, int]:
     return -abs(listed.step.metrics[0].points), listed.summary.info.id, listed.step.at
 
 
-def _step_row(listed: _Listed, files: Mapping[tuple[str, str], str]) -> StepRow:
+def _step_row(listed: _Listed, files: Mapping[EditedFile, str]) -> StepRow:
     summary, step = listed.summary, listed.step
     specs = {spec.name: spec for spec in summary.specs}
     same = summary.headlines[step.before].sha == step.commit.sha
@@ -202,7 +200,7 @@ def _step_row(listed: _Listed, files: Mapping[tuple[str, str], str]) -> StepRow:
         same_commit=same,
         parts=_step_parts(step.circumstances, specs[step.metrics[0].name]),
         edits=tuple(
-            EditPageLink(edit.path, links.edit(files.get((edit.path, edit.sha), edit.path), edit.sha))
+            EditPageLink(edit.path, links.edit(files.get(edit, edit.path), edit.sha))
             for edit in step.circumstances.edits
         ),
         values=tuple(headline.values[column] for headline in summary.headlines[first : step.at + NEARBY]),

@@ -13,6 +13,7 @@ from sitegen.html.values import DisplayValue, shown_pair
 from sitegen.model.cells import CellFlip
 from sitegen.model.noise import Noise
 from sitegen.model.outcomes import ERROR_TYPES, MISSING_ITEM, ErrorType, Judgement
+from sitegen.model.regressions import EditedFile
 from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo
 from sitegen.model.timeline import Snapshot
@@ -42,8 +43,8 @@ class EarlierPoints(NamedTuple):
     """How far repeated runs up to this point differed."""
     runs: Repeats | None = None
     """The repeated runs of this point, if it has any."""
-    moved: Mapping[tuple[str, str], str] = MappingProxyType({})
-    """(path, commit) of an edit whose instruction file was moved later -> the file's last path."""
+    moved: Mapping[EditedFile, str] = MappingProxyType({})
+    """An edit whose instruction file was moved later -> the file's last path."""
 
 
 class Since(NamedTuple):
@@ -55,6 +56,15 @@ class Since(NamedTuple):
     """Length of the streak in points, the report's own included."""
     new: bool
     """The streak begins here, although the series has an earlier point."""
+
+
+class Discrepancies(NamedTuple):
+    """The discrepancies of a report, with their numbers among all."""
+
+    drawn: tuple[Discrepancy, ...]
+    """The first of each type."""
+    loadable: tuple[Discrepancy, ...]
+    """Those that the page loads from a file beside it when they are searched for or asked for."""
 
 
 class Discrepancy(NamedTuple):
@@ -115,8 +125,8 @@ def discrepancies(
     sections: set[str],
     group: Callable[[str], str],
     questions: Mapping[str, str],
-) -> tuple[tuple[Discrepancy, ...], tuple[Discrepancy, ...]]:
-    """The first ``limit`` discrepancies of each type, and up to ``LOADABLE`` others, with their numbers among all.
+) -> Discrepancies:
+    """The first ``limit`` discrepancies of each type, and up to ``LOADABLE`` others.
 
     Args:
         info: the eval.
@@ -164,12 +174,12 @@ def discrepancies(
                 group=of_item,
             )
         )
-    return tuple(drawn), tuple(loadable)
+    return Discrepancies(tuple(drawn), tuple(loadable))
 
 
-def left_out(wrong: Iterable[Judgement], limit: int) -> tuple[tuple[ErrorType, int], ...]:
-    """(type, number) of the discrepancies that are not drawn on the page."""
+def left_out(wrong: Iterable[Judgement], limit: int) -> dict[ErrorType, int]:
+    """How many discrepancies of each type are not drawn on the page, if any."""
     totals = dict.fromkeys(ERROR_TYPES, 0)
     for judgement in wrong:
         totals[judgement.outcome] += 1  # type: ignore[index]
-    return tuple((kind, total - limit) for kind, total in totals.items() if total > limit)
+    return {kind: total - limit for kind, total in totals.items() if total > limit}

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from sitegen.model.commits import Commit
+from sitegen.model.regressions import EditedFile
 from sitegen.model.series import EvalInfo, Point
 from sitegen.model.timeline import Blob, Edit, EditStatus, Snapshot
 from sitegen.pages import links
@@ -44,11 +45,11 @@ def previous_of(info: EvalInfo, previous: Point | None, label: str) -> Previous 
     return Previous(name, links.report(info.id, before.slug).rpartition("/")[2])
 
 
-def edits_by_commit(edits: tuple[Edit, ...], moved: Mapping[tuple[str, str], str]) -> tuple[CommitEdits, ...]:
+def edits_by_commit(edits: tuple[Edit, ...], moved: Mapping[EditedFile, str]) -> tuple[CommitEdits, ...]:
     """The edits grouped by commit, newest commit first. ``moved`` as in ``EarlierPoints``."""
     by_commit: dict[Commit, list[EditLink]] = {}
     for edit in edits:
-        file = moved.get((edit.path, edit.commit.sha), edit.path)
+        file = moved.get(EditedFile(edit.path, edit.commit.sha), edit.path)
         by_commit.setdefault(edit.commit, []).append(EditLink(edit.path, file, edit.status))
     return tuple(CommitEdits(commit, tuple(edit_links)) for commit, edit_links in reversed(by_commit.items()))
 
@@ -68,12 +69,18 @@ def made_with(snapshot: Snapshot, edits: Iterable[Edit] = ()) -> str:
     return "the last edit up to this commit, for the output records neither commit nor time"
 
 
-def files(snapshot: Snapshot) -> tuple[tuple[str, Blob | None], ...]:
-    """(role, file) of everything that the snapshot was scored from; only the output may be missing."""
-    rest = (
-        ("Ground truth", snapshot.ground_truth),
-        ("Field mapping", snapshot.mapping),
-        ("Schema", snapshot.schema),
+class ScoredFile(NamedTuple):
+    """A file that a snapshot was scored from."""
+
+    role: str
+    blob: Blob | None
+    """None: it is missing."""
+
+
+def files(snapshot: Snapshot) -> tuple[ScoredFile, ...]:
+    """Everything that the snapshot was scored from; only the output may be missing."""
+    rest = {"Ground truth": snapshot.ground_truth, "Field mapping": snapshot.mapping, "Schema": snapshot.schema}
+    return (
+        *(ScoredFile("Output", blob) for blob in snapshot.outputs[:5] or (None,)),
+        *(ScoredFile(role, blob) for role, blob in rest.items() if blob is not None),
     )
-    outputs: tuple[tuple[str, Blob | None], ...] = tuple(("Output", blob) for blob in snapshot.outputs[:5])
-    return (outputs or (("Output", None),)) + tuple(file for file in rest if file[1] is not None)

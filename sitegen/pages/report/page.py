@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from sitegen.analysis.noise.intervals import interval_of
@@ -16,7 +16,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard
 from sitegen.model.series import EvalInfo, Point, VariantSpread
 from sitegen.model.site import Page
-from sitegen.model.timeline import Blob, Snapshot
+from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
 from sitegen.pages.labels import CAUSES
 from sitegen.pages.problems import Banner, banner
@@ -49,8 +49,8 @@ class ReportView(NamedTuple):
     """The newest commit whose instructions made the output, if it is known."""
     edits: tuple[origin.CommitEdits, ...]
     """Edits of instructions since the previous point, newest first."""
-    files: tuple[tuple[str, Blob | None], ...]
-    """(role, file) of everything that the snapshot was scored from."""
+    files: tuple[origin.ScoredFile, ...]
+    """Everything that the snapshot was scored from."""
     previous: origin.Previous | None
     metrics: tuple[ReportMetric, ...]
     interval: Interval | None
@@ -70,15 +70,15 @@ class ReportView(NamedTuple):
     document_metrics: tuple[MetricSpec, ...]
     """Metrics that the kind computes for each document besides its counts."""
     discrepancies: tuple[Discrepancy, ...]
-    """Those that are drawn: the first of each type."""
+    """Those that are drawn."""
     loadable: tuple[Discrepancy, ...]
-    """Those that the page loads from a file beside it when they are searched for or asked for."""
+    """As in ``Discrepancies``; none without a site around the page."""
     total: int
     """All discrepancies, those that are left out of the page included."""
     new: int
     """Discrepancies that the previous point does not have."""
-    left_out: tuple[tuple[ErrorType, int], ...]
-    """(type, number) of the discrepancies that are not drawn."""
+    left_out: Mapping[ErrorType, int]
+    """How many discrepancies of each type are not drawn, if any."""
     data: str
     """Address of the data file with the whole result, relative to the report."""
     problems: tuple[Problem, ...]
@@ -169,7 +169,7 @@ def report_page(
     errors = error_changes(previous.scorecard if previous else None, card, point.delta)
     alignments = bounds.listed_alignments(result)
     started = since(info, wrong, past)
-    drawn, loadable = discrepancies(
+    listed = discrepancies(
         info,
         wrong,
         started,
@@ -200,8 +200,8 @@ def report_page(
         documents=bounds.listed_documents(card.documents),
         more_documents=max(0, len(card.documents) - bounds.DOCUMENTS),
         document_metrics=_document_metrics(specs, card.documents),
-        discrepancies=drawn,
-        loadable=loadable if data is None else (),
+        discrepancies=listed.drawn,
+        loadable=listed.loadable if data is None else (),
         total=len(wrong),
         new=sum(start.new for start in started),
         left_out=left_out(wrong, limit),
@@ -213,7 +213,7 @@ def report_page(
         more_alignments=max(0, len(alignments) - bounds.LISTS),
         verdict=verdict(all_specs(specs), info.thresholds, card.metrics),
         spread=variant_spread(info.kind, specs[0], card),
-        recorded=recorded_view(snapshot, card, tuple((spec.name, spec.label) for spec in specs), previous),
+        recorded=recorded_view(snapshot, card, specs, previous),
         tree=links.report_tree(info.id, snapshot.slug).rpartition("/")[2]
         if data is None and has_tree(info, result)
         else "",

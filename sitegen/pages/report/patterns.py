@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from sitegen.analysis.error_patterns import ROUNDING, ErrorPattern, error_patterns, without_errors
@@ -16,7 +16,7 @@ from sitegen.pages.report.discrepancies import Since, field_file
 from sitegen.scoring.rules import FieldRules
 from sitegen.stats.counts import share_of
 from sitegen.text.plain import counted
-from sitegen.text.values import as_text, metric_text, told_apart
+from sitegen.text.values import ValueTexts, as_text, metric_text, told_apart
 
 _NAMED: Final = 3
 """Fields of a pattern that are named: those with most of its errors."""
@@ -41,15 +41,15 @@ class PatternRow(NamedTuple):
 
     name: str
     errors: int
-    fields: tuple[tuple[str, str], ...]
-    """(page as seen from the report, attribute) of the fields with most of its errors."""
+    fields: Mapping[str, str]
+    """Attribute -> its page, as seen from the report, of the fields with most of its errors."""
     more_fields: int
     since: Since
     """Where most of its errors began, of equals the earliest."""
     since_errors: int
     """How many of them began there."""
-    example: tuple[str, str]
-    """Expected and actual value of its first error."""
+    example: ValueTexts
+    """Of its first error."""
     without: float | None
     """The headline if these errors were right; None if the headline is no ratio of the counts."""
 
@@ -119,7 +119,7 @@ def patterns_view(
             PatternRow(
                 name=pattern.name,
                 errors=len(errors),
-                fields=tuple((field_file(eval_id, attribute), attribute) for attribute, _ in fields[:_NAMED]),
+                fields={attribute: field_file(eval_id, attribute) for attribute, _ in fields[:_NAMED]},
                 more_fields=max(0, len(fields) - _NAMED),
                 since=since,
                 since_errors=since_errors,
@@ -194,9 +194,9 @@ def pattern_words(pattern: PatternSummary, spec: MetricSpec, nouns: Nouns) -> Pa
     )
 
 
-def _example(error: Judgement) -> tuple[str, str]:
+def _example(error: Judgement) -> ValueTexts:
     expected, actual = error.expected, error.actual
-    return told_apart(expected, actual) or (as_text(expected), as_text(actual))
+    return told_apart(expected, actual) or ValueTexts(as_text(expected), as_text(actual))
 
 
 def _headline_without(headline: MetricSpec, card: Scorecard, errors: Iterable[Judgement]) -> float | None:

@@ -146,8 +146,7 @@ def clocks(points: Sequence[Point], drawn: Sequence[MetricSpec]) -> Clocks:
         for index, point in enumerate(points)
         if index and (rules := [cause for cause in point.snapshot.cause if cause != "outputs"])
     )
-    labels = tuple((spec.name, spec.label) for spec in drawn)
-    recorded = sum(agrees_with_now(point, labels) for point in points)
+    recorded = sum(agrees_with_now(point, drawn) for point in points)
     return Clocks(changes=rules_changes, apart=apart, values=tuple(now) if apart else (), recorded=recorded)
 
 

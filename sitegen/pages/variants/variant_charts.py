@@ -40,13 +40,19 @@ class RadarLabel(NamedTuple):
     text: str
 
 
+class RadarShape(NamedTuple):
+    """The polygon of a variant."""
+
+    tone: int
+    points: str
+
+
 class Radar(NamedTuple):
     """A polygon for each variant over three or more metrics."""
 
     rings: tuple[str, ...]
     spokes: tuple[tuple[float, float], ...]
-    polygons: tuple[tuple[int, str], ...]
-    """(tone, points)."""
+    polygons: tuple[RadarShape, ...]
     labels: tuple[RadarLabel, ...]
 
 
@@ -97,7 +103,7 @@ def radar(rows: Sequence[MetricRow]) -> Radar | None:
         rings=tuple(polygon([ring] * count) for ring in RINGS),
         spokes=tuple(at(axis, 1) for axis in range(count)),
         polygons=tuple(
-            (tone(index), polygon([place(row, row.values[index] or 0) / 1000 for row in axes]))
+            RadarShape(tone(index), polygon([place(row, row.values[index] or 0) / 1000 for row in axes]))
             for index in range(len(axes[0].values))
         ),
         labels=tuple(_radar_label(*at(axis, 1.1), row.spec.label) for axis, row in enumerate(axes)),
@@ -124,12 +130,20 @@ class Dot(NamedTuple):
     file: str
 
 
+class LegendEntry(NamedTuple):
+    """A model and its colour."""
+
+    mark: str
+    """Class of the colour."""
+    model: str
+
+
 class Tradeoff(NamedTuple):
     """The headline of each output against its cost, or another amount."""
 
     dots: tuple[Dot, ...]
-    legend: tuple[tuple[str, str], ...]
-    """(class, model); empty if only one is named."""
+    legend: tuple[LegendEntry, ...]
+    """Empty if only one model is named."""
     across: tuple[Tick, ...]
     up: tuple[Tick, ...]
 
@@ -161,7 +175,7 @@ def tradeoff(view: UsageView) -> Tradeoff | None:
 
     return Tradeoff(
         dots=tuple(map(dot, drawn)),
-        legend=tuple((f"v{tone(k)}", name) for k, name in enumerate(models)) if len(models) > 1 else (),
+        legend=tuple(LegendEntry(f"v{tone(k)}", name) for k, name in enumerate(models)) if len(models) > 1 else (),
         across=tuple(Tick(percent(tick, most), amount(tick, spec.unit), "middle") for tick in nice_ticks(0, most, 4)),
         up=tuple(
             Tick(percent(high - tick, high - low), metric_text(tick, unit=unit)) for tick in nice_ticks(low, high, 4)
