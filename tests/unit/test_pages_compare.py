@@ -10,7 +10,7 @@ from sitegen.analysis.cells import fate_of
 from sitegen.model.cells import Cell, CellMap, Run
 from sitegen.model.noise import ChangeVerdict, Interval
 from sitegen.model.regressions import Circumstances, Step
-from sitegen.model.series import Series
+from sitegen.model.series import Point, Series
 from sitegen.model.site import SiteInfo
 from sitegen.pages.compare import compare_data as data
 from sitegen.pages.compare.compare_data import CompareData, compare_data
@@ -24,6 +24,7 @@ from sitegen.pages.compare.page import (
     CompareView,
     FateCells,
     PointPair,
+    PointSide,
     Valued,
     compare_page,
 )
@@ -63,6 +64,16 @@ GONE = Cell("b", "name", "name", False, (Run(0, "omission", "5", ""), Run(2, "ab
 RIGHT = Cell("a", "fine", "fine", False, (Run(0, "correct", "1", "1"),))
 
 
+def point_side(point: Point) -> PointSide:
+    return PointSide(
+        snapshot=point.snapshot,
+        copied=None,
+        interval=point.interval,
+        errors=point.scorecard.counts[4:],
+        spread=None,
+    )
+
+
 def test_the_newest_point_is_held_against_the_one_before_it():
     one = series(BROKEN, STILL, EXTRA, GONE, RIGHT)
     before, after = one.points[1].scorecard, one.points[2].scorecard
@@ -70,9 +81,8 @@ def test_the_newest_point_is_held_against_the_one_before_it():
     rows, name = "fields/rows-.x-4b117dd51dd6967a12f58d239961e592.html", "fields/name.html"
     assert pair == PointPair(
         title="The newest iteration and the one before it",
-        before=one.points[1].snapshot,
-        after=one.points[2].snapshot,
-        copies=(None, None),
+        before=point_side(one.points[1]),
+        after=point_side(one.points[2]),
         verdict=judge_pairs(one, [(1, 2)])[0],
         fields=(
             ComparedField(attribute="rows[].x", file=rows, before=1, after=1, fixed=1, broken=1, reach=2),
@@ -81,7 +91,6 @@ def test_the_newest_point_is_held_against_the_one_before_it():
         more_fields=0,
         edits=editing_commits(one),
         metrics=tuple(Valued(spec, before.metric(spec.name), after.metric(spec.name)) for spec in one.specs),
-        errors=tuple(zip(before.counts[4:], after.counts[4:], strict=True)),
         lists=(
             FateCells(
                 "broken",
@@ -125,12 +134,12 @@ def test_the_newest_point_is_held_against_the_one_before_it():
             ),
         ),
         by_truth=1,
-        counted=(1, 1),
+        counted_fixed=1,
+        counted_broken=1,
         p_value=1.0,
         common=1,
         only_before=1,
         only_after=0,
-        intervals=(one.points[1].interval, one.points[2].interval),
     )
 
 
@@ -391,7 +400,7 @@ VERDICT = ChangeVerdict(
 def test_the_answer_is_the_word_for_the_change_with_its_reason_and_its_interval(
     verdict: ChangeVerdict | None, words: str
 ):
-    assert Markup(answer(sample.WAYBILLS, sample.SPECS[0], ("a", "b"), verdict)).striptags() == words
+    assert Markup(answer(sample.WAYBILLS, sample.SPECS[0], "a", "b", verdict)).striptags() == words
 
 
 @pytest.mark.parametrize("flipped", range(60))
@@ -423,4 +432,5 @@ def test_a_copy_names_the_iteration_whose_output_it_has():
     found = compare_data(one._replace(points=points)).page
     assert found is not None
     assert [point.get("same") for point in found["points"]] == [None, None, "0001"]
-    assert view(one._replace(points=points)).pairs[0].copies == (None, "iteration-001")
+    pair = view(one._replace(points=points)).pairs[0]
+    assert (pair.before.copied, pair.after.copied) == (None, "iteration-001")

@@ -72,6 +72,7 @@ def test_the_page_of_comparisons_has_the_range_of_both_sides() -> None:
     view = compare_page(Series(INFO, sample.history("faq", points), (ACCURACY,), points)).view
     assert isinstance(view, CompareView)
     assert view.data is not None
-    assert view.pairs[0].spreads == (VariantSpread(2, 0.728, "short", 0.976, "wordy"), None)
+    pair = view.pairs[0]
+    assert (pair.before.spread, pair.after.spread) == (VariantSpread(2, 0.728, "short", 0.976, "wordy"), None)
     words = "average of 2 variants: 0.728 (short) to 0.976 (wordy)"
     assert [point.get("averaged") for point in view.data["points"]] == [words, None]

@@ -155,7 +155,7 @@ def _answers(series: Series, pairs: Sequence[tuple[int, int]]) -> dict[str, str]
     points, info, spec = series.points, series.info, series.specs[0]
     return {
         f"{points[a].snapshot.slug} {points[b].snapshot.slug}": answer(
-            info, spec, (points[a].snapshot.label, points[b].snapshot.label), verdict
+            info, spec, points[a].snapshot.label, points[b].snapshot.label, verdict
         )
         for (a, b), verdict in zip(pairs, judge_pairs(series, pairs), strict=True)
     }

@@ -32,12 +32,12 @@ _MISSING: Final = "<i>missing</i>"
 def verdict(pair: PointPair, info: EvalInfo) -> Markup:
     """The word for the change, its reason and its interval."""
     spec = pair.metrics[0].spec
-    return answer(info, spec, (pair.before.label, pair.after.label), pair.verdict)
+    return answer(info, spec, pair.before.snapshot.label, pair.after.snapshot.label, pair.verdict)
 
 
 def numbers(pair: PointPair, nouns: Nouns) -> Markup:
     """A row for each metric, then one for each type of errors: before, after, change, and a bar for both sides."""
-    most = max([1, *(count for sides in pair.errors for count in sides)])
+    most = max(1, *pair.before.errors, *pair.after.errors)
     kinds = [
         _metric_table_row(
             type_name(kind, nouns),
@@ -46,13 +46,15 @@ def numbers(pair: PointPair, nouns: Nouns) -> Markup:
             signed(after - before, 0, lower_is_better=True),
             _bars(before / most, after / most),
         )
-        for kind, word, (before, after) in zip(ERROR_TYPES, nouns.errors, pair.errors, strict=True)
+        for kind, word, before, after in zip(
+            ERROR_TYPES, nouns.errors, pair.before.errors, pair.after.errors, strict=True
+        )
         if word
     ]
     first, *further = pair.metrics
     before, after = (
         f'<span class=range title="95 % interval">{span(interval)}</span>' if interval else ""
-        for interval in pair.intervals
+        for interval in (pair.before.interval, pair.after.interval)
     )
     return Markup("".join([_compared_metric_row(first, before, after), *map(_compared_metric_row, further), *kinds]))
 
@@ -156,5 +158,5 @@ def edits(pair: PointPair) -> Markup:
         rows.append(f"<li>{name} <span class=muted>{text(commit.commit.short)}, {files}</span>")
     left_out = len(pair.edits) - EDITS
     more = f"<li class=muted>and {left_out:,} earlier" if left_out > 0 else ""
-    command = text(diff_command(pair.before.commit, pair.after.commit, pair.edits))
+    command = text(diff_command(pair.before.snapshot.commit, pair.after.snapshot.commit, pair.edits))
     return Markup(f"<ul class=edited>{''.join(rows)}{more}</ul><p>All of it as one diff: <code>{command}</code></p>")

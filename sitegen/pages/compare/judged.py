@@ -50,8 +50,8 @@ def judge_pairs(series: Series, pairs: Sequence[tuple[int, int]]) -> list[Change
     return verdicts
 
 
-def answer(info: EvalInfo, spec: MetricSpec, sides: tuple[str, str], verdict: ChangeVerdict | None) -> Markup:
-    """The word for a change with its reason, and its interval around zero. ``sides``: labels of the two iterations."""
+def answer(info: EvalInfo, spec: MetricSpec, before: str, after: str, verdict: ChangeVerdict | None) -> Markup:
+    """The word for a change with its reason, and its interval around zero; *before* and *after* are labels."""
     if info.recorded:
         return Markup("<p class=answer>Both are as the runs recorded them: nothing tells a change from chance.</p>")
     if verdict is None:
@@ -59,12 +59,11 @@ def answer(info: EvalInfo, spec: MetricSpec, sides: tuple[str, str], verdict: Ch
             "<p class=answer>Both are the same output: only ground truth and rules can make a difference.</p>"
         )
     methods = f"{links.up(links.compare(info.id))}{links.methods()}#noise-verdict"
-    before, after = map(text, sides)
     change = "" if verdict.change is None else f" {text(spec.label)} {own_unit(verdict.change, spec)}"
     doubt = "not sure, " if verdict.decision.startswith("likely") else ""
     because = f'{doubt}because <a href="{methods}">{text(reason(verdict.why, info.nouns))}</a>'
     whole = spec.high - spec.low
-    words = f"<p class=answer>From {before} to {after}: {decision(verdict)}{change}, {because}."
+    words = f"<p class=answer>From {text(before)} to {text(after)}: {decision(verdict)}{change}, {because}."
     if verdict.is_open and verdict.detectable is not None and abs(verdict.change or 0) < verdict.detectable <= whole:
         words += f" A change of {own_unit(verdict.detectable, spec)[1:]} would show here 8 times in 10."
     return Markup(f"{words}</p>{_picture(spec, verdict)}")

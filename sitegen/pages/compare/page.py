@@ -102,14 +102,26 @@ class FateCells(NamedTuple):
     """At most ``ROWS``; none that are still wrong."""
 
 
+class PointSide(NamedTuple):
+    """One of the two points."""
+
+    snapshot: Snapshot
+    copied: str | None
+    """The label of the iteration whose output this one is a copy of."""
+    interval: Interval | None
+    """Around the headline."""
+    errors: tuple[int, ...]
+    """The number of each of ``ERROR_TYPES``."""
+    spread: VariantSpread | None
+    """What the headline averages."""
+
+
 class PointPair(NamedTuple):
     """One point compared with a later one."""
 
     title: str
-    before: Snapshot
-    after: Snapshot
-    copies: tuple[str | None, str | None]
-    """The labels of the iterations whose outputs these two are copies of."""
+    before: PointSide
+    after: PointSide
     verdict: ChangeVerdict | None
     """None as in ``output_verdict``."""
     fields: tuple[ComparedField, ...]
@@ -118,24 +130,19 @@ class PointPair(NamedTuple):
     edits: tuple[EditingCommit, ...]
     """The commits in between that edited instructions, newest first."""
     metrics: tuple[Valued, ...]
-    errors: tuple[tuple[int, int], ...]
-    """(before, after) of each of ``ERROR_TYPES``."""
     lists: tuple[FateCells, ...]
     """In the order of ``FATES``."""
     by_truth: int
     """Fixed and broken cells whose expected value changed."""
-    counted: tuple[int, int]
-    """(fixed, broken) cells of fields that may be independent, over which the test is made."""
+    counted_fixed: int
+    """Cells of fields that may be independent, over which the test is made."""
+    counted_broken: int
     p_value: float | None
     """McNemar's test of these; None if the points have no document in common."""
     common: int
     """Documents that both points have."""
     only_before: int
     only_after: int
-    intervals: tuple[Interval | None, Interval | None] = (None, None)
-    """Around the headline at both points."""
-    spreads: tuple[VariantSpread | None, VariantSpread | None] = (None, None)
-    """What the headline averages at both points."""
     exchanged: tuple[str, ...] = ()
     """Sentences that say that the model or the judge changed."""
 
@@ -192,9 +199,8 @@ def _point_pair(
     fields = _compared_fields(series.info, compared.flipped)
     return PointPair(
         title=title,
-        before=first.snapshot,
-        after=last.snapshot,
-        copies=(series.copied_label(earlier), series.copied_label(newest)),
+        before=_point_side(series, earlier),
+        after=_point_side(series, newest),
         verdict=verdict,
         fields=tuple(fields[:FIELDS]),
         more_fields=max(0, len(fields) - FIELDS),
@@ -208,7 +214,6 @@ def _point_pair(
             )
             for spec in series.specs
         ),
-        errors=tuple(zip(errors_by_type(first.scorecard.counts), errors_by_type(last.scorecard.counts), strict=True)),
         lists=tuple(
             FateCells(
                 fate=fate,
@@ -219,17 +224,24 @@ def _point_pair(
             for flipped in (compared.with_fate(fate),)
         ),
         by_truth=compared.flips.by_truth,
-        counted=(fixed, broken),
+        counted_fixed=fixed,
+        counted_broken=broken,
         p_value=mcnemar(broken, fixed, compared.common).p_value,
         common=compared.common,
         only_before=compared.only_before,
         only_after=compared.only_after,
-        intervals=(first.interval, last.interval),
-        spreads=(
-            variant_spread(series.info.kind, series.specs[0], first.scorecard),
-            variant_spread(series.info.kind, series.specs[0], last.scorecard),
-        ),
         exchanged=labels.exchanges(model, judge),
+    )
+
+
+def _point_side(series: Series, index: int) -> PointSide:
+    point = series.points[index]
+    return PointSide(
+        snapshot=point.snapshot,
+        copied=series.copied_label(index),
+        interval=point.interval,
+        errors=errors_by_type(point.scorecard.counts),
+        spread=variant_spread(series.info.kind, series.specs[0], point.scorecard),
     )
 
 

@@ -69,7 +69,7 @@ def made_with(snapshot: Snapshot, edits: Iterable[Edit] = ()) -> str:
     return "the last edit up to this commit, for the output records neither commit nor time"
 
 
-class ScoredFile(NamedTuple):
+class SnapshotFile(NamedTuple):
     """A file that a snapshot was scored from."""
 
     role: str
@@ -77,10 +77,10 @@ class ScoredFile(NamedTuple):
     """None: it is missing."""
 
 
-def files(snapshot: Snapshot) -> tuple[ScoredFile, ...]:
+def files(snapshot: Snapshot) -> tuple[SnapshotFile, ...]:
     """Everything that the snapshot was scored from; only the output may be missing."""
     rest = {"Ground truth": snapshot.ground_truth, "Field mapping": snapshot.mapping, "Schema": snapshot.schema}
     return (
-        *(ScoredFile("Output", blob) for blob in snapshot.outputs[:5] or (None,)),
-        *(ScoredFile(role, blob) for role, blob in rest.items() if blob is not None),
+        *(SnapshotFile("Output", blob) for blob in snapshot.outputs[:5] or (None,)),
+        *(SnapshotFile(role, blob) for role, blob in rest.items() if blob is not None),
     )

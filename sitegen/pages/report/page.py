@@ -49,7 +49,7 @@ class ReportView(NamedTuple):
     """The newest commit whose instructions made the output, if it is known."""
     edits: tuple[origin.CommitEdits, ...]
     """Edits of instructions since the previous point, newest first."""
-    files: tuple[origin.ScoredFile, ...]
+    files: tuple[origin.SnapshotFile, ...]
     """Everything that the snapshot was scored from."""
     previous: origin.Previous | None
     metrics: tuple[ReportMetric, ...]
