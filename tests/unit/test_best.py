@@ -63,7 +63,7 @@ def test_every_page_and_file_names_the_same_output(
     assert trend.best_so_far[-1] == value
     (row,) = sample.view_of(regressions_page([stored], (), {})).champions
     assert (row.best.label, row.line[-1]) == (label, value)
-    assert [pair.before.label for pair in sample.view_of(compare_page(one)).pairs][-1] == label
+    assert [pair.before.snapshot.label for pair in sample.view_of(compare_page(one)).pairs][-1] == label
     (of_file,) = EffectIndex([stored], {}).peaks("CLAUDE.md")
     assert (of_file.point.label, of_file.peak.value, of_file.peak.edit) == (label, value, best)
     feed = feed_file(sample.SITE, one.points[-1].snapshot.commit, [stored]).content.decode()
