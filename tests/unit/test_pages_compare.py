@@ -12,8 +12,8 @@ from sitegen.model.noise import ChangeVerdict, Interval
 from sitegen.model.regressions import Circumstances, Step
 from sitegen.model.series import Point, Series
 from sitegen.model.site import SiteInfo
-from sitegen.pages.compare import compare_data as data
-from sitegen.pages.compare.compare_data import CompareData, compare_data
+from sitegen.pages.compare import cell_blocks
+from sitegen.pages.compare.compare_data import FATES, CompareData, compare_data
 from sitegen.pages.compare.edits_between import diff_command, editing_commits
 from sitegen.pages.compare.judged import answer, judge_pairs, judged_pairs
 from sitegen.pages.compare.page import (
@@ -147,10 +147,10 @@ def test_the_script_is_told_what_becomes_of_a_cell_from_any_state_to_any_other()
     found = compare_data(series(BROKEN)).page
     assert found is not None
     for held, table in enumerate(found["fates"]):
-        for before, row in zip(data.STATES, table, strict=True):
-            for after, fate in zip(data.STATES, row, strict=True):
+        for before, row in zip(cell_blocks.STATES, table, strict=True):
+            for after, fate in zip(cell_blocks.STATES, row, strict=True):
                 runs = Run(0, before, "", ""), Run(0, after, "", "")
-                assert (None if fate is None else data.FATES[fate]) == fate_of(*runs, bool(held))
+                assert (None if fate is None else FATES[fate]) == fate_of(*runs, bool(held))
 
 
 def test_points_without_a_common_document_are_not_tested_for_chance():
@@ -252,11 +252,11 @@ def cells_at(block: dict[str, Any], place: int) -> dict[tuple[str, str], tuple[s
     cells = {}
     for document, _, label, _, runs in block["cells"]:
         groups = [runs[at : at + 4] for at in range(0, len(runs), 4) if runs[at] <= place]
-        if groups and data.STATES[groups[-1][1]] != "absent":
+        if groups and cell_blocks.STATES[groups[-1][1]] != "absent":
             _, state, *places = groups[-1]
             texts = block["texts"]
             values = [texts[text if isinstance(texts, list) else str(text)] for text in places]
-            cells[block["documents"][document], label] = (data.STATES[state], values[0], values[1])
+            cells[block["documents"][document], label] = (cell_blocks.STATES[state], values[0], values[1])
     return cells
 
 
@@ -270,7 +270,7 @@ def expected_at(one: Series, index: int) -> dict[tuple[str, str], tuple[str, str
 
 def test_linked_points_are_in_the_page_and_all_others_in_files_beside_it(monkeypatch: pytest.MonkeyPatch):
     one = long_series()
-    monkeypatch.setattr(data, "BOUND", 7_000)
+    monkeypatch.setattr(cell_blocks, "BOUND", 7_000)
     steps = [STEP]
     found = compare_data(one, steps)
     assert found.page is not None
@@ -301,14 +301,14 @@ def test_linked_points_are_in_the_page_and_all_others_in_files_beside_it(monkeyp
 
 
 def test_equal_values_have_one_number_in_all_files(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(data, "BOUND", 7_000)
+    monkeypatch.setattr(cell_blocks, "BOUND", 7_000)
     first, *_, last = (piece["block"] for piece in bodies(compare_data(long_series())))
     assert first["cells"][0][4][2] == last["cells"][0][4][2]  # 1 is expected of x at all points,
     assert first["cells"][1][4][2] != last["cells"][1][4][2]  # and of y first "1", which looks the same, then 1
 
 
 def test_another_point_changes_only_the_last_file(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(data, "BOUND", 7_000)
+    monkeypatch.setattr(cell_blocks, "BOUND", 7_000)
     before, after = compare_data(long_series(NUMBER - 1)).pieces, compare_data(long_series()).pieces
     assert len(after) >= len(before) > 2
     assert before[:-1] == after[: len(before) - 1]
@@ -316,8 +316,8 @@ def test_another_point_changes_only_the_last_file(monkeypatch: pytest.MonkeyPatc
 
 
 def test_files_hold_the_newest_points_of_an_eval_that_has_too_many(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(data, "BOUND", 7_000)
-    monkeypatch.setattr(data, "MOST", 12_000)
+    monkeypatch.setattr(cell_blocks, "BOUND", 7_000)
+    monkeypatch.setattr(cell_blocks, "MOST", 12_000)
     found = compare_data(long_series())
     assert found.page is not None
     assert NUMBER > found.choosable > 0
@@ -329,8 +329,8 @@ def test_files_hold_the_newest_points_of_an_eval_that_has_too_many(monkeypatch: 
 
 
 def test_an_eval_with_too_many_values_names_its_points_and_holds_no_values(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(data, "BOUND", 10)
-    monkeypatch.setattr(data, "MOST", 10)
+    monkeypatch.setattr(cell_blocks, "BOUND", 10)
+    monkeypatch.setattr(cell_blocks, "MOST", 10)
     found = compare_data(long_series())
     assert found.page is not None
     assert (found.page["block"], found.pieces, found.choosable) == (None, (), 0)
@@ -339,8 +339,8 @@ def test_an_eval_with_too_many_values_names_its_points_and_holds_no_values(monke
 
 
 def test_what_is_left_out_is_counted(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(data, "BOUND", 10)
-    monkeypatch.setattr(data, "MOST", 10)
+    monkeypatch.setattr(cell_blocks, "BOUND", 10)
+    monkeypatch.setattr(cell_blocks, "MOST", 10)
     flip = Run(0, "correct", "1", "1"), Run(2, "omission", "1", "")
     cells = [Cell("", f"rows[{index}].x", "rows[].x", False, flip) for index in range(ROWS + 7)]
     one = series(*cells)
