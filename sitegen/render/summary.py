@@ -5,44 +5,40 @@ At most ``LINES`` lines, each bounded. Whatever comes from the project is quoted
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final, TypeVar
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
-from sitegen.analysis.regressions import mute_of
 from sitegen.analysis.standing import standings
 from sitegen.config import Mute
 from sitegen.model.commits import Commit
-from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import ERROR_TYPES
-from sitegen.model.regressions import Step
-from sitegen.model.series import Effect, EvalSummary
+from sitegen.model.series import EvalSummary
 from sitegen.model.site import RawFile, SiteInfo
 from sitegen.pages import links
 from sitegen.pages.changes import in_own_unit, in_points, split
 from sitegen.pages.instructions.page import EditEffects
-from sitegen.pages.labels import CAUSES, exchange, outputs
-from sitegen.pages.overview.focus import FocusView, focus_view
+from sitegen.pages.labels import exchange, outputs
+from sitegen.pages.overview.focus import focus_view
 from sitegen.pages.overview.news import news
 from sitegen.pages.overview.phrases import Phrase
+from sitegen.render.summary_changes import (
+    NAME,
+    edits_of_instructions,
+    first_few,
+    left_out_line,
+    metric_label,
+    regressions,
+)
 from sitegen.scoring.usage import UNITS, usage_metrics
 from sitegen.text.markdown_cells import NIL, code, count, name, number, signed, table
 from sitegen.text.values import amount
 
 LINES: Final = 200
 EVALS: Final = 40
-REGRESSIONS: Final = 20
 SUSPECTS: Final = 12
-EDITS: Final = 6
-"""Commits that edited instructions."""
-EFFECTS: Final = 3
-"""Evals that a commit is listed with: those that moved most."""
-FILES: Final = 3
-NAME: Final = 60
-"""Characters of a name or a value."""
 
 _TOOK: Final = {"cost": "cost", "tokens_in": "tokens in", "tokens_out": "out", "latency_median": "median latency"}
 """What the newest output took, as far as its files state it."""
-_T = TypeVar("_T")
 
 
 def summary_file(
@@ -58,10 +54,10 @@ def summary_file(
         _head_lines(site, head),
         _news_lines(alive, mutes),
         _evals_section(alive),
-        _regressions(alive, mutes),
+        regressions(alive, mutes),
         _work(alive),
         _suspects(alive),
-        _edits_section(latest),
+        edits_of_instructions(latest),
         _data_section(site),
     )
     lines = [line for section in sections for line in section]
@@ -99,10 +95,10 @@ def _evals_section(alive: Sequence[EvalSummary]) -> Iterator[str]:
     if ranked:
         heads = ("Eval", "Metric", "Value (95 %)", "Change", "From", "Errors", "Remarks")
         yield from table(heads, map(_eval_table_row, ranked[:EVALS]), (2, 3, 5))
-    yield from _left_out_line(ranked, EVALS, "evals, all better than these")
+    yield from left_out_line(ranked, EVALS, "evals, all better than these")
     silent = [summary for summary in alive if not summary.headlines]
     if silent:
-        yield f"Without any output: {_first_few(silent, lambda summary: code(summary.info.id, NAME))}."
+        yield f"Without any output: {first_few(silent, lambda summary: code(summary.info.id, NAME))}."
     yield ""
 
 
@@ -123,18 +119,13 @@ def _eval_table_row(summary: EvalSummary) -> tuple[str, ...]:
         around += f", average of {count(spread.variants)} variants from {number(spread.worst)} to {number(spread.best)}"
     return (
         code(summary.info.id, NAME),
-        _metric_label(spec),
+        metric_label(spec),
         number(newest.values[0], unit=spec.unit) + around,
         signed(change, spec.unit),
         ", ".join(f"{part.name} {signed(in_own_unit(part.points, spec), spec.unit)}" for part in moved) or NIL,
         count(sum(newest.errors)),
         "; ".join(_eval_remarks(summary)),
     )
-
-
-def _metric_label(spec: MetricSpec) -> str:
-    """Names of recorded numbers are data of the project."""
-    return code(spec.label, NAME) if spec.recorded else spec.label
 
 
 def _eval_remarks(summary: EvalSummary) -> Iterator[str]:
@@ -166,60 +157,27 @@ def _eval_remarks(summary: EvalSummary) -> Iterator[str]:
         yield f"{summary.delta.overlap.verdict}: not the same documents as before"
 
 
-def _regressions(alive: Sequence[EvalSummary], mutes: Sequence[Mute]) -> Iterator[str]:
-    unmuted = [(summary, step) for summary in alive for step in summary.steps if mute_of(mutes, summary, step) is None]
-    steps = [(summary, step) for summary, step in unmuted if step.status == "open"]
-    new = sum(step.status == "new" for _, step in unmuted)
-    steps.sort(key=lambda pair: (-abs(pair[1].metrics[0].points), pair[0].info.id, pair[1].at))
-    yield f"## Open regressions: {count(len(steps))}"
-    yield ""
-    if new:
-        yield f"Lower in the newest outputs, but too new to tell from noise: {count(new)}, in {links.regressions()}."
-        yield ""
-    if steps:
-        yield from (f"- {_regression(summary, step)}" for summary, step in steps[:REGRESSIONS])
-        yield from _left_out_line(steps, REGRESSIONS, f"in {links.regressions()}")
-        yield ""
-
-
-def _regression(summary: EvalSummary, step: Step) -> str:
-    metric, at = step.metrics[0], summary.headlines[step.at]
-    spec = next(spec for spec in summary.specs if spec.name == metric.name)
-    before, after = number(metric.before, unit=spec.unit), number(metric.after, unit=spec.unit)
-    edits = [f"{code(edit.path, NAME)} in {code(edit.sha[:7])}" for edit in step.circumstances.edits[:FILES]]
-    words = f"{code(summary.info.id, NAME)}: {_metric_label(spec)} {before} to {after} at {code(at.label)}"
-    words += f" ({code(step.commit.short)} {code(step.commit.subject, NAME)}), for {outputs(step.different)};"
-    words += f" changed: {', '.join(CAUSES[cause] for cause in step.circumstances.causes)}"
-    for role, exchanged in (("model", step.circumstances.model), ("judge", step.circumstances.judge)):
-        if exchanged:
-            words += f"; {name(exchange(role, exchanged))}"
-    if edits:
-        words += f"; edited before it: {', '.join(edits)}{' and more' * (len(step.circumstances.edits) > FILES)}"
-    fields = [f"{code(moved.name, NAME)} {moved.change:+.1f}" for moved in step.circumstances.fields[:FILES]]
-    return words + (f"; errors by field: {', '.join(fields)}" if fields else "")
-
-
 def _work(alive: Sequence[EvalSummary]) -> Iterator[str]:
-    focus = focus_view(alive)
     yield "## What to work on"
     yield ""
-    yield from _focus(focus) if focus else ("Nothing is wrong in any newest output.",)
-    yield ""
-
-
-def _focus(view: FocusView) -> Iterator[str]:
+    view = focus_view(alive)
+    if view is None:
+        yield "Nothing is wrong in any newest output."
+        yield ""
+        return
     yield "Errors by section of the schema:"
     yield ""
     for row in view.sections:
         kinds = [f"{few} {kind.replace('_', ' ')}" for few, kind in zip(row.errors, ERROR_TYPES, strict=True) if few]
-        where = _first_few(row.evals, lambda info: code(info.id, NAME))
-        yield f"- {_summary_heading(row.name)}: {', '.join(kinds)}, of {count(row.judged)} judged; in {where}"
+        where = first_few(row.evals, lambda info: code(info.id, NAME))
+        section = code(row.name, NAME) if row.name else "the rest"
+        yield f"- {section}: {', '.join(kinds)}, of {count(row.judged)} judged; in {where}"
     if view.broken:
         yield ""
         yield "Broken by the newest outputs:"
         yield ""
         for field in view.broken:
-            where = _first_few(field.evals, lambda info: code(info.id, NAME))
+            where = first_few(field.evals, lambda info: code(info.id, NAME))
             yield f"- {code(field.attribute, NAME)}: {count(field.cells)}; in {where}"
     for pattern in view.patterns:
         yield ""
@@ -236,10 +194,7 @@ def _focus(view: FocusView) -> Iterator[str]:
             f"- {code(row_.info.id, NAME)} {code(streak.attribute, NAME)}{more}: "
             f"{count(streak.cells)} wrong in {outputs(streak.outputs)}, since {code(streak.since)}"
         )
-
-
-def _summary_heading(text: str) -> str:
-    return code(text, NAME) if text else "the rest"
+    yield ""
 
 
 def _suspects(alive: Sequence[EvalSummary]) -> Iterator[str]:
@@ -247,14 +202,13 @@ def _suspects(alive: Sequence[EvalSummary]) -> Iterator[str]:
     ranked = [(rank, summary, suspect) for summary, suspects in surest for rank, suspect in enumerate(suspects)]
     # The surest label of each eval comes first.
     ranked.sort(key=lambda row: (row[0], -row[2].agreeing, row[1].info.id))
-    every = [(summary, suspect) for _, summary, suspect in ranked]
-    yield f"## Labels that may be wrong: {count(len(every))}"
+    yield f"## Labels that may be wrong: {count(len(ranked))}"
     yield ""
-    if not every:
+    if not ranked:
         return
     yield "Several outputs contradict the label with the same value. Look at the document before you change either."
     yield ""
-    for summary, suspect in every[:SUSPECTS]:
+    for _, summary, suspect in ranked[:SUSPECTS]:
         place = f"{suspect.document}: {suspect.label}" if suspect.document else suspect.label
         fix = suspect.correction
         where = f"; line {fix.line} of {code(fix.path)}" if fix else ""
@@ -262,52 +216,12 @@ def _suspects(alive: Sequence[EvalSummary]) -> Iterator[str]:
             f"- {code(summary.info.id, NAME)} {code(place, NAME)}: the label says {_summary_value(suspect.expected)}, "
             f"{suspect.agreeing} of {suspect.outputs} outputs {_summary_value(suspect.actual)}{where}"
         )
-    yield from _left_out_line(every, SUSPECTS, "on the pages of their evals")
+    yield from left_out_line(ranked, SUSPECTS, "on the pages of their evals")
     yield ""
 
 
 def _summary_value(text: str) -> str:
     return code(text, NAME) if text else "nothing"
-
-
-def _edits_section(latest: Iterable[EditEffects]) -> Iterator[str]:
-    yield "## Latest edits of instructions"
-    yield ""
-    yield "Association in time, not causation; changes due to ground truth and rules are left out."
-    yield ""
-    for commit_edits, _ in zip(latest, range(EDITS), strict=False):
-        files = _first_few(commit_edits.edits, lambda edit: code(edit.edit.path, NAME))
-        commit = commit_edits.commit
-        yield f"- {code(commit.short)} {code(commit.committed_at[:10])} {code(commit.subject, NAME)}: {files}"
-        moved = sorted((effect for effect in commit_edits.effects if effect.by_outputs is not None), key=_effect_size)
-        confounded = [effect for effect in commit_edits.effects if effect.model and effect.change is not None]
-        for effect in confounded[:EFFECTS]:
-            exchanged = name(exchange("model", effect.model))
-            yield f"  - {code(effect.eval_id, NAME)}: {exchanged} too, and the two effects cannot be separated"
-        regraded = [effect for effect in commit_edits.effects if effect.regraded and effect.before and effect.after]
-        for effect in regraded[:EFFECTS]:
-            exchanged = name(exchange("judge", effect.judge))
-            yield f"  - {code(effect.eval_id, NAME)}: {exchanged}, and grades of the two are not compared"
-        for effect in moved[:EFFECTS]:
-            yield f"  - {_effect_sentence(effect)}"
-        if len(moved) > EFFECTS:
-            yield f"  - {count(len(moved) - EFFECTS)} more evals changed less"
-        if not moved and not confounded and not regraded:
-            yield "  - no eval has outputs from before and after it"
-    yield ""
-
-
-def _effect_size(effect: Effect) -> tuple[float, str]:
-    return -abs(effect.by_outputs or 0.0), effect.eval_id
-
-
-def _effect_sentence(effect: Effect) -> str:
-    assert effect.before is not None
-    assert effect.after is not None
-    spec = effect.specs[0] if effect.specs else MetricSpec("f1", "F1", "")
-    moved = signed(effect.by_outputs or 0.0, spec.unit)
-    ends = f"{number(effect.before.values[0], unit=spec.unit)} to {number(effect.after.values[0], unit=spec.unit)}"
-    return f"{code(effect.eval_id, NAME)}: {moved} by the outputs; {_metric_label(spec)} {ends}"
 
 
 def _data_section(site: SiteInfo) -> Iterator[str]:
@@ -321,15 +235,3 @@ def _data_section(site: SiteInfo) -> Iterator[str]:
     yield "- `sitegen export --format sqlite`: every score and every outcome as tables"
     if site.base_url:
         yield f"- The site: {site.base_url}/"
-
-
-def _first_few(items: Sequence[_T], words_for: Callable[[_T], str]) -> str:
-    """The first few of some things, and how many others."""
-    more = f" and {len(items) - FILES} more" if len(items) > FILES else ""
-    return ", ".join(map(words_for, items[:FILES])) + more
-
-
-def _left_out_line(items: Sequence[object], listed: int, where: str) -> Iterator[str]:
-    if len(items) > listed:
-        yield ""
-        yield f"{count(len(items) - listed)} more {where}."
