@@ -16,20 +16,9 @@ from sitegen.pages.change_text import origin
 from sitegen.pages.commit import touched
 from sitegen.pages.commit.effects import CommitEffect, EarlierEdit
 from sitegen.pages.commit.touched import OutputChanges, PathChange, Touched
-from sitegen.pages.edit.effects import (
-    ONLY_RECORDED,
-    EffectRow,
-    EffectsView,
-    FlippedFields,
-    Grade,
-    Move,
-    Passage,
-    by_grade,
-    defined,
-    fields_and_passages,
-    moved,
-)
+from sitegen.pages.edit.effects import ONLY_RECORDED, EffectRow, EffectsView, Grade, Move, by_grade, defined, moved
 from sitegen.pages.edit.page import RenderedPatch
+from sitegen.pages.edit.passages import FlippedFields, Passage, fields_and_passages
 from sitegen.pages.labels import CAUSES, reason
 from sitegen.text.plain import counted, cut, line, visible
 

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from markupsafe import Markup
 
 from sitegen.pages.edit.effect_rows import passage_head
-from sitegen.pages.edit.effects import Passage
+from sitegen.pages.edit.passages import Passage
 from sitegen.text.diff import DiffRow
 from sitegen.text.words import Spans
 

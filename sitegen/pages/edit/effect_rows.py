@@ -16,7 +16,8 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import Headline
 from sitegen.pages import change_text, links
-from sitegen.pages.edit.effects import EffectRow, FieldRow, FlippedFields, Grade, GradeCount, Move, Passage
+from sitegen.pages.edit.effects import EffectRow, Grade, GradeCount, Move
+from sitegen.pages.edit.passages import FieldRow, FlippedFields, Passage
 
 METRICS: Final = 2
 """Metrics beside the headline that each eval shows."""

@@ -10,7 +10,8 @@ from sitegen.model.series import Effect
 from sitegen.model.site import Page
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
-from sitegen.pages.edit.effects import EffectsView, FlippedFields, Passage, effects_view, fields_and_passages
+from sitegen.pages.edit.effects import EffectsView, effects_view
+from sitegen.pages.edit.passages import FlippedFields, Passage, fields_and_passages
 from sitegen.pages.instruction.file_history import THICKENED
 from sitegen.text.diff import MOST_LINES, DiffRow, draw
 from sitegen.text.patch import Hunk, Patch, PatchCounts, read_patch
