@@ -256,6 +256,7 @@ def make_environment(
         number=formats.number,
         probability=formats.probability,
         thousands=formats.count,
+        percent=formats.percent,
         signed=formats.signed,
         day=formats.day,
         date=formats.date,
