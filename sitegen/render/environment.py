@@ -210,7 +210,7 @@ def make_environment(
     from sitegen.pages.field import field_rows
     from sitegen.pages.instruction import edit_rows
     from sitegen.pages.regressions import step_lines
-    from sitegen.pages.report import report_rows, span_rows, spans, tree_rows, why_rows
+    from sitegen.pages.report import discrepancy_rows, report_rows, span_rows, spans, tree_rows, why_rows
     from sitegen.pages.trend import trend_chart, trend_rows
     from sitegen.pages.variants import variant_charts
 
@@ -281,6 +281,7 @@ def make_environment(
         trend_chart=trend_chart,
         trend_rows=trend_rows,
         fields=fields,
+        discrepancy_rows=discrepancy_rows,
         report_rows=report_rows,
         diff_rows=diff_rows,
         edit_rows=edit_rows,

@@ -27,6 +27,7 @@ from sitegen.pages.report import (
     ReportMetric,
     SchemaSection,
     Since,
+    discrepancy_rows,
     report_rows,
     why_rows,
 )
@@ -174,7 +175,7 @@ def test_rows_of_documents_show_names_as_text_and_add_no_element(scores: list[Do
 def test_a_discrepancy_shows_its_values_as_text_and_adds_no_element(
     row: Discrepancy, past: bool, several: bool
 ) -> None:
-    read = _Reader(report_rows.discrepancies([row], past, several, Nouns()))
+    read = _Reader(discrepancy_rows.discrepancies([row], past, several, Nouns()))
     assert read.tags <= {
         *("table", "tbody", "tr", "th", "td", "a", "b", "i", "small", "mark", "data", "details", "summary", "span"),
     }

@@ -21,6 +21,7 @@ from sitegen.pages.report import (
     DOCUMENTS,
     LISTS,
     EarlierPoints,
+    discrepancy_rows,
     leaves_anything_out,
     report_page,
     report_rows,
@@ -90,7 +91,7 @@ def test_what_is_not_drawn_is_in_a_file_beside_the_page_as_the_rows_that_the_pag
     )
     script = re.fullmatch(r"\(self\.ROWS=self\.ROWS\|\|\[\]\)\.push\((.*)\);\n", file.content.decode("ascii"))
     assert script is not None
-    assert json.loads(script[1]) == report_rows.discrepancies(whole.discrepancies[2:5], True, False, Nouns())
+    assert json.loads(script[1]) == discrepancy_rows.discrepancies(whole.discrepancies[2:5], True, False, Nouns())
     assert rows_file(whole) is None
 
 
@@ -108,7 +109,7 @@ def test_a_named_list_item_is_found_by_its_index_too():
     named = TWO._replace(path="cargo[13].lots[2].amount", named_path="cargo[Cod].lots[A].amount")
     rows = sample.view_of(_page([named, TWO])).discrepancies
     assert [row.indices for row in rows] == ["13,2", ""]
-    html = report_rows.discrepancies(rows, False, False, Nouns())
+    html = discrepancy_rows.discrepancies(rows, False, False, Nouns())
     assert (html.count("data-i="), " data-i=13,2" in html) == (1, True)
 
 
@@ -137,7 +138,7 @@ def test_errors_are_grouped_by_list_item_and_an_item_that_is_missing_or_extra_as
     )
     view = sample.view_of(_page(wrong, limit=2))
     every = sample.view_of(_page(wrong))
-    html = report_rows.discrepancies(every.discrepancies, True, False, Nouns())
+    html = discrepancy_rows.discrepancies(every.discrepancies, True, False, Nouns())
     bodies = [
         (
             body[0],
@@ -183,9 +184,9 @@ def test_a_discrepancy_says_what_the_model_was_asked():
 
 def test_a_discrepancy_has_the_letter_of_its_kind_where_that_is_another():
     found = sample.view_of(_page([ONE])).discrepancies
-    assert "<td>Omission<td>" in report_rows.discrepancies(found, True, False, Nouns())
+    assert "<td>Omission<td>" in discrepancy_rows.discrepancies(found, True, False, Nouns())
     nouns = Nouns(errors=ErrorWords("missed", "wrong", "", ""), letters=ErrorWords("M", "W", "", ""))
-    assert "<td data-l=M>Missed<td>" in report_rows.discrepancies(found, True, False, nouns)
+    assert "<td data-l=M>Missed<td>" in discrepancy_rows.discrepancies(found, True, False, nouns)
 
 
 def test_numbers_of_answers_are_accuracy_and_those_that_are_right():

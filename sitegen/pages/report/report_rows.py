@@ -5,8 +5,6 @@ Every text that comes from a project passes through ``escape``; a property test 
 
 from __future__ import annotations
 
-import itertools
-import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Final
@@ -14,16 +12,14 @@ from typing import Final
 from markupsafe import Markup
 
 from sitegen.html.cells import text as _text
-from sitegen.html.cells import value_cell
 from sitegen.html.formats import bounded, number, percent, signed
 from sitegen.model.metrics import Counts, MetricSpec, Nouns
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.panels import AlignmentRow
 from sitegen.model.scorecards import DocumentScore, FieldScore
 from sitegen.pages.labels import ERROR_LABELS, STATUSES
-from sitegen.pages.report import Discrepancy, ErrorChange, ReportMetric, SchemaSection, Since
+from sitegen.pages.report import ErrorChange, ReportMetric, SchemaSection
 from sitegen.pages.report.discrepancies import field_file
-from sitegen.pages.report.item_errors import ErrorGroup
 from sitegen.stats.counts import FIELD_ACCURACY, RATIOS, CountRatio, errors
 
 _FIELDS = Nouns()
@@ -34,11 +30,6 @@ _RATIOS: Final = {
 }
 _CONFUSION: Final = (("TP", "tp"), ("FP", "fp"), ("FN", "fn"), ("TN", "tn"))
 _CORRECT: Final = (("Correct", "tp"),)
-_SUMMARY: Final = 90
-"""Characters of a question that are visible before it is opened."""
-_LONGEST_QUESTION: Final = 1_000
-"""Characters of a question that a page holds."""
-_PLAIN: Final = re.compile(r"[\w.,/-]+", re.ASCII).fullmatch
 _NONE = '<span class="nil">—</span>'
 
 
@@ -49,18 +40,18 @@ def error_heads(nouns: Nouns, *, every: bool = False) -> Markup:
 
 
 def _error_type_head(kind: ErrorType, nouns: Nouns) -> str:
-    label = _type_label(kind, nouns) or ERROR_LABELS[kind]
+    label = type_label(kind, nouns) or ERROR_LABELS[kind]
     return f'<th scope="col" title="{label}">{_error_type_mark(kind, nouns)}<span class="vh">{label}</span></th>'
 
 
 def type_name(kind: ErrorType, nouns: Nouns = _FIELDS) -> Markup:
     """Mark and name of a type of errors: letter and colour, never colour alone."""
-    return Markup(f'<span class="type">{_error_type_mark(kind, nouns)}{_type_label(kind, nouns)}</span>')
+    return Markup(f'<span class="type">{_error_type_mark(kind, nouns)}{type_label(kind, nouns)}</span>')
 
 
 def type_mark(kind: ErrorType, nouns: Nouns) -> Markup:
     """The mark alone, its name for those who do not see it."""
-    return Markup(f'{_error_type_mark(kind, nouns)}<span class="vh">{_type_label(kind, nouns)} </span>')
+    return Markup(f'{_error_type_mark(kind, nouns)}<span class="vh">{type_label(kind, nouns)} </span>')
 
 
 def _error_type_mark(kind: ErrorType, nouns: Nouns) -> str:
@@ -91,7 +82,7 @@ def _error_type_row(errors: ErrorChange, total: int, nouns: Nouns) -> str:
 
 
 @lru_cache(maxsize=64)
-def _type_label(kind: ErrorType, nouns: Nouns) -> str:
+def type_label(kind: ErrorType, nouns: Nouns) -> str:
     """The name of a type of errors in this kind of eval."""
     word = nouns.errors[ERROR_TYPES.index(kind)]
     return _text(word[:1].upper() + word[1:])
@@ -102,7 +93,7 @@ def type_buttons(changes: Iterable[ErrorChange], nouns: Nouns) -> Markup:
     return Markup(
         "".join(
             f'<button class="btn chip" type="button" data-type="{kind}" aria-pressed="false">'
-            f'{_error_type_mark(kind, nouns)}{_type_label(kind, nouns)} <span class="n">{count}</span></button>'
+            f'{_error_type_mark(kind, nouns)}{type_label(kind, nouns)} <span class="n">{count}</span></button>'
             for kind, count, _ in changes
             if count
         )
@@ -217,100 +208,6 @@ def _counts_of(nouns: Nouns) -> tuple[tuple[str, str], ...]:
 def error_types(nouns: Nouns) -> tuple[ErrorType, ...]:
     """The types of errors that a kind has."""
     return tuple(kind for kind, word in zip(ERROR_TYPES, nouns.errors, strict=True) if word)
-
-
-def discrepancies(rows: Iterable[Discrepancy], several_points: bool, several_documents: bool, nouns: Nouns) -> Markup:
-    """Table bodies of discrepancies, one for each list item with errors, and one for each run of other errors.
-
-    The filter and the style sheet read the ``data-`` attributes of rows.
-    """
-    bodies: dict[ErrorGroup, list[str]] = {}
-    columns = 5 + several_points + several_documents
-    for row in rows:
-        if row.group not in bodies:
-            indices = f" data-i={_attribute_value(row.indices)}" if row.indices else ""
-            head = _item_head(row.group, columns, several_documents, nouns)
-            bodies[row.group] = [f"<tbody id=g{row.group.first}{indices}>{head}"]
-        bodies[row.group].append(_discrepancy_row(row, several_points, several_documents, nouns))
-    return Markup("".join(itertools.chain.from_iterable(bodies.values())))
-
-
-def _item_head(group: ErrorGroup, columns: int, several_documents: bool, nouns: Nouns) -> str:
-    """What is wrong with a list item, as a head that folds its rows; an item that is wrong as a whole is folded."""
-    if not group.name:
-        return ""
-    where = f", {_text(group.document)}" if several_documents else ""
-    new = f", {group.new:,} new" if group.new else ""
-    return (
-        f"<tr class=item><th scope=rowgroup colspan={columns}><details{'' if group.whole else ' open'}><summary>"
-        f"<b>{_text(group.name)}</b>{where}: {_wrong_in_item(group, nouns)}{new}</summary></details>\n"
-    )
-
-
-def _wrong_in_item(group: ErrorGroup, nouns: Nouns) -> str:
-    """``missing, 12 fields`` or ``3 wrong values, 1 omission``."""
-    total = sum(group.by_type)
-    if group.whole:
-        fields = nouns.attribute if total == 1 else nouns.attributes
-        return f"{group.whole if group.whole == 'missing' else 'not expected'}, {total:,} {_text(fields)}"
-    if not nouns.are_fields:
-        return f"{total:,} {'error' if total == 1 else 'errors'}"
-    words = [
-        f"{count:,} {ERROR_LABELS[kind].lower()}{'' if count == 1 else 's'}"
-        for kind, count in zip(ERROR_TYPES, group.by_type, strict=True)
-        if count
-    ]
-    return ", ".join(words)
-
-
-def _discrepancy_row(row: Discrepancy, several_points: bool, several_documents: bool, nouns: Nouns) -> str:
-    number, kind = row.number, row.type
-    remark = (f"<small>{_text(row.note)}</small>" if row.note else "") + _question(row.question)
-    start = _since_cell(row.since) if several_points else ""
-    where = f"<td>{_text(row.document)}" if several_documents else ""
-    return (
-        f"<tr id=d{number} data-t={kind} data-g={_attribute_value(row.section)}{' data-n' * row.since.new}>"
-        f"<td><a href=#d{number}>{number}</a><td{_own_letter(kind, nouns)}>{_type_label(kind, nouns)}"
-        f"<td><a href={_attribute_value(row.field)}>{_text(_place_in_item(row))}</a>{remark}"
-        f"{value_cell(row.expected)}{value_cell(row.actual)}{start}{where}\n"
-    )
-
-
-def _place_in_item(row: Discrepancy) -> str:
-    """The path; below the head of a list item without the part that repeats the item, which a script adds to sort."""
-    return row.path.removeprefix(row.group.name).removeprefix(".") or row.path
-
-
-@lru_cache(maxsize=4096)
-def _attribute_value(content: str) -> str:
-    """The text as the value of an attribute, in quotation marks only where it needs them."""
-    return content if _PLAIN(content) else f'"{_text(content)}"'
-
-
-@lru_cache(maxsize=64)
-def _own_letter(kind: ErrorType, nouns: Nouns) -> str:
-    """An attribute with the letter, if it is not the one of field evals, which the style sheet knows."""
-    letter = letter_of(kind, nouns)
-    return "" if letter == letter_of(kind, _FIELDS) else f" data-l={letter}"
-
-
-def _question(question: str) -> str:
-    """What the model was asked: one line, which opens if the question is longer."""
-    if not question:
-        return ""
-    if len(question) <= _SUMMARY and "\n" not in question:
-        return f"<small>{_text(question)}</small>"
-    first = question.strip().partition("\n")[0][:_SUMMARY]
-    return f"<details class=cell><summary>{_text(first)} …</summary>{bounded(question, _LONGEST_QUESTION)}</details>"
-
-
-@lru_cache(maxsize=256)
-def _since_cell(since: Since) -> str:
-    """The first point of the streak and its length, by which the table sorts; the style sheet writes the length."""
-    if since.new:
-        return "<td><data value=1><b>new</b></data>"
-    link = f"<a href={_attribute_value(since.file)}>{_text(since.label)}</a>"
-    return f"<td><data value={since.points}>{link}</data>"
 
 
 def paired(rows: Sequence[AlignmentRow]) -> str:

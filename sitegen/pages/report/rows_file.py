@@ -5,8 +5,8 @@ from __future__ import annotations
 from sitegen.model.site import RawFile
 from sitegen.pages import links
 from sitegen.pages.data.scripts import script_file
+from sitegen.pages.report.discrepancy_rows import discrepancies
 from sitegen.pages.report.page import ReportView
-from sitegen.pages.report.report_rows import discrepancies
 
 
 def rows_file(view: ReportView) -> RawFile | None:
