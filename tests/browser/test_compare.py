@@ -12,7 +12,7 @@ from sitegen.analysis.compare import compare_points
 from sitegen.analysis.noise.changes import independent_flips
 from sitegen.model.cells import Cell, CellMap, Run, Tally
 from sitegen.model.series import Series
-from sitegen.pages.compare import compare_data
+from sitegen.pages.compare import cell_blocks, compare_data
 from sitegen.pages.compare.page import compare_page
 from sitegen.project import Options
 from sitegen.questions.study import read_series
@@ -101,7 +101,7 @@ def in_pieces(site: Path) -> Series:
     """An eval whose page holds a few points only, as ``pieces.html``, with the files beside it."""
     series = sample.series()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compare_data, "BOUND", 20_000)
+        patch.setattr(cell_blocks, "BOUND", 20_000)
         data = compare_data.compare_data(series)
     folder = site / "evals/waybills"
     page = renderer_of(sample.SITE).render(compare_page(series, data))
