@@ -96,6 +96,14 @@ class SourceNote(NamedTuple):
     """Whether the remark is a hint at a hallucination."""
 
 
+class NotedValue(NamedTuple):
+    """A value that the output gives a place in the source for."""
+
+    node: TreeNode
+    name: str = ""
+    """Below the node; empty: the node itself."""
+
+
 class TreeView(NamedTuple):
     """What ``pages/tree.html`` shows."""
 
@@ -106,8 +114,7 @@ class TreeView(NamedTuple):
     """Address of the report, relative to this page."""
     more: int
     """Values that are left out."""
-    notes: Mapping[tuple[TreeNode, str], SourceNote] = MappingProxyType({})
-    """By node and name of a value below it; an empty name: of the node itself."""
+    notes: Mapping[NotedValue, SourceNote] = MappingProxyType({})
     pictures: tuple[SourcePicture, ...] = ()
     """The pages of the source that notes refer to."""
     nav: str = "evals"

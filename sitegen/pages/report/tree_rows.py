@@ -9,7 +9,7 @@ from sitegen.html.formats import bounded
 from sitegen.model.metrics import Nouns
 from sitegen.model.outcomes import Judgement
 from sitegen.pages.labels import ERROR_LABELS
-from sitegen.pages.report.tree import SourceNote, TreeNode, TreeView
+from sitegen.pages.report.tree import NotedValue, SourceNote, TreeNode, TreeView
 
 
 def tree(view: TreeView) -> Markup:
@@ -20,7 +20,7 @@ def tree(view: TreeView) -> Markup:
 def _node(node: TreeNode, view: TreeView) -> str:
     is_open = " open" if node.errors and not node.whole else ""
     below = "".join([_node(child, view) for child in node.nodes.values()])
-    source = f'<p class="src">{source_line(note)}</p>' if (note := view.notes.get((node, ""))) else ""
+    source = f'<p class="src">{source_line(note)}</p>' if (note := view.notes.get(NotedValue(node))) else ""
     return (
         f"<details{is_open}><summary><b>{text(node.name)}</b>{_pairing(node)} {_state(node, view.info.nouns)}</summary>"
         f"{source}{_values(node, view)}{below}</details>\n"
@@ -50,7 +50,7 @@ def _values(node: TreeNode, view: TreeView) -> str:
         return ""
     rows = [_value_row(name, judgement) for name, judgement in node.values]
     if view.notes:
-        notes = [view.notes.get((node, name)) for name, _ in node.values]
+        notes = [view.notes.get(NotedValue(node, name)) for name, _ in node.values]
         rows = [row + _source_row(note) if note else row for row, note in zip(rows, notes, strict=True)]
     return f"<table>{''.join(rows)}</table>"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from sitegen.pages.report.tree import SourceNote, SourcePicture, TreeNode, TreeView
+from sitegen.pages.report.tree import NotedValue, SourceNote, SourcePicture, TreeNode, TreeView
 from sitegen.scoring.evidence import Evidence, EvidenceByPath
 from sitegen.text.quotes import QuotedPassage, SearchedText
 
@@ -78,7 +78,7 @@ def with_source(view: TreeView, cited: Sequence[Citation], pages: Mapping[str, M
         remark = f"page not shown: {page}" if isinstance(page, str) and page else ""
         if isinstance(page, PagePicture) and not picture:
             remark = f"only the first {MOST_PICTURES} pages are shown"
-        notes[citation.node, citation.name] = SourceNote(
+        notes[NotedValue(citation.node, citation.name)] = SourceNote(
             page=number,
             quote="" if passage else quote,
             passage=passage,
