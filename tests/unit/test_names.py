@@ -63,24 +63,6 @@ def test_no_function_parameter_or_variable_has_a_name_that_says_nothing():
     assert {(file, name) for file, name in names if name.strip("_") in VAGUE} == WRITTEN_KEYS
 
 
-NAMED_ROWS: Final = (
-    *(
-        "analysis",
-        "api",
-        "config.py",
-        "configuring",
-        "data_files",
-        "discovery",
-        "exporting",
-        "history",
-        "html",
-        "model",
-    ),
-    *("questions", "scoring", "stages", "stats"),
-    *("pages/overview", "pages/trend", "pages/placeholders.py"),
-)
-"""Packages whose public functions and values name the parts of what they give to others."""
-
 POSITIONS: Final = {
     "analysis/cells.py spans": "a run and where it ends: made for every run of every cell",
     "analysis/cells.py flips_between": "two indices of points, as pairwise gives them",
@@ -91,18 +73,19 @@ POSITIONS: Final = {
     "stats/assignment.py best_pairs": "a row and a column of a matrix",
     "stats/assignment.py preferred_pairs": "a row and a column of a matrix",
     "analysis/error_patterns.py RULES": "a mapping from names to rules, in the order in which they are tried",
+    "pages/compare/judged.py judged_pairs": "two indices of points, as in flips_between",
+    "pages/compare/judged.py judge_pairs": "two indices of points, as in flips_between",
+    "pages/variants/variant_charts.py spokes": "coordinates in a picture",
+    "serve/server.py lookup_path": "the signature is that of the class of starlette that it extends",
 }
+"""Public functions and values with tuples whose parts need no names, and why."""
 
 
 def test_what_crosses_packages_has_names_for_its_parts_and_is_no_bare_tuple():
-    files = [
-        file
-        for place in NAMED_ROWS
-        for file in ((PACKAGE / place).rglob("*.py") if "." not in place else [PACKAGE / place])
-    ]
+    files = sorted(PACKAGE.rglob("*.py"))
     bare = {
         f"{file.relative_to(PACKAGE).as_posix()} {name}"
-        for file in sorted(files)
+        for file in files
         for name, annotation in _public_annotations(ast.parse(file.read_text(encoding="utf-8")))
         if any(map(_has_fixed_length, ast.walk(annotation)))
     }
