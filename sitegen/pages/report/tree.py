@@ -149,7 +149,7 @@ def value_tree(judgements: Iterable[Judgement], result: Result) -> TreeNode:
     nodes: dict[tuple[str, ...], TreeNode] = {(): root}
     for judgement in judgements:
         note = judgement.note if judgement.note in _WHOLE else ""
-        place = _place(judgement.path, judgement.label, note)
+        place = _tree_place(judgement.path, judgement.label, note)
         above: tuple[str, ...] = (judgement.document,) if several else ()
         way = (*above, *place.nodes)
         node = nodes.get(way)
@@ -188,7 +188,7 @@ def _add_nodes(
 
 
 @lru_cache(maxsize=8192)
-def _place(path: str, label: str, note: str) -> TreePlace:
+def _tree_place(path: str, label: str, note: str) -> TreePlace:
     """The place of a value. Cached, because the next output has most values at the same places."""
     steps = _STEP.findall(path)[:_DEEPEST][:-1]
     items = tuple(depth for depth, step in enumerate(steps) if step[1:-1].isdigit())
