@@ -38,6 +38,7 @@ PROBLEM_TYPES: Final = {
     "newest_without_output": ProblemType("warning", "The newest iteration has no output, and is passed over"),
     "unmatched_redaction": ProblemType("warning", "Nothing matches a glob under `redact`", of_scores=False),
     "unmatched_limit": ProblemType("warning", "Limits or thresholds name no metric or eval", of_scores=False),
+    "left_out_pictures": ProblemType("warning", "Pictures of sources are left out to fit", of_scores=False),
     "shortened_reports": ProblemType("warning", "Old reports are short to fit", of_scores=False),
     # The scores of the newest output are the same.
     "unmapped_blanks": ProblemType("note", "Columns of the ground truth without any value are not mapped"),

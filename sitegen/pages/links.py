@@ -116,7 +116,7 @@ def report_tree(eval_id: str, snapshot_slug: str) -> str:
 
 def source_picture(eval_id: str, oid: str, ending: str) -> str:
     """A page of a source document as a picture, by the id of its blob: once, however many reports show it."""
-    return f"evals/{slug(eval_id)}/source/{oid[:20]}.{ending}"
+    return f"evals/{slug(eval_id)}/source/{oid}.{ending}"
 
 
 def is_source_picture(path: str) -> bool:

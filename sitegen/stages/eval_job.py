@@ -50,7 +50,7 @@ from sitegen.stages.reports import ReportWriter
 from sitegen.stages.scorecard_store import EvalScorecards, keep_cells, known_cells
 from sitegen.stages.scoring import all_inputs, without_lost_outputs
 from sitegen.stages.series_cache import settled_points, write_series
-from sitegen.stages.size_budget.thinning import Short, write_thinned
+from sitegen.stages.size_budget.thinning import Short, room_key, write_thinned
 from sitegen.stages.sources import EvalSources
 from sitegen.stages.worker_context import WorkerContext
 
@@ -268,7 +268,7 @@ class _EvalJob:
         for path, oid, *_ in use.pictures:
             if self._sources and path not in self._pictures:
                 self._pictures.add(path)
-                if not self._writer.is_fresh(self._owner, path, oid):
+                if not any(self._writer.is_fresh(self._owner, path, key) for key in (oid, room_key(oid))):
                     self._writer.write(self._owner, path, self._sources.content(oid), oid)
 
     def _lacks_variants(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import struct
@@ -18,7 +19,9 @@ from sitegen.errors import ConfigurationError
 from sitegen.history.files_at_commit import FolderListing
 from sitegen.history.source_files import source_files
 from sitegen.model.values import Value
+from sitegen.pages.links import is_source_picture
 from sitegen.scoring.evidence import Evidence, evidence_in
+from sitegen.stages.size_budget.pictures import LEFT_OUT
 from sitegen.text.quotes import SearchedText
 from tests.gitrepo import GitRepo, Link
 from tests.sites import broken_links, build_site, content, differences, problems_text
@@ -36,12 +39,13 @@ LETTER = "Dear shop,\n\nplease send one <b>oak</b>\n   table for 10 crowns   and
 
 
 def png(width: int, height: int, shade: int) -> bytes:
-    """A grey picture."""
+    """A picture of one grey, or, of many pixels, one that cannot be compressed."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
-    rows = zlib.compress(b"".join(b"\0" + bytes([shade]) * width for _ in range(height)), 9)
+    noise = hashlib.shake_256(b"plan").digest(width * height) if height > 100 else bytes([shade]) * width * height
+    rows = zlib.compress(b"".join(b"\0" + noise[width * row :][:width] for row in range(height)), 9)
     head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
 
@@ -117,6 +121,7 @@ def test_a_quote_is_found_whatever_its_spaces_with_the_words_around_it():
     assert [text.passage(quote) for quote in ("oak  desk", "Oak table")] == [None, None]
 
 
+LARGE = png(200, 150, 0)
 JPEG = b"\xff\xd8\xff\xe0\x00\x04ab\xff\xc2\x00\x0b\x08\x00\x02\x00\x03\x01\x01\x11\x00"
 
 
@@ -151,7 +156,7 @@ def letters(*items: dict[str, object], **members: object) -> str:
 def repo(tmp_path_factory: pytest.TempPathFactory) -> GitRepo:
     """Letters as texts, plans as pictures: with quotes and pages that the source has, and others that it has not."""
     repo = GitRepo(tmp_path_factory.mktemp("sources") / "project")
-    plans = {f"plans/{page}.png": png(40, 20, 9 * page) for page in (1, 2)}
+    plans = {"plans/1.png": LARGE, "plans/2.png": png(40, 20, 18)}
     repo.commit(
         {
             "evals/manifest.yaml": MANIFEST,
@@ -222,12 +227,12 @@ def test_pages_are_shown_as_they_were_at_the_commit_of_the_output_each_once(site
         for (anchor, attributes), address in zip(pictures, addresses, strict=True)
     ] == [
         ("page-1", 'src="FILE" alt="Page 2 of the source" width="10" height="5" loading="lazy" decoding="async"'),
-        ("page-2", 'src="FILE" alt="Page 1 of the source" width="40" height="20" loading="lazy" decoding="async"'),
+        ("page-2", 'src="FILE" alt="Page 1 of the source" width="200" height="150" loading="lazy" decoding="async"'),
     ]
     files = {path: body for path, body in content(site).items() if "/source/" in path}
     assert files == {
         f"evals/plans/{addresses[0]}": png(10, 5, 200),
-        f"evals/plans/{addresses[1]}": png(40, 20, 9),
+        f"evals/plans/{addresses[1]}": LARGE,
     }
     assert broken_links(site) == []
     assert re.search("img-src [^;]*", page.read_text(encoding="utf-8"))[0] == "img-src 'self' data:"  # type: ignore[index]
@@ -271,3 +276,26 @@ def test_a_source_that_shows_nothing_is_a_problem(
     build_site(changed.path, tmp_path / "out", jobs=1)
     assert message in problems_text(tmp_path / "out")
     assert source_lines(tmp_path / "out/evals/letters/0001-tree.html") == quotes
+
+
+def test_pictures_make_room_before_reports_and_come_back_when_there_is_room(repo: GitRepo, site: Path, tmp_path: Path):
+    clone, size = tmp_path / "clone", sum(map(len, content(site).values()))
+    repo.git("clone", "-q", str(repo.path), str(clone))
+
+    def built_within(limit: int, out: str) -> dict[str, bytes]:
+        (clone / "sitegen.toml").write_text(f"[limits]\nsite_bytes = {limit}\n")
+        build_site(clone, tmp_path / out, jobs=1)
+        return content(tmp_path / out)
+
+    in_full, smaller = built_within(size + 50_000, "out"), built_within(size - 10_000, "out")
+    of_evals = [path for path in in_full if path.startswith("evals/")]
+    pictures = [path for path in of_evals if is_source_picture(path)]
+    assert [path for path in of_evals if in_full[path] != smaller[path]] == pictures
+    assert {smaller[path] for path in pictures} == {LEFT_OUT}
+    text = problems_text(tmp_path / "out")
+    assert "With the 2 pictures of source pages, 0.0 MB, the site would be larger than the 0.8 MB of site_bytes" in text
+    assert built_within(size - 10_000, "cold") == smaller
+    assert built_within(size + 50_000, "out") == in_full
+    short = built_within(size // 2, "cold")
+    assert [path for path in pictures if short.get(path, LEFT_OUT) != LEFT_OUT] == []
+    assert built_within(size // 2, "out") == short

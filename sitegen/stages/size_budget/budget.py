@@ -1,5 +1,7 @@
 """Keeps a site within its size limit: short pages replace the oldest full reports, and no number is lost.
 
+Before any report, the pictures of source pages make room: all of them, if reports and pictures do not fit together.
+
 The newest reports over all evals that fit beside everything else stay full. This depends on their sizes alone, so
 older reports need not be rendered; it never depends on what an earlier build left or on estimates. Most builds need
 not add up every file, because an upper bound is stored: the last sum of all files, and every file recorded since.
@@ -19,6 +21,7 @@ from sitegen.model.problems import Problem
 from sitegen.stages.engine import Pool
 from sitegen.stages.evals import Evals, write_again
 from sitegen.stages.site_files import SiteFiles
+from sitegen.stages.size_budget.pictures import replace_pictures
 from sitegen.stages.size_budget.sizes import REPORTS, ReportSizes, Sizes
 from sitegen.stages.size_budget.thinning import SHORT
 from sitegen.stages.timeline import Timeline
@@ -60,17 +63,46 @@ def fit(
         return Fitted()
     sizes = Sizes(timeline, evals, memo, site_files, owner)
     failures: tuple[Problem, ...] = ()
-    certain = False
+    certain, with_pictures = False, True
     while not certain and not failures:
-        thinned, certain = divide(sizes.reports(), limits.site_bytes - once - sizes.besides())
-        changes = _changes(sizes.reports(), thinned)
+        thinned, certain = divide(sizes.reports(), limits.site_bytes - once - sizes.besides(pictures=with_pictures))
+        if certain and with_pictures and sizes.pictures() and any(thinned.values()):
+            certain = with_pictures = False
+            continue
+        pictures, changes = sizes.pictures(), _changes(sizes.reports(), thinned)
         failures = write_again(timeline, memo, site_files, pool, changes)
         sizes.write_again(changes)
+        # A report that is full again can bring pictures that were not counted.
+        certain = certain and (not with_pictures or sizes.pictures() == pictures)
+    problems = _replace_pictures(timeline, site_files, sizes, in_full=with_pictures)
     count = sum(thinned.values())
-    site_files.bound = None if count else sum(section.size for section in sizes.sections().values())
-    if not count:
-        return Fitted(failures=failures)
-    return Fitted((_too_large(limits, sizes, once, count),), count, failures)
+    is_whole = not count and not problems
+    site_files.bound = sum(section.size for section in sizes.sections().values()) if is_whole else None
+    if count:
+        problems = (*problems, _too_large(limits, sizes, once, count))
+    return Fitted(problems, count, failures)
+
+
+def _replace_pictures(timeline: Timeline, site_files: SiteFiles, sizes: Sizes, *, in_full: bool) -> tuple[Problem, ...]:
+    """Replace the pictures of sources, or take them back. A problem says how many are replaced."""
+    limit = timeline.config.limits.site_bytes
+    pictures = sizes.pictures()
+    changed = [eval_id for eval_id, at in pictures.items() if (at.short if in_full else at.short < at.files)]
+    for eval_id in changed:
+        replace_pictures(timeline, site_files, eval_id, in_full=in_full)
+    sizes.write_again(changed)
+    if in_full:
+        return ()
+    files, size = sum(at.files for at in pictures.values()), sum(at.in_full for at in pictures.values())
+    return (
+        Problem.of_type(
+            "left_out_pictures",
+            f"With the {files:,} pictures of source pages, {_mega(size)}, the site would "
+            f"be larger than the {_mega(limit)} of site_bytes. So all of them are left out.",
+            "Commit smaller pictures, or raise site_bytes under [limits] where the site is not on GitHub Pages.",
+            path="sitegen.toml",
+        ),
+    )
 
 
 def divide(evals: Mapping[str, ReportSizes], room: int) -> Division:
@@ -152,7 +184,7 @@ def _too_large(limits: BuildLimits, sizes: Sizes, once: int, thinned: int) -> Pr
         fix = "Publish fewer evals"
     else:
         outcome = f"So {shortened}, and it has {_mega(size)}."
-        room = limits.site_bytes - once - sizes.besides()
+        room = limits.site_bytes - once - sizes.besides(pictures=False)
         advised = _reports_that_fit(room, _sizes_in_full(evals, largest))
         fix = f"If that is fine, reports_kept = {advised} under [limits] says so: the newest of each eval stay full"
     return Problem.of_type(

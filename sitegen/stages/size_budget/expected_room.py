@@ -13,6 +13,7 @@ from typing import Final
 from sitegen.analysis.memo import PageRow
 from sitegen.model.series import EvalSummary
 from sitegen.model.timeline import EvalHistory
+from sitegen.pages.links import is_source_picture
 from sitegen.stages.size_budget.thinning import SHORT, first_full, report_files
 from sitegen.stages.timeline import Timeline
 
@@ -45,6 +46,8 @@ class ExpectedRoom:
             summary.info.id, summary.headlines[first_full(len(summary.headlines), self._full_reports) :]
         )
         for row in rows:
+            if is_source_picture(row.path):
+                continue  # pictures make room before reports do
             if row.path not in paths:
                 self._other_bytes += row.size
             elif not row.full:

@@ -9,13 +9,15 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from sitegen.analysis.memo import Memo
+from sitegen.analysis.cached import within
+from sitegen.analysis.memo import Memo, PageRow
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.pages import links
 from sitegen.pages.placeholders import thinned_page
 from sitegen.render.writer import WrittenFiles
 from sitegen.scoring.kinds import scorer, series_specs
+from sitegen.stages.cached_kinds import SOURCE_USES
 from sitegen.stages.eval_job import owner
 from sitegen.stages.scorecard_store import EvalScorecards
 from sitegen.stages.site_files import SiteFiles
@@ -46,8 +48,20 @@ def shorten(timeline: Timeline, memo: Memo, site_files: SiteFiles, history: Eval
         files = [rows.pop(address(info.id, at.slug), None) for address in links.REPORT_FILES]
         size = sum(file.size for file in files if file)
         writer.write(full.owner, page.path, renderer.render(page), room_key(full.key), full=size)
+    if info.source:
+        _drop_pictures(memo, info.id, rows, history.snapshots[thinned:])
     site_files.replace(owner(info.id), WrittenFiles((*rows.values(), *writer.rows), writer.written))
     return True
+
+
+def _drop_pictures(memo: Memo, eval_id: str, rows: dict[str, PageRow], full: Sequence[Snapshot]) -> None:
+    """Drop the pictures of a source that no full report shows."""
+    needed: set[str] = set()
+    for at in full:
+        use = SOURCE_USES.get(memo, within(eval_id, at.slug), [rows[links.report(eval_id, at.slug)].key])
+        needed.update(picture.path for picture in (use.pictures if use else ()))
+    for path in [path for path in rows if links.is_source_picture(path) and path not in needed]:
+        del rows[path]
 
 
 def _scored(

@@ -14,14 +14,17 @@ from sitegen.analysis.memo import Memo, PageRow
 from sitegen.history.fold_state import decode, encode, stored
 from sitegen.model.series import EvalSummary
 from sitegen.pages import links
+from sitegen.pages.links import is_source_picture
 from sitegen.stages.eval_job import owner as owner_of
 from sitegen.stages.evals import Evals
 from sitegen.stages.site_files import SiteFiles
+from sitegen.stages.size_budget.pictures import LEFT_OUT
 from sitegen.stages.size_budget.thinning import UNMEASURED, first_full, report_files
 from sitegen.stages.timeline import Timeline
 
 REPORTS: Final = "reports"
 """The section of the reports and of the files beside them."""
+PICTURES: Final = "pictures of sources"
 
 
 class SizeGroup(NamedTuple):
@@ -47,12 +50,25 @@ class ReportSizes(NamedTuple):
     """Whether each is short now."""
 
 
+class PictureSizes(NamedTuple):
+    """The pictures of source pages."""
+
+    files: int = 0
+    short: int = 0
+    """How many of them a small picture replaces now."""
+    in_full: int = 0
+    """Bytes of all of them if none were replaced."""
+    standing: int = 0
+    """Bytes in the output folder now."""
+
+
 class OwnerSizes(NamedTuple):
     """The bytes of the files of one owner."""
 
     sections: dict[str, SizeGroup]
     """By name."""
     reports: ReportSizes = ReportSizes()
+    pictures: PictureSizes = PictureSizes()
 
 
 class Sizes:
@@ -81,15 +97,25 @@ class Sizes:
             if (sizes := self._owners.get(name)) and sizes.reports.sizes
         }
 
+    def pictures(self) -> dict[str, PictureSizes]:
+        """The pictures of every eval that has any, by id."""
+        return {
+            summary.info.id: sizes.pictures
+            for name, summary in self._summaries.items()
+            if (sizes := self._owners.get(name)) and sizes.pictures.files
+        }
+
     def sections(self) -> dict[str, SizeGroup]:
         """The sections of the whole site, by name."""
         return _summed(chain.from_iterable(sizes.sections.items() for sizes in self._owners.values()))
 
-    def besides(self) -> int:
-        """Bytes of all files except the reports that can be full."""
-        return sum(section.size for section in self.sections().values()) - sum(
-            sum(reports.standing) for reports in self.reports().values()
-        )
+    def besides(self, *, pictures: bool) -> int:
+        """Bytes of all files except the reports that can be full. ``pictures``: if no picture were replaced."""
+        size = sum(section.size for section in self.sections().values())
+        size -= sum(sum(reports.standing) for reports in self.reports().values())
+        for sizes in self.pictures().values():
+            size += (sizes.in_full if pictures else sizes.files * len(LEFT_OUT)) - sizes.standing
+        return size
 
     def write_again(self, eval_ids: Iterable[str]) -> None:
         """Add up the files of evals that were written a second time."""
@@ -132,7 +158,9 @@ class Sizes:
         sections = _summed(
             (REPORTS if path in reports else _page_sort(path), SizeGroup(1, row.size)) for path, row in by_path.items()
         )
-        return OwnerSizes(sections, self._reports(summary, by_path) if summary and by_path else ReportSizes())
+        if not summary or not by_path:
+            return OwnerSizes(sections)
+        return OwnerSizes(sections, self._reports(summary, by_path), _picture_sizes(by_path.values()))
 
     def _reports(self, summary: EvalSummary, files: dict[str, PageRow]) -> ReportSizes:
         """The sizes of the reports that ``reports_kept`` does not shorten."""
@@ -159,6 +187,16 @@ class Sizes:
         self._memo.keep_sizes(self._site, name, encode(sizes))
 
 
+def _picture_sizes(rows: Iterable[PageRow]) -> PictureSizes:
+    pictures = [row for row in rows if is_source_picture(row.path)]
+    return PictureSizes(
+        files=len(pictures),
+        short=sum(bool(row.full) for row in pictures),
+        in_full=sum(row.full or row.size for row in pictures),
+        standing=sum(row.size for row in pictures),
+    )
+
+
 def _summed(groups: Iterable[tuple[str, SizeGroup]]) -> dict[str, SizeGroup]:
     sums: dict[str, SizeGroup] = {}
     for name, (files, size) in groups:
@@ -169,6 +207,8 @@ def _summed(groups: Iterable[tuple[str, SizeGroup]]) -> dict[str, SizeGroup]:
 
 def _page_sort(path: str) -> str:
     folder = path.partition("/")[0]
+    if is_source_picture(path):
+        return PICTURES
     if folder == "evals":
         return "pages of fields" if "/fields/" in path else "trends and comparisons"
     return {"instructions": "edits of instructions", "search": "search", "data": "data"}.get(folder, folder)
