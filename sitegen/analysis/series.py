@@ -27,9 +27,10 @@ HEADLINES: Final = 3
 """How many metrics are stored for every point: the headline and those that are drawn beside it."""
 
 
-def scorecard_key(kind: str, version: int, snapshot: Snapshot, model: str = "") -> str:
-    """A digest of everything that decides a scorecard: scorer, its version, settings, blob ids and file formats.
+def scorecard_key(scored_by: Sequence[str | int], snapshot: Snapshot, model: str = "") -> str:
+    """A digest of everything that decides a scorecard: the scorer, settings, blob ids and file formats.
 
+    *scored_by* holds the kind, the version of its scorer and the names of its metrics: a new metric scores again.
     Usage that is recorded beside the output is part of it, because it is among the metrics. *model* names the installed
     embedding model, and packages that read results of other tools, so that installing one scores again.
 
@@ -45,8 +46,7 @@ def scorecard_key(kind: str, version: int, snapshot: Snapshot, model: str = "") 
         return [name if whole else name.rpartition(".")[2].lower(), blob.oid]
 
     decisive = [
-        kind,
-        version,
+        *scored_by,
         snapshot.settings,
         [name_and_id(blob, whole=not single) for blob in snapshot.outputs],
         name_and_id(snapshot.ground_truth),

@@ -60,9 +60,13 @@ class ScorecardKeys:
 
     def __init__(self, kind: str, redact: tuple[str, ...] = ()) -> None:
         """``redact``: globs of hidden values, part of the key, because a scorecard can quote values."""
-        self._kind = kind
         self._redact = redact
-        self._version = scorer(kind).version
+        kind_scorer = scorer(kind)
+        self._scored_by: tuple[str | int, ...] = (
+            kind,
+            kind_scorer.version,
+            *(spec.name for spec in kind_scorer.metrics),
+        )
         self._model = model_of(kind)
         self._reads_archives = traits_of(kind).reads_archives
         self._keys: dict[tuple[object, ...], str] = {}
@@ -75,7 +79,7 @@ class ScorecardKeys:
             model = installed_for(blob.path for blob in snapshot.outputs) if self._reads_archives else self._model
             if own := own_versions(snapshot.settings):
                 model = f"{model} {own}"
-            key = scorecard_key(self._kind, self._version, snapshot, model)
+            key = scorecard_key(self._scored_by, snapshot, model)
             self._keys[decisive] = digest(key, *self._redact) if self._redact else key
         return self._keys[decisive]
 

@@ -8,6 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from sitegen.scoring.kinds import scorer
+from sitegen.stages.scorecard_store import ScorecardKeys
+from tests import pages_sample as sample
+
 PACKAGE = Path(__file__).parents[2] / "sitegen"
 
 NAMES = {"precision", "recall"}
@@ -90,3 +96,12 @@ def _names_in(file: Path) -> set[str]:
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
     names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
     return texts | names | {str(node.arg) for node in nodes if isinstance(node, ast.keyword)}
+
+
+def test_an_output_is_scored_again_where_its_kind_has_a_new_metric(monkeypatch: pytest.MonkeyPatch) -> None:
+    snapshot = sample.points(1)[0].snapshot
+    before = ScorecardKeys("fields")(snapshot)
+    assert ScorecardKeys("fields")(snapshot) == before
+    fields = scorer("fields")
+    monkeypatch.setattr(type(fields), "metrics", (*fields.metrics, fields.metrics[0]._replace(name="jaccard")))
+    assert ScorecardKeys("fields")(snapshot) != before
