@@ -9,8 +9,9 @@ from typing import Final
 
 from sitegen.analysis.copies import OutputCounter
 from sitegen.model.cells import Cell
+from sitegen.model.error_summaries import FailingValue, FieldSummary, FlipsAfterEdit
 from sitegen.model.metrics import Counts
-from sitegen.model.series import FailingValue, FieldSummary, FlipsAfterEdit, Point, Series
+from sitegen.model.series import Point, Series
 from sitegen.stats.counts import errors, judged
 from sitegen.text.values import written
 

@@ -7,7 +7,8 @@ from dataclasses import fields, replace
 from posixpath import join
 from typing import Any, Final
 
-from sitegen.config import EVALUATION_FILE, EvalConfig, EvaluationConfig, Llm, MetricThresholds
+from sitegen.config import EvalConfig, Llm
+from sitegen.configuring.evaluation_config import EVALUATION_FILE, EvaluationConfig, MetricThresholds
 from sitegen.configuring.finders.searched_files import LARGEST_READ, SearchedFiles
 from sitegen.configuring.findings import describe, error_in, finding_of, invalid, unknown_key, unreadable
 from sitegen.configuring.manifest import ENTRY_KEYS, canonical, overlaid, read_entry

@@ -12,8 +12,9 @@ from functools import cache
 from posixpath import join
 from typing import Final, NamedTuple, TypeAlias
 
-from sitegen.config import EvalConfig, EvaluationConfig, Manifest, SiteConfig
+from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.configuring.evaluation import project_evaluation, stated_llm
+from sitegen.configuring.evaluation_config import EvaluationConfig
 from sitegen.configuring.finders.agentv import agentv_evals
 from sitegen.configuring.finders.case_files import case_file_evals, kind_of_newest
 from sitegen.configuring.finders.inspect_logs import inspect_evals

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sitegen.model.cells import CellMap, Flips, Tally
+from sitegen.model.cells import CellMap, Flips
 from sitegen.model.deltas import Delta
+from sitegen.model.error_summaries import FieldSummary, Focus, PatternSummary
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import ErrorNumbers, MetricSpec, Nouns, Threshold
 from sitegen.model.noise import ChangeVerdict, Decision, Interval
@@ -27,42 +28,6 @@ class VariantSpread:
     worst_name: str
     best: float
     best_name: str
-
-
-class WeakSection(NamedTuple):
-    """A section of the schema with its errors."""
-
-    name: str
-    errors: tuple[int, ...]
-    """In the order of ``ERROR_TYPES``."""
-    judged: int
-
-
-class Streak(NamedTuple):
-    """Fields of one section that have been wrong without interruption since the same point."""
-
-    attribute: str
-    """The field with the most cells."""
-    more: int
-    """Number of further fields."""
-    cells: int
-    """Number of cells of all these fields that have been wrong since then."""
-    since: str
-    """Label of the point."""
-    slug: str
-    outputs: int
-    """Number of different outputs that have been wrong there, including the newest."""
-
-
-class Focus(NamedTuple):
-    """Three selections of the errors of the newest point."""
-
-    sections: tuple[WeakSection, ...] = ()
-    """Those with the most errors first."""
-    broken: Tally = ()
-    """Cells that the newest output got wrong and the one before it right."""
-    longest: tuple[Streak, ...] = ()
-    """The longest first."""
 
 
 class EvalInfo(NamedTuple):
@@ -200,62 +165,6 @@ class Peak(NamedTuple):
     """Position of the edit that the output is attributed to; -1: none."""
     interval: Interval | None = None
     """The interval of the value."""
-
-
-class PatternSummary(NamedTuple):
-    """An error pattern of the newest output, as the pages of an eval and of the whole site name it."""
-
-    name: str
-    errors: int
-    total: int
-    """All errors of the output."""
-    fields: int
-    """Number of fields with errors of the pattern."""
-    since: str
-    """Label of the point since which most of these errors have been wrong; empty if there is no such point."""
-    all_since: bool
-    """Whether all of them have been wrong since that point."""
-    value: float | None
-    """The headline."""
-    without: float | None
-    """The headline if these errors were right; None if the headline is no ratio of the counts."""
-
-
-class FlipsAfterEdit(NamedTuple):
-    """An output made after an edit of instructions, at which values of a field flipped."""
-
-    at: int
-    """Index of the point."""
-    fixed: int
-    broken: int
-
-
-class FailingValue(NamedTuple):
-    """A value of a field that is wrong in the newest output."""
-
-    label: str
-    """Its path, with list items by their names."""
-    document: str
-    expected: str
-    """Cut; empty if nothing was expected."""
-    actual: str
-    outputs: int
-    """Number of different outputs that have been wrong there without interruption."""
-
-
-class FieldSummary(NamedTuple):
-    """How a field of one eval changed over all points."""
-
-    attribute: str
-    wrong: int
-    """Values that are wrong in the newest output."""
-    judged: int
-    right: tuple[float | None, ...]
-    """Share of right values, 0..1, at the newest points; None where the field was not judged."""
-    moves: tuple[FlipsAfterEdit, ...]
-    """Newest first."""
-    failing: tuple[FailingValue, ...]
-    """Those that have been wrong for longest."""
 
 
 class EvalSummary(NamedTuple):

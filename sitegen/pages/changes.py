@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from sitegen.model.cells import Flips, Tally
+from sitegen.analysis.noise.flipped_fields import flipped_cells
+from sitegen.model.cells import Flips
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.series import Point
@@ -137,13 +138,9 @@ def _side_documents(name: str, documents: Sequence[str]) -> str:
 def flipped(flips: Flips) -> Flipped:
     """The flips of all attributes together."""
     return Flipped(
-        fixed=_cells_of_tally(flips.fixed),
-        broken=_cells_of_tally(flips.broken),
-        still=_cells_of_tally(flips.still),
-        appeared=_cells_of_tally(flips.appeared),
-        vanished=_cells_of_tally(flips.vanished),
+        fixed=flipped_cells(flips.fixed),
+        broken=flipped_cells(flips.broken),
+        still=flipped_cells(flips.still),
+        appeared=flipped_cells(flips.appeared),
+        vanished=flipped_cells(flips.vanished),
     )
-
-
-def _cells_of_tally(tally: Tally) -> int:
-    return sum(number for _, number in tally)

@@ -10,8 +10,9 @@ from markupsafe import Markup
 
 from sitegen.html import charts
 from sitegen.html.cells import code, text
+from sitegen.model.error_summaries import FailingValue, FieldSummary, FlipsAfterEdit
 from sitegen.model.noise import Ends
-from sitegen.model.series import EvalInfo, EvalSummary, FailingValue, FieldSummary, FlipsAfterEdit, Headline
+from sitegen.model.series import EvalInfo, EvalSummary, Headline
 from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.labels import outputs

@@ -15,10 +15,11 @@ from sitegen.analysis.memo import Memo
 from sitegen.analysis.series import Derived
 from sitegen.config import Manifest, SiteConfig
 from sitegen.model.cells import CellMap, Flips
+from sitegen.model.error_summaries import PatternSummary
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.problems import Parsed, Problem
 from sitegen.model.scorecards import Scorecard
-from sitegen.model.series import EvalSummary, PatternSummary
+from sitegen.model.series import EvalSummary
 from sitegen.model.suspect_truth import Correction
 from sitegen.pages.commit.effects import CommitEffect
 from sitegen.pages.commits import ListedCommit

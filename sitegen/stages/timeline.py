@@ -8,8 +8,9 @@ from typing import Final, NamedTuple
 
 from sitegen import __version__
 from sitegen.analysis.memo import Memo
-from sitegen.config import EVALUATION_FILE, EvalConfig, EvaluationConfig, Manifest, SiteConfig
+from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.configuring import SearchedFiles, project_evaluation, significance_level, with_found_evals, work_tree_files
+from sitegen.configuring.evaluation_config import EVALUATION_FILE, EvaluationConfig
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.fold_state import FoldStore, PartStore

@@ -52,6 +52,14 @@ def _counts_of_outcomes(outcomes: list[Outcome], whole_lists: int, convention: C
     )
 
 
+def by_attribute(judgements: Iterable[Judgement], first: Iterable[str] = ()) -> dict[str, list[Judgement]]:
+    """The judgements of each attribute: those of *first*, even without any, and then the others as they occur."""
+    of_attribute: dict[str, list[Judgement]] = {attribute: [] for attribute in first}
+    for judgement in judgements:
+        of_attribute.setdefault(judgement.attribute, []).append(judgement)
+    return of_attribute
+
+
 def total(counts: Iterable[Counts]) -> Counts:
     """The sum of each count, from which pooled metrics are computed."""
     columns = zip(*counts, strict=True)

@@ -7,7 +7,7 @@ from os.path import lexists
 from pathlib import Path
 from typing import NamedTuple
 
-from sitegen.config import EVALUATION_FILE, EvalConfig, EvaluationConfig, Manifest, SiteConfig
+from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.configuring import (
     case_file_entry,
     evaluated_entry,
@@ -20,6 +20,7 @@ from sitegen.configuring import (
     with_found_evals,
     work_tree_files,
 )
+from sitegen.configuring.evaluation_config import EVALUATION_FILE, EvaluationConfig
 from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
 from sitegen.history.entry_rules import EntryRules, kind_of
 from sitegen.history.layout import LONE, Layout, Watched

@@ -11,7 +11,8 @@ from sitegen.commands.blame import BlameDocument
 from sitegen.comparison_files.document import SCHEMA as COMPARISON
 from sitegen.comparison_files.document import ComparisonDocument
 from sitegen.comparison_files.prompts import PromptsDocument
-from sitegen.config import EvalConfig, EvaluationConfig, SiteConfig
+from sitegen.config import EvalConfig, SiteConfig
+from sitegen.configuring.evaluation_config import EvaluationConfig
 from sitegen.exporting.tables import SCHEMA as EXPORT
 from sitegen.exporting.tables import TABLES
 from sitegen.gate_files.document import SCHEMA as GATE

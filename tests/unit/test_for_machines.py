@@ -9,9 +9,10 @@ from xml.etree import ElementTree
 import pytest
 
 from sitegen.model.commits import Commit
+from sitegen.model.error_summaries import Focus, Streak, WeakSection
 from sitegen.model.metrics import ErrorNumbers, Threshold
 from sitegen.model.regressions import Circumstances, EditedFile, MetricStep, Moved, Step
-from sitegen.model.series import EvalInfo, EvalSummary, Focus, Headline, Streak, WeakSection
+from sitegen.model.series import EvalInfo, EvalSummary, Headline
 from sitegen.model.site import SiteInfo
 from sitegen.model.suspect_truth import SuspectTruth
 from sitegen.model.timeline import Edit

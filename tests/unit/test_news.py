@@ -10,8 +10,9 @@ from sitegen.analysis.causes import ProblemCounts
 from sitegen.analysis.standing import standings
 from sitegen.config import Mute
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
+from sitegen.model.error_summaries import Focus, PatternSummary, WeakSection
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.series import EvalSummary, Focus, PatternSummary, Peak, WeakSection
+from sitegen.model.series import EvalSummary, Peak
 from sitegen.pages.overview.focus import focus_view
 from sitegen.pages.overview.news import news
 from sitegen.pages.overview.page import SiteCounts, overview_page

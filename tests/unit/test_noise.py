@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from sitegen.analysis.noise.changes import change_verdict, moved_fields
+from sitegen.analysis.noise.changes import change_verdict
+from sitegen.analysis.noise.flipped_fields import moved_fields
 from sitegen.analysis.noise.intervals import (
     bootstrap_of,
     bootstrap_of_change,

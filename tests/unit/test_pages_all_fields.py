@@ -2,7 +2,8 @@
 
 from sitegen.analysis.field_summaries import field_summaries
 from sitegen.model.cells import Cell, CellMap, Flips, Run
-from sitegen.model.series import EvalSummary, FailingValue, FieldSummary, FlipsAfterEdit, Series
+from sitegen.model.error_summaries import FailingValue, FieldSummary, FlipsAfterEdit
+from sitegen.model.series import EvalSummary, Series
 from sitegen.pages.fields import FIELDS, NAMED, FieldsView, fields_page
 from sitegen.render.environment import Renderer, find_templates
 from tests import pages_sample as sample

@@ -9,9 +9,10 @@ from typing import Any
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.model.cells import Flips
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
+from sitegen.model.error_summaries import PatternSummary
 from sitegen.model.outcomes import Judgement
 from sitegen.model.scorecards import Scorecard
-from sitegen.model.series import PatternSummary, Series
+from sitegen.model.series import Series
 from sitegen.model.timeline import Blob, Edit
 from sitegen.model.values import Unusable
 from sitegen.pages.data.exports import index_file, results_json, series_data, series_files

@@ -5,10 +5,11 @@ import pytest
 from sitegen.analysis.causes import ProblemCounts
 from sitegen.analysis.cells import CellTracker, flips
 from sitegen.model.deltas import Delta, MetricDelta, Overlap
+from sitegen.model.error_summaries import Focus, Streak, WeakSection
 from sitegen.model.metrics import ErrorNumbers, Threshold
 from sitegen.model.noise import Interval
 from sitegen.model.outcomes import Judgement
-from sitegen.model.series import EvalInfo, EvalSummary, Focus, Headline, Peak, Streak, WeakSection
+from sitegen.model.series import EvalInfo, EvalSummary, Headline, Peak
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages.instructions.page import EditEffects, FileEdit, FileRecord, FileSize
 from sitegen.pages.overview.focus import focus_of

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from sitegen.analysis.deltas import differing_roles, exchanges
+from sitegen.analysis.noise.flipped_fields import flip_p_value, flipped_cells, independent_flips, moved_fields
 from sitegen.analysis.noise.samples import cases_of, is_counted, paired_sample_of, variants_of
-from sitegen.model.cells import Flips, Tally
+from sitegen.model.cells import Flips
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import Counts
-from sitegen.model.noise import ChangeVerdict, Decision, FieldMove, Interval, Noise, Unit, Why
+from sitegen.model.noise import ChangeVerdict, Decision, Interval, Noise, Unit, Why
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point
 from sitegen.model.usage import regraded
@@ -17,7 +18,7 @@ from sitegen.stats.counts import share_of
 from sitegen.stats.intervals import LEVEL, ROUNDING, Spread, ratio_change, share_change
 from sitegen.stats.quantiles import normal, student
 from sitegen.stats.sample_size import least_change, least_net_flips
-from sitegen.stats.significance import ALPHA, holm, mcnemar
+from sitegen.stats.significance import ALPHA
 
 FEWEST: Final = 6
 """The fewest units that can show more than chance: six all change in one direction with probability 2 / 2^6."""
@@ -65,8 +66,8 @@ def change_verdict(
             why="another judge",
             change=None,
             interval=None,
-            fixed=_cell_count(flips.fixed),
-            broken=_cell_count(flips.broken),
+            fixed=flipped_cells(flips.fixed),
+            broken=flipped_cells(flips.broken),
             p_value=None,
             detectable=None,
             fields=(),
@@ -78,8 +79,8 @@ def change_verdict(
         why=judgement.why,
         change=movement.change,
         interval=judgement.interval(movement),
-        fixed=_cell_count(flips.fixed),
-        broken=_cell_count(flips.broken),
+        fixed=flipped_cells(flips.fixed),
+        broken=flipped_cells(flips.broken),
         p_value=movement.p_value,
         detectable=_detectable(after, movement, noise),
         fields=moved_fields(flips),
@@ -120,21 +121,6 @@ def output_verdict(
     )
 
 
-def moved_fields(flips: Flips) -> tuple[FieldMove, ...]:
-    """The fields with a flipped cell, each with McNemar's test, adjusted over these fields; the least p first."""
-    fixed, broken = dict(flips.fixed), dict(flips.broken)
-    names = tuple(fixed | broken)
-    p_values = [_flip_p_value(fixed.get(name, 0), broken.get(name, 0)) for name in names]
-    moves = (
-        FieldMove(
-            attribute=name, fixed=fixed.get(name, 0), broken=broken.get(name, 0), p_value=p_value, adjusted_p=adjusted
-        )
-        for name, p_value, adjusted in zip(names, p_values, holm(p_values), strict=True)
-        if adjusted is not None
-    )
-    return tuple(sorted(moves, key=lambda move: (move.p_value, move.attribute)))
-
-
 class _Movement(NamedTuple):
     """The change between two points."""
 
@@ -161,14 +147,14 @@ def change_of_units(before: Scorecard, after: Scorecard, kind: str, flips: Flips
     if traits_of(kind).answers_cases:
         # Variants answer the same cases, so their flips are averaged: they are not further cases.
         variants = variants_of(after)
-        fixed, broken = _cell_count(flips.fixed) / variants, _cell_count(flips.broken) / variants
+        fixed, broken = flipped_cells(flips.fixed) / variants, flipped_cells(flips.broken) / variants
         return UnitChange("cases", share_change(fixed, broken, cases_of(after)))
     sample = paired_sample_of(before, after)
     return UnitChange(sample.unit, ratio_change(sample.pairs))
 
 
 def _movement(before: Scorecard, after: Scorecard, kind: str, flips: Flips) -> _Movement:
-    fixed, broken = _cell_count(flips.fixed), _cell_count(flips.broken)
+    fixed, broken = flipped_cells(flips.fixed), flipped_cells(flips.broken)
     unit, spread = change_of_units(before, after, kind, flips)
     if unit == "fields":
         fixed, broken = independent_flips(flips.fixed), independent_flips(flips.broken)
@@ -180,7 +166,7 @@ def _movement(before: Scorecard, after: Scorecard, kind: str, flips: Flips) -> _
         change=change,
         fixed=fixed,
         broken=broken,
-        p_value=_flip_p_value(fixed, broken) if tested else None,
+        p_value=flip_p_value(fixed, broken) if tested else None,
     )
 
 
@@ -307,31 +293,3 @@ def _detectable(after: Scorecard, movement: _Movement, noise: Noise | None) -> f
         net = least_net_flips(int(counted.whole // right.part), movement.fixed + movement.broken)
         limits += [] if net is None else [net * right.part / counted.whole]
     return max(limits, default=None)
-
-
-def _flip_p_value(fixed: int, broken: int) -> float:
-    p_value = mcnemar(broken, fixed, pairs=fixed + broken).p_value
-    return 1.0 if p_value is None else p_value
-
-
-def _cell_count(tally: Tally) -> int:
-    return sum(number for _, number in tally)
-
-
-def independent_flips(tally: Tally) -> int:
-    """The number of flips that may be independent, where fields are the units.
-
-    If a list item is found or lost, all of its cells flip together. So of the fields of a list only the one with the
-    most flips counts.
-    """
-    most: dict[str, int] = {}
-    for attribute, number in tally:
-        name = flipping_together(attribute)
-        most[name] = max(number, most.get(name, 0))
-    return sum(most.values())
-
-
-def flipping_together(attribute: str) -> str:
-    """The group of fields whose cells flip together: the path of their list, or the field itself if it is in none."""
-    start, brackets, _ = attribute.rpartition("[]")
-    return start + brackets if brackets else attribute

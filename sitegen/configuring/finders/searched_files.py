@@ -10,7 +10,8 @@ from pathlib import Path
 from posixpath import join, splitext
 from typing import Final, NamedTuple, Protocol
 
-from sitegen.config import EvalConfig, EvaluationConfig
+from sitegen.config import EvalConfig
+from sitegen.configuring.evaluation_config import EvaluationConfig
 from sitegen.configuring.paths import home_of
 from sitegen.kind_files import GROUND_TRUTHS, SCORED_FILES, Kind, files_of
 from sitegen.model.problems import Finding

@@ -7,8 +7,9 @@ from collections.abc import Collection, Iterator
 from posixpath import basename, dirname, join, normpath
 from typing import Final
 
-from sitegen.config import EvalConfig, EvaluationConfig
+from sitegen.config import EvalConfig
 from sitegen.configuring.evaluation import evaluated_entry
+from sitegen.configuring.evaluation_config import EvaluationConfig
 from sitegen.configuring.finders.searched_files import LARGEST_CASES, Search, SearchedFiles
 from sitegen.configuring.paths import home_of
 

@@ -15,7 +15,7 @@ from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
 from sitegen.analysis.cells import Held, held_documents, spans
-from sitegen.analysis.noise.changes import flipping_together, independent_flips
+from sitegen.analysis.noise.flipped_fields import flipping_together, independent_flips
 from sitegen.model.cells import Cell, Run, State
 from sitegen.model.series import Series
 from sitegen.model.site import RawFile

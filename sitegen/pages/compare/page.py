@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from sitegen.analysis.best import best_before_newest
 from sitegen.analysis.compare import compare_points
 from sitegen.analysis.deltas import exchanges as between
-from sitegen.analysis.noise.changes import independent_flips
+from sitegen.analysis.noise.flipped_fields import independent_flips
 from sitegen.analysis.series import variant_spread
 from sitegen.model.cells import CellFlip, Fate, Run, State
 from sitegen.model.metrics import MetricSpec

@@ -18,11 +18,12 @@ from sitegen.analysis.series import variant_spread
 from sitegen.model.cells import Flips
 from sitegen.model.commits import WORKTREE
 from sitegen.model.deltas import Delta
+from sitegen.model.error_summaries import PatternSummary
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.scorecards import Result, Scorecard
-from sitegen.model.series import EvalInfo, PatternSummary, Series
+from sitegen.model.series import EvalInfo, Series
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit, Snapshot
 from sitegen.pages import links

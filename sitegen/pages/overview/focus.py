@@ -7,7 +7,8 @@ from operator import add
 from typing import Final, NamedTuple
 
 from sitegen.analysis.copies import OutputCounter, repeats_the_point_before
-from sitegen.model.series import EvalInfo, EvalSummary, Focus, Point, Series, Streak, WeakSection
+from sitegen.model.error_summaries import Focus, Streak, WeakSection
+from sitegen.model.series import EvalInfo, EvalSummary, Point, Series
 from sitegen.pages import links
 from sitegen.pages.report.patterns import PatternWords, pattern_words
 from sitegen.pages.report.sections import grouping, sections

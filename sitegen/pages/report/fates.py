@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
+from sitegen.analysis.noise.flipped_fields import flipped_cells
 from sitegen.html.values import DisplayValue, shown_value
-from sitegen.model.cells import CellFlip, Flips, Run, Tally
+from sitegen.model.cells import CellFlip, Flips, Run
 from sitegen.pages.report.discrepancies import field_file
 
 FIELDS: Final = 12
@@ -65,11 +66,11 @@ def fates(eval_id: str, flips: Flips, flipped: Iterable[CellFlip]) -> Fates:
     rows = _fate_rows(eval_id, flips)
     cells = [flip for flip in flipped if flip.fate == "fixed"]
     return Fates(
-        fixed=_cells_in(flips.fixed),
-        broken=_cells_in(flips.broken),
-        still=_cells_in(flips.still),
-        appeared=_cells_in(flips.appeared),
-        vanished=_cells_in(flips.vanished),
+        fixed=flipped_cells(flips.fixed),
+        broken=flipped_cells(flips.broken),
+        still=flipped_cells(flips.still),
+        appeared=flipped_cells(flips.appeared),
+        vanished=flipped_cells(flips.vanished),
         by_truth=flips.by_truth,
         rows=tuple(rows[:FIELDS]),
         more_fields=max(0, len(rows) - FIELDS),
@@ -105,7 +106,3 @@ def _fixed(flip: CellFlip) -> FixedCell:
         after=shown_value(after.actual),
         expected_before=shown_value(before.expected) if flip.by_truth else None,
     )
-
-
-def _cells_in(tally: Tally) -> int:
-    return sum(number for _, number in tally)

@@ -8,10 +8,10 @@ from typing import Final, NamedTuple
 
 from sitegen.analysis.error_patterns import ROUNDING, ErrorPattern, error_patterns, without_errors
 from sitegen.analysis.mapping_lines import mapping_line
+from sitegen.model.error_summaries import PatternSummary
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement
 from sitegen.model.scorecards import Result, Scorecard
-from sitegen.model.series import PatternSummary
 from sitegen.pages.report.discrepancies import Since, field_file
 from sitegen.scoring.rules import FieldRules
 from sitegen.stats.counts import share_of

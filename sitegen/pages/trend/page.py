@@ -7,11 +7,12 @@ from typing import Final, NamedTuple
 
 from sitegen.analysis.best import best_points, values_now
 from sitegen.analysis.series import problems_of_point, variant_spread
+from sitegen.model.error_summaries import PatternSummary
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import Counts, MetricSpec
 from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Scorecard
-from sitegen.model.series import EvalInfo, PatternSummary, Point, Series, VariantSpread
+from sitegen.model.series import EvalInfo, Point, Series, VariantSpread
 from sitegen.model.site import Page
 from sitegen.model.usage import RunUsage
 from sitegen.pages import links

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Final
 
 from sitegen.data_files.reading import UnreadableError
@@ -151,12 +152,9 @@ class _HighlightsScoring:
         return highlights
 
     def _fields(self, judgements: list[Judgement]) -> tuple[FieldScore, ...]:
-        by_category: dict[str, list[Judgement]] = {category: [] for category in self._settings.categories}
-        for paragraph in self._annotated:
-            for category in filter(self._settings.has_category, paragraph.highlights or {}):
-                by_category.setdefault(category, [])
-        for judgement in judgements:
-            by_category.setdefault(judgement.attribute, []).append(judgement)
+        annotated = chain.from_iterable(paragraph.highlights or {} for paragraph in self._annotated)
+        categories = (*self._settings.categories, *filter(self._settings.has_category, annotated))
+        by_category = stats.by_attribute(judgements, categories)
         return tuple(FieldScore(category, stats.tally(judged)) for category, judged in by_category.items())
 
     def _report_comparison(self) -> None:

@@ -79,6 +79,12 @@ class MeasuredResponse(NamedTuple):
         return self.response is not None and bool(self.response.error)
 
     @property
+    def has_unusable_grade(self) -> bool:
+        """Whether the response has a grade that is not from 1 to 5. Failed calls have none."""
+        response = self.response
+        return not self.failed and self.quality is None and response is not None and response.quality is not None
+
+    @property
     def text(self) -> str:
         """The output, empty without a response."""
         return self.response.output if self.response else ""

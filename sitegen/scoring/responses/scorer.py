@@ -139,7 +139,7 @@ class _ResponsesScoring:
             ],
             "vectors": len(vectors),
             "embeddings": ("recorded" if recorded else "model") if vectors else None,
-            "grades_dropped": sum(has_unusable_grade(answer) for _, answer in measured),
+            "grades_dropped": sum(answer.has_unusable_grade for _, answer in measured),
         }
 
     def _without_unknown_cases(self, variant: VariantResponses) -> VariantResponses:
@@ -205,29 +205,16 @@ class _ResponsesScoring:
 
     def _report_grades(self) -> None:
         measured = [answer for group in self._groups for answer in group.measured]
-        dropped = [answer.response for answer in measured if answer.response and has_unusable_grade(answer)]
+        dropped = [answer.response for answer in measured if answer.response and answer.has_unusable_grade]
         if dropped:
             message = f"Grades that are no whole number from 1 to 5 and do not count: {len(dropped)}"
             fix = "Grade these responses again."
             self._findings.append(Finding(severity="warning", message=message, fix=fix, line=dropped[0].line))
 
     def _fields(self, judgements: Sequence[Judgement]) -> tuple[FieldScore, ...]:
-        by_category: dict[str, list[Judgement]] = {}
-        for case in self._cases.values():
-            by_category.setdefault(case.category or UNCATEGORISED, [])
-        for judgement in judgements:
-            by_category[judgement.attribute].append(judgement)
-        return tuple(
-            FieldScore(category, stats.tally(of_category))
-            for category, of_category in by_category.items()
-            if of_category
-        )
-
-
-def has_unusable_grade(answer: MeasuredResponse) -> bool:
-    """Whether a response has a grade that is not from 1 to 5. Failed calls have none."""
-    response = answer.response
-    return not answer.failed and answer.quality is None and response is not None and response.quality is not None
+        categories = (case.category or UNCATEGORISED for case in self._cases.values())
+        by_category = stats.by_attribute(judgements, categories).items()
+        return tuple(FieldScore(category, stats.tally(judged)) for category, judged in by_category if judged)
 
 
 def _variant_score(group: MeasuredVariant) -> DocumentScore:

@@ -1,0 +1,41 @@
+"""The configuration of evaluations of prompts, as a frozen value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from sitegen.config import FINITE
+
+EVALUATION_FILE: Final = "evaluations/config/default_config.yaml"
+"""The configuration of the evaluation of prompts, unless ``--config`` names another file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricThresholds:
+    """The table ``metrics`` of an evaluation. None means not stated."""
+
+    __pydantic_config__ = FINITE
+    accuracy_threshold: float | None = None
+    consistency_threshold: float | None = None
+    quality_threshold: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationConfig:
+    """``evaluations/config/default_config.yaml``: how prompts are run on test cases, measured and compared.
+
+    None and empty values mean not stated. A file that ``--config`` names takes precedence over ``[llm]`` and the eval's
+    entry; a file that was only found does not.
+    """
+
+    __pydantic_config__ = FINITE
+    model: str | None = None
+    """The model that is tested."""
+    judge_model: str | None = None
+    max_tokens: int | None = None
+    temperature: float | None = None
+    evaluation_methods: tuple[Literal["exact_match", "consistency", "quality", "rouge"], ...] = ()
+    metrics: MetricThresholds = field(default_factory=MetricThresholds)
+    significance_level: float | None = None
+    plot_format: Literal["png", "svg"] | None = None
