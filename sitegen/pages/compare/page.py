@@ -25,6 +25,7 @@ from sitegen.pages import labels, links
 from sitegen.pages.compare.compare_data import FATES, CompareData, compare_data
 from sitegen.pages.compare.edits_between import EditingCommit, editing_commits
 from sitegen.pages.compare.judged import judge_pairs
+from sitegen.pages.report.discrepancies import field_file
 from sitegen.stats.counts import errors_by_type
 from sitegen.stats.significance import ALPHA, LEVELS, least_discordant, mcnemar, reach_of_chance
 from sitegen.text.values import written
@@ -245,10 +246,6 @@ def _point_side(series: Series, index: int) -> PointSide:
     )
 
 
-def _field_file(info: EvalInfo, attribute: str) -> str:
-    return "fields/" + links.field(info.id, attribute).rpartition("/")[2]
-
-
 def _compared_fields(info: EvalInfo, flips: Iterable[CellFlip]) -> list[ComparedField]:
     """The fields with a flipped cell or another number of errors, those that changed most first."""
     by_field: dict[str, list[CellFlip]] = {}
@@ -258,7 +255,7 @@ def _compared_fields(info: EvalInfo, flips: Iterable[CellFlip]) -> list[Compared
     rows = [
         ComparedField(
             attribute=attribute,
-            file=_field_file(info, attribute),
+            file=field_file(info.id, attribute),
             before=sum(flip.before is not None and flip.before.is_wrong for flip in cells),
             after=sum(flip.after is not None and flip.after.is_wrong for flip in cells),
             fixed=(fixed := sum(flip.fate == "fixed" for flip in cells)),
@@ -283,7 +280,7 @@ def _compared_cells(info: EvalInfo, flips: Iterable[CellFlip]) -> tuple[Compared
                 path=flip.cell.label,
                 document=flip.cell.document,
                 extra=flip.cell.extra,
-                file=_field_file(info, flip.cell.attribute),
+                file=field_file(info.id, flip.cell.attribute),
                 expected=written(now.expected),
                 expected_before=(written(before.expected) or "")
                 if both and before.expected != after.expected

@@ -77,10 +77,10 @@ class SnapshotFile(NamedTuple):
     """None: it is missing."""
 
 
-def files(snapshot: Snapshot) -> tuple[SnapshotFile, ...]:
-    """Everything that the snapshot was scored from; only the output may be missing."""
+def files(snapshot: Snapshot, outputs: int = 5) -> tuple[SnapshotFile, ...]:
+    """What the snapshot was scored from, so many outputs at most; only the output may be missing."""
     rest = {"Ground truth": snapshot.ground_truth, "Field mapping": snapshot.mapping, "Schema": snapshot.schema}
     return (
-        *(SnapshotFile("Output", blob) for blob in snapshot.outputs[:5] or (None,)),
+        *(SnapshotFile("Output", blob) for blob in snapshot.outputs[:outputs] or (None,)),
         *(SnapshotFile(role, blob) for role, blob in rest.items() if blob is not None),
     )

@@ -19,6 +19,7 @@ from sitegen.pages import links
 from sitegen.pages.changes import changes, flipped
 from sitegen.pages.labels import CAUSES
 from sitegen.pages.problems import Banner, banner
+from sitegen.pages.report.origin import SnapshotFile, files
 from sitegen.pages.report.patterns import PatternWords, pattern_words
 from sitegen.pages.trend.metrics_now import DRAWN, MetricNow, metrics_now
 from sitegen.pages.trend.panels import (
@@ -65,13 +66,6 @@ class MetricTarget(NamedTuple):
         return None if self.value is None else self.spec.reaches(self.value, self.least)
 
 
-class ScoredFile(NamedTuple):
-    """A file that the newest point was scored from."""
-
-    role: str
-    path: str
-
-
 class TrendView(NamedTuple):
     """What ``pages/trend.html`` shows."""
 
@@ -89,7 +83,7 @@ class TrendView(NamedTuple):
     """Targets of drawn metrics."""
     fields: tuple[HeatRow, ...]
     heat: HeatMap
-    files: tuple[ScoredFile, ...]
+    files: tuple[SnapshotFile, ...]
     counted: bool = True
     """Whether any point has counts; judges may give scores alone, and recorded numbers have none."""
     variants: str = ""
@@ -172,7 +166,7 @@ def trend_page(
         ),
         fields=fields,
         heat=heat_map(series.points, fields),
-        files=_newest_files(newest),
+        files=tuple(file for file in files(newest.snapshot, 3) if file.blob) if newest else (),
         variants=links.variants(info.id).rpartition("/")[2] if newest and has_variants(info, newest.scorecard) else "",
         drawn_variants=variants or models,
         split_by="model" if models else "variant",
@@ -267,12 +261,3 @@ def _trend_points(
 def _best_values(points: Sequence[Point], spec: MetricSpec) -> tuple[float | None, ...]:
     values = values_now(points, spec.name)
     return tuple(None if best is None else values[best] for best in best_points(points, spec))
-
-
-def _newest_files(newest: Point | None) -> tuple[ScoredFile, ...]:
-    if newest is None:
-        return ()
-    at = newest.snapshot
-    named = (("Ground truth", at.ground_truth), ("Field mapping", at.mapping), ("Schema", at.schema))
-    outputs = tuple(ScoredFile("Output", blob.path) for blob in at.outputs[:3])
-    return outputs + tuple(ScoredFile(role, blob.path) for role, blob in named if blob)
