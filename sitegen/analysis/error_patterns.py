@@ -61,14 +61,11 @@ def error_patterns(wrong: Sequence[Judgement], judgements: Iterable[Judgement]) 
     Only wrong values and format errors are looked at: of a value that is missing there is nothing to compare.
     """
     pairs = {index: pair for index, judgement in enumerate(wrong) if (pair := _texts(judgement))}
-    expected = {
-        (judgement.document, judgement.path): as_text(judgement.expected).strip()
-        for judgement in judgements
-        if judgement.expected is not None
-    }
+    if len(pairs) < FEWEST:
+        return ()
     by_name: dict[str, list[int]] = defaultdict(list)
     swapped = _swapped(wrong, pairs)
-    displaced = _displaced(wrong, pairs, expected) - swapped
+    displaced = _displaced(wrong, pairs, judgements) - swapped
     for index, pair in pairs.items():
         name = SWAPPED if index in swapped else OTHER_ITEM if index in displaced else pattern_of(*pair)
         if name:
@@ -118,16 +115,28 @@ def _swapped(wrong: Sequence[Judgement], pairs: dict[int, tuple[str, str]]) -> s
 
 
 def _displaced(
-    wrong: Sequence[Judgement], pairs: dict[int, tuple[str, str]], expected: dict[tuple[str, str], str]
+    wrong: Sequence[Judgement], pairs: dict[int, tuple[str, str]], judgements: Iterable[Judgement]
 ) -> set[int]:
     """Errors in list items of which every wrong value, two at least, is expected in the same neighbouring item."""
     by_item: dict[tuple[str, str], list[int]] = defaultdict(list)
     for index in pairs:
         if place := _INDEX.match(wrong[index].path):
             by_item[wrong[index].document, f"{place[1]}[{place[2]}]"].append(index)
+    by_item = {item: errors for item, errors in by_item.items() if len(errors) > 1}
+    places = {
+        (document, _neighbour(wrong[index].path, step))
+        for (document, _), errors in by_item.items()
+        for index in errors
+        for step in (-1, 1)
+    }
+    expected = {
+        (judgement.document, judgement.path): as_text(judgement.expected).strip()
+        for judgement in (judgements if places else ())
+        if judgement.expected is not None and (judgement.document, judgement.path) in places
+    }
     displaced: set[int] = set()
     for (document, _), errors in by_item.items():
-        for step in (-1, 1) if len(errors) > 1 else ():
+        for step in (-1, 1):
             if all(
                 expected.get((document, _neighbour(wrong[index].path, step))) == pairs[index][1] for index in errors
             ):

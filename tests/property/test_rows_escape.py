@@ -49,6 +49,7 @@ SHOWN = st.builds(
 SPECS = st.builds(MetricSpec, name=TEXTS, label=TEXTS, explanation=TEXTS, higher_is_better=st.booleans())
 BY = st.sampled_from([None, "key", "position", "agreement"])
 CHANGES = st.none() | st.floats(-1, 1)
+VALUES = st.none() | st.booleans() | st.integers(0, 1) | st.sampled_from([Decimal("1"), Decimal("1.0")]) | TEXTS
 OUTCOMES = get_args(Outcome)
 JINJA = jinja2.Environment(autoescape=True)
 
@@ -149,13 +150,8 @@ def test_rows_of_documents_show_names_as_text_and_add_no_element(scores: list[Do
     st.builds(
         Discrepancy,
         number=NUMBERS,
-        type=st.sampled_from(["omission", "hallucination", "wrong_value", "format_error"]),
+        error=st.builds(Judgement, TEXTS, TEXTS, TEXTS, st.sampled_from(ERROR_TYPES), VALUES, VALUES, TEXTS, TEXTS),
         section=TEXTS,
-        path=TEXTS,
-        document=TEXTS,
-        expected=SHOWN,
-        actual=SHOWN,
-        note=TEXTS,
         since=st.builds(Since, TEXTS, TEXTS, NUMBERS, st.booleans()),
         field=TEXTS,
         question=TEXTS | st.text(min_size=91, max_size=120),
@@ -198,12 +194,9 @@ def test_a_discrepancy_shows_its_values_as_text_and_adds_no_element(
     assert read.attributes["data-g"] == [_clean(row.section)]
     since = [_clean(row.since.file)] if past and not row.since.new else []
     assert read.attributes["href"] == [f"#d{row.number}", _clean(row.field), *since]
-    for shown in (row.expected, row.actual):
+    for shown in shown_pair(row.error):
         joined = "".join(_clean(span.text) for span in shown.spans)
         assert (joined or ("" if shown.spans else _clean(shown.absent))) in read.text
-
-
-VALUES = st.none() | st.booleans() | st.integers(0, 1) | st.sampled_from([Decimal("1"), Decimal("1.0")]) | TEXTS
 
 
 @given(

@@ -9,7 +9,6 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from sitegen.analysis.noise.repeats import Repeats
-from sitegen.html.values import DisplayValue, shown_pair
 from sitegen.model.cells import CellFlip
 from sitegen.model.noise import Noise
 from sitegen.model.outcomes import ERROR_TYPES, MISSING_ITEM, ErrorType, Judgement
@@ -71,16 +70,8 @@ class Discrepancy(NamedTuple):
     """One row of the table of discrepancies."""
 
     number: int
-    type: ErrorType
+    error: Judgement
     section: str
-    path: str
-    """With list items by their names, where they have any."""
-    indices: str
-    """The indices of these items, which the filter finds as well: ``13`` of ``windows[13].area``."""
-    document: str
-    expected: DisplayValue
-    actual: DisplayValue
-    note: str
     since: Since
     field: str
     """The page of its attribute, as seen from the report."""
@@ -88,6 +79,23 @@ class Discrepancy(NamedTuple):
     """What the model was asked; empty if it is not known."""
     group: ErrorGroup
     """All errors of its list item."""
+
+    @property
+    def path(self) -> str:
+        """With list items by their names, where they have any."""
+        return self.error.label
+
+    @property
+    def indices(self) -> str:
+        """The indices of these items, which the filter finds as well: ``13`` of ``windows[13].area``."""
+        return ",".join(_INDEX.findall(self.error.path)) if self.error.named_path else ""
+
+    @property
+    def note(self) -> str:
+        """What values, type and item do not say already."""
+        note = self.error.note
+        said_already = self.error.outcome == "hallucination" or (note == MISSING_ITEM and self.group.whole)
+        return "" if said_already else note
 
 
 @lru_cache(maxsize=4096)
@@ -138,15 +146,14 @@ def discrepancies(
         questions: path of a judgement -> what the model was asked.
 
     """
-
-    def section_of(error: Judgement) -> str:
-        name = group(error.attribute)
-        return name if name in sections else TOP_LEVEL
-
+    section_names = {}
+    for attribute in {error.attribute for error in wrong}:
+        name = group(attribute)
+        section_names[attribute] = name if name in sections else TOP_LEVEL
     drawn: list[Discrepancy] = []
     loadable: list[Discrepancy] = []
     room = dict.fromkeys(ERROR_TYPES, limit)
-    groups = error_groups(wrong, [start.new for start in since], section_of)
+    groups = error_groups(wrong, [start.new for start in since], section_names)
     for number, (judgement, start, of_item) in enumerate(zip(wrong, since, groups, strict=True), 1):
         kind: ErrorType = judgement.outcome  # type: ignore[assignment]
         rows = drawn if room[kind] else loadable
@@ -154,23 +161,15 @@ def discrepancies(
             room[kind] -= 1
         elif len(loadable) == LOADABLE:
             continue
-        expected, actual = shown_pair(judgement)
+        attribute = judgement.attribute
         rows.append(
             Discrepancy(
                 number=number,
-                type=kind,
-                section=section_of(judgement),
-                path=judgement.label,
-                indices=",".join(_INDEX.findall(judgement.path)) if judgement.named_path else "",
-                document=judgement.document,
-                expected=expected,
-                actual=actual,
-                note=""
-                if kind == "hallucination" or (of_item.whole and judgement.note == MISSING_ITEM)
-                else judgement.note,
+                error=judgement,
+                section=section_names[attribute],
                 since=start,
-                field=field_file(info.id, judgement.attribute),
-                question=questions.get(judgement.path, ""),
+                field=field_file(info.id, attribute),
+                question=questions.get(judgement.path, "") if questions else "",
                 group=of_item,
             )
         )

@@ -11,7 +11,7 @@ from typing import Final
 from markupsafe import Markup
 
 from sitegen.html.cells import text as _text
-from sitegen.html.cells import value_cell
+from sitegen.html.cells import value_cells
 from sitegen.html.formats import bounded
 from sitegen.model.metrics import Nouns
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
@@ -33,14 +33,15 @@ def discrepancies(rows: Iterable[Discrepancy], several_points: bool, several_doc
 
     The filter and the style sheet read the ``data-`` attributes of rows.
     """
-    bodies: dict[ErrorGroup, list[str]] = {}
+    bodies: dict[int, list[str]] = {}
     columns = 5 + several_points + several_documents
     for row in rows:
-        if row.group not in bodies:
+        first = row.group.first
+        if first not in bodies:
             indices = f" data-i={_attribute_value(row.indices)}" if row.indices else ""
             head = _item_head(row.group, columns, several_documents, nouns)
-            bodies[row.group] = [f"<tbody id=g{row.group.first}{indices}>{head}"]
-        bodies[row.group].append(_discrepancy_row(row, several_points, several_documents, nouns))
+            bodies[first] = [f"<tbody id=g{first}{indices}>{head}"]
+        bodies[first].append(_discrepancy_row(row, several_points, several_documents, nouns))
     return Markup("".join(itertools.chain.from_iterable(bodies.values())))
 
 
@@ -73,21 +74,24 @@ def _wrong_in_item(group: ErrorGroup, nouns: Nouns) -> str:
 
 
 def _discrepancy_row(row: Discrepancy, several_points: bool, several_documents: bool, nouns: Nouns) -> str:
-    number, kind = row.number, row.type
-    remark = (f"<small>{_text(row.note)}</small>" if row.note else "") + _question(row.question)
-    start = _since_cell(row.since) if several_points else ""
-    where = f"<td>{_text(row.document)}" if several_documents else ""
+    number, error, section, since, field, question, _ = row
+    remark = f"<small>{_text(note)}</small>" if error.note and (note := row.note) else ""
+    if question:
+        remark += _question(question)
+    start = _since_cell(since) if several_points else ""
+    where = f"<td>{_text(error.document)}" if several_documents else ""
     return (
-        f"<tr id=d{number} data-t={kind} data-g={_attribute_value(row.section)}{' data-n' * row.since.new}>"
-        f"<td><a href=#d{number}>{number}</a><td{_own_letter(kind, nouns)}>{type_label(kind, nouns)}"
-        f"<td><a href={_attribute_value(row.field)}>{_text(_place_in_item(row))}</a>{remark}"
-        f"{value_cell(row.expected)}{value_cell(row.actual)}{start}{where}\n"
+        f"<tr id=d{number} data-t={error.outcome} data-g={_attribute_value(section)}{' data-n' if since.new else ''}>"
+        f"<td><a href=#d{number}>{number}</a>{_type_cell(error.outcome, nouns)}"
+        f"<td><a href={_attribute_value(field)}>{_text(_place_in_item(row))}</a>{remark}"
+        f"{value_cells(error)}{start}{where}\n"
     )
 
 
 def _place_in_item(row: Discrepancy) -> str:
     """The path; below the head of a list item without the part that repeats the item, which a script adds to sort."""
-    return row.path.removeprefix(row.group.name).removeprefix(".") or row.path
+    path = row.error.label
+    return path.removeprefix(row.group.name).removeprefix(".") or path
 
 
 @lru_cache(maxsize=4096)
@@ -97,16 +101,15 @@ def _attribute_value(content: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def _own_letter(kind: ErrorType, nouns: Nouns) -> str:
-    """An attribute with the letter, if it is not the one of field evals, which the style sheet knows."""
+def _type_cell(kind: ErrorType, nouns: Nouns) -> str:
+    """The type of an error, with its letter if that is not the one of field evals, which the style sheet knows."""
     letter = letter_of(kind, nouns)
-    return "" if letter == letter_of(kind, _FIELDS) else f" data-l={letter}"
+    own = "" if letter == letter_of(kind, _FIELDS) else f" data-l={letter}"
+    return f"<td{own}>{type_label(kind, nouns)}"
 
 
 def _question(question: str) -> str:
     """What the model was asked: one line, which opens if the question is longer."""
-    if not question:
-        return ""
     if len(question) <= _SUMMARY and "\n" not in question:
         return f"<small>{_text(question)}</small>"
     first = question.strip().partition("\n")[0][:_SUMMARY]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 from sitegen.model.outcomes import ERROR_TYPES, EXTRA_ITEM, MISSING_ITEM, Judgement
@@ -29,15 +29,13 @@ class ErrorGroup(NamedTuple):
     """Whether the item as a whole is missing from the output, or was not expected."""
 
 
-def error_groups(
-    wrong: Sequence[Judgement], new: Sequence[bool], section: Callable[[Judgement], str]
-) -> list[ErrorGroup]:
+def error_groups(wrong: Sequence[Judgement], new: Sequence[bool], sections: Mapping[str, str]) -> list[ErrorGroup]:
     """The group of each error. Errors outside of lists share one as long as they follow each other in one section.
 
     Args:
         wrong: all errors of the output.
         new: of each, whether the output before does not have it.
-        section: the section that the filter of the page knows an error by.
+        sections: attribute -> the section that the filter of the page knows its errors by.
 
     """
     members: dict[tuple[object, ...], list[int]] = {}
@@ -48,7 +46,8 @@ def error_groups(
             key: tuple[object, ...] = (error.document, item, error.note == EXTRA_ITEM)
             outside = ()
         else:
-            outside = outside if outside and outside[1] == section(error) else (index, section(error))
+            section = sections[error.attribute]
+            outside = outside if outside and outside[1] == section else (index, section)
             key = outside
         members.setdefault(key, []).append(index)
         keys.append(key)
@@ -58,19 +57,20 @@ def error_groups(
 
 def _error_group(wrong: Sequence[Judgement], new: Sequence[bool], indices: list[int]) -> ErrorGroup:
     error = wrong[indices[0]]
-    types = Counter(wrong[index].outcome for index in indices)
+    types = [wrong[index].outcome for index in indices]
     notes = {wrong[index].note for index in indices}
     item = _item_path(error.path)
     return ErrorGroup(
         first=indices[0] + 1,
         name=error.label.removesuffix(error.path[len(item) :]) if item else "",
         document=error.document,
-        by_type=tuple(types[kind] for kind in ERROR_TYPES),
-        new=sum(new[index] for index in indices),
+        by_type=tuple(map(types.count, ERROR_TYPES)),
+        new=[new[index] for index in indices].count(True),
         whole="" if not item else "missing" if MISSING_ITEM in notes else "extra" if EXTRA_ITEM in notes else "",
     )
 
 
+@lru_cache(maxsize=8192)
 def _item_path(path: str) -> str:
     """The path of the innermost list item above a value; empty outside of lists."""
     place = _ITEM.fullmatch(path)
