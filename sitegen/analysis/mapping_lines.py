@@ -1,19 +1,21 @@
 """Lines of a field mapping by which wrong values of one field would count as equal.
 
-A line is offered only if it was tried: with it every one of these values is correct, and every value of the field that
-is correct without it still is.
+A line is offered only if it was tried in the whole mapping, where a more specific pattern may precede it: with it
+every one of these values is correct, and every value of the field that is correct without it still is.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from decimal import Decimal
 from itertools import permutations
 from typing import Any, Final, NamedTuple
 
 from sitegen.model.outcomes import Judgement
 from sitegen.scoring.compare import CORRECT, TruthError, comparison
+from sitegen.scoring.mapping import FieldSettings
 from sitegen.scoring.rules import FieldRule, FieldRules
 from sitegen.scoring.values import is_number
 
@@ -36,6 +38,8 @@ def mapping_line(
 ) -> str | None:
     """The line below ``fields:`` that makes all these values of one field equal; None if no setting does.
 
+    If the mapping has a line for the field already, this one replaces it.
+
     Args:
         rules: by which the output was scored.
         wrong: values of one attribute that are wrong, at least one.
@@ -48,10 +52,16 @@ def mapping_line(
     first = wrong[0]
     rule = rules.field_rule(first.path, first.attribute)
     tried = [*wrong, *[judgement for judgement, _ in zip(correct, range(TRIED), strict=False)]]
+    pattern = first.attribute.replace("[]", "[*]")
+    stated = asdict(rules.mapping.fields.get(pattern, FieldSettings()))
     for settings, changed in _trials(rule, wrong if rounded else ()):
-        if all(_is_equal(judgement, changed, rules) for judgement in tried):
-            values = ", ".join(f"{name}: {_yaml(value)}" for name, value in settings.items())
-            return f"{_yaml(first.attribute.replace('[]', '[*]'))}: {{{values}}}"
+        if not all(_is_equal(judgement, changed, rules) for judgement in tried):
+            continue
+        line = {name: value for name, value in stated.items() if value is not None} | settings
+        mapped = rules.with_field(pattern, FieldSettings(**line))
+        in_mapping = (mapped.field_rule(judgement.path, judgement.attribute) for judgement in tried)
+        if all(_is_equal(judgement, own, mapped) for judgement, own in zip(tried, in_mapping, strict=True)):
+            return f"{_yaml(pattern)}: {{{', '.join(f'{name}: {_yaml(value)}' for name, value in line.items())}}}"
     return None
 
 
@@ -64,7 +74,7 @@ def _trials(rule: FieldRule, rounded: Sequence[Judgement]) -> Iterator[_Trial]:
     for name in ("string", "boolean"):
         yield _Trial({"type": name}, rule._replace(type=name))
     for formats in permutations(_DATES, 2):
-        yield _Trial({"type": "date", "formats": list(formats)}, rule._replace(type="date", formats=formats))
+        yield _Trial({"type": "date", "formats": formats}, rule._replace(type="date", formats=formats))
     distances = [_distance(judgement) for judgement in rounded]
     if distances and rule.type != "angle" and all(distance is not None for distance in distances):
         absolute = max(distance for distance in distances if distance is not None).normalize()

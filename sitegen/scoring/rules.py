@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import fields, replace
 from decimal import Decimal
 from functools import lru_cache
 from operator import itemgetter
@@ -93,6 +93,7 @@ class FieldRules:
 
     def __init__(self, mapping: Mapping, schema: SchemaRules) -> None:
         self.mapping = mapping
+        self._schema = schema
         self.lists_of_objects = schema.lists
         self.empty = Emptiness(mapping.null_values)
         self.true_words = frozenset({"true", "1", *map(normalise, mapping.true_values)})
@@ -121,6 +122,10 @@ class FieldRules:
         self._check()
         self._field_rules: dict[str, FieldRule] = {}
         self._out_of_scope: dict[str, bool] = {}
+
+    def with_field(self, text: str, settings: FieldSettings) -> FieldRules:
+        """The rules with these settings for a pattern, in place of those that it has."""
+        return FieldRules(replace(self.mapping, fields={**self.mapping.fields, text: settings}), self._schema)
 
     def field_rule(self, path: str, attribute: str) -> FieldRule:
         """How the field at a path is compared."""

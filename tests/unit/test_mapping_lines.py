@@ -81,3 +81,24 @@ def test_no_line_is_offered_that_makes_a_correct_value_wrong_or_where_identity_c
     assert mapping_line(rules, wrong, right, rounded=False) is None
     strict = compile_rules(rule_sources(_inputs([], [], "equality: strict\n")))[0]
     assert mapping_line(strict, wrong, [], rounded=False) is None
+
+
+@pytest.mark.parametrize(
+    ("mapping", "line"),
+    [
+        ('"w[1].x": {type: string}', None),
+        ('"w[*].x": {percent: 1}', '"w[*].x": {percent: 1, type: "numeric", coerce: true}'),
+        ('"*.x": {type: string}', '"w[*].x": {type: "numeric", coerce: true}'),
+    ],
+)
+def test_a_line_is_tried_in_the_whole_mapping_and_keeps_what_it_states_of_the_field(
+    mapping: str, line: str | None
+) -> None:
+    truth: list[object] = [1200, 17.5, 3, 4]
+    output: list[object] = ["$1,200.00", "$17.50", "$3", "$4"]
+    inputs = _inputs(truth, output, f"fields:\n  {mapping}\n")
+    result = SCORER.score(inputs)
+    assert _patterns(inputs, result).lines == ((line,) if line else ())
+    if line:
+        other = "" if "percent" in mapping else f"  {mapping}\n"
+        assert wrong_in(SCORER.score(_inputs(truth, output, f"fields:\n{other}  {line}\n"))) == []
