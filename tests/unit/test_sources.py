@@ -299,3 +299,13 @@ def test_pictures_make_room_before_reports_and_come_back_when_there_is_room(repo
     short = built_within(size // 2, "cold")
     assert [path for path in pictures if short.get(path, LEFT_OUT) != LEFT_OUT] == []
     assert built_within(size // 2, "out") == short
+
+
+def test_a_picture_that_is_too_large_is_a_problem_and_its_quote_stays(repo: GitRepo, tmp_path: Path):
+    repo.git("clone", "-q", str(repo.path), str(tmp_path / "clone"))
+    (tmp_path / "clone/sitegen.toml").write_text("[limits]\nmax_blob_bytes = 5000\n")
+    build_site(tmp_path / "clone", tmp_path / "out", jobs=1)
+    reason = f"larger than 0.005 MB ({len(LARGE) / 1e6:.4g} MB)"
+    assert f"{reason}." in problems_text(tmp_path / "out")
+    lines = source_lines(tmp_path / "out/evals/plans/0001-tree.html")
+    assert lines[1] == f"Source p. 1 one <b>oak</b> table page not shown: {reason}"

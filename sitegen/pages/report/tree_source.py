@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
@@ -12,6 +13,8 @@ from sitegen.text.quotes import QuotedPassage, SearchedText
 MOST_PICTURES: Final = 60
 """Pages of the source that one page shows."""
 
+_INDEX: Final = re.compile(r"(\[\d+\])\+")
+"""The key of an item that only the output has."""
 NOT_THERE: Final = "this quote is not in the source: a hint at a hallucination"
 
 
@@ -60,7 +63,7 @@ def _below(node: TreeNode, path: str, document: str, by_path: EvidenceByPath) ->
             yield Citation(document=document, node=node, name=name, evidence=by_path[whole])
     for key, child in node.nodes.items():
         if child.whole != "missing":
-            step = f"[{child.pair.actual}]" if child.pair else key.removesuffix("+")
+            step = f"[{child.pair.actual}]" if child.pair else _INDEX.sub(r"\1", key)
             yield from _below(child, f"{path}{step}" if path else step.removeprefix("."), document, by_path)
 
 
