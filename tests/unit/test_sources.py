@@ -208,6 +208,15 @@ def test_quotes_are_shown_with_the_words_around_them_or_are_not_in_the_source(si
     ]
 
 
+def test_a_node_with_a_quote_that_is_not_in_the_source_is_open(site: Path):
+    def heads_of_lamps(name: str) -> list[tuple[str, str]]:
+        html = (site / name).read_text(encoding="utf-8")
+        return re.findall(r"<details( open)?><summary><b>(items\[Lamp\])", html)
+
+    assert heads_of_lamps("evals/letters/0001-tree.html") == [(" open", "items[Lamp]"), ("", "items[Lamp]")]
+    assert heads_of_lamps("evals/plans/0002-tree.html") == [("", "items[Lamp]")] * 2
+
+
 def test_pages_are_shown_as_they_were_at_the_commit_of_the_output_each_once(site: Path):
     assert source_lines(site / "evals/plans/0001-tree.html") == [
         "Source p. 9 <i>Ann</i> the source has no page 9: a hint at a hallucination",

@@ -115,6 +115,8 @@ class TreeView(NamedTuple):
     more: int
     """Values that are left out."""
     notes: Mapping[NotedValue, SourceNote] = MappingProxyType({})
+    doubtful: frozenset[TreeNode] = frozenset()
+    """The nodes with a doubtful note, their own or below."""
     pictures: tuple[SourcePicture, ...] = ()
     """The pages of the source that notes refer to."""
     nav: str = "evals"

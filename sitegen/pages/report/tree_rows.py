@@ -13,12 +13,12 @@ from sitegen.pages.report.tree import NotedValue, SourceNote, TreeNode, TreeView
 
 
 def tree(view: TreeView) -> Markup:
-    """The values of the root, then a part that folds for each node below it, open where something is wrong."""
+    """The values of the root, then a part that folds for each node below it, open where it has errors or doubts."""
     return Markup(f"{_values(view.root, view)}{''.join([_node(node, view) for node in view.root.nodes.values()])}")
 
 
 def _node(node: TreeNode, view: TreeView) -> str:
-    is_open = " open" if node.errors and not node.whole else ""
+    is_open = " open" if (node.errors and not node.whole) or node in view.doubtful else ""
     below = "".join([_node(child, view) for child in node.nodes.values()])
     source = f'<p class="src">{source_line(note)}</p>' if (note := view.notes.get(NotedValue(node))) else ""
     return (

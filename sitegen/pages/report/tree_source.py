@@ -37,9 +37,10 @@ class Citation(NamedTuple):
     """What the output says of the place of a value in the source."""
 
     document: str
-    node: TreeNode
+    way: tuple[TreeNode, ...]
+    """The nodes from the top to the one that it is about."""
     name: str
-    """Of a value below the node; empty: the node itself."""
+    """Of a value below that node; empty: the node itself."""
     evidence: Evidence
 
 
@@ -47,30 +48,34 @@ def citations(root: TreeNode, evidence: Mapping[str, EvidenceByPath], *, several
     """The evidence of everything in a tree, from top to bottom. ``several``: each document is a node of its own."""
     if not several:
         for document, by_path in evidence.items():
-            yield from _below(root, "", document, by_path)
+            yield from _below((root,), "", document, by_path)
         return
     for document, node in root.nodes.items():
-        yield from _below(node, "", document, evidence.get(document, {}))
+        yield from _below((node,), "", document, evidence.get(document, {}))
 
 
-def _below(node: TreeNode, path: str, document: str, by_path: EvidenceByPath) -> Iterator[Citation]:
-    """``path``: of the node in the output, where an item of a list has another place than in the ground truth."""
+def _below(way: tuple[TreeNode, ...], path: str, document: str, by_path: EvidenceByPath) -> Iterator[Citation]:
+    """``way``: the nodes down to one.
+
+    ``path``: of that node in the output, where an item of a list has another place than in the ground truth.
+    """
     if path and path in by_path:
-        yield Citation(document=document, node=node, name="", evidence=by_path[path])
-    for name, _ in node.values:
+        yield Citation(document=document, way=way, name="", evidence=by_path[path])
+    for name, _ in way[-1].values:
         whole = f"{path}{name}" if name.startswith("[") or not path else f"{path}.{name}"
         if whole in by_path:
-            yield Citation(document=document, node=node, name=name, evidence=by_path[whole])
-    for key, child in node.nodes.items():
+            yield Citation(document=document, way=way, name=name, evidence=by_path[whole])
+    for key, child in way[-1].nodes.items():
         if child.whole != "missing":
             step = f"[{child.pair.actual}]" if child.pair else _INDEX.sub(r"\1", key)
-            yield from _below(child, f"{path}{step}" if path else step.removeprefix("."), document, by_path)
+            yield from _below((*way, child), f"{path}{step}" if path else step.removeprefix("."), document, by_path)
 
 
 def with_source(view: TreeView, cited: Sequence[Citation], pages: Mapping[str, Mapping[int | None, Page]]) -> TreeView:
     """The page with a note for each citation. ``pages``: by document, then by number; None: the whole document."""
     pictures = _pictures(cited, pages)
     notes = {}
+    doubtful: set[TreeNode] = set()
     for citation in cited:
         of_document, (number, quote) = pages.get(citation.document, {}), citation.evidence
         page = of_document.get(number, of_document.get(None))
@@ -81,7 +86,7 @@ def with_source(view: TreeView, cited: Sequence[Citation], pages: Mapping[str, M
         remark = f"page not shown: {page}" if isinstance(page, str) and page else ""
         if isinstance(page, PagePicture) and not picture:
             remark = f"only the first {MOST_PICTURES} pages are shown"
-        notes[NotedValue(citation.node, citation.name)] = SourceNote(
+        notes[NotedValue(citation.way[-1], citation.name)] = SourceNote(
             page=number,
             quote="" if passage else quote,
             passage=passage,
@@ -89,7 +94,9 @@ def with_source(view: TreeView, cited: Sequence[Citation], pages: Mapping[str, M
             remark=doubt or remark,
             is_doubtful=bool(doubt),
         )
-    return view._replace(notes=notes, pictures=tuple(pictures.values()))
+        if doubt:
+            doubtful.update(citation.way)
+    return view._replace(notes=notes, doubtful=frozenset(doubtful), pictures=tuple(pictures.values()))
 
 
 def _pictures(cited: Sequence[Citation], pages: Mapping[str, Mapping[int | None, Page]]) -> dict[str, SourcePicture]:
