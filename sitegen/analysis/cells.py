@@ -36,67 +36,92 @@ class CellTracker:
         self._points = earlier.points if earlier else 0
         self._tracks: dict[CellKey, _Track] = {}
         for cell in earlier.cells if earlier else ():
-            self._tracks[cell.key] = _Track(cell, list(cell.runs))
+            self._tracks[cell.key] = _Track(len(self._tracks), cell, list(cell.runs))
+        self._wrong = {track.number: track for track in self._tracks.values() if track.runs[-1].is_wrong}
+        self._changed: dict[int, _Track] = {}
+        """The cells with a run that begins at the last point, by their numbers."""
+        self._judgements: Sequence[Judgement] | None = None
+        """Those of the last point, if each cell has one at most."""
+        here = {track.location.document for track in self._tracks.values() if track.runs[-1].state != "absent"}
+        self._documents: tuple[set[str], set[str]] = set(), here
+        """Those that the last point but one holds, and those that the last one holds."""
 
     @property
     def points(self) -> int:
         """How many points have been followed."""
         return self._points
 
-    def follow(self, judgements: Iterable[Judgement]) -> None:
-        """Add the judgements of the next point."""
+    def follow(self, judgements: Sequence[Judgement]) -> None:
+        """Add the judgements of the next point. A judgement that is the very object of the point before costs nothing.
+
+        Scorers reuse the objects of values that did not change.
+        """
         here = self._points
         tracks = self._tracks
-        judged = 0
-        for judgement in judgements:
+        gone = {id(judgement): judgement for judgement in self._judgements or ()}
+        new = [judgement for judgement in judgements if gone.pop(id(judgement), None) is None]
+        keys_gone = {judgement.key for judgement in gone.values()}
+        keys_new = {key for judgement in new if (key := judgement.key) in tracks}
+        judged_once = self._judgements is not None and not any(
+            tracks[key].runs[-1].state != "absent" for key in keys_new - keys_gone
+        )
+        unseen: Iterable[CellKey] = keys_gone
+        if not judged_once:  # a cell may be judged twice, or this is the first point: all cells are looked at
+            new, unseen = list(judgements), tracks
+        self._changed = {}
+        cells = set()
+        for judgement in new:
             key = judgement.key
             track = tracks.get(key)
             if track is None:
-                track = tracks[key] = _Track(judgement, [])
-            if track.last_point == here and judgement.outcome not in WRONG:
+                track = tracks[key] = _Track(len(tracks), judgement, [])
+            if key in cells and judgement.outcome not in WRONG:
                 continue  # the cell is judged twice at this point: an error counts, whichever comes first
-            judged += track.last_point != here
-            track.last_point = here
-            if track.latest is not judgement:  # scorers reuse the same object where nothing changed
+            cells.add(key)
+            if track.latest is not judgement:
                 track.move_to(judgement)
-                track.add_run(
+                self._begin(
+                    track,
                     Run(
                         start=here,
                         state=judgement.outcome,
                         expected=short_json(judgement.expected),
                         actual=short_json(judgement.actual),
-                    )
+                    ),
                 )
-        if judged < len(tracks):
-            for track in tracks.values():
-                if track.last_point != here:
-                    track.latest = None
-                    track.add_run(Run(start=here, state="absent", expected="", actual=""))
+        for key in unseen:
+            if key not in cells:
+                tracks[key].latest = None
+                self._begin(tracks[key], Run(start=here, state="absent", expected="", actual=""))
+        self._judgements = judgements if len(cells) == len(new) else None
+        self._documents = self._documents[1], {judgement.document for judgement in judgements}
         self._points = here + 1
+
+    def _begin(self, track: _Track, run: Run) -> None:
+        track.add_run(run)
+        if track.runs[-1].start == run.start:
+            self._changed[track.number] = track
+        else:
+            self._changed.pop(track.number, None)
+        if track.runs[-1].is_wrong:
+            self._wrong[track.number] = track
+        else:
+            self._wrong.pop(track.number, None)
 
     def cells(self) -> CellMap:
         """The histories of all cells so far."""
         cells = (track.cell(extra, track.runs) for (_, _, extra), track in self._tracks.items())
         return CellMap(self._points, tuple(cells))
 
-    def lately(self) -> CellMap:
-        """Only what a comparison of the last two points needs: cells that changed or are wrong, with their last runs.
+    def flipped(self) -> tuple[CellFlip, ...]:
+        """``flipped_cells`` of the last two points, without the older runs of cells.
 
-        Of the cells that stayed right, which are most of them, one of each document is included: it shows that both
-        points hold the document.
+        The flip of a cell that stayed wrong is the same object at every point.
         """
-        before = self._points - 2
-        held: set[str] = set()
-        cells = []
-        for (document, _, extra), track in self._tracks.items():
-            last = track.runs[-1]
-            changed = last.start > before
-            if not changed and not last.is_wrong:
-                if last.state == "absent" or document in held:
-                    continue
-                held.add(document)
-            cells.append(track.cell(extra, track.runs[-3:] if changed else [last]))
-        return CellMap(self._points, tuple(cells))
+        earlier, later = self._documents
+        either = self._wrong | self._changed
+        flips = (either[number].flip(self._points - 1, earlier & later) for number in sorted(either))
+        return tuple(flip for flip in flips if flip is not None)
 
     def wrong_since(self, judgement: Judgement) -> int | None:
         """The first point of the unbroken streak of errors of a judgement's cell that lasts to the last point."""
@@ -111,15 +136,34 @@ class CellTracker:
 class _Track:
     """The history of one cell while points are added."""
 
-    __slots__ = ("earlier_attributes", "last_point", "latest", "location", "runs")
+    __slots__ = ("earlier_attributes", "latest", "location", "number", "runs", "still_wrong")
 
-    def __init__(self, location: Judgement | Cell, runs: list[Run]) -> None:
+    def __init__(self, number: int, location: Judgement | Cell, runs: list[Run]) -> None:
+        self.number = number
+        """Its place in the order in which cells were judged first."""
         self.location = location
         """Has the document, path and attribute of the cell, as of the newest point that judged it."""
         self.earlier_attributes = location.earlier_attributes if isinstance(location, Cell) else ()
         self.runs = runs
         self.latest: Judgement | None = None
-        self.last_point = -1
+        self.still_wrong: CellFlip | None = None
+
+    def flip(self, point: int, held: set[str]) -> CellFlip | None:
+        """What became of it from the point before to the last one; None if it is wrong at neither.
+
+        *held*: the documents that both points hold.
+        """
+        last = self.runs[-1]
+        if last.start == point:
+            before = self.runs[-2] if len(self.runs) > 1 else None
+            fate = fate_of(before, last, self.location.document in held)
+            return CellFlip(fate=fate, cell=self._late_cell(3), before=before, after=last) if fate else None
+        if self.still_wrong is None:
+            self.still_wrong = CellFlip(fate="still_wrong", cell=self._late_cell(1), before=last, after=last)
+        return self.still_wrong
+
+    def _late_cell(self, runs: int) -> Cell:
+        return self.cell(self.location.key[2], self.runs[-runs:])
 
     def cell(self, extra: bool, runs: Sequence[Run]) -> Cell:
         """The cell with some of its runs."""
@@ -139,6 +183,7 @@ class _Track:
             attributes = dict.fromkeys((*self.earlier_attributes, self.location.attribute))
             self.earlier_attributes = tuple(name for name in attributes if name != judgement.attribute)
         self.latest = self.location = judgement
+        self.still_wrong = None
 
     def add_run(self, run: Run) -> None:
         """Begin a run, in place of one that begins at the same point; does nothing if the state is the same."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from sitegen.analysis.cells import CellTracker, flipped_cells, tallied
+from sitegen.analysis.cells import CellTracker, tallied
 from sitegen.analysis.deltas import delta
 from sitegen.analysis.noise.repeats import RepeatsSoFar, repeats_of_runs
 from sitegen.analysis.series import SeriesInputs, problems_of_point
@@ -63,7 +63,7 @@ class ReportWriter:
         specs = specs_with_usage(self._specs, [side.scorecard for side in (before, at) if side])
         runs = list(self._cards.results(runs_of(at.snapshot)))
         self._learn(index)
-        flipped = tuple(flipped_cells(tracker.lately(), index - 1, index)) if before else ()
+        flipped = tracker.flipped() if before else ()
         point = Point(
             snapshot=at.snapshot,
             scorecard=result.scorecard,

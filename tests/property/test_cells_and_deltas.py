@@ -90,14 +90,27 @@ def test_wrong_since_is_the_start_of_the_streak(points):
         assert by_path[judgement.path].wrong_since(len(points) - 1) == streak
 
 
-@given(SERIES.filter(bool))
+@given(SERIES.filter(lambda points: len(points) > 1))
 def test_what_is_left_of_the_past_says_the_same_of_the_last_two_points(points):
     follower = _followed(points)
-    sides = max(0, len(points) - 2), len(points) - 1
-    whole, late = (flipped_cells(cells, *sides) for cells in (follower.cells(), follower.lately()))
+    whole, late = flipped_cells(follower.cells(), len(points) - 2, len(points) - 1), follower.flipped()
     assert [(*flip[2:], *flip.cell[:4], flip.fate) for flip in whole] == [
         (*flip[2:], *flip.cell[:4], flip.fate) for flip in late
     ]
+
+
+TWICE = st.lists(st.lists(st.tuples(st.sampled_from("abc"), OUTCOMES, st.integers(0, 1)), max_size=5), max_size=6)
+
+
+@given(TWICE)
+def test_the_same_object_for_an_unchanged_judgement_changes_nothing_even_if_places_are_judged_twice(points):
+    sharing, plain = CellTracker(), CellTracker()
+    objects: dict[tuple[Any, ...], Judgement] = {}
+    for point in points:
+        judged = [Judgement("", path, path, outcome, 1, value) for path, outcome, value in point]
+        sharing.follow([objects.setdefault(judgement, judgement) for judgement in dict.fromkeys(judged)])
+        plain.follow(list(dict.fromkeys(judged)))
+        assert (sharing.cells(), sharing.flipped()) == (plain.cells(), plain.flipped())
 
 
 def test_a_place_that_is_judged_twice_is_wrong_if_either_is():

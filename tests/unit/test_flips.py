@@ -97,11 +97,11 @@ def test_cells_that_are_followed_again_from_a_point_are_what_they_were_at_every_
     lately = []
     for point in range(12):
         tracker.follow(judged(point))
-        lately.append(list(flipped_cells(tracker.lately(), point - 1, point)) if point else [])
+        lately.append(list(tracker.flipped()) if point else [])
     for start in range(12):
         again = CellTracker(tracker.cells().up_to(start))
         for point in range(start, 12):
             again.follow(judged(point))
             if point > start:  # the point before says where cells stood that are gone
-                assert list(flipped_cells(again.lately(), point - 1, point)) == lately[point]
+                assert list(again.flipped()) == lately[point]
         assert again.cells() == tracker.cells()
