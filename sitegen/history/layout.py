@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Final, Literal, NamedTuple, TypeAlias
@@ -256,16 +254,6 @@ class Layout:
             end = path.rfind("/", 0, end)
         # The folder of an eval at the root of the repository holds the files of the root, but not those of its folders.
         return "" if "" in self._owners and "/" not in path else None
-
-
-def structure_digest(site: SiteConfig, manifest: Manifest) -> str:
-    """A digest of everything that decides how history is read: if it changes, history is folded from the root."""
-    entries = [
-        (entry.id, entry.dir, entry.aliases, entry.kind, entry.outputs, entry.instructions)
-        for entry in sorted(manifest.evals, key=lambda entry: entry.id)
-    ]
-    read = (site.first_parent, site.instructions, site.evals_dir, site.mapping, site.limits.max_blob_bytes, entries)
-    return hashlib.sha256(json.dumps(read).encode()).hexdigest()
 
 
 def _may_hold_files(inside: str) -> bool:

@@ -69,9 +69,9 @@ def advance(
     """Bring the timeline that *parts* holds to the commit *head*.
 
     *manifest* is the one of the built revision: it says which evals there are and where they live. *structure* is a
-    digest of everything that decides how history is read, see ``layout.structure_digest``. The result is the same
-    whatever *parts* held before, but for ``Update``, which tells what is new. *contents* answers questions about the
-    contents of outputs. *extra* returns revisions to fold after the head.
+    digest of everything that decides how history is read. The result is the same whatever *parts* held before, but for
+    ``Update``, which tells what is new. *contents* answers questions about the contents of outputs. *extra* returns
+    revisions to fold after the head.
 
     Raises ShallowRepositoryError if the history is cut off and that is not allowed, NothingToReportError if no eval
     ever had ground truth and there never was an instruction file; then *parts* stays as it was.

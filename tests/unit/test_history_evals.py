@@ -14,7 +14,7 @@ from sitegen.history.case_sides import keep_newest_run, newest_case_file
 from sitegen.history.fold_state import EvalState
 from sitegen.history.folder_tree import FolderTree
 from sitegen.history.globs import RunGlob, run_glob, time_in
-from sitegen.history.layout import PathRole, structure_digest
+from sitegen.history.layout import PathRole
 from sitegen.history.repository import Repository
 from sitegen.history.timeline import Advanced, advance
 from sitegen.model.commits import ChangedPath
@@ -49,7 +49,7 @@ def fold(
         there = repo.git("ls-tree", "HEAD", path)
         text = repo.git("show", f"HEAD:{path}") if there else ""
         manifest = read_manifest(text.encode(), path, site.evals_dir)
-    structure = structure_digest(site, manifest)
+    structure = repr((site, manifest))
     return advance(repository, site, parts or MemoryParts(), head=head, manifest=manifest, structure=structure)
 
 
