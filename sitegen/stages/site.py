@@ -11,6 +11,7 @@ from sitegen.analysis.memo import Memo
 from sitegen.model.problems import Problem
 from sitegen.model.site import Page, RawFile
 from sitegen.pages import links
+from sitegen.pages.overview.focus import most_costly_patterns
 from sitegen.pages.placeholders import failed_page
 from sitegen.render.environment import Renderer
 from sitegen.scoring.own import installed_versions
@@ -25,6 +26,7 @@ from sitegen.stages.site_pages import SitePages
 from sitegen.stages.size_budget.budget import fit
 from sitegen.stages.timeline import Timeline
 from sitegen.stages.unmatched import unmatched, unmatched_redactions
+from sitegen.text.plain import line
 
 OWNER: Final = "site"
 
@@ -77,6 +79,10 @@ def write_site(
         failed=len(failures) + evals.lost_outputs,
         unmatched_redactions=tuple(redaction.glob for redaction in unmatched_redactions(timeline, evals)),
         extensions=installed_versions(timeline.manifest.evals),
+        patterns=tuple(
+            line(f"{pattern.info.name}: {pattern.words.share}{pattern.words.rest}.", 400)
+            for pattern in most_costly_patterns(summary for summary in evals.summaries if not summary.deleted)
+        ),
     )
 
 

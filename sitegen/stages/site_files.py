@@ -43,6 +43,8 @@ class Site(NamedTuple):
     """Globs under ``redact`` that match no field: the site may show what they should hide."""
     extensions: tuple[InstalledExtension, ...] = ()
     """The kinds and metrics that installed packages added to its evals."""
+    patterns: tuple[str, ...] = ()
+    """A sentence on the most costly error pattern of an eval, for the few evals where it explains most errors."""
 
     @property
     def problems(self) -> int:
@@ -120,6 +122,7 @@ class SiteFiles:
             removed=0,
             unchanged=self._memo.count_pages(self._site),
             unmatched_redactions=tuple(site.unmatched_redactions),
+            patterns=tuple(site.patterns),
             extensions=_extensions(self._state["site"]),
         )
 

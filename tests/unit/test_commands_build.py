@@ -51,6 +51,19 @@ def test_a_build_ends_with_counts_and_where_to_look(project):
     assert (done.returncode, done.stdout) == (0, f"{counts}\n{out}/index.html\n")
 
 
+def test_a_build_names_the_most_costly_error_pattern_of_an_eval_and_a_second_one_names_it_again(tmp_path):
+    repo = GitRepo(tmp_path / "project")
+    rows = "".join(f"till-{number},{number}00\n" for number in range(1, 5))
+    output = [{"id": f"till-{number}", "total": f"${number}00"} for number in range(1, 5)]
+    repo.commit({"evals/tills/ground_truth.csv": f"id,total\n{rows}", "evals/tills/extracted.json": json.dumps(output)})
+    sentence = (
+        "tills: 4 of 4 errors come down to a currency sign, in 1 field, since iteration-001: "
+        "if these were right, F1 0.000 would be 1.000."
+    )
+    for _ in range(2):
+        assert run("build", repo.path).stdout.splitlines()[1:] == [sentence, f"{repo.path}/public/index.html"]
+
+
 def test_without_a_terminal_the_stages_are_plain_lines_on_standard_error(project):
     assert run("build", project.path).stderr == f"{STAGES}Writing commits and the site ...\n"
 

@@ -94,11 +94,12 @@ def focus_view(summaries: Iterable[EvalSummary]) -> FocusView | None:
         broken=_broken_rows(alive),
         longest=tuple(streaks[:LISTED]),
         largest=max(sum(row.errors) for row in weak),
-        patterns=_patterns(alive),
+        patterns=most_costly_patterns(alive),
     )
 
 
-def _patterns(summaries: Iterable[EvalSummary]) -> tuple[PatternOfEval, ...]:
+def most_costly_patterns(summaries: Iterable[EvalSummary]) -> tuple[PatternOfEval, ...]:
+    """The error pattern of most errors of each eval, those of most errors first; at most ``PATTERNS``."""
     with_patterns = [summary for summary in summaries if summary.patterns]
     with_patterns.sort(key=lambda summary: (-summary.patterns[0].errors, summary.info.id))
     return tuple(
