@@ -148,13 +148,15 @@ class _EvalJob:
         short = self._short()
         stale = {index for index in range(last + 1) if index not in short and not self._is_fresh(index)}
         compared = {last} if self._lacks_variants() else set()
+        # The overview shows the error patterns of the newest report, so it is drawn where the memo lacks them.
         drawn = stale if self._patterns is not None else stale | {last}
         unscored = {index for index, snapshot in enumerate(self._snapshots) if snapshot not in self._cards}
         cached = known_cells(self._cache, self._info.id, self._card_keys) or CellMap(0, ())
         tracker, end = CellTracker(cached), len(self._snapshots)
         if drawn and min(drawn) < cached.points:
             # A report locates each cell by the judgements of its own point and, where the cell is gone, of the point
-            # before. The cached cells have no locations, so they are followed again from the point before.
+            # before. The cached cells have no locations, so they are followed again from the point before. If the cache
+            # covers all points, nothing after the last drawn report has to be followed.
             tracker = CellTracker(cached.up_to(max(0, min(drawn) - 1)))
             if cached.points == end:
                 end = max(drawn) + 1
