@@ -76,7 +76,10 @@ def y(value: float, low: float = 0.0, high: float = 1.0) -> float:
 
 
 def spark(values: Sequence[float | None], scale: Ends | None = None) -> Spark:
-    """A sparkline over its own range, or over a scale (low, high) that several share; undefined values are gaps."""
+    """A sparkline over its own range, or over a scale (low, high) that several share; undefined values are gaps.
+
+    A value between two equal ones is no corner of the line, and is not written.
+    """
     defined = [value for value in values if value is not None]
     if not defined:
         return Spark(line="", area="", end=None)
@@ -88,7 +91,13 @@ def spark(values: Sequence[float | None], scale: Ends | None = None) -> Spark:
     line, area, end = [], [], SparkPlace(0.0, 0.0)
     for run in _defined_stretches(values, drawn):
         places = [(columns[index], tenths(SPARK_PAD + height * (1 - (value - low) / span))) for index, value in run]
-        edge = "L".join([f"{across} {down}" for across, down in places])
+        levels = [None, *(down for _, down in places), None]
+        corners = [
+            place
+            for place, before, after in zip(places, levels, levels[2:], strict=False)
+            if (before, after) != (place[1], place[1])
+        ]
+        edge = "L".join([f"{across} {down}" for across, down in corners])
         line.append(f"M{edge}")
         area.append(f"M{edge}L{places[-1][0]} {SPARK_HEIGHT}L{places[0][0]} {SPARK_HEIGHT}Z")
         end = SparkPlace(float(places[-1][0]), float(places[-1][1]))

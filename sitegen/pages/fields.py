@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from itertools import accumulate
 from typing import Final, NamedTuple
 
 from markupsafe import Markup
@@ -17,8 +18,8 @@ from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.labels import outputs
 
-FIELDS: Final = 60
-"""Field paths that the page shows, those with most errors now."""
+ROWS: Final = 150
+"""Rows that the page has, one for each eval of a field: of the fields with most errors now, as many as fit."""
 NAMED: Final = 1_000
 """Further field paths that it names, each with a link to its page in one eval."""
 
@@ -68,10 +69,12 @@ def fields_page(summaries: Iterable[EvalSummary]) -> Page:
     fields = _by_path(alive)
     of_living = {field.attribute for field in fields}
     gone = [field for field in _by_path(deleted) if field.attribute not in of_living]
+    drawn = sum(rows <= ROWS for rows in accumulate(len(field.evals) for field in fields))
+    named = fields[drawn:] + gone
     view = FieldsView(
-        fields=tuple(fields[:FIELDS]),
-        named=tuple((fields[FIELDS:] + gone)[:NAMED]),
-        more=len((fields[FIELDS:] + gone)[NAMED:]),
+        fields=tuple(fields[:drawn]),
+        named=tuple(named[:NAMED]),
+        more=len(named[NAMED:]),
         evals=len(alive),
     )
     return Page(links.fields(), "pages/fields.html", view)
@@ -126,7 +129,7 @@ def _eval_of_field(entry: FieldInEval) -> str:
     line = charts.spark(field.right, Ends(0.0, 1.0))
     spark = (
         f'<svg class=spark viewBox="0 0 {charts.SPARK_WIDTH} {charts.SPARK_HEIGHT}" role=img '
-        f'aria-label="share of right values, newest {len(field.right)} iterations"><path d="{line.line}"/></svg>'
+        f'aria-label="newest {len(field.right)} iterations"><path d="{line.line}"/></svg>'
     )
     right = f"{field.judged - field.wrong:,} of {field.judged:,}" if field.judged else "not judged"
     moves = "<br>".join([_field_move(entry, move) for move in field.moves])

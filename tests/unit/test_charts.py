@@ -42,6 +42,13 @@ def test_a_sparkline_spans_its_own_range():
     )
 
 
+def test_a_sparkline_has_only_the_corners_of_its_line_and_of_very_many_values_the_extremes():
+    assert charts.spark([1, 1, 1, 1, 0]).line == "M2 2L89 2L118 26"
+    many = [float(index % 100 == 7) for index in range(10_000)]
+    assert charts.spark(many).line.count("L") < 500
+    assert charts.spark(many).line.count(" 2L") == 100
+
+
 def test_a_sparkline_of_one_value_is_its_end_point():
     assert charts.spark([0.7]).end == (118.0, 26.0)
 

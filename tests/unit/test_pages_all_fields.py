@@ -4,7 +4,7 @@ from sitegen.analysis.field_summaries import field_summaries
 from sitegen.model.cells import Cell, CellMap, Flips, Run
 from sitegen.model.error_summaries import FailingValue, FieldSummary, FlipsAfterEdit
 from sitegen.model.series import EvalSummary, Series
-from sitegen.pages.fields import FIELDS, NAMED, FieldsView, fields_page
+from sitegen.pages.fields import NAMED, ROWS, FieldsView, fields_page
 from sitegen.render.environment import Renderer, find_templates
 from tests import pages_sample as sample
 
@@ -60,11 +60,11 @@ def test_fields_of_all_evals_with_the_same_path_stand_together_those_with_most_e
 
 
 def test_of_very_many_fields_the_rest_is_named_and_what_goes_beyond_is_counted():
-    page = fields_page([_eval("a", *[_field(f"f{number:04}", 1) for number in range(FIELDS + NAMED + 2)])])
+    page = fields_page([_eval("a", *[_field(f"f{number:04}", 1) for number in range(ROWS + NAMED + 2)])])
     view = sample.view_of(page)
-    assert (len(view.fields), len(view.named), view.more) == (FIELDS, NAMED, 2)
+    assert (len(view.fields), len(view.named), view.more) == (ROWS, NAMED, 2)
     html = Renderer([find_templates()], sample.SITE).render(page).decode()
-    assert f"<li id=f{FIELDS:04}><a href=evals/a/fields/f{FIELDS:04}.html>" in html
+    assert f"<li id=f{ROWS:04}><a href=evals/a/fields/f{ROWS:04}.html>" in html
     assert "2 more fields; search finds their pages" in html
 
 
