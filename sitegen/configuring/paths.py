@@ -12,7 +12,6 @@ OUTSIDE: Final = "it leads out of the project"
 FIX: Final = "Write a path inside the project, relative to what the key is relative to."
 
 _NAMES_A_FILE: Final = re.compile(r"(?!.*://).*[^/\s]\.[A-Za-z0-9]{1,8}")
-_DIGITS = re.compile(r"([0-9]+)")
 
 
 def leads_out(path: str, below: str = "") -> bool:
@@ -38,8 +37,3 @@ def folder_path(path: str) -> str:
     """A folder as a configuration states it, from the root; empty: the root."""
     folder = normpath(path.strip("/"))
     return "" if folder == "." else folder
-
-
-def natural_order(name: str) -> tuple[tuple[int, str], ...]:
-    """A key that sorts names with the numbers in them by value: ``run-9`` before ``run-10``."""
-    return tuple((int(part), "") if part.isdigit() else (-1, part) for part in _DIGITS.split(name) if part)

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from sitegen.configuring.paths import natural_order
 from sitegen.discovery.tracked import DATA, TrackedFile
+from sitegen.text.plain import natural_order
 
 _DATED = re.compile(
     r"(?<![0-9])20[0-9]{2}[-_]?[01][0-9](?:[-_]?[0-3][0-9])?(?![0-9])|(?<![0-9])1[5-9][0-9]{8}(?:[0-9]{3})?(?![0-9])"

@@ -10,7 +10,6 @@ import json
 from collections.abc import Callable
 
 from sitegen.config import EvalConfig, case_settings
-from sitegen.configuring.paths import natural_order
 from sitegen.history.blobs import BlobRead
 from sitegen.history.entry_rules import EntryRules, is_path, normal, runs_of
 from sitegen.history.eval_commit import EvalCommit, IterationFiles
@@ -20,6 +19,7 @@ from sitegen.history.layout import PathRole
 from sitegen.model.commits import ChangedPath
 from sitegen.model.contents import Contents
 from sitegen.model.timeline import Blob
+from sitegen.text.plain import natural_order
 
 
 def with_built_sides(rules: EntryRules, built: EntryRules) -> EntryRules:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from posixpath import basename
 
-from sitegen.configuring.paths import natural_order
 from sitegen.history import problems
 from sitegen.history.case_sides import with_own_sides
 from sitegen.history.entry_rules import is_path, normal, runs_of
@@ -28,6 +27,7 @@ from sitegen.history.snapshots import (
 )
 from sitegen.kind_files import files_of
 from sitegen.model.timeline import Blob
+from sitegen.text.plain import natural_order
 
 
 def fold_iterations(state: EvalState, eval_commit: EvalCommit, *, everything: bool) -> None:

@@ -11,6 +11,7 @@ from typing import Final, cast
 from sitegen.model.values import Value
 from sitegen.scoring.mapping import CaseKeys
 from sitegen.scoring.paths import PathError, follow, parse_path
+from sitegen.text.keys import plain_key
 
 EXPECTED: Final = (
     "expected",
@@ -95,11 +96,6 @@ def usual_key(members: Sequence[dict[str, Value]], names: Sequence[str]) -> str:
         for key in member:
             written.setdefault(plain_key(key), key)
     return next((written[plain] for name in names if (plain := plain_key(name)) in written), "")
-
-
-def plain_key(key: str) -> str:
-    """A key without letter case, ``_``, ``-`` and spaces."""
-    return key.casefold().replace("_", "").replace("-", "").replace(" ", "")
 
 
 def value_at_key(value: Value, path: str) -> Value:

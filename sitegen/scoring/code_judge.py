@@ -96,7 +96,7 @@ def opinion(subject: Subject, payload: bytes) -> CodeJudgement:
 def _code_judgement(result: Result, scope: tuple[Pattern, ...]) -> CodeJudgement:
     judged = [judgement for judgement in result.judgements if _is_within(judgement.path, scope)]
     counts = {attribute: stats.tally(judgements) for attribute, judgements in stats.by_attribute(judged).items()}
-    total = stats.total([Counts(), *counts.values()])
+    total = stats.total(counts.values())
     score = stats.mean(map(stats.f1, counts.values())).value
     wrong = [judgement for judgement in judged if judgement.outcome in ERROR_TYPES]
     right = [judgement for judgement in judged if judgement.outcome not in ERROR_TYPES]

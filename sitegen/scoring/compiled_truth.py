@@ -17,7 +17,7 @@ from sitegen.scoring.compare import Comparison, TruthError, comparison
 from sitegen.scoring.ground_truth import read_ground_truth
 from sitegen.scoring.paths import DOCUMENT, ValuePlace, follow, item_names, objects_of
 from sitegen.scoring.rules import FieldRules, ListRule, RuleSources, compile_rules
-from sitegen.scoring.scorer import File
+from sitegen.scoring.scorer import File, content_of
 
 MAX_DOCUMENTS: Final = 100_000
 """Documents of a ground truth: each has a score of its own in every scorecard of the history."""
@@ -161,9 +161,8 @@ class CompiledTruths:
 
     def compiled(self, file: File | None, sources: RuleSources) -> CompiledTruth:
         """Compile a ground truth file by the rules of these sources. Raises UnreadableError."""
-        if file is None or file.content is None:
-            raise UnreadableError((file.reason if file else "") or "the file is missing", "Add the ground truth.")
-        key = file.path.rpartition(".")[2], file.content, sources
+        content = content_of(file, "the file is missing", "Add the ground truth.")
+        key = file.path.rpartition(".")[2] if file else "", content, sources
         truth = self._truths.pop(key, None)
         if truth is None:
             truth = _compile(*key)

@@ -57,16 +57,14 @@ class FieldsScorer:
         try:
             truth = self._truths.compiled(inputs.ground_truth, sources)
         except UnreadableError as error:
-            message = f"The ground truth cannot be read: {error.message}"
-            broken = Finding(severity="error", message=message, fix=error.fix, line=error.line, about="ground_truth")
-            result = unscored_result(METRICS, (broken, *findings))
+            result = unscored_result(METRICS, (error.finding("The ground truth", about="ground_truth"), *findings))
             return result._replace(scorecard=result.scorecard._replace(convention=rules.mapping.convention))
         output = read_outputs(inputs.outputs, rules.mapping, expected=len(truth.documents), key=truth.key)
         return _FieldsScoring(rules, truth, output, findings).result()
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
         """From the counts of these documents; the mean over attributes is undefined: their attributes are unknown."""
-        return _field_metrics(stats.total([Counts(), *(document.counts for document in documents)]), documents, None)
+        return _field_metrics(stats.total(document.counts for document in documents), documents, None)
 
 
 def _field_metrics(

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sitegen.config import STRICT, GroundTruthFormat
 from sitegen.model.metrics import Convention
-from sitegen.model.problems import Finding
+from sitegen.model.problems import Finding, Parsed
 
 FieldType: TypeAlias = Literal["numeric", "integer", "string", "boolean", "date", "angle"]
 Algorithm: TypeAlias = Literal["greedy", "hungarian", "position"]
@@ -109,10 +109,6 @@ class Mapping:
     cases: CaseKeys = field(default_factory=CaseKeys)
 
 
-MappingRead: TypeAlias = tuple[Mapping, tuple[Finding, ...]]
-"""A mapping, and its errors."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlainMapping(Mapping):
     """A mapping that JSON can hold: it could not tell whether a null value was a text or a Decimal."""
@@ -127,7 +123,7 @@ class KeptMapping(NamedTuple):
     findings: tuple[Finding, ...]
 
 
-def kept_mapping(read: MappingRead) -> KeptMapping | None:
+def kept_mapping(read: Parsed[Mapping]) -> KeptMapping | None:
     """A mapping for the memo; None for the few mappings that JSON cannot hold."""
     mapping, findings = read
     plain = tuple(value for value in mapping.null_values if not isinstance(value, Decimal))
@@ -136,9 +132,9 @@ def kept_mapping(read: MappingRead) -> KeptMapping | None:
     return KeptMapping(PlainMapping(**{**_values_by_field(mapping), "null_values": plain}), findings)
 
 
-def mapping_read(stored: KeptMapping) -> MappingRead:
+def mapping_read(stored: KeptMapping) -> Parsed[Mapping]:
     """The inverse of ``kept_mapping``."""
-    return Mapping(**_values_by_field(stored.mapping)), stored.findings
+    return Parsed(Mapping(**_values_by_field(stored.mapping)), stored.findings)
 
 
 def _values_by_field(mapping: Mapping) -> dict[str, Any]:

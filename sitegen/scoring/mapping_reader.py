@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from sitegen.data_files.json_reader import read_json
 from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_yaml
-from sitegen.model.problems import Finding
+from sitegen.model.problems import Finding, Parsed
 from sitegen.scoring.mapping import (
     ArrayMapping,
     CaseKeys,
@@ -18,7 +18,6 @@ from sitegen.scoring.mapping import (
     FieldType,
     ListSettings,
     Mapping,
-    MappingRead,
     Tolerance,
 )
 from sitegen.scoring.settings import settings_finding
@@ -51,11 +50,11 @@ _CLASS_OF_KEY: Final[dict[str, tuple[type, int]]] = {
 Location: TypeAlias = tuple[str | int, ...]
 About: TypeAlias = Literal["mapping", "settings"]
 
-_REMEMBERED: Final[dict[tuple[bytes | None, str], MappingRead]] = {}
+_REMEMBERED: Final[dict[tuple[bytes | None, str], Parsed[Mapping]]] = {}
 """Mappings from the memo, by their sources: results of ``_read_and_validate``."""
 
 
-def read_mapping(content: bytes | None, settings: str) -> MappingRead:
+def read_mapping(content: bytes | None, settings: str) -> Parsed[Mapping]:
     """The mapping file, overridden key by key by the settings of the eval, and the errors of both. Never raises.
 
     An unknown key or a value of the wrong shape is left out; its finding names the line and the nearest possible key.
@@ -63,13 +62,13 @@ def read_mapping(content: bytes | None, settings: str) -> MappingRead:
     return _REMEMBERED.get((content, settings)) or _read_and_validate(content, settings)
 
 
-def remember(content: bytes | None, settings: str, read: MappingRead) -> None:
+def remember(content: bytes | None, settings: str, read: Parsed[Mapping]) -> None:
     """Add a mapping from the memo, so that its sources are not read again."""
     _REMEMBERED[content, settings] = read
 
 
 @lru_cache(maxsize=64)
-def _read_and_validate(content: bytes | None, settings: str) -> MappingRead:
+def _read_and_validate(content: bytes | None, settings: str) -> Parsed[Mapping]:
     findings: list[Finding] = []
     written, lines = _load(content, findings)
     try:
@@ -85,7 +84,7 @@ def _read_and_validate(content: bytes | None, settings: str) -> MappingRead:
     # Each is valid by itself, and both together may still be invalid, as when a number overrides an object.
     overlaid = _valid(_overlaid(of_file, of_settings), "settings", lines, findings)
     mapping: Mapping = _adapter().validate_python(overlaid) if overlaid else Mapping()
-    return mapping, tuple(findings)
+    return Parsed(mapping, tuple(findings))
 
 
 def _load(content: bytes | None, findings: list[Finding]) -> tuple[Any, dict[Location, int]]:

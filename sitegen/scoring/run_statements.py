@@ -36,7 +36,7 @@ def recorded_in(kind: str, path: str, content: bytes, settings: str) -> Recorded
 
 def _of_judge(path: str, content: bytes, settings: str) -> Recorded | None:
     """What the format of the judging tool has a place for; the rows of a table have none."""
-    if read_settings(settings).columns is not None:
+    if read_settings(settings).value is not None:
         return None
     try:
         run = read_results(path, content).run

@@ -5,6 +5,7 @@ from __future__ import annotations
 import decimal
 import re
 from decimal import Decimal
+from math import isfinite
 from typing import Any, Final, TypeAlias
 
 from sitegen.data_files.reading import FRACTIONS, INTEGERS, MAX_DIGITS, fraction
@@ -55,6 +56,17 @@ def coerced_number(text: str) -> Number | None:
 def _usable(literal: str) -> Number | None:
     number = (INTEGERS if literal.lstrip("-").isdigit() else FRACTIONS)[literal]
     return None if isinstance(number, Unusable) else number
+
+
+def as_float(value: Value) -> float | None:
+    """Return a finite number as a float, and None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | Decimal):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if isfinite(number) else None
 
 
 def spells(text: str, number: Number) -> bool:

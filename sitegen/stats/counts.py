@@ -61,7 +61,7 @@ def by_attribute(judgements: Iterable[Judgement], first: Iterable[str] = ()) -> 
 
 
 def total(counts: Iterable[Counts]) -> Counts:
-    """The sum of each count, from which pooled metrics are computed."""
+    """The sum of each count, from which pooled metrics are computed; of nothing all are 0."""
     columns = zip(*counts, strict=True)
     return Counts(*(sum(column) for column in columns))
 
@@ -237,7 +237,7 @@ class Averages(NamedTuple):
     def of(cls, counts: Sequence[Counts]) -> Averages:
         """The averages over the counts of each eval."""
         means = [mean(map(row.of, counts)) for row in RATIOS]
-        together = total([Counts(), *counts])
+        together = total(counts)
         return cls(
             macro=tuple(value for value, _ in means),
             left_out=tuple(number for _, number in means),

@@ -25,8 +25,8 @@ def key_path(location: Iterable[str | int]) -> str:
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """The known name to suggest for an unknown one; None if no known name is similar."""
-    by_spelling = {_bare(candidate): candidate for candidate in names}
-    matches = get_close_matches(_bare(name), by_spelling, 1, _CLOSE)
+    by_spelling = {plain_key(candidate): candidate for candidate in names}
+    matches = get_close_matches(plain_key(name), by_spelling, 1, _CLOSE)
     return by_spelling[matches[0]] if matches else None
 
 
@@ -37,9 +37,9 @@ def misspelt(name: str, names: Iterable[str]) -> str | None:
     in words of seven letters and more, two. In a word of at most four letters only a swap of two letters counts:
     ``names`` does not misspell ``name``.
     """
-    bare = _bare(name)
+    bare = plain_key(name)
     for candidate in names:
-        target = _bare(candidate)
+        target = plain_key(candidate)
         if bare == target:
             return candidate
         slips = _allowed(bare, target)
@@ -55,7 +55,8 @@ def _allowed(word: str, target: str) -> int:
     return 1 if sorted(word) == sorted(target) else 0
 
 
-def _bare(name: str) -> str:
+def plain_key(name: str) -> str:
+    """A key without letter case, ``_``, ``-`` and spaces."""
     return name.casefold().replace("-", "").replace("_", "").replace(" ", "")
 
 

@@ -16,6 +16,9 @@ _HIDDEN = re.compile(
 )
 """Control characters but for tab and line feed, marks that turn the direction of text, and halves of characters."""
 
+_DIGITS = re.compile(r"([0-9]{1,4000})")
+"""As many as Python reads as a number."""
+
 
 def visible(text: str) -> str:
     """The text with hidden characters replaced by pictures (``␀``) or by their names (``‹U+202E›``).
@@ -64,3 +67,8 @@ def _picture(match: re.Match[str]) -> str:
     if code < 0x20:
         return chr(0x2400 + code)
     return "␡" if code == 0x7F else f"‹U+{code:04X}›"
+
+
+def natural_order(name: str) -> tuple[tuple[int, str], ...]:
+    """A key that sorts names with the numbers in them by value: ``run-9`` before ``run-10``."""
+    return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in _DIGITS.split(name) if part)

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sitegen.config import EvalConfig
-from sitegen.configuring.paths import natural_order
 from sitegen.history.entry_rules import is_path, required_statements, runs_of
 from sitegen.history.globs import RunGlob
 from sitegen.history.layout import LONE, RESULTS, iteration_number
 from sitegen.kind_files import Kind, KindFiles, files_of
 from sitegen.model.recorded import states
 from sitegen.project_files import LARGEST_FILE, read_inside
+from sitegen.text.plain import natural_order
 
 
 class WorktreeEval(NamedTuple):

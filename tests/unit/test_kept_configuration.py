@@ -10,8 +10,8 @@ import pytest
 from sitegen.config import Manifest
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.repository import Repository
-from sitegen.model.problems import Finding
-from sitegen.scoring.mapping import Mapping, MappingRead, kept_mapping, mapping_read
+from sitegen.model.problems import Finding, Parsed
+from sitegen.scoring.mapping import Mapping, kept_mapping, mapping_read
 from sitegen.scoring.mapping_reader import read_mapping, remember
 from sitegen.stages.cached_kinds import MAPPINGS
 from sitegen.stages.configuration import read_manifest, read_site
@@ -63,14 +63,16 @@ def project(tmp_path: Path) -> GitRepo:
 @pytest.mark.parametrize(
     "read",
     [
-        (Mapping(), ()),
+        Parsed(Mapping()),
         read_mapping(MAPPING.encode(), '{"null_values":["N/A",-99],"tolerances":{"default":{"percent":0.50}}}'),
         read_mapping(b"tolerence: 1\nfields:\n  a: {percent: x}\n", "{}"),
-        (Mapping(ignore=("\ud800",)), ()),
-        (Mapping(ignore=("caf\N{LATIN SMALL LETTER E WITH ACUTE}",)), (Finding("error", "a", "b", 3, "mapping"),)),
+        Parsed(Mapping(ignore=("\ud800",))),
+        Parsed(
+            Mapping(ignore=("caf\N{LATIN SMALL LETTER E WITH ACUTE}",)), (Finding("error", "a", "b", 3, "mapping"),)
+        ),
     ],
 )
-def test_a_mapping_that_was_kept_is_the_mapping_that_was_read(read: MappingRead) -> None:
+def test_a_mapping_that_was_kept_is_the_mapping_that_was_read(read: Parsed[Mapping]) -> None:
     parts, kept = Kept(), kept_mapping(read)
     assert kept is not None
     MAPPINGS.keep(parts, "key", kept)
@@ -80,7 +82,7 @@ def test_a_mapping_that_was_kept_is_the_mapping_that_was_read(read: MappingRead)
 
 
 def test_a_mapping_that_json_cannot_hold_is_not_kept() -> None:
-    assert kept_mapping((Mapping(null_values=(Decimal("0.5"),)), ())) is None
+    assert kept_mapping(Parsed(Mapping(null_values=(Decimal("0.5"),)))) is None
 
 
 @pytest.mark.parametrize("body", [b"", b"{}", b'[{"coerce":7},[]]', b"\xff"])
@@ -91,7 +93,7 @@ def test_what_is_no_kept_mapping_is_read_again(body: bytes) -> None:
 
 
 def test_a_mapping_that_is_remembered_is_not_read() -> None:
-    said: MappingRead = (Mapping(coerce=True), ())
+    said = Parsed(Mapping(coerce=True))
     remember(b"of an earlier build", "{}", said)
     assert read_mapping(b"of an earlier build", "{}") is said
     assert read_mapping(b"coerce: false", "{}") == (Mapping(), ())

@@ -11,12 +11,24 @@ from sitegen.model.metrics import Counts
 from sitegen.model.scorecards import FieldScore
 from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion, Usage
 from sitegen.scoring.judged.formats import FORMATS, read_results
+from sitegen.scoring.judged.tables.settings import read_settings
 
 
 def test_a_line_of_a_judge_is_a_case_with_its_judges() -> None:
     line = b'{"id": "a", "score": 0.5, "evaluator_results": [{"name": "j", "details": {"metrics": {"n": {"tp": 1}}}}]}'
     judge = Opinion("j", None, counts=(FieldScore("n", Counts(tp=1)),), details={"metrics": {"n": {"tp": 1}}})
     assert read_results("results.jsonl", line) == JudgedResults((JudgedCase("a", Opinion("", 0.5), (judge,)),))
+
+
+def test_a_number_beyond_every_range_is_no_score_and_stops_no_file() -> None:
+    huge = b"9" * 390
+    results = read_results("results.jsonl", b'{"id": "a", "score": %b}\n{"id": "b", "score": 1}' % huge)
+    assert [(case.id, case.score) for case in results.cases] == [("a", None), ("b", 1.0)]
+    assert [finding.line for finding in results.findings] == [1]
+    settings = b'{"columns": {"id": "id", "score": "s"}, "range": [0, %b]}' % huge
+    assert [finding.message for finding in read_settings(settings.decode()).findings] == [
+        "'range' is no pair of numbers, the lower first"
+    ]
 
 
 def test_a_file_is_read_alike_wherever_it_lies_as_long_as_its_ending_stays() -> None:

@@ -15,8 +15,9 @@ from typing import Final, NamedTuple
 
 from sitegen.config import EvalConfig
 from sitegen.configuring.finders.searched_files import LARGEST_CASES, Search, SearchedFiles
-from sitegen.configuring.paths import folder_path, home_of, natural_order
+from sitegen.configuring.paths import folder_path, home_of
 from sitegen.kind_files import GROUND_TRUTHS, SCORED_FILES, Kind, files_of
+from sitegen.text.plain import natural_order
 
 _MOST_READ: Final = 100
 """The number of files whose content is examined."""

@@ -79,7 +79,7 @@ class HighlightsScorer:
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
         """Compute all metrics from the counts of these paragraphs."""
-        return _highlight_metrics(stats.total([Counts(), *(document.counts for document in documents)]))
+        return _highlight_metrics(stats.total(document.counts for document in documents))
 
 
 def _highlight_metrics(counts: Counts) -> tuple[Metric, ...]:
@@ -114,7 +114,7 @@ class _HighlightsScoring:
             documents.append(DocumentScore(paragraph.id, status, stats.tally(of_paragraph)))
             texts.append(marked_text(paragraph.id, paragraph.text or (actual.text if actual else ""), highlights))
             judgements += of_paragraph
-        counts = stats.total(document.counts for document in documents) if documents else Counts()
+        counts = stats.total(document.counts for document in documents)
         self._report_comparison()
         fields = self._fields(judgements)
         panels: list[Panel] = [NotePanel("note", text) for text in self._notes()]

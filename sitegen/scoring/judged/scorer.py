@@ -90,7 +90,7 @@ class JudgedScorer:
         score, pass_rate = (
             stats.mean(metrics.get(name) for metrics in by_case).value for name in ("score", "pass_rate")
         )
-        counts = stats.total([Counts(), *(document.counts for document in documents)])
+        counts = stats.total(document.counts for document in documents)
         return _judged_metrics(score, counts, pass_rate)
 
 
@@ -112,7 +112,7 @@ def _judged_result(cases: tuple[JudgedCase, ...], findings: list[Finding]) -> Re
         documents.append(
             DocumentScore(id=case.id, status="scored", counts=summed, metrics=metrics, rubric=_rubric_digest(case))
         )
-    pooled = stats.total([Counts(), *(document.counts for document in documents)])
+    pooled = stats.total(document.counts for document in documents)
     score_mean, without = stats.mean(case.score for case in cases)
     pass_rate = stats.mean(_share(case.passed) for case in cases).value
     calls = [case.call for case in cases]

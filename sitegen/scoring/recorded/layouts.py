@@ -18,7 +18,8 @@ from sitegen.data_files.reading import UnreadableError, text_of
 from sitegen.data_files.yaml_reader import read_yaml
 from sitegen.model.problems import Parsed
 from sitegen.model.values import Value
-from sitegen.scoring.recorded.numbers import RecordedNumber, as_float, joined_name, numbers_in
+from sitegen.scoring.recorded.numbers import RecordedNumber, joined_name, numbers_in
+from sitegen.scoring.values import as_float
 
 _SCRIPT: Final = re.compile(r"\s*(?:window\.)?[A-Za-z_$][\w$.]*\s*=\s*(?=[{\[])")
 """The assignment before the data of a ``data.js``."""

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
-from math import isfinite
 from typing import Final, NamedTuple
 
 from sitegen.model.values import Unusable, Value
+from sitegen.scoring.values import as_float
 
 LONGEST: Final = 200
 """Characters of a name. Numbers with longer names are left out."""
@@ -47,17 +47,6 @@ def numbers_in(value: Value, start: str = "") -> Iterator[RecordedNumber]:
 def joined_name(*names: str) -> str:
     """Join names into one path. Empty names are skipped."""
     return ".".join(name for name in names if name)
-
-
-def as_float(value: Value) -> float | None:
-    """Return a finite number as a float, and None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | Decimal):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if isfinite(number) else None
 
 
 def first_of_each_name(numbers: Iterable[RecordedNumber]) -> list[RecordedNumber]:

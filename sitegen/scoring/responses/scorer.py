@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Final
 
 from sitegen.data_files.reading import UnreadableError
-from sitegen.model.metrics import Counts, ErrorWords, Metric, Nouns
+from sitegen.model.metrics import ErrorWords, Metric, Nouns
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.problems import Finding, Severity
 from sitegen.model.scorecards import Answer, DocumentScore, FieldScore, Question, Result, Scorecard
@@ -66,7 +66,7 @@ class ResponsesScorer:
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
         """The accuracy of these variants. The other metrics cannot be computed from counts."""
-        counts = stats.total([Counts(), *(document.counts for document in documents)])
+        counts = stats.total(document.counts for document in documents)
         return response_metrics(stats.field_accuracy(counts), [])
 
 

@@ -33,11 +33,11 @@ def read_results(path: str, content: bytes, settings: str = "{}") -> JudgedResul
     *settings*: those of the eval, as canonical JSON; ``read_settings`` reports their faults. Raises UnreadableError.
     """
     ending, head = _ending(path), content[:HEAD]
-    stated = read_settings(settings)
-    if stated.columns is not None:
+    columns = read_settings(settings).value
+    if columns is not None:
         from sitegen.scoring.judged.tables.reader import read_table
 
-        return read_table(ending, content, stated.columns)
+        return read_table(ending, content, columns)
     if ending in _TABLES:
         presets = ", ".join(PRESETS)
         raise UnreadableError(

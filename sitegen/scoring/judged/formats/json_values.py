@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
-from decimal import Decimal
 from typing import Final
 
 from sitegen.model.values import Value
+from sitegen.scoring.values import as_float
 
 LONGEST: Final = 10_000
 """Characters of a text. Longer texts are cut."""
@@ -47,8 +46,8 @@ def members(value: Value) -> dict[str, Value]:
 
 def number(value: Value) -> float | None:
     """A number from 0 up, else None."""
-    size = float(value) if isinstance(value, int | Decimal) and not isinstance(value, bool) else math.nan
-    return size if 0 <= size < math.inf else None
+    size = as_float(value)
+    return size if size is not None and size >= 0 else None
 
 
 def whole(value: Value) -> int | None:

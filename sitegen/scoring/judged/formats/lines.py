@@ -7,7 +7,6 @@ identifies a line by the path of the eval, the test, the target and the number o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
 from typing import Final, NamedTuple
 
 from sitegen.data_files.json_reader import parse_json
@@ -227,9 +226,8 @@ def _unprefixed(summary: Value) -> Value:
 
 
 def _count(value: Value) -> int | None:
-    if isinstance(value, bool) or not isinstance(value, int | Decimal) or value < 0 or value != int(value):
-        return None
-    return int(value) if value < 10**9 else None
+    count = whole(value)
+    return count if count is not None and count < 10**9 else None
 
 
 def _grader_of_evaluator(evaluator: Mapping[str, Value]) -> Grader | None:

@@ -21,10 +21,10 @@ from sitegen.scoring.judged.case import Grader, JudgedCase, JudgedResults, Judge
 from sitegen.scoring.judged.formats.grades import Grade, Graded, grade_of, names_of_fields, opinions, passed
 from sitegen.scoring.judged.formats.json_values import items, lone_item, members, name_of, text, truth, written
 from sitegen.scoring.judged.formats.result_format import ResultFormat
+from sitegen.text.plain import natural_order
 from sitegen.text.values import as_json
 
 _BEGINNING = re.compile(rb'\s*\{\s*"spec"\s*:\s*\{')
-_DIGITS = re.compile(r"([0-9]{1,18})")
 _FIX: Final = "Let oaieval record the run again."
 
 MATCH: Final = "match"
@@ -81,7 +81,7 @@ class _OpenaiEvalsReader:
 
     def cases(self) -> tuple[JudgedCase, ...]:
         """Return a case for each sample, sorted by name: events are written as answers arrive."""
-        names = sorted(self.samples, key=_name_with_numbers)
+        names = sorted(self.samples, key=natural_order)
         graded = [self._graded_metrics(self.samples[name]) for name in names]
         fields = names_of_fields(graded)
         model = written(next(iter(items(self._spec.get("completion_fns"))), ""))
@@ -175,11 +175,6 @@ def _total_usage(calls: list[Usage]) -> Usage:
 def _sum_if_complete(numbers: list[int | None]) -> int | None:
     defined = [number for number in numbers if number is not None]
     return sum(defined) if defined and len(defined) == len(numbers) else None
-
-
-def _name_with_numbers(name: str) -> tuple[tuple[int, str], ...]:
-    """Sorts names by the numbers in them: ``dev.2`` before ``dev.10``."""
-    return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in _DIGITS.split(name) if part)
 
 
 OPENAI_EVALS: Final = ResultFormat(name="OpenAI evals", recognises=_is_openai_log, read=_read_events)

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from functools import lru_cache
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import Final
 
-from sitegen.model.problems import Finding
+from sitegen.model.problems import Finding, Parsed
 from sitegen.model.values import Value
 from sitegen.scoring.judged.tables.columns import EVERY, PARTS, ColumnMap, ScoreColumns
 from sitegen.scoring.judged.tables.presets import PRESETS
 from sitegen.scoring.settings import read_keys, settings_finding, unknown_key
+from sitegen.scoring.values import as_float
 
 KEYS: Final = ("columns", "preset", "list", "range")
 _KNOWN_PARTS: Final = (*PARTS, "scores")
 
 
-class TableSettings(NamedTuple):
-    """The settings of an eval. *columns* is None if its results are in a format that needs none."""
-
-    columns: ColumnMap | None
-    findings: tuple[Finding, ...]
-
-
 @lru_cache(maxsize=64)
-def read_settings(settings: str) -> TableSettings:
-    """Read the canonical JSON of the settings. Whatever is invalid is left out and reported. Never raises."""
+def read_settings(settings: str) -> Parsed[ColumnMap | None]:
+    """Read the canonical JSON of the settings. Whatever is invalid is left out and reported. Never raises.
+
+    There are no columns if the results of the eval are in a format that needs none.
+    """
     stated, unknown = read_keys(settings, KEYS, "setting")
     findings = [*unknown]
     columns, preset = stated.get("columns"), stated.get("preset")
@@ -49,7 +45,7 @@ def read_settings(settings: str) -> TableSettings:
             findings.append(settings_finding(message, "Write one such as [1, 5]."))
         else:
             column_map = column_map._replace(low=low_high[0], high=low_high[1])
-    return TableSettings(column_map, tuple(findings))
+    return Parsed(column_map, tuple(findings))
 
 
 def _overridden(
@@ -100,5 +96,5 @@ def _score_columns(value: Value) -> tuple[ScoreColumns, ...]:
 
 def _score_range(value: Value) -> tuple[float, float] | None:
     bounds = value if isinstance(value, list) else []
-    numbers = [float(bound) for bound in bounds if isinstance(bound, int | Decimal) and not isinstance(bound, bool)]
+    numbers = [number for bound in bounds if (number := as_float(bound)) is not None]
     return (numbers[0], numbers[1]) if len(numbers) == len(bounds) == 2 and numbers[0] < numbers[1] else None
