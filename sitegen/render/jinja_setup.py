@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -70,6 +70,20 @@ def make_environment(
                 bound_joins(compiled)
             return template
 
+    class DirectContext(jinja2.runtime.Context):
+        """Calls a function without asking what else it takes: none of ours takes the context."""
+
+        def call(
+            self,
+            function: Callable[..., Any],
+            /,
+            *arguments: Any,
+            _loop_vars: Any = None,
+            _block_vars: Any = None,
+            **more: Any,
+        ) -> Any:
+            return function(*arguments, **more)
+
     base: Any = sandbox() if own else jinja2.Environment
 
     class Environment(base):  # type: ignore[misc]  # which of the two is known only now
@@ -95,6 +109,7 @@ def make_environment(
     environment.template_class = EscapingTemplate
     if not own:  # ours ask for attributes that are there, and for items in brackets: a tenth of a report's time
         environment.getattr = getattr  # type: ignore[method-assign,assignment]
+        environment.context_class = DirectContext
     environment.policies["json.dumps_kwargs"] = {"sort_keys": True, "separators": (",", ":")}
     environment.filters.update(
         number=formats.number,
