@@ -7,11 +7,13 @@ its reader has installed, and nothing else. Nothing is searched before a manifes
 from __future__ import annotations
 
 from functools import cache
-from importlib import metadata
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sitegen.errors import ConfigurationError
 from sitegen.imports import ForbiddenModuleError, environment, importing, installed
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 KINDS: Final = "sitegen.kinds"
 METRICS: Final = "sitegen.metrics"
@@ -58,6 +60,8 @@ def extension(group: str, name: str) -> object:
 
 
 @cache
-def _entry_points(group: str) -> tuple[metadata.EntryPoint, ...]:
+def _entry_points(group: str) -> tuple[EntryPoint, ...]:
+    from importlib import metadata  # imports the whole of ``email``
+
     packages = metadata.distributions(path=[str(folder) for folder in environment()])
     return tuple(point for package in packages for point in package.entry_points if point.group == group)

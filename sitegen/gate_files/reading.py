@@ -23,7 +23,7 @@ from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import EvalInfo
 from sitegen.model.usage import Exchange, regraded
-from sitegen.scoring.kinds import SCORERS
+from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
 from sitegen.scoring.usage import all_specs
 from sitegen.text.plain import line
 
@@ -90,7 +90,7 @@ def _eval_check(gate_eval: GateEval) -> EvalCheck:
     if not _KIND.fullmatch(gate_eval.kind):
         raise ValueError("there is no such kind of eval")
     # A kind of an installed package may be missing on the machine that reads.
-    own = next((scorer for scorer in SCORERS if scorer.kind == gate_eval.kind), None)
+    own = scorer(gate_eval.kind) if gate_eval.kind in BUILTIN_KINDS else None
     nouns, specs = (own.nouns, own.metrics) if own else (Nouns(), ())
     compared, recorded = _gated_change(gate_eval, nouns), traits_of(gate_eval.kind).is_recorded
     return check_eval(

@@ -1,12 +1,14 @@
 """The scorers of all eval kinds, and the metrics that a series of scorecards has.
 
-A new kind is a module in this package and a line in ``SCORERS``, whose order is that of the Methods page. Kinds of
-installed packages are looked up when a manifest names them.
+A new kind is a module in this package and a line in ``BUILTIN_KINDS``, whose order is that of the Methods page. Its
+scorer is imported when an eval is of this kind. Kinds of installed packages are looked up when a manifest names them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib import import_module
 from itertools import chain
 from typing import Final
 
@@ -16,34 +18,36 @@ from sitegen.model.contents import CaseSides, Contents
 from sitegen.model.metrics import Metric, MetricSpec
 from sitegen.model.scorecards import Scorecard
 from sitegen.scoring.case_files import sides_of
-from sitegen.scoring.fields import FieldsScorer
-from sitegen.scoring.highlights.scorer import HighlightsScorer
-from sitegen.scoring.judged.scorer import JudgedScorer
 from sitegen.scoring.own import own_kind, own_specs
-from sitegen.scoring.recorded.scorer import NOTHING, RecordedScorer
-from sitegen.scoring.responses.scorer import ResponsesScorer
 from sitegen.scoring.run_statements import recorded_in
-from sitegen.scoring.scorer import Scorer
+from sitegen.scoring.scorer import NO_METRIC, Scorer
 from sitegen.scoring.usage import USAGE
 
-SCORERS: Final[tuple[Scorer, ...]] = (
-    FieldsScorer(),
-    HighlightsScorer(),
-    ResponsesScorer(),
-    JudgedScorer(),
-    RecordedScorer(),
-)
+BUILTIN_KINDS: Final = {
+    "fields": ("sitegen.scoring.fields", "FieldsScorer"),
+    "highlights": ("sitegen.scoring.highlights.scorer", "HighlightsScorer"),
+    "responses": ("sitegen.scoring.responses.scorer", "ResponsesScorer"),
+    "judged": ("sitegen.scoring.judged.scorer", "JudgedScorer"),
+    "recorded": ("sitegen.scoring.recorded.scorer", "RecordedScorer"),
+}
+"""Eval kind -> the module and the class of its scorer."""
 
 
 def scorer(kind: str) -> Scorer:
     """The scorer of a kind. Raises ConfigurationError if there is none."""
-    for builtin in SCORERS:
-        if builtin.kind == kind:
-            return builtin
+    if kind in BUILTIN_KINDS:
+        return _builtin_scorer(kind)
     if kind in names(KINDS):
         return own_kind(kind).scorer
-    kinds = ", ".join([*(builtin.kind for builtin in SCORERS), *names(KINDS)])
+    kinds = ", ".join([*BUILTIN_KINDS, *names(KINDS)])
     raise ConfigurationError(f"there is no eval kind {kind!r}", fix=f"Use one of: {kinds}.")
+
+
+@cache
+def _builtin_scorer(kind: str) -> Scorer:
+    module, name = BUILTIN_KINDS[kind]
+    builtin: Scorer = getattr(import_module(module), name)()
+    return builtin
 
 
 def specs_of(kind_scorer: Scorer, cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:
@@ -52,7 +56,7 @@ def specs_of(kind_scorer: Scorer, cards: Iterable[Scorecard]) -> tuple[MetricSpe
     The latter are ordered by their first appearance, each as the first scorecard with it describes it. So later
     scorecards add metrics and change none, and the page of an earlier point stays true. Never empty.
     """
-    return _distinct(kind_scorer.metrics, *(card.specs for card in cards)) or (NOTHING,)
+    return _distinct(kind_scorer.metrics, *(card.specs for card in cards)) or (NO_METRIC,)
 
 
 def series_specs(kind_scorer: Scorer, settings: Iterable[str], cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:

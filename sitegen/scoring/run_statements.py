@@ -14,8 +14,6 @@ from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding
 from sitegen.model.recorded import ORIGIN_KEYS, InstructionHash, Recorded, origin_in
 from sitegen.model.values import Value
-from sitegen.scoring.judged.formats import read_results
-from sitegen.scoring.judged.tables.settings import read_settings
 from sitegen.scoring.responses.texts import id_text
 
 _BESIDE: Final = ("metadata", "_metadata", "meta", "_meta", "run", "run_info", "provenance")
@@ -36,6 +34,9 @@ def recorded_in(kind: str, path: str, content: bytes, settings: str) -> Recorded
 
 def _of_judge(path: str, content: bytes, settings: str) -> Recorded | None:
     """What the format of the judging tool has a place for; the rows of a table have none."""
+    from sitegen.scoring.judged.formats import read_results  # many modules, which projects without such results spare
+    from sitegen.scoring.judged.tables.settings import read_settings
+
     if read_settings(settings).value is not None:
         return None
     try:

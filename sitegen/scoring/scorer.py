@@ -14,6 +14,8 @@ Embedder: TypeAlias = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 """Turns texts into one vector each, all of one length; the same text always into the same vector."""
 MAX_FINDINGS: Final = 100
 """Findings that a result keeps."""
+NO_METRIC: Final = MetricSpec("nothing", "Nothing recorded", "No file of this eval holds a number.", recorded=True)
+"""Stands for the metrics of a file without numbers, because a scorecard needs at least one."""
 
 
 class File(NamedTuple):

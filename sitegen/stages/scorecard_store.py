@@ -17,7 +17,7 @@ from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import EvalInfo, Series
 from sitegen.model.timeline import Blob, Edit, EvalHistory, Snapshot
 from sitegen.render.writer import digest
-from sitegen.scoring.judged.formats import installed_for
+from sitegen.scoring.judged.packages import installed_for
 from sitegen.scoring.kinds import in_order_of, scorer, series_specs
 from sitegen.scoring.own import own_versions
 from sitegen.scoring.usage import specs_with_usage

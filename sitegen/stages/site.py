@@ -14,6 +14,7 @@ from sitegen.pages import links
 from sitegen.pages.overview.focus import most_costly_patterns
 from sitegen.pages.placeholders import failed_page
 from sitegen.render.environment import Renderer
+from sitegen.render.writer import Writer
 from sitegen.scoring.own import installed_versions
 from sitegen.stages.commits import Commits
 from sitegen.stages.engine import Pool
@@ -31,10 +32,22 @@ from sitegen.text.plain import line
 OWNER: Final = "site"
 
 
+class _SiteFile(NamedTuple):
+    """A file that a site has once."""
+
+    path: str
+    content: bytes | None
+    """None: the file stands in the output folder, and is not made again."""
+    size: int
+    """In bytes."""
+    key: str = ""
+    """The digest of what it is made from; empty: that of its content."""
+
+
 class _RenderedFiles(NamedTuple):
     """The files that a site has once."""
 
-    files: tuple[RawFile, ...]
+    files: tuple[_SiteFile, ...]
     failures: tuple[Problem, ...]
     """One for each part that could not be made."""
 
@@ -54,15 +67,18 @@ def write_site(
     entries = write_search_log(timeline, evals, memo, site_files)
     renderer = timeline.context.renderer()
     pages = SitePages.of(timeline, evals, instructions, commits, memo, entries)
-    once = _render_once(renderer, pages, problems)
-    fitted = fit(timeline, evals, memo, site_files, pool, OWNER, sum(len(file.content) for file in once.files))
+    writer = site_files.writer(OWNER)
+    once = _render_once(renderer, pages, problems, writer)
+    fitted = fit(timeline, evals, memo, site_files, pool, OWNER, sum(file.size for file in once.files))
     failures += (*once.failures, *fitted.failures)
     if more := (*once.failures, *fitted.failures, *fitted.problems):
         problems += more  # the pages that list or count problems change
-        once = _render_once(renderer, pages, problems)
-    writer = site_files.writer(OWNER)
+        once = _render_once(renderer, pages, problems, writer)
     for file in once.files:
-        writer.write(OWNER, file.path, file.content)
+        if file.content is None:
+            writer.is_fresh(OWNER, file.path, file.key)
+        else:
+            writer.write(OWNER, file.path, file.content, file.key)
     site_files.record(OWNER, writer.files)
     counts = count_causes(causes_of(problems))
     return Site(
@@ -86,21 +102,30 @@ def write_site(
     )
 
 
-def _render_once(renderer: Renderer, site_pages: SitePages, problems: tuple[Problem, ...]) -> _RenderedFiles:
+def _render_once(
+    renderer: Renderer, site_pages: SitePages, problems: tuple[Problem, ...], writer: Writer
+) -> _RenderedFiles:
     """Render every page, or in its place one that explains the failure; and all other files, or none of them."""
-    files, failures, causes = list(renderer.assets()), [], causes_of(problems)
-    for path, make in site_pages.pages(problems, causes):
+    files, failures, causes = list(map(_site_file, renderer.assets())), [], causes_of(problems)
+    for path, make, key in site_pages.pages(problems, causes):
+        if key and (standing := writer.standing_row(path, key)):
+            files.append(_SiteFile(path, None, standing.size, key=key))
+            continue
         content = attempt(f"the page {path}", partial(_rendered, renderer, make))
         if isinstance(content, Problem):
             failures.append(content)
-            content = renderer.render(failed_page(path, content))
-        files.append(RawFile(path, content))
+            content, key = renderer.render(failed_page(path, content)), ""
+        files.append(_SiteFile(path, content, len(content), key=key))
     other_files = attempt("the files for machines and for search", lambda: tuple(site_pages.other_files(causes)))
     if isinstance(other_files, Problem):
         failures.append(other_files)
     else:
-        files += other_files
+        files += map(_site_file, other_files)
     return _RenderedFiles(files=tuple(files), failures=tuple(failures))
+
+
+def _site_file(file: RawFile) -> _SiteFile:
+    return _SiteFile(file.path, file.content, len(file.content))
 
 
 def _rendered(renderer: Renderer, make: Callable[[], Page]) -> bytes:

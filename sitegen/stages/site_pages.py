@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from heapq import merge
 from itertools import groupby, islice
-from typing import Final, NamedTuple, Self, TypeAlias
+from typing import Final, NamedTuple, Self
 
 from sitegen.analysis.causes import Cause, count_causes
 from sitegen.analysis.go_back import best_instructions
@@ -29,7 +29,8 @@ from sitegen.pages.problems import problems_page
 from sitegen.pages.regressions.page import regressions_page
 from sitegen.pages.suspect_truth import suspect_labels_page
 from sitegen.render.summary import summary_file
-from sitegen.scoring.kinds import SCORERS, scorer
+from sitegen.render.writer import digest
+from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
 from sitegen.scoring.own import own_specs
 from sitegen.stages.commits import Commits
 from sitegen.stages.evals import Evals
@@ -39,8 +40,14 @@ from sitegen.stages.timeline import Timeline, moved_edits
 LATEST_EDITS: Final = 6
 """Commits with edits of instructions that the overview lists."""
 
-PageMaker: TypeAlias = tuple[str, Callable[[], Page]]
-"""The address of a page, and the function that makes it."""
+
+class PageMaker(NamedTuple):
+    """A page, and the function that makes it."""
+
+    path: str
+    make: Callable[[], Page]
+    key: str = ""
+    """Digest of everything that a page shows which few commits change: one that stands is not made; empty: always."""
 
 
 class SitePages(NamedTuple):
@@ -115,6 +122,7 @@ class SitePages(NamedTuple):
         worktree = Worktree(self.commits.uncommitted) if has_worktree else None
         newest, mutes = self.commits.newest, timeline.config.regressions.mute
         infos = tuple(summary.info for summary in summaries)
+        added = _added_metrics(timeline, infos)
 
         def overview() -> Page:
             return overview_page(
@@ -122,8 +130,8 @@ class SitePages(NamedTuple):
             )
 
         return (
-            (links.overview(), overview),
-            (
+            PageMaker(links.overview(), overview),
+            PageMaker(
                 links.instructions(),
                 lambda: instructions_page(
                     instructions.files,
@@ -131,12 +139,18 @@ class SitePages(NamedTuple):
                     best_instructions(timeline.instructions, summaries, instructions.effects),
                 ),
             ),
-            (links.regressions(), lambda: regressions_page(summaries, mutes, moved_edits(timeline.instructions))),
-            (links.fields(), lambda: fields_page(summaries)),
-            (links.suspect_labels(), lambda: suspect_labels_page(summaries)),
-            (links.methods(), lambda: methods_page(_explained_metrics(timeline, infos))),
-            (links.problems(), lambda: problems_page(causes, infos, head, revision)),
-            (links.not_found(), lambda: not_found_page(timeline.context.site.base_url)),
+            PageMaker(
+                links.regressions(), lambda: regressions_page(summaries, mutes, moved_edits(timeline.instructions))
+            ),
+            PageMaker(links.fields(), lambda: fields_page(summaries)),
+            PageMaker(links.suspect_labels(), lambda: suspect_labels_page(summaries)),
+            PageMaker(
+                links.methods(),
+                lambda: methods_page((*_builtin_metrics(), *added)),
+                digest(timeline.context.templates, repr(added)),
+            ),
+            PageMaker(links.problems(), lambda: problems_page(causes, infos, head, revision)),
+            PageMaker(links.not_found(), lambda: not_found_page(timeline.context.site.base_url)),
         )
 
     def other_files(self, causes: tuple[Cause, ...]) -> Iterator[RawFile]:
@@ -163,12 +177,18 @@ class SitePages(NamedTuple):
         yield NO_JEKYLL
 
 
-def _explained_metrics(timeline: Timeline, evals: tuple[EvalInfo, ...]) -> tuple[KindMetrics, ...]:
-    """Every built-in kind, then the kinds and metrics of installed packages that this site has."""
-    installed = sorted({info.kind for info in evals} - {ours.kind for ours in SCORERS})
-    kinds = (KindMetrics(kind.kind, kind.metrics) for kind in (*SCORERS, *map(scorer, installed)) if kind.metrics)
-    own = (KindMetrics(info.kind, own_specs(timeline.manifest.entry(info.id).settings)) for info in evals)
-    return (*kinds, *dict.fromkeys(added for added in own if added.metrics))
+def _builtin_metrics() -> Iterator[KindMetrics]:
+    return (KindMetrics(kind, metrics) for kind in BUILTIN_KINDS if (metrics := scorer(kind).metrics))
+
+
+def _added_metrics(timeline: Timeline, evals: tuple[EvalInfo, ...]) -> tuple[KindMetrics, ...]:
+    """The kinds and metrics of installed packages that this site has."""
+    kinds = map(scorer, sorted({info.kind for info in evals}.difference(BUILTIN_KINDS)))
+    groups = [
+        *(KindMetrics(kind.kind, kind.metrics) for kind in kinds),
+        *(KindMetrics(info.kind, own_specs(timeline.manifest.entry(info.id).settings)) for info in evals),
+    ]
+    return tuple(dict.fromkeys(group for group in groups if group.metrics))
 
 
 def _edits_by_commit(timeline: Timeline, instructions: WrittenInstructions) -> Iterator[EditEffects]:

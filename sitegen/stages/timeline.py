@@ -31,7 +31,7 @@ from sitegen.project import Project
 from sitegen.render.environment import bytecode_folder, template_folders
 from sitegen.render.writer import digest
 from sitegen.scoring.case_files import kind_of_case_file
-from sitegen.scoring.judged.formats import installed_for
+from sitegen.scoring.judged.packages import installed_for
 from sitegen.scoring.kinds import CONTENTS, scorer
 from sitegen.scoring.own import installed_versions
 from sitegen.scoring.redaction import redaction

@@ -14,7 +14,7 @@ from sitegen.history.process import share_processes
 from sitegen.history.worktree import work_tree_paths
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
-from sitegen.scoring.kinds import SCORERS
+from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
 from sitegen.scoring.mapping_use import UnusedEntry
 from sitegen.scoring.redaction import fits_any
 from sitegen.scoring.usage import all_specs
@@ -138,7 +138,9 @@ def _unknown_metrics(timeline: Timeline, layout: Layout, summaries: Mapping[str,
                     eval_id=entry.id,
                 )
     gate = timeline.config.gate
-    metrics = [spec.name for spec in all_specs([spec for built_in in SCORERS for spec in built_in.metrics])]
+    if not (gate.evals or gate.metrics):
+        return
+    metrics = [spec.name for spec in all_specs([spec for kind in BUILTIN_KINDS for spec in scorer(kind).metrics])]
     metrics += [name for summary in summaries.values() for name in summary.metrics]
     limits = [("eval", name, list(summaries)) for name in gate.evals]
     limits += [("metric", name, metrics) for name in gate.metrics]

@@ -9,7 +9,7 @@ import pytest
 
 from sitegen.kind_files import KIND_FILES
 from sitegen.model.kinds import KIND_TRAITS, KindTraits, traits_of
-from sitegen.scoring.kinds import SCORERS
+from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
 
 PACKAGE = Path(__file__).parents[2] / "sitegen"
 
@@ -175,7 +175,7 @@ def test_the_model_needs_nothing_but_the_standard_library():
 
 
 def test_each_kind_of_ours_says_what_it_is_like_and_an_installed_one_has_the_defaults():
-    kinds = [scorer.kind for scorer in SCORERS]
+    kinds = [scorer(kind).kind for kind in BUILTIN_KINDS]
     assert list(KIND_TRAITS) == kinds == [files.kind for files in KIND_FILES]
     assert traits_of("an installed one") == traits_of(None) == KindTraits()
 

@@ -22,7 +22,7 @@ from sitegen.model.deltas import DeltaParts, MetricDelta, Overlap
 from sitegen.model.gate import GatedChange, GateReport, InstructionChange, MetricLimits
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import EvalInfo, VariantSpread
-from sitegen.scoring.kinds import SCORERS, scorer
+from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
 from tests.gitrepo import GitRepo
 from tests.sites import run
 
@@ -112,7 +112,7 @@ def test_a_report_links_nothing_shows_no_picture_and_calls_nobody(name):
     assert re.findall(r"[@#](?!\u2060)|GH-\d|://|www\.", prose, re.IGNORECASE) == []
 
 
-@pytest.mark.parametrize("kind", [each.kind for each in SCORERS if each.metrics])
+@pytest.mark.parametrize("kind", [kind for kind in BUILTIN_KINDS if scorer(kind).metrics])
 def test_what_a_kind_calls_its_metrics_is_taken_from_sitegen_and_not_from_the_document(kind):
     specs = scorer(kind).metrics
     metrics = [check_metric(spec, MetricLimits(), 0.5, 0.4, MetricDelta(spec.name, -0.1, None)) for spec in specs]

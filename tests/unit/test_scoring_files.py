@@ -11,7 +11,7 @@ from sitegen.data_files.yaml_reader import read_yaml
 from sitegen.errors import ConfigurationError
 from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding
-from sitegen.scoring.kinds import SCORERS, scorer
+from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
 from sitegen.scoring.paths import follow, parse_path
 from sitegen.scoring.scorer import File, ScoringInputs
 
@@ -19,7 +19,7 @@ TRUTH = File("ground_truth.json", b'{"a": 1, "b": 2, "c": null}')
 
 
 def test_a_kind_is_found_by_its_word_and_an_unknown_one_names_those_there_are() -> None:
-    assert [each.kind for each in SCORERS] == ["fields", "highlights", "responses", "judged", "recorded"]
+    assert [scorer(kind).kind for kind in BUILTIN_KINDS] == ["fields", "highlights", "responses", "judged", "recorded"]
     with pytest.raises(ConfigurationError) as caught:
         scorer("feilds")
     fix = "Use one of: fields, highlights, responses, judged, recorded."

@@ -13,7 +13,7 @@ from sitegen.scoring.recorded.directions import headline_rank, is_count, is_meas
 from sitegen.scoring.recorded.layouts import read_numbers
 from sitegen.scoring.recorded.numbers import RecordedNumber, first_of_each_name
 from sitegen.scoring.recorded.settings import RecordedSettings, matches_a_glob, read_recorded_settings
-from sitegen.scoring.scorer import ScoringInputs, bounded_findings, content_of
+from sitegen.scoring.scorer import NO_METRIC, ScoringInputs, bounded_findings, content_of
 from sitegen.text.plain import line
 from sitegen.text.values import COUNT
 
@@ -22,9 +22,6 @@ MOST: Final = 50
 
 RUN: Final = "run"
 """The id of the single document. It is always the same, so that any two runs are comparable."""
-
-NOTHING: Final = MetricSpec("nothing", "Nothing recorded", "No file of this eval holds a number.", recorded=True)
-"""Stands for the metrics of a file without numbers, because a scorecard needs at least one."""
 
 _LABEL: Final = 60
 
@@ -139,7 +136,7 @@ def _recorded_result(followed: Sequence[_FollowedNumber], findings: Sequence[Fin
     card = Scorecard(
         status=status,
         counts=Counts(),
-        metrics=metrics or (Metric(NOTHING.name, None),),
+        metrics=metrics or (Metric(NO_METRIC.name, None),),
         documents=(DocumentScore(RUN, status, Counts()),),
         fields=(),
         findings=bounded_findings(findings),

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from fnmatch import fnmatchcase
-from importlib.util import find_spec
-from posixpath import splitext
 from typing import Final
 
 from sitegen.data_files.reading import UnreadableError
@@ -16,7 +12,8 @@ from sitegen.scoring.judged.formats.lines import LINES
 from sitegen.scoring.judged.formats.lm_eval import LM_EVAL
 from sitegen.scoring.judged.formats.openai_evals import OPENAI_EVALS
 from sitegen.scoring.judged.formats.promptfoo import PROMPTFOO
-from sitegen.scoring.judged.formats.result_format import HEAD, PACKAGES, ResultFormat
+from sitegen.scoring.judged.formats.result_format import HEAD, ResultFormat
+from sitegen.scoring.judged.packages import ending
 from sitegen.scoring.judged.tables.presets import PRESETS
 from sitegen.scoring.judged.tables.settings import read_settings
 
@@ -32,33 +29,16 @@ def read_results(path: str, content: bytes, settings: str = "{}") -> JudgedResul
 
     *settings*: those of the eval, as canonical JSON; ``read_settings`` reports their faults. Raises UnreadableError.
     """
-    ending, head = _ending(path), content[:HEAD]
+    suffix, head = ending(path), content[:HEAD]
     columns = read_settings(settings).value
     if columns is not None:
         from sitegen.scoring.judged.tables.reader import read_table
 
-        return read_table(ending, content, columns)
-    if ending in _TABLES:
+        return read_table(suffix, content, columns)
+    if suffix in _TABLES:
         presets = ", ".join(PRESETS)
         raise UnreadableError(
             "it is a table, and no setting says what its columns mean",
             f"Write `settings: {{preset: ...}}` (one of {presets}) or `settings: {{columns: {{...}}}}`.",
         )
-    return next(form for form in FORMATS if form.recognises(ending, head)).read(content)
-
-
-def installed_for(paths: Iterable[str]) -> str:
-    """Name the installed packages without which some files could not be read. Empty for most files.
-
-    Scorecards of these files are stored by these names as well. A path may be a glob.
-    """
-    patterns = {_ending(path) for path in paths}
-    return " ".join(
-        package
-        for ending, package in PACKAGES.items()
-        if any(fnmatchcase(ending, pattern) for pattern in patterns) and find_spec(package)
-    )
-
-
-def _ending(path: str) -> str:
-    return splitext(path)[1][1:].lower()
+    return next(form for form in FORMATS if form.recognises(suffix, head)).read(content)

@@ -13,7 +13,7 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 from sitegen.data_files.json_reader import read_json
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.values import Value
-from sitegen.scoring.judged.formats.result_format import PACKAGES
+from sitegen.scoring.judged.packages import PACKAGES
 
 MOST_BYTES: Final = 20_000_000
 """Of one unpacked file."""

@@ -10,9 +10,6 @@ from sitegen.scoring.judged.case import JudgedResults
 HEAD: Final = 4096
 """Bytes at the beginning of a file that ``recognises`` is called with."""
 
-PACKAGES: Final = {"eval": "zstandard", "parquet": "pyarrow"}
-"""The optional package that unpacks files, by the ending of their names."""
-
 
 class ResultFormat(NamedTuple):
     """A format of results. Its files are read from their bytes alone, without clock, disk or network."""

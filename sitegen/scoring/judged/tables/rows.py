@@ -12,7 +12,7 @@ from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
 from sitegen.scoring.judged.formats.json_values import items, members
-from sitegen.scoring.judged.formats.result_format import PACKAGES
+from sitegen.scoring.judged.packages import PACKAGES
 from sitegen.scoring.judged.tables.columns import value_at
 
 MOST_ROWS: Final = 100_000
