@@ -14,12 +14,13 @@ from sitegen.commands.history import history_lines
 from sitegen.model.metrics import Counts
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point
-from sitegen.model.timeline import Blob, Cause
-from sitegen.pages.trend.page import TrendView, trend_page
+from sitegen.model.timeline import Blob, Cause, Edit
+from sitegen.pages.trend.page import TrendView, edited_before_outputs, trend_page
 from sitegen.pages.trend.trend_chart import trend
 from sitegen.pages.trend.trend_rows import iterations
 from tests import pages_sample as sample
 
+AT = sample.commit(5)
 CARD = Scorecard("scored", Counts(), (), (), ())
 
 
@@ -112,3 +113,13 @@ def test_trend_and_terminal_name_what_an_output_is_a_copy_of():
     lines = history_lines(series)
     assert lines[-2:] == ["    same output as iteration-002", "3 iterations, 2 outputs"]
     assert sum("same output" in line for line in lines) == 1
+
+
+def test_an_edit_stands_beside_the_output_that_it_first_made_and_not_beside_a_copy_of_its_commit():
+    edit = Edit(commit=AT, path="read.md", status="modified", old=None, new=None)
+    points = [point._replace(snapshot=point.snapshot._replace(commit=AT)) for point in series_of("a", "a", "a", "b")]
+    points[1] = points[1]._replace(edits=(edit,))
+    assert edited_before_outputs(points) == [(), (), (), ("read.md",)]
+    assert edited_before_outputs(points[:3]) == [(), (), ("read.md",)]
+    elsewhere = [*points[:3], points[3]._replace(snapshot=points[3].snapshot._replace(commit=sample.commit(9)))]
+    assert edited_before_outputs(elsewhere) == [(), (), ("read.md",), ()]

@@ -221,6 +221,7 @@ def _trend_points(
     series: Series, drawn: tuple[MetricSpec, ...], variants: tuple[str, ...], models: tuple[str, ...]
 ) -> tuple[TrendPoint, ...]:
     points: list[TrendPoint] = []
+    edited = edited_before_outputs(series.points)
     before: Point | None = None
     for point in series.points:
         at, card = point.snapshot, point.scorecard
@@ -241,7 +242,7 @@ def _trend_points(
                 deleted=at.deleted,
                 values=tuple([metrics.get(spec.name) for spec in series.specs]),
                 errors=errors_by_type(card.counts),
-                edited=tuple(dict.fromkeys(edit.path for edit in point.edits)),
+                edited=edited[len(points)],
                 variants=tuple(of_variants.get(name, {}).get(series.specs[0].name) for name in variants or models),
                 changes=changes(drawn, series.info.nouns, before, point) if before else (),
                 flipped=flipped(point.flips) if point.flips else None,
@@ -256,6 +257,25 @@ def _trend_points(
         )
         before = point
     return tuple(points)
+
+
+def edited_before_outputs(points: Sequence[Point]) -> list[tuple[str, ...]]:
+    """For each point the paths of the instructions that were edited before it.
+
+    The output of a copy was there before the edit, so the edit stands beside the next point of the same commit that is
+    no copy; beside the last copy of the commit if there is none.
+    """
+    edited: list[tuple[str, ...]] = []
+    waiting: dict[str, None] = {}
+    for place, point in enumerate(points):
+        waiting |= dict.fromkeys(edit.path for edit in point.edits)
+        later = points[place + 1] if place + 1 < len(points) else None
+        if point.is_copy and later and later.snapshot.commit == point.snapshot.commit:
+            edited.append(())
+        else:
+            edited.append(tuple(waiting))
+            waiting = {}
+    return edited
 
 
 def _best_values(points: Sequence[Point], spec: MetricSpec) -> tuple[float | None, ...]:

@@ -30,7 +30,7 @@ class TrendPoint(NamedTuple):
     errors: tuple[int, ...]
     """In the order of ``ERROR_TYPES``."""
     edited: tuple[str, ...]
-    """Paths of the instruction files that were edited since the point before."""
+    """Paths of the instruction files that were edited before its output was made, since the output before."""
     variants: tuple[float | None, ...] = ()
     """The headline of each variant that is drawn."""
     changes: tuple[DisplayedChange, ...] = ()
