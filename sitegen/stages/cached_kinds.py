@@ -192,8 +192,9 @@ KINDS: Final[tuple[CachedKind[Any], ...]] = (
 def forget_earlier_walk(memo: Memo, evals: Collection[str], instruction_files: Collection[str]) -> None:
     """Forget the values of an earlier walk through history, and those of evals and files that no longer exist.
 
-    Called when history was read from its root. Nothing else is ever deleted: any other outdated value was stored with
-    a digest of other inputs, and the next value replaces it.
+    Called when history was read from its root. Beside these, only values that live until the end of a build are
+    deleted, by the stage that reads them last. Any other outdated value was stored with a digest of other inputs, and
+    the next value replaces it.
     """
     owners = {"eval": evals, "instruction file": instruction_files}
     for kind in KINDS:
