@@ -14,7 +14,7 @@ from sitegen.history.repository import Repository
 from sitegen.history.timeline import Advanced, advance
 from sitegen.model.recorded import Recorded
 from sitegen.model.timeline import Snapshot
-from sitegen.scoring import run_statements
+from sitegen.scoring.judged import formats
 from sitegen.scoring.kinds import CONTENTS
 from sitegen.scoring.run_statements import recorded_in
 from tests.gitrepo import GitRepo, MemoryParts
@@ -184,7 +184,7 @@ def test_a_fault_at_one_output_is_told_and_ends_nothing(tmp_path: Path, monkeypa
     def fault(path: str, content: bytes) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(run_statements, "read_results", fault)
+    monkeypatch.setattr(formats, "read_results", fault)
     repo = GitRepo(tmp_path / "repo")
     repo.commit({"evals/shop/output.json": "{}"})
     advanced = walk(repo, JUDGED)
