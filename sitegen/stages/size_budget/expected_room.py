@@ -17,7 +17,7 @@ from sitegen.pages.links import is_source_picture
 from sitegen.stages.size_budget.thinning import SHORT, first_full, report_files
 from sitegen.stages.timeline import Timeline
 
-COMMIT_PAGE: Final = 7_000
+COMMIT_PAGE: Final = 16_000
 """Estimated bytes of the page of a commit."""
 EDIT_PAGE: Final = 24_000
 """Estimated bytes of the page of an edit of instructions."""
