@@ -29,8 +29,8 @@ from sitegen.text.quotes import SearchedText
 
 LARGEST: Final = 5_000_000
 """Bytes of a file of a source that is read."""
-_TEXTS: Final = 10_000_000
-"""Characters of all texts that one page searches."""
+_TEXTS: Final = 2_000_000
+"""Characters of all texts that one page searches, for up to 2,000 values: the bound on the time of a hostile output."""
 _PICTURES: Final = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 _LISTED: Final = 10
 """Files that cannot be shown which are problems of their own."""
