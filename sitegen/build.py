@@ -93,6 +93,6 @@ def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progr
         instructions = write_instructions(timeline, evals, memo, site_files, pool, progress.step)
 
         progress.stage("Writing commits and the site", 0)
-        commits = write_commits(timeline, evals, memo, site_files, pool)
+        commits = write_commits(timeline, evals, instructions.effects, memo, site_files, pool)
         site = write_site(timeline, evals, instructions, commits, memo, site_files, pool)
     return site_files.close(site, timeline.head.sha, complete=timeline.update.complete)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+from typing import Any
 
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.metrics import ErrorNumbers, MetricSpec
 from sitegen.model.series import Effect, EvalInfo, Headline
 from sitegen.model.site import SiteInfo
 from sitegen.model.timeline import Blob, CommitRecord, Edit, EditStatus, InstructionHistory, StartedSnapshot
-from sitegen.pages.commit.page import EvalMove
+from sitegen.pages.commit.page import CommitPageInputs, EvalMove
 from sitegen.pages.commit.touched import Touched
 
 SITE = SiteInfo("seed-packets", "0.1.0", repository_url="https://example.org/garden/seed-packets")
@@ -158,13 +159,13 @@ def headline(position: int, f1: float | None, slug: str | None = None) -> Headli
     )
 
 
-def effect(name: str, before: float | None, after: float | None) -> Effect:
-    """None: no output on that side."""
+def effect(name: str, before: float | None, after: float) -> Effect:
+    """``before``: None without an output before."""
     return Effect(
         name,
         name.replace("-", " ").capitalize(),
         None if before is None else headline(4, before),
-        None if after is None else headline(6, after),
+        headline(6, after),
         SPECS,
     )
 
@@ -174,12 +175,10 @@ EFFECTS = (
     effect("herbs", 0.91, 0.8987),
     effect("flowers", 0.7, 0.7),
     effect("grasses", None, 0.655),
-    effect("bulbs", 0.5, None),
     effect("trees", 0.8801, 0.8804),
 )
 MANY_EFFECTS = tuple(
-    effect(f"shelf-{n:02}", 0.5 + n / 200, None if n % 3 == 0 else 0.5 + n / 200 + ((n * 7) % 11 - 5) / 100)
-    for n in range(50)
+    effect(f"shelf-{n:02}", 0.5 + n / 200, 0.5 + n / 200 + ((n * 7) % 11 - 5) / 100) for n in range(50)
 )
 
 BODY = """Forty runs over the winter's packets, and two corrections of the ground truth.
@@ -236,3 +235,14 @@ RECORD = CommitRecord(
 )
 EDIT_TOUCHED = (Touched(ChangedPath(PATH, oid(V2), oid(V3)), "instruction"),)
 EDIT_RECORD = CommitRecord(FILE.edits[2].commit, (EDIT_TOUCHED[0].change,), 0, (), (PATH,))
+
+
+def inputs(**changes: Any) -> CommitPageInputs:
+    """What the page of a commit with outputs is made from, with these fields changed."""
+    fields = {"record": RECORD, "moves": MOVES, "changed": TOUCHED, "files": FILES, "names": NAMES}
+    return CommitPageInputs(**{**fields, **changes})
+
+
+def edit_inputs(**changes: Any) -> CommitPageInputs:
+    """What the page of a commit that edits instructions and has no output is made from."""
+    return inputs(**{"record": EDIT_RECORD, "moves": (), "changed": EDIT_TOUCHED, **changes})

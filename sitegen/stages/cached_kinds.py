@@ -22,6 +22,7 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import EvalSummary
 from sitegen.model.suspect_truth import Correction
 from sitegen.pages.commit.effects import CommitEffect
+from sitegen.pages.commit.page import CommitPageInputs
 from sitegen.pages.commits import ListedCommit
 from sitegen.pages.data.search import SearchEntry
 from sitegen.pages.report.tree_source import PagePicture
@@ -154,6 +155,9 @@ COUNTED_EDITS: Final = CachedKind(
 NEWEST_COMMIT: Final = CachedKind(name="newest commit", type=str, until="walk")
 """Id of the newest commit that has a page, to which the page of the next one links."""
 
+COMMITS_WITHOUT_OUTPUT: Final = CachedKind(name="commit without output", type=CommitPageInputs, until="walk")
+"""A commit that edits instructions and has no output, by its position: later outputs show the effects of its edits."""
+
 SEARCH_TAIL: Final = CachedKind(name="search tail", type=SearchTail, until="walk")
 COMMIT_LIST_TAIL: Final = CachedKind(name="commit list tail", type=CommitListTail, until="walk")
 BUILT_HEAD: Final = CachedKind(name="built head", type=str, until="inputs")
@@ -181,6 +185,7 @@ KINDS: Final[tuple[CachedKind[Any], ...]] = (
     EDIT_OUTCOMES,
     COUNTED_EDITS,
     NEWEST_COMMIT,
+    COMMITS_WITHOUT_OUTPUT,
     SEARCH_TAIL,
     COMMIT_LIST_TAIL,
     BUILT_HEAD,

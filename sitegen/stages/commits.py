@@ -1,15 +1,20 @@
-"""Fourth stage: writes the page of every new commit that changed a file that sitegen reads."""
+"""Fourth stage: writes the page of every new commit that changed a file that sitegen reads.
+
+The page of a commit without any output shows the effects of its edits. It is written again when new outputs change
+these.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import Final, NamedTuple
 
 from sitegen.analysis.cached import within
 from sitegen.analysis.copies import first_of_each_output
+from sitegen.analysis.effects import EffectIndex
 from sitegen.analysis.memo import Memo, PageRow
 from sitegen.history.fold_state import encode
 from sitegen.history.globs import literal_prefixes
@@ -20,18 +25,19 @@ from sitegen.model.series import EvalSummary, Headline
 from sitegen.model.timeline import Cause, CommitRecord, Edit, EvalHistory
 from sitegen.pages import links
 from sitegen.pages.commit import touched
-from sitegen.pages.commit.page import CommitView, EvalMove, commit_page
+from sitegen.pages.commit.page import CommitPageInputs, CommitView, EvalMove, commit_page
 from sitegen.pages.commit.touched import Touched
 from sitegen.pages.commits import ListedCommit, listed_commit
 from sitegen.pages.edit.page import RenderedPatch, draw_edit
 from sitegen.pages.instruction.file_history import apart_since, thickens
 from sitegen.render.environment import Renderer
 from sitegen.render.writer import WrittenFiles, digest
-from sitegen.stages.cached_kinds import COMMIT_EFFECTS, NEWEST_COMMIT
+from sitegen.stages.cached_kinds import COMMIT_EFFECTS, COMMITS_WITHOUT_OUTPUT, NEWEST_COMMIT
 from sitegen.stages.commit_list import CommitList
 from sitegen.stages.engine import Pool
 from sitegen.stages.evals import Evals
 from sitegen.stages.failures import attempt, write_in_its_place
+from sitegen.stages.instructions import edit_effects, touched_positions
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.timeline import Timeline
 from sitegen.stages.worker_context import WorkerContext
@@ -59,20 +65,6 @@ class Commits(NamedTuple):
     """One for each commit whose page could not be made, oldest first."""
 
 
-class CommitPageInputs(NamedTuple):
-    """Everything that the page of one commit is made from."""
-
-    record: CommitRecord
-    moves: tuple[EvalMove, ...]
-    changed: tuple[Touched, ...]
-    files: dict[str, str]
-    names: dict[str, str]
-    earlier: str | None
-    thickened: tuple[str, ...] = ()
-    edits: tuple[Edit, ...] = ()
-    """The edits of instruction files whose text changed, which the page shows as diffs."""
-
-
 class CommitsTask(NamedTuple):
     """Several commits whose pages one process writes."""
 
@@ -96,18 +88,22 @@ class CommitsDone(NamedTuple):
     """One for each commit whose page could not be made."""
 
 
-def write_commits(timeline: Timeline, evals: Evals, memo: Memo, site_files: SiteFiles, pool: Pool) -> Commits:
-    """Write the pages of the new commits, which never change afterwards, and the list of all commits."""
+def write_commits(
+    timeline: Timeline, evals: Evals, effects: EffectIndex, memo: Memo, site_files: SiteFiles, pool: Pool
+) -> Commits:
+    """Write the pages of the new commits and of older ones whose edits have other effects now, and the list of all."""
     update = timeline.update
     newest = NEWEST_COMMIT.get(memo)
     uncommitted: CommitView | None = None
     failures: list[Problem] = []
     standing = {row.path: row for row in site_files.standing_files(OWNER)} if update.complete else {}
-    tasks = _commit_tasks(timeline, _page_inputs(timeline, evals, memo, newest), standing)
+    new = {record.commit.sha for record in update.records}
+    inputs = chain(_inputs_again(timeline, effects, memo), _page_inputs(timeline, evals, effects, memo, newest))
+    tasks = _commit_tasks(timeline, inputs, standing)
     commit_list = CommitList(timeline, memo, site_files)
     for _, done in pool.map(write_commit_pages, tasks):
         site_files.record(OWNER, done.files, whole=update.complete)
-        commit_list.add(done.rows)
+        commit_list.add([row for row in done.rows if row.sha in new])
         uncommitted = done.uncommitted or uncommitted
         failures += done.failures
     commit_list.finish()
@@ -130,7 +126,17 @@ def _commit_tasks(
         )
 
 
-def _page_inputs(timeline: Timeline, evals: Evals, memo: Memo, newest: str | None) -> Iterator[CommitPageInputs]:
+def _inputs_again(timeline: Timeline, effects: EffectIndex, memo: Memo) -> Iterator[CommitPageInputs]:
+    """The older commits without any output whose edits have other effects now, oldest first."""
+    new = {record.commit.position for record in timeline.update.records}
+    for position in sorted(touched_positions(timeline, effects) - new):
+        if inputs := COMMITS_WITHOUT_OUTPUT.get(memo, str(position)):
+            yield inputs._replace(effects=edit_effects(memo, effects, position))
+
+
+def _page_inputs(
+    timeline: Timeline, evals: Evals, effects: EffectIndex, memo: Memo, newest: str | None
+) -> Iterator[CommitPageInputs]:
     """The new commits, oldest first. ``newest``: id of the one before them that has a page."""
     update = timeline.update
     layout = Layout(timeline.config, timeline.manifest, Watched())
@@ -156,7 +162,7 @@ def _page_inputs(timeline: Timeline, evals: Evals, memo: Memo, newest: str | Non
         changed = touched.sort_out(record.changes, layout, names_now)
         names = _names_of_evals(changed, summaries, record.commit.position)
         thickened = tuple(path for path in files if (path, sha) in thick)
-        yield CommitPageInputs(
+        inputs = CommitPageInputs(
             record=record,
             moves=moves,
             changed=changed,
@@ -166,6 +172,10 @@ def _page_inputs(timeline: Timeline, evals: Evals, memo: Memo, newest: str | Non
             thickened=thickened,
             edits=tuple(edit for edit, _ in edits.values() if edit.old and edit.new and edit.old.oid != edit.new.oid),
         )
+        if edits and not moves:
+            COMMITS_WITHOUT_OUTPUT.keep(memo, str(record.commit.position), inputs)
+            inputs = inputs._replace(effects=edit_effects(memo, effects, record.commit.position))
+        yield inputs
         newest = sha
 
 
@@ -258,16 +268,7 @@ def _rendered_commit(
     fresh: bool,
 ) -> tuple[CommitView, bytes | None]:
     """What the page of a commit shows, and its bytes unless they stand in the folder already."""
-    page = commit_page(
-        inputs.record,
-        inputs.moves,
-        inputs.changed,
-        inputs.files,
-        inputs.names,
-        inputs.earlier,
-        inputs.thickened,
-        {} if fresh else patches(inputs.edits),
-    )
+    page = commit_page(inputs, {} if fresh else patches(inputs.edits))
     assert isinstance(page.view, CommitView)
     return page.view, None if fresh else renderer.render(page)
 

@@ -61,7 +61,7 @@ def write_instructions(
 ) -> WrittenInstructions:
     """Write the pages of the files that were edited, or of whose edits new outputs show the effects."""
     effects = index_effects(timeline, evals)
-    positions = _touched_positions(timeline, effects)
+    positions = touched_positions(timeline, effects)
     touched = [file for file in timeline.instructions if _is_touched(timeline, evals, effects, file, positions)]
     touched.sort(key=lambda file: len(file.edits), reverse=True)  # the longest tasks start first
     apart = apart_since(timeline.instructions)
@@ -117,7 +117,7 @@ def _write_failed(timeline: Timeline, site_files: SiteFiles, file: InstructionHi
     site_files.record(owner(file.path), writer.files)
 
 
-def _touched_positions(timeline: Timeline, effects: EffectIndex) -> frozenset[int]:
+def touched_positions(timeline: Timeline, effects: EffectIndex) -> frozenset[int]:
     """Positions of the edits whose effects new points changed; of all edits if history was read from its root."""
     if timeline.update.complete:
         return frozenset(effects.positions())
@@ -152,7 +152,7 @@ def _task(
     return InstructionTask(
         context=timeline.context,
         history=file,
-        effects=tuple(_effects(memo, effects, edit.commit.position, file.path) for edit in file.edits),
+        effects=tuple(edit_effects(memo, effects, edit.commit.position, file.path) for edit in file.edits),
         counted=tuple(counted.get(_contents(edit, timeline.context)) for edit in file.edits),
         pages=site_files.standing_files(owner(file.path)),
         peaks=effects.peaks(file.path),
@@ -161,8 +161,8 @@ def _task(
     )
 
 
-def _effects(memo: Memo, index: EffectIndex, position: int, path: str) -> tuple[Effect, ...]:
-    """The effects of one edit, with the flipped fields and whether the change is more than chance."""
+def edit_effects(memo: Memo, index: EffectIndex, position: int, path: str | None = None) -> tuple[Effect, ...]:
+    """As ``EffectIndex.effects_of``, with the flipped fields and whether the change is more than chance."""
     return tuple(
         _with_outcome(effect, EDIT_OUTCOMES.get(memo, within(effect.eval_id, position)))
         for effect in index.effects_of(position, path)

@@ -65,8 +65,8 @@ def pages() -> list[Page]:
             ]
         )
     )
-    found.append(commit_page(sample.RECORD, sample.MOVES, sample.TOUCHED, sample.FILES, sample.NAMES))
-    found.append(commit_page(sample.EDIT_RECORD, (), sample.EDIT_TOUCHED, sample.FILES, sample.NAMES))
+    found.append(commit_page(sample.inputs()))
+    found.append(commit_page(sample.edit_inputs(effects=sample.EFFECTS)))
     return found
 
 

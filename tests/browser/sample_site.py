@@ -19,7 +19,7 @@ from sitegen.model.site import Page, RawFile
 from sitegen.model.timeline import CommitRecord, InstructionHistory
 from sitegen.pages.changes import Flipped
 from sitegen.pages.commit.effects import commit_effect
-from sitegen.pages.commit.page import CommitView, EvalMove, commit_page
+from sitegen.pages.commit.page import CommitPageInputs, CommitView, EvalMove, commit_page
 from sitegen.pages.compare.page import compare_page
 from sitegen.pages.data import exports, search
 from sitegen.pages.data.feed import feed_file
@@ -94,7 +94,7 @@ def _uncommitted(series: Series) -> Iterator[Page]:
     ends = sample.headline(before), (sample.headline(after),)
     move = EvalMove(series.info, series.specs[:3], *ends, ("outputs",), found)
     record = CommitRecord(sample.commit(121)._replace(sha=WORKTREE), (), 2, (), ())
-    view = commit_page(record, (move,), (), {}, {}).view
+    view = commit_page(CommitPageInputs(record=record, moves=(move,), changed=(), files={}, names={})).view
     assert isinstance(view, CommitView)
     head, counts = sample.commit(120), COUNTS
     for name, uncommitted in (("edited", view), ("unedited", None)):

@@ -16,7 +16,8 @@ from sitegen.pages.commit.page import (
     commit_page,
 )
 from sitegen.pages.commit.touched import OutputChanges, PathChange, Touched, outputs
-from sitegen.pages.edit.effects import FlippedField
+from sitegen.pages.edit import effect_rows
+from sitegen.pages.edit.effects import FlippedField, effects_view
 from sitegen.pages.edit.page import draw_edit
 from tests import pages_sample as points
 from tests import pages_sample_diffs as sample
@@ -35,13 +36,13 @@ BROUGHT = CommitEffect(
 
 
 def view_of(moves: tuple[EvalMove, ...] = sample.MOVES) -> CommitView:
-    view = commit_page(sample.RECORD, moves, sample.TOUCHED, sample.FILES, sample.NAMES).view
+    view = commit_page(sample.inputs(moves=moves)).view
     assert isinstance(view, CommitView)
     return view
 
 
 def html_of(site: SiteInfo = sample.SITE) -> str:
-    page = commit_page(sample.RECORD, sample.MOVES, sample.TOUCHED, sample.FILES, sample.NAMES)
+    page = commit_page(sample.inputs())
     return renderer_of(site).render(page).decode()
 
 
@@ -60,7 +61,7 @@ def test_what_changed_is_grouped_and_iterations_are_counted():
 
 def test_other_files_are_named_as_far_as_the_record_holds_them_and_the_rest_is_counted():
     record = sample.RECORD._replace(others=(ChangedPath("src/<b>.py", None, "1"),))
-    page = commit_page(record, (), sample.TOUCHED, sample.FILES, sample.NAMES)
+    page = commit_page(sample.inputs(record=record, moves=()))
     assert isinstance(page.view, CommitView)
     assert (page.view.others, page.view.more_others) == ((PathChange("src/<b>.py", "added"),), 2)
     html = renderer_of(sample.SITE).render(page).decode()
@@ -119,7 +120,7 @@ def test_edits_of_earlier_commits_stand_once_with_the_evals_that_they_may_have_t
     assert view_of((first, second, again)).earlier_edits == (LinkedEdit(new, ()),)
     first = first._replace(effect=BROUGHT._replace(edits=(new, old)))
     assert view_of((first, second)).earlier_edits == (LinkedEdit(new, ()), LinkedEdit(old, ("Vegetables",)))
-    page = commit_page(sample.RECORD, (first, second), sample.TOUCHED, sample.FILES, sample.NAMES)
+    page = commit_page(sample.inputs(moves=(first, second)))
     html = renderer_of(sample.SITE).render(page).decode()
     assert f'<a href="../commits/{"a" * 12}.html">Trim</a>' in html
     assert "1 file; for Vegetables</span>" in " ".join(html.split())
@@ -141,10 +142,16 @@ def test_points_beyond_the_bound_are_counted_not_listed():
     assert (len(row.points), row.total) == (MOST_POINTS, MOST_POINTS + 7)
 
 
-def test_a_commit_that_only_edits_instructions_says_that_its_effect_comes_later():
-    page = commit_page(sample.EDIT_RECORD, (), sample.EDIT_TOUCHED, sample.FILES, sample.NAMES)
+def test_a_commit_that_only_edits_instructions_shows_how_evals_changed_with_its_edits():
+    page = commit_page(sample.edit_inputs(effects=sample.EFFECTS))
+    assert isinstance(page.view, CommitView)
+    assert (page.view.effects, page.view.moves) == (effects_view(sample.EFFECTS), ())
     html = renderer_of(sample.SITE).render(page).decode()
-    assert "How the evals changed with the outputs made after it stands on the page of" in " ".join(html.split())
+    assert "Last output before this edit, against the last one before the next edit" in html
+    assert str(effect_rows.effects(page.view.effects.rows, "../")) in html
+
+    html = renderer_of(sample.SITE).render(commit_page(sample.edit_inputs())).decode()
+    assert "has an output made between this edit and the next one" in html
 
 
 def test_the_message_is_plain_text_and_the_commit_links_to_the_repository():
@@ -163,13 +170,13 @@ def test_only_a_web_address_becomes_a_link():
 
 def test_the_uncommitted_state_links_to_no_repository():
     record = sample.RECORD._replace(commit=sample.RECORD.commit._replace(sha=WORKTREE))
-    page = commit_page(record, sample.MOVES, sample.TOUCHED, sample.FILES, sample.NAMES)
+    page = commit_page(sample.inputs(record=record))
     assert b"In the repository" not in renderer_of(sample.SITE).render(page)
 
 
 def test_a_long_message_is_cut():
     record = sample.RECORD._replace(commit=sample.RECORD.commit._replace(subject="", body="x" * 20_000))
-    view = commit_page(record, (), (), {}, {}).view
+    view = commit_page(sample.inputs(record=record, moves=(), files={})).view
     assert isinstance(view, CommitView)
     assert (view.subject, view.body) == ("(no subject)", "x" * 10_000 + " … (10,000 more characters)")
 
@@ -178,7 +185,7 @@ def test_an_eval_without_a_page_is_named_and_not_linked():
     changed = (
         Touched(ChangedPath("evals/gone/results/iteration-001/extracted.json", None, "1"), "output", "gone", "x"),
     )
-    page = commit_page(sample.EDIT_RECORD, (), changed, sample.FILES, {})
+    page = commit_page(sample.edit_inputs(changed=changed, names={}))
     html = renderer_of(sample.SITE).render(page).decode()
     assert "<span>gone</span>" in html
     assert "evals/gone/" not in html
@@ -188,7 +195,7 @@ def test_a_move_says_why_the_number_moved_and_what_flipped():
     move = sample.MOVES[1]._replace(effect=BROUGHT)
     row = view_of((move,)).moves[0]
     assert [one.change for one in row.row.moves] == [-0.02, None, 0.01]
-    page = commit_page(sample.RECORD, (move,), sample.TOUCHED, sample.FILES, sample.NAMES)
+    page = commit_page(sample.inputs(moves=(move,)))
     html = renderer_of(sample.SITE).render(page).decode()
     assert '<p class="by">Outputs −0.030, ground truth +0.010; over 3 common documents.</p>' in html
     assert '<p class="by">1 error appeared and 0 went with documents or expected values.</p>' in html
@@ -203,7 +210,7 @@ def test_a_commit_shows_its_diffs_and_links_their_passages_with_the_fields_that_
     flips = BROUGHT._replace(fields=(FlippedField("price", 3, 0), FlippedField("variety", 0, 2)))
     move = sample.MOVES[1]._replace(effect=flips)
     drawn = draw_edit(sample.FILE.edits[1], sample.patch_of(sample.V1, sample.V2), with_passages=False)
-    page = commit_page(sample.RECORD, (move,), sample.TOUCHED, sample.FILES, sample.NAMES, patches={sample.PATH: drawn})
+    page = commit_page(sample.inputs(moves=(move,)), {sample.PATH: drawn})
     html = renderer_of(sample.SITE).render(page).decode()
     assert '<td class="pg"><a href="#p2">2</a>' in html
     assert '<tr class="hk" id="p2">' in html
@@ -214,14 +221,14 @@ def test_a_commit_shows_its_diffs_and_links_their_passages_with_the_fields_that_
 def test_a_change_that_may_be_chance_leads_to_how_it_can_be_a_step():
     assert BROUGHT.verdict is not None
     unsure = BROUGHT._replace(verdict=BROUGHT.verdict._replace(decision="cannot tell", why="interval holds zero"))
-    page = commit_page(sample.RECORD, (sample.MOVES[1]._replace(effect=unsure),), (), {}, {})
+    page = commit_page(sample.inputs(moves=(sample.MOVES[1]._replace(effect=unsure),)))
     html = renderer_of(sample.SITE).render(page).decode()
     assert '<a href="../methods.html#steps-verdict">why what may be chance can still be a step</a>' in html
 
 
 def test_a_commit_that_only_scores_again_is_not_judged_for_chance():
     move = sample.MOVES[1]._replace(effect=BROUGHT._replace(verdict=None))
-    page = commit_page(sample.RECORD, (move,), sample.TOUCHED, sample.FILES, sample.NAMES)
+    page = commit_page(sample.inputs(moves=(move,)))
     html = renderer_of(sample.SITE).render(page).decode()
     assert '<span class="pill">same output</span><div class="by">new output, ground truth changed</div>' in html
     assert view_of((move, sample.MOVES[2]._replace(effect=BROUGHT))).effects.counts == (

@@ -29,7 +29,7 @@ def view(page: Page) -> CommitsView:
 
 
 def test_a_row_says_what_a_commit_changed_and_how_evals_changed_with_it():
-    of_commit = commit_page(sample.RECORD, sample.MOVES, sample.TOUCHED, sample.FILES, sample.NAMES).view
+    of_commit = commit_page(sample.inputs()).view
     assert isinstance(of_commit, CommitView)
     commit = sample.RECORD.commit
     assert listed_commit(commit, of_commit) == ListedCommit(

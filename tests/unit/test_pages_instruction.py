@@ -34,7 +34,7 @@ def view_of(file: InstructionHistory, records: tuple[EditRecord, ...], text: byt
 
 def test_versions_stand_newest_first_with_size_and_effects():
     view = view_of(sample.FILE, RECORDS, sample.V3.encode())
-    assert [(row.lines, len(row.effects.rows)) for row in view.rows] == [(36, 0), (37, 5), (38, 33)]
+    assert [(row.lines, len(row.effects.rows)) for row in view.rows] == [(36, 0), (37, 5), (38, 50)]
     assert view.lines == (38, 37, 36)
     assert view.text
     assert view.text.stats == TextStats(36, 104, "1.1.0")
@@ -57,7 +57,7 @@ def test_an_edit_says_how_many_evals_got_better_or_worse_and_which_changed_most(
     up, down = alone.index(">Vegetables</a> "), alone.index(">Herbs</a> ")
     assert up < down
     assert alone.endswith("0.011</span></span></div>")
-    assert "and 29 more</div>" in html
+    assert "and 45 more</div>" in html
     assert outcome(effects_view(()), "") == '<span class="subtle">no output around it</span>'
 
 

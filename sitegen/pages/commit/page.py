@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from sitegen.analysis.best import best_so_far
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.series import EvalInfo, Headline
+from sitegen.model.series import Effect, EvalInfo, Headline
 from sitegen.model.site import Page
-from sitegen.model.timeline import Cause, CommitRecord
+from sitegen.model.timeline import Cause, CommitRecord, Edit
 from sitegen.pages import links
 from sitegen.pages.change_text import origin
 from sitegen.pages.commit import touched
 from sitegen.pages.commit.effects import CommitEffect, EarlierEdit
 from sitegen.pages.commit.touched import OutputChanges, PathChange, Touched
-from sitegen.pages.edit.effects import ONLY_RECORDED, EffectRow, EffectsView, Grade, Move, by_grade, defined, moved
+from sitegen.pages.edit.effects import (
+    ONLY_RECORDED,
+    EffectRow,
+    EffectsView,
+    Grade,
+    Move,
+    by_grade,
+    defined,
+    effects_view,
+    moved,
+)
 from sitegen.pages.edit.page import RenderedPatch
 from sitegen.pages.edit.passages import FlippedFields, Passage, fields_and_passages
 from sitegen.pages.labels import CAUSES, reason
@@ -43,6 +53,29 @@ class EvalMove(NamedTuple):
     """For each of these points the label of the first one with the same output; None if it is the first itself."""
     outputs: int = 1
     """Number of different outputs of these points."""
+
+
+class CommitPageInputs(NamedTuple):
+    """Everything that the page of one commit is made from."""
+
+    record: CommitRecord
+    """The commit and what it changed."""
+    moves: tuple[EvalMove, ...]
+    """The evals that have points of the commit."""
+    changed: tuple[Touched, ...]
+    """``record.changes`` with the role of each path."""
+    files: dict[str, str]
+    """Path in ``record.edits`` -> last path of the file, which names its page."""
+    names: dict[str, str]
+    """Id -> name of the evals that the site has a page for."""
+    earlier: str | None = None
+    """Id of the newest earlier commit that has a page."""
+    thickened: tuple[str, ...] = ()
+    """Paths of agents' definitions that it changed although instructions have files of their own."""
+    edits: tuple[Edit, ...] = ()
+    """The edits of instruction files whose text changed, which the page shows as diffs."""
+    effects: tuple[Effect, ...] = ()
+    """How evals changed with the edits of a commit that has no points itself."""
 
 
 class MoveRow(NamedTuple):
@@ -94,8 +127,9 @@ class CommitView(NamedTuple):
     subject: str
     body: str
     moves: tuple[MoveRow, ...]
-    """In the order of ``effects.rows``."""
+    """The evals that have points of the commit, in the order of ``effects.rows``."""
     effects: EffectsView
+    """Across the commit; of a commit without points, across its edits."""
     fields: FlippedFields
     instructions: tuple[InstructionEdit, ...]
     earlier_edits: tuple[LinkedEdit, ...]
@@ -114,51 +148,31 @@ class CommitView(NamedTuple):
         return sum(edit.patch is not None for edit in self.instructions)
 
 
-def commit_page(
-    record: CommitRecord,
-    moves: Sequence[EvalMove],
-    changed: Sequence[Touched],
-    files: Mapping[str, str],
-    names: Mapping[str, str],
-    earlier: str | None = None,
-    thickened: Collection[str] = (),
-    patches: Mapping[str, RenderedPatch] | None = None,
-) -> Page:
-    """The page of a commit.
-
-    Args:
-        record: the commit and what it changed.
-        moves: the evals that have points of the commit.
-        changed: ``record.changes`` with the role of each path.
-        files: path in ``record.edits`` -> last path of the file, which names its page.
-        names: id -> name of the evals that the site has a page for.
-        earlier: id of the newest earlier commit that has a page.
-        thickened: paths of agents' definitions that it changed although instructions have files of their own.
-        patches: path in ``record.edits`` -> the diff of that file, as far as the page shows it.
-
-    """
-    by_eval = {move.row.eval_id: move for move in map(_move_row, moves)}
-    ordered = by_grade(move.row for move in by_eval.values())
-    rows = tuple(by_eval[row.eval_id] for row in ordered)
+def commit_page(inputs: CommitPageInputs, patches: Mapping[str, RenderedPatch] | None = None) -> Page:
+    """The page of a commit. ``patches``: path in ``record.edits`` -> the diff of that file, as far as it is shown."""
+    record, changed, files, names = inputs.record, inputs.changed, inputs.files, inputs.names
+    by_eval = {move.row.eval_id: move for move in map(_move_row, inputs.moves)}
+    effects = EffectsView(by_grade(move.row for move in by_eval.values())) if by_eval else effects_view(inputs.effects)
+    rows = tuple(by_eval[row.eval_id] for row in effects.rows) if by_eval else ()
     drawn = {path: patch for path, patch in (patches or {}).items() if path in files}
-    flips = fields_and_passages(ordered, {path: patch.hunks for path, patch in drawn.items()})
+    flips = fields_and_passages(effects.rows, {path: patch.hunks for path, patch in drawn.items()})
     passages = dict(zip(drawn, flips.passages, strict=True))
     edits = {item.change.path: item for item in changed if item.role == "instruction"}
     view = CommitView(
         nav="commits",
         commit=record.commit,
-        earlier=earlier,
+        earlier=inputs.earlier,
         subject=line(record.commit.subject, 300) or "(no subject)",
         body=cut(visible(record.commit.body.strip()), 10_000),
         moves=rows,
-        effects=EffectsView(ordered),
+        effects=effects,
         fields=flips,
         instructions=tuple(
             InstructionEdit(
                 path=line(path),
                 file=files[path],
                 how=touched.how(edits[path].change) if path in edits else "modified",
-                thickens=path in thickened,
+                thickens=path in inputs.thickened,
                 patch=drawn.get(path),
                 passages=passages.get(path, ()),
             )

@@ -103,8 +103,6 @@ class EffectsView(NamedTuple):
 
     rows: tuple[EffectRow, ...]
     """By grade, then by the size of the change."""
-    silent: tuple[str, ...] = ()
-    """Names of evals without any output between this edit and the next."""
 
     @property
     def counts(self) -> tuple[GradeCount, ...]:
@@ -130,11 +128,7 @@ def grade_counts(grades: Iterable[Grade]) -> tuple[GradeCount, ...]:
 
 def effects_view(effects: Iterable[Effect]) -> EffectsView:
     """The effects of an edit."""
-    effects = tuple(effects)
-    rows = [_effect_row(effect) for effect in effects if effect.after is not None]
-    return EffectsView(
-        rows=by_grade(rows), silent=tuple(line(effect.name, 80) for effect in effects if effect.after is None)
-    )
+    return EffectsView(by_grade(_effect_row(effect) for effect in effects if effect.after is not None))
 
 
 def by_grade(rows: Iterable[EffectRow]) -> tuple[EffectRow, ...]:
