@@ -316,7 +316,8 @@ class _EvalJob:
             self._writer.write(self._owner, page.path, content)
         write_thinned(self._writer, self._renderer, self._owner, series, self._page_keys, short)
         write_fields(self._writer, self._renderer, self._owner, series, self._page_keys)
-        write_series(self._writer, self._owner, series, settled, self._page_keys, cache)
+        patterns = record.summary.patterns
+        write_series(self._writer, self._owner, series, patterns, settled, self._page_keys, cache)
         for sha, effect in effects_of_commits(series, self._inputs, first_new, self._cards.__getitem__):
             COMMIT_EFFECTS.keep(cache, within(eval_id, sha), effect)
         return EvalDone(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sitegen.analysis.cached import CacheStore
 from sitegen.analysis.series import Derived
+from sitegen.model.error_summaries import PatternSummary
 from sitegen.model.series import Series
 from sitegen.model.timeline import EvalHistory
 from sitegen.pages import links
@@ -23,14 +24,21 @@ def settled_points(store: CacheStore, history: EvalHistory, page_keys: Sequence[
 
 
 def write_series(
-    writer: Writer, owner: str, series: Series, settled: SettledPoints, page_keys: Sequence[str], store: CacheStore
+    writer: Writer,
+    owner: str,
+    series: Series,
+    patterns: Sequence[PatternSummary],
+    settled: SettledPoints,
+    page_keys: Sequence[str],
+    store: CacheStore,
 ) -> None:
     """Write the data files of a series, and cache its points except the newest for the next build.
 
-    ``settled``: the cached points, whose part of the files is copied from the output folder.
+    ``patterns``: of the newest output. ``settled``: the cached points, whose part of the files is copied from the
+    output folder.
     """
     data = series_data(series, max(0, len(series.points) - 1), _standing(writer, series, settled))
-    files = series_files(series, data)
+    files = series_files(series, data, patterns)
     for file in files:
         writer.write(owner, file.path, file.content)
     if len(series.points) < 2:

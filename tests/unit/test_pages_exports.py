@@ -25,9 +25,12 @@ def _series(size: int = 60) -> tuple[Series, Any, list[dict[str, str]]]:
     return series, json.loads(files[0].content), list(csv.DictReader(io.StringIO(files[1].content.decode())))
 
 
+ROUNDING = PatternSummary("rounding", 3, 9, 1, since="", all_since=False, value=0.5, without=0.75)
+ROUNDING_DATA = {"name": "rounding", "errors": 3, "of": 9, "fields": 1, "since": None, "headline_without": 0.75}
+
+
 def test_the_index_lists_what_the_site_holds():
-    cut = PatternSummary("rounding", 3, 9, 1, since="", all_since=False, value=0.5, without=0.75)
-    file = index_file("a" * 40, "main", ("b", "a"), ("prompts/x.md",), 3, {"a": (cut,)})
+    file = index_file("a" * 40, "main", ("b", "a"), ("prompts/x.md",), 3, {"a": (ROUNDING,)})
     assert file.path == "data/index.json"
     assert json.loads(file.content) == {
         "schema": "sitegen/index/1",
@@ -36,11 +39,7 @@ def test_the_index_lists_what_the_site_holds():
         "evals": ["b", "a"],
         "instructions": ["prompts/x.md"],
         "problems": 3,
-        "error_patterns": {
-            "a": [
-                {"name": "rounding", "errors": 3, "of": 9, "fields": 1, "since": None, "headline_without": 0.75},
-            ]
-        },
+        "error_patterns": {"a": [ROUNDING_DATA]},
     }
 
 
@@ -187,11 +186,17 @@ def test_instructions_of_a_point_are_what_changed_since_the_point_before():
 
 def test_files_that_go_on_from_some_point_are_those_that_begin_anew():
     series = sample.series(5)
-    whole = series_files(series)
+    whole = series_files(series, patterns=(ROUNDING,))
     for points in range(6):
         start = series_data(series._replace(points=series.points[:points]), points)
-        assert series_files(series, start) == whole
+        assert series_files(series, start, (ROUNDING,)) == whole
     assert series_files(series._replace(points=()))[0].content.endswith(b'"points":[]}\n')
+
+
+def test_the_series_ends_with_the_error_patterns_of_its_newest_output():
+    series = sample.series(2)
+    body = json.loads(series_files(series, patterns=(ROUNDING,)).json.content)
+    assert body == {**json.loads(series_files(series).json.content), "error_patterns": [ROUNDING_DATA]}
 
 
 def test_the_table_is_the_same_as_the_series():

@@ -62,20 +62,23 @@ def index_file(
         "evals": list(evals),
         "instructions": list(instructions),
         "problems": problems,
-        "error_patterns": {eval_id: list(map(_pattern_data, of_eval)) for eval_id, of_eval in patterns.items()},
+        "error_patterns": {eval_id: _patterns_data(of_eval) for eval_id, of_eval in patterns.items()},
     }
     return RawFile(links.index_data(), to_json_bytes(body, indent=None))
 
 
-def _pattern_data(pattern: PatternSummary) -> ErrorPatternData:
-    return {
-        "name": pattern.name,
-        "errors": pattern.errors,
-        "of": pattern.total,
-        "fields": pattern.fields,
-        "since": pattern.since or None,
-        "headline_without": pattern.without,
-    }
+def _patterns_data(patterns: Iterable[PatternSummary]) -> list[ErrorPatternData]:
+    return [
+        {
+            "name": pattern.name,
+            "errors": pattern.errors,
+            "of": pattern.total,
+            "fields": pattern.fields,
+            "since": pattern.since or None,
+            "headline_without": pattern.without,
+        }
+        for pattern in patterns
+    ]
 
 
 class SeriesData(NamedTuple):
@@ -108,11 +111,21 @@ class SeriesFiles(NamedTuple):
     csv: RawFile
 
 
-def series_files(series: Series, start: SeriesData | None = None) -> SeriesFiles:
-    """The data files of an eval. ``start``: up to some point, if that is known."""
+def series_files(
+    series: Series, start: SeriesData | None = None, patterns: Sequence[PatternSummary] | None = None
+) -> SeriesFiles:
+    """The data files of an eval.
+
+    ``start``: up to some point, if that is known. ``patterns``: of the newest output; None if they were not looked for.
+    """
     data = series_data(series, len(series.points), start)
+    end = (
+        b""
+        if patterns is None
+        else b',"error_patterns":' + to_json_bytes(_patterns_data(patterns), indent=None).rstrip()
+    )
     return SeriesFiles(
-        json=RawFile(links.series_data(series.info.id), data.json + b"]}\n"),
+        json=RawFile(links.series_data(series.info.id), data.json + b"]" + end + b"}\n"),
         csv=RawFile(links.series_csv(series.info.id), data.csv),
     )
 

@@ -41,6 +41,8 @@ class SeriesDocument(TypedDict):
     """Earlier folder names, oldest first."""
     points: list[SeriesPoint]
     """One a snapshot, oldest first."""
+    error_patterns: NotRequired[list[ErrorPatternData]]
+    """What wrong values of the newest output have in common, most errors first; only in the file of a site."""
 
 
 class ErrorPatternData(TypedDict):
