@@ -83,7 +83,7 @@ def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progr
     if timeline.new_work > FEW:
         gc.set_threshold(50_000, 50, 100)  # contexts of some templates are cyclic, and hold whole pages
 
-    with pool_for(timeline.new_work, timeline.jobs, timeline.dask) as pool:
+    with pool_for(timeline.new_work, timeline.jobs, timeline.dask, timeline.context) as pool:
         progress.stage(
             "Scoring and writing reports", sum(len(changed.history.snapshots) for changed in timeline.update.evals)
         )

@@ -24,6 +24,12 @@ def names(group: str) -> tuple[str, ...]:
     return tuple(sorted({point.name for point in _entry_points(group)}))
 
 
+def packages() -> dict[str, str]:
+    """Name -> version of the installed packages that add kinds or metrics."""
+    points = (*_entry_points(KINDS), *_entry_points(METRICS))
+    return {point.dist.name: point.dist.version for point in points if point.dist}
+
+
 class InstalledExtension(NamedTuple):
     """A kind or a metric of an installed package."""
 

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import os
+import zlib
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from sitegen.analysis.memo import PageRow
 from sitegen.errors import OutputFolderError
 from sitegen.render.below import Parents, read_file, read_regular
 from sitegen.render.output_folder import TEMPORARY, list_file
+
+QUICK: Final = 1
+"""Level of zlib for what goes over a network; higher ones take longer than they save there."""
 
 
 def digest(*parts: bytes | str) -> str:
@@ -29,6 +33,14 @@ def digest(*parts: bytes | str) -> str:
     return state.hexdigest()
 
 
+class CompressedFile(NamedTuple):
+    """A file that was made on another machine."""
+
+    path: str
+    content: bytes
+    """Compressed by zlib."""
+
+
 class WrittenFiles(NamedTuple):
     """The files of one owner after a writer brought them up to date."""
 
@@ -36,6 +48,8 @@ class WrittenFiles(NamedTuple):
     """All of them, also those that were fresh."""
     written: int
     """How many of them were not in the folder with this content."""
+    contents: tuple[CompressedFile, ...] = ()
+    """Those that are still to be written, because they were made on another machine."""
 
 
 class Writer:
@@ -89,8 +103,17 @@ class Writer:
         """
         key = key or digest(content)
         self.rows.append(PageRow(owner=owner, path=path, key=key, size=len(content), full=full))
-        if self.standing_row(path, key):
-            return
+        if not self.standing_row(path, key):
+            self._store(path, content)
+
+    def write_contents(self, files: WrittenFiles) -> int:
+        """Write the files that were made on another machine. Returns how many were not in the folder already."""
+        for path, content in files.contents:
+            self._store(path, zlib.decompress(content))
+        return self.written
+
+    def _store(self, path: str, content: bytes) -> None:
+        """Put a file in its place, unless it has this content already."""
         parent = self._parents.of(path)
         target = f"{self._folder}/{path}"
         if read_regular(target, size=len(content)) == content:
@@ -123,6 +146,26 @@ class Writer:
         finally:
             os.close(descriptor)
         os.replace(temporary, target)
+
+
+class ContentsWriter(Writer):
+    """Collects files on a machine without the output folder, for the machine that has it to write."""
+
+    def __init__(self, standing: Iterable[PageRow]) -> None:
+        super().__init__(Path(), standing)
+        self._contents: list[CompressedFile] = []
+
+    @property
+    def files(self) -> WrittenFiles:
+        """What the folder has to have, and the contents that it lacks."""
+        return WrittenFiles(tuple(self.rows), 0, tuple(self._contents))
+
+    def standing(self, path: str, key: str) -> bytes | None:
+        """None: no file of the folder can be read here, and what would continue it is made from its beginning."""
+        return None
+
+    def _store(self, path: str, content: bytes) -> None:
+        self._contents.append(CompressedFile(path, zlib.compress(content, QUICK)))
 
 
 def is_foreign(path: str, foreign: Collection[str]) -> bool:

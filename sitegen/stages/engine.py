@@ -9,8 +9,9 @@ from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import contextmanager
 from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
-from sitegen.errors import ConfigurationError, WorkerError
+from sitegen.errors import WorkerError
 from sitegen.history.process import share_processes, share_processes_until_exit
+from sitegen.stages.worker_context import WorkerContext
 
 WORTH_A_PROCESS: Final = 300
 """Units of work (a snapshot, an edit or a commit, about a millisecond each) that make a second process worthwhile."""
@@ -85,20 +86,19 @@ def _workers_named() -> Iterator[None]:
 
 
 @contextmanager
-def pool_for(units: int, jobs: int | None = None, dask: str | None = None) -> Iterator[Pool]:
-    """The pool for so many units of work: a dask scheduler if its address is given, otherwise as many processes as pay.
+def pool_for(
+    units: int, jobs: int | None = None, dask: str | None = None, context: WorkerContext | None = None
+) -> Iterator[Pool]:
+    """The pool for so many units of work: a dask cluster if it is named, otherwise as many processes as pay.
 
-    Raises ConfigurationError if dask is asked for and not installed.
+    ``dask``: the address of its scheduler; ``context``: of the tasks, which its workers need. Raises as
+    ``cluster.cluster_pool`` does.
     """
-    if dask:
-        try:
-            from distributed import Client  # type: ignore[import-not-found,unused-ignore]
-        except ImportError as error:
-            raise ConfigurationError(
-                "A dask scheduler is named, but dask is not installed.", fix="pip install 'sitegen-evals[dask]'"
-            ) from error
-        with Client(dask) as client:
-            yield SideBySide(client.get_executor(), sum(client.ncores().values()))
+    if dask and context:
+        from sitegen.stages.cluster import cluster_pool
+
+        with cluster_pool(dask, context) as pool:
+            yield pool
         return
     processes = processes_for(units, jobs)
     if processes == 1:
@@ -110,8 +110,8 @@ def pool_for(units: int, jobs: int | None = None, dask: str | None = None) -> It
 
     # A forked process inherits imports and values, and no thread of ours runs that it could copy in a bad state.
     method = "fork" if "fork" in multiprocessing.get_all_start_methods() and os.name == "posix" else "spawn"
-    context = multiprocessing.get_context(method)
-    with ProcessPoolExecutor(processes, context, initializer=_begin_worker) as executor, _workers_named():
+    start = multiprocessing.get_context(method)
+    with ProcessPoolExecutor(processes, start, initializer=_begin_worker) as executor, _workers_named():
         yield SideBySide(executor, processes)
 
 

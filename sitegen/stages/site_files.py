@@ -137,9 +137,14 @@ class SiteFiles:
         return Writer(self._into, () if new else self.standing_files(owner), self.foreign)
 
     def record(self, owner: str, files: WrittenFiles, *, whole: bool = True) -> None:
-        """Record files of an owner: all that it has now, or, if not ``whole``, those added to what it had."""
+        """Record files of an owner: all that it has now, or, if not ``whole``, those added to what it had.
+
+        Those that were made on another machine are written first.
+        """
         self._files.setdefault(owner, []).extend(files.rows)
         self._written += files.written
+        if files.contents:
+            self._written += self.writer(owner, new=True).write_contents(files)
         if whole:
             self._whole_owners.add(owner)
 

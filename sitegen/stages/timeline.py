@@ -192,7 +192,9 @@ def fold(project: Project, parts: PartStore) -> Timeline:
         config=config,
         manifest=manifest,
         remarks=remarks,
-        context=_worker_context(project, repository, config, advanced.overlay, repository.origin_url()),
+        context=_worker_context(project, repository, config, advanced.overlay, repository.origin_url())._replace(
+            commits=tuple(commit for commit in (head, project.pin) if commit)
+        ),
         update=advanced.update,
         head=advanced.head,
         commits=advanced.commits,

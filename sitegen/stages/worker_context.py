@@ -13,7 +13,7 @@ from sitegen.history.repository_place import RepositoryPlace
 from sitegen.history.timeline import WorktreeBlob
 from sitegen.model.site import SiteInfo
 from sitegen.render.environment import Renderer
-from sitegen.render.writer import Writer
+from sitegen.render.writer import ContentsWriter, Writer
 from sitegen.stages.mapping_cache import KeptMappings
 
 
@@ -29,7 +29,8 @@ class WorkerContext(NamedTuple):
     templates: str
     """Digest of the templates: part of every page's key."""
     bytecode: Path | None
-    out: Path
+    out: Path | None
+    """The output folder; None on a machine that has none, where the contents of files become part of results."""
     discrepancies_per_type: int
     reports_kept: int | None = None
     """How many of the newest reports of an eval are full; None: all."""
@@ -39,6 +40,8 @@ class WorkerContext(NamedTuple):
     """The field mappings of the touched evals, as an earlier build read them."""
     foreign: frozenset[str] = frozenset()
     """Files of the output folder that no build wrote and that no page may replace."""
+    commits: tuple[str, ...] = ()
+    """The commits from which everything that tasks read can be reached."""
 
     def open(self) -> Repository:
         """Open the repository for reading."""
@@ -46,6 +49,8 @@ class WorkerContext(NamedTuple):
 
     def writer(self, standing: Iterable[PageRow] = ()) -> Writer:
         """A writer into the output folder. ``standing``: files of the owner that are known to be there."""
+        if self.out is None:
+            return ContentsWriter(standing)
         return Writer(self.out, standing, self.foreign)
 
     def renderer(self) -> Renderer:

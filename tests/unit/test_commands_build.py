@@ -344,7 +344,7 @@ def test_a_dask_scheduler_is_named_by_the_command_line_or_the_environment_and_by
     project, tmp_path, monkeypatch
 ):
     (tmp_path / "modules").mkdir()
-    client = 'def Client(address):\n    raise SystemExit(f"connecting to {address}")\n'
+    client = 'def Client(address, **options):\n    raise SystemExit(f"connecting to {address}")\n'
     (tmp_path / "modules" / "distributed.py").write_text(client)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "modules"), prepend=os.pathsep)
     done = run("build", project.path, "--dask", "tcp://user.example:1")

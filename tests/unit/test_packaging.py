@@ -150,7 +150,7 @@ def declared(requirements: list[str]) -> set[str]:
 
 
 def test_every_import_is_declared_and_every_declaration_is_imported():
-    not_installed = ("distributed", "sentence_transformers", "torch")
+    not_installed = ("sentence_transformers", "torch")
     homes = {**packages_distributions(), **{name: [name] for name in not_installed}}
     by_others = {_normal(WEIGHTS), "pyarrow"}  # weights that are found by name, what pandas writes Parquet with
     needed = {_normal(homes[name][0]) for name in imported()} | by_others

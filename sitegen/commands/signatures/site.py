@@ -50,7 +50,9 @@ def build(
     dask: Annotated[
         str | None,
         typer.Option(
-            metavar="URL", help="Address of a dask scheduler (extra 'dask'). Default: SITEGEN_DASK of the environment."
+            metavar="URL",
+            help="Build on the workers of this dask scheduler, such as tcp://10.0.0.1:8786 (extra 'dask'). Default: "
+            "SITEGEN_DASK of the environment.",
         ),
     ] = None,
     cache: Cache = None,

@@ -1,0 +1,352 @@
+"""Runs the tasks of a build on a dask cluster, whose workers need no disk in common with the machine that builds.
+
+Everything that tasks read from that machine is sent to each worker once. The files that they make come back with their
+results, and are written here, by the rules that hold for every file of a site.
+"""
+
+from __future__ import annotations
+
+import pickle
+import platform
+import re
+import shutil
+import tempfile
+import warnings
+import weakref
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import CancelledError, Executor, Future
+from contextlib import contextmanager, suppress
+from importlib import metadata
+from pathlib import Path
+from secrets import token_hex
+from threading import Lock
+from typing import Any, Final, NamedTuple, TypeVar
+
+from sitegen import __version__, extensions
+from sitegen.errors import ConfigurationError, SitegenError, WorkerError
+from sitegen.history.process import share_processes
+from sitegen.history.repository_place import RepositoryPlace
+from sitegen.history.sent_history import HistoryRead, PackedHistory, can_read, packed, unpacked
+from sitegen.history.timeline import WorktreeBlob
+from sitegen.model.site import SiteInfo
+from sitegen.project_files import open_file
+from sitegen.render.environment import Renderer, bytecode_folder, find_templates, template_folders
+from sitegen.render.own_templates import own_files, read_template
+from sitegen.render.writer import QUICK
+from sitegen.stages.engine import SideBySide
+from sitegen.stages.worker_context import WorkerContext
+
+CONNECT: Final = 5
+"""Seconds within which a scheduler has to answer, and to have a worker."""
+PATIENCE: Final = 15
+"""Seconds after which a build ends if all workers are gone and none has come back."""
+
+R = TypeVar("R")
+
+
+def installed_here() -> dict[str, str]:
+    """What decides the bytes of a site besides its project, by name: the versions of Python, sitegen and its packages.
+
+    Packages that are not installed count as well, because some files can only be read with them.
+    """
+    try:
+        required = metadata.requires("sitegen-evals") or []
+    except metadata.PackageNotFoundError:  # run from a folder that was never installed
+        required = []
+    names = {re.split(r"[^\w.-]", requirement)[0] for requirement in required} - {"distributed"}
+    return {
+        "sitegen": __version__,
+        "Python": ".".join(platform.python_version_tuple()[:2]),
+        "templates of sitegen": Renderer((find_templates(),), SiteInfo("", "")).digest(),
+        **{name: _version_of(name) for name in sorted(names)},
+        **extensions.packages(),
+    }
+
+
+def _version_of(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "missing"
+
+
+def refuse_other_versions(here: Mapping[str, str], there: Mapping[str, str], worker: str) -> None:
+    """Raise WorkerError if a worker has anything installed in another version than the machine that builds."""
+    names = sorted(name for name in here.keys() | there.keys() if here.get(name) != there.get(name))
+    if names:
+        listed = "; ".join(
+            f"{name} {there.get(name, 'missing')} there, {here.get(name, 'missing')} here" for name in names
+        )
+        raise WorkerError(
+            f"A dask worker would not write the same site: {listed}.",
+            where=worker,
+            fix="Install the same versions on both sides, and start the worker again.",
+        )
+
+
+class WorktreeFile(NamedTuple):
+    """A file of the work tree as it is sent."""
+
+    oid: str
+    size: int | None
+    """None: it could not be opened."""
+    content: bytes
+    """Empty if the file is larger than what a build reads."""
+
+
+class SentFiles(NamedTuple):
+    """What the tasks of a build read from the disk of the machine that builds."""
+
+    build: str
+    """Names the build, and the folders of these files on workers."""
+    installed: Mapping[str, str]
+    history: PackedHistory | None
+    """None if every worker can read the history by its path."""
+    templates_place: str
+    """The folder of the project's own templates there."""
+    templates: Mapping[str, bytes] | None
+    """The project's own templates; None if it has no such folder."""
+    worktree: tuple[WorktreeFile, ...]
+
+    @classmethod
+    def of(cls, context: WorkerContext, history: HistoryRead, *, by_path: bool) -> SentFiles:
+        """Everything for the tasks with this context. ``by_path``: every worker can read the history."""
+        own = context.template_folders[:-1]
+        return cls(
+            build=f"sitegen-{token_hex(8)}",
+            installed=installed_here(),
+            history=None if by_path else packed(history),
+            templates_place=str(own[0]) if own else "",
+            templates={name: read_template(file) for name, file in own_files(own).items()} if own else None,
+            worktree=tuple(_worktree_file(blob, context.max_blob_bytes) for blob in context.overlay),
+        )
+
+
+def _worktree_file(blob: WorktreeBlob, limit: int) -> WorktreeFile:
+    try:
+        with open_file(blob.file) as stream:
+            size = stream.seek(0, 2)
+            stream.seek(0)
+            return WorktreeFile(blob.oid, size, stream.read(limit) if size <= limit else b"")
+    except OSError:
+        return WorktreeFile(blob.oid, None, b"")
+
+
+class BuildFiles:
+    """The sent files on a worker: a folder there, which is deleted at the end of the build.
+
+    If the build is killed, that is when the cluster forgets this object.
+    """
+
+    def __init__(self, sent: SentFiles) -> None:
+        self._sent = sent
+        self._folder: Path | None = None
+        self._place: RepositoryPlace | None = None
+
+    def __reduce__(self) -> tuple[type[BuildFiles], tuple[SentFiles]]:
+        return BuildFiles, (self._sent,)
+
+    def context(self, context: WorkerContext, scratch: str | None, worker: str) -> WorkerContext:
+        """The context of a task on this worker. ``scratch``: where the folder is made; ``worker``: its address.
+
+        Raises WorkerError if anything that decides the bytes of a site is installed in another version here.
+        """
+        if self._folder is None:
+            refuse_other_versions(self._sent.installed, installed_here(), worker)
+            folder = Path(tempfile.mkdtemp(prefix=self._sent.build, dir=scratch))
+            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+            self._write(folder)
+            self._folder = folder
+        folder = self._folder
+        worktree = (WorktreeBlob(file.oid, folder / file.oid) for file in self._sent.worktree)
+        return context._replace(
+            place=self._place or context.place,
+            overlay=tuple(worktree),
+            template_folders=template_folders(None if self._sent.templates is None else folder / "templates"),
+            bytecode=bytecode_folder(),
+            out=None,
+        )
+
+    def place_of_builder(self, where: str | None) -> str | None:
+        """The place of an error as the machine that builds names it."""
+        return where and where.replace(f"{self._folder}/templates", self._sent.templates_place)
+
+    def _write(self, folder: Path) -> None:
+        self._place = unpacked(self._sent.history, folder / "history") if self._sent.history else None
+        for name, content in (self._sent.templates or {}).items():
+            file = folder / "templates" / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+        for sent in self._sent.worktree:
+            if sent.size is not None:
+                with (folder / sent.oid).open("wb") as stream:
+                    stream.write(sent.content)
+                    stream.truncate(sent.size)  # of a file that is too large to be read, only the size is reported
+
+
+_one_at_a_time = Lock()
+"""Held while a task runs: several threads of Python gain no time, and the bounds of own templates are of a process."""
+
+
+def run_sent(sent: bytes, files: BuildFiles) -> Any:
+    """Run a task on a worker. An error of the worker's system names the worker."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    run, task = pickle.loads(zlib.decompress(sent))
+    with _one_at_a_time, share_processes():
+        try:
+            return run(task._replace(context=files.context(task.context, worker.local_directory, worker.address)))
+        except SitegenError as error:
+            error.where = files.place_of_builder(error.where)
+            raise error.with_traceback(None) from None  # what caused it need not be picklable
+        except OSError as error:
+            raise WorkerError(
+                f"The system of a dask worker says: {error}.",
+                where=worker.address,
+                fix="Make room on its disk or give it another --local-directory, and build again.",
+            ) from None
+
+
+def remove_folders(build: str, dask_worker: Any) -> None:
+    """Delete what a worker unpacked for a build."""
+    for folder in Path(dask_worker.local_directory).glob(f"{build}*"):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class ClusterExecutor(Executor):
+    """Hands tasks to the workers of a cluster, each with the files of the build."""
+
+    def __init__(self, client: Any, files: Any) -> None:
+        """``files``: the future of the ``BuildFiles``, which every worker has."""
+        self._client = client
+        self._files = files
+
+    def submit(self, run: Callable[..., R], /, *arguments: Any, **named: Any) -> Future[R]:
+        """Begin a task."""
+        sent = zlib.compress(pickle.dumps((run, *arguments), protocol=5), QUICK)
+        return RemoteResult(self._client, self._client.submit(run_sent, sent, self._files, pure=False))
+
+
+class RemoteResult(Future[R]):
+    """A result that is fetched when it is asked for."""
+
+    def __init__(self, client: Any, future: Any) -> None:
+        super().__init__()
+        self._client = client
+        self._future = future
+
+    def result(self, timeout: float | None = None) -> R:
+        """The result. Raises what the task raised, or WorkerError if no worker is left to end it."""
+        from distributed import KilledWorker
+
+        with _cluster_answers(self._client.scheduler.address):
+            while True:
+                try:
+                    value: R = self._future.result(timeout=PATIENCE)
+                    return value
+                except TimeoutError:  # of the waiting, because a task raises none
+                    self._client.wait_for_workers(1, timeout=PATIENCE)
+                except KilledWorker as error:
+                    raise WorkerError(
+                        "Dask workers ended while they ran one and the same task, most likely for want of memory.",
+                        where=str(error.last_worker.address),
+                        fix="Give each worker more memory: fewer workers on one machine, or another --memory-limit.",
+                    ) from None
+
+    def cancel(self) -> bool:
+        """Have the task not begun, if it has not been."""
+        self._future.cancel()
+        return True
+
+
+@contextmanager
+def _cluster_answers(address: str) -> Iterator[None]:
+    """Explain what to do when the scheduler is gone, or when it has no worker."""
+    try:
+        yield
+    except TimeoutError:
+        raise WorkerError(
+            "The dask scheduler has no worker.",
+            where=address,
+            fix=f"Start one where this version of sitegen is installed: dask worker {address} --nthreads 1",
+        ) from None
+    except (CancelledError, OSError) as error:
+        raise WorkerError(
+            f"The dask scheduler does not answer any more: {error}",
+            where=address,
+            fix="Look at what it printed, start it again, and build again: what was done is done again.",
+        ) from None
+
+
+def _connected(address: str) -> Any:
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise ConfigurationError(
+            "A dask scheduler is named, but dask is not installed.", fix="pip install 'sitegen-evals[dask]'"
+        ) from error
+    try:
+        return Client(address, timeout=CONNECT, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise WorkerError(
+            f"No dask scheduler answers: {error}",
+            where=address,
+            fix="Start one (dask scheduler), or correct the address in --dask or SITEGEN_DASK; without one, sitegen "
+            "build uses the cores of this machine.",
+        ) from None
+
+
+class WorkerAnswer(NamedTuple):
+    """What a worker has."""
+
+    installed: Mapping[str, str]
+    has_history: bool
+
+
+def look_at_worker(history: HistoryRead) -> WorkerAnswer:
+    """What this worker has, of all that a build needs."""
+    return WorkerAnswer(installed_here(), can_read(history))
+
+
+@contextmanager
+def cluster_pool(address: str, context: WorkerContext) -> Iterator[SideBySide]:
+    """The workers of a dask scheduler, as a pool for tasks with this context.
+
+    Raises ConfigurationError without dask, and WorkerError if there is no scheduler, if it has no worker, or if any
+    worker has other versions installed.
+    """
+    history = HistoryRead.at(context.place, context.commits)
+    with _connected(address) as client, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Sending large graph")  # tasks carry what the memo has of an eval
+        answers = _answers(client, address, history)
+        by_path = all(answer.has_history for answer in answers)
+        files = SentFiles.of(context, history, by_path=by_path)
+        with _cluster_answers(address):
+            sent = client.scatter(BuildFiles(files), broadcast=True, hash=False)
+        try:
+            yield SideBySide(ClusterExecutor(client, sent), len(answers))
+        finally:
+            with suppress(OSError):  # the scheduler may be gone
+                client.run(remove_folders, files.build, on_error="ignore")
+
+
+def _answers(client: Any, address: str, history: HistoryRead) -> list[WorkerAnswer]:
+    """The answer of each worker, at least one. Raises WorkerError if one of them cannot take part."""
+    with _cluster_answers(address):
+        client.wait_for_workers(1, timeout=CONNECT)
+        answers = client.run(look_at_worker, history, on_error="return")
+        answers = {worker: answer for worker, answer in answers.items() if not isinstance(answer, OSError)}
+        if not answers:  # those that the scheduler has are just ending
+            raise TimeoutError
+    here = installed_here()
+    for worker, answer in answers.items():
+        if not isinstance(answer, WorkerAnswer):
+            raise WorkerError(
+                f"A dask worker cannot run this version of sitegen: {answer}",
+                where=worker,
+                fix=f"Install sitegen {__version__} there, in the environment that runs dask worker.",
+            )
+        refuse_other_versions(here, answer.installed, worker)
+    return list(answers.values())

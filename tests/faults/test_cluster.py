@@ -1,0 +1,329 @@
+"""A build on a dask cluster writes the bytes of a local one, and says what is wrong with the cluster."""
+
+import errno
+import importlib
+import json
+import os
+import pickle
+import re
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import pytest
+
+from sitegen import __version__
+from sitegen.errors import ConfigurationError, WorkerError
+from sitegen.history.files_at_commit import FilesAt
+from sitegen.history.repository import Repository
+from sitegen.history.repository_place import find_repository
+from sitegen.history.sent_history import HistoryRead, can_read, packed, unpacked
+from sitegen.model.site import SiteInfo
+from sitegen.render.environment import find_templates
+from sitegen.stages import cluster, commits, evals, instructions
+from sitegen.stages.cluster import BuildFiles, ClusterExecutor, SentFiles, cluster_pool
+from sitegen.stages.worker_context import WorkerContext
+from tests.gitrepo import GitRepo
+from tests.names import MAPPING, TRUTH, output
+from tests.sites import build_site, differences
+
+ANOTHER_USER = "GIT_TEST_ASSUME_DIFFERENT_OWNER"
+"""With it, git treats every repository as another user's and does not open it by its path."""
+REPORT = '{% extends "sitegen/pages/report.html" %}{% block title %}Ours{% endblock %}'
+
+
+class Task(NamedTuple):
+    """A task that does nothing of a build."""
+
+    context: WorkerContext
+
+
+def os_user(differs: str) -> None:
+    """Let git treat repositories as those of another user, or not."""
+    os.environ[ANOTHER_USER] = differs or "0"
+
+
+def end(task: Task) -> None:
+    """End the process as the system does for want of memory."""
+    os._exit(1)
+
+
+def fill_disk(task: Task) -> None:
+    """Fail as a full disk does."""
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/scratch/page")
+
+
+class Cluster(NamedTuple):
+    """A scheduler and two workers, each a process of its own with its own working, temporary and home folder."""
+
+    address: str
+    folder: Path
+    processes: list[subprocess.Popen[bytes]]
+
+    def run(self, function: Any, *arguments: Any) -> None:
+        """Run a function in both workers."""
+        from distributed import Client
+
+        with Client(self.address, set_as_default=False) as client:
+            assert len(client.run(function, *arguments)) == 2
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    folder = tmp_path_factory.mktemp("cluster")
+    processes = []
+    for name in ("scheduler", "worker-1", "worker-2"):
+        home = folder / name
+        home.mkdir()
+        environment = {"HOME": str(home), "TMPDIR": str(home), "PATH": os.environ["PATH"], ANOTHER_USER: "1"}
+        environment["PYTHONPATH"] = f"{Path(__file__).parent}:{Path(__file__).parents[2]}"
+        if name == "scheduler":
+            environment["DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES"] = "0"
+            options = ["scheduler", "--host", "127.0.0.1", "--port", "0"]
+        else:
+            options = ["worker", "--nthreads", "2", "--no-nanny", "--host", "127.0.0.1"]
+        command = f"distributed.cli.dask_{options[0]}"
+        arguments = [*options[1:], "--no-dashboard", "--scheduler-file", str(folder / "address.json")]
+        with (home / "log").open("wb") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", command, *arguments], cwd=home, env=environment, stdout=log, stderr=log
+            )
+        processes.append(process)
+    while not (folder / "address.json").exists() or not (folder / "address.json").read_text().endswith("}"):
+        assert processes[0].poll() is None, (folder / "scheduler/log").read_text()
+        time.sleep(0.05)
+    yield Cluster(json.loads((folder / "address.json").read_text())["address"], folder, processes)
+    for process in processes:
+        process.kill()
+    for process in processes:
+        process.wait()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def time_to_start() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cluster, "CONNECT", 120)
+        yield
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> GitRepo:
+    """A project with everything that tasks read: history, own templates, and outputs that are not committed."""
+    repo = GitRepo(tmp_path_factory.mktemp("project") / "project")
+    repo.commit({"CLAUDE.md": "# Rules\n", "evals/field_mapping.yaml": MAPPING, ".gitignore": ".sitegen\npublic\n"})
+    for total in (3, 1, 2):
+        repo.commit({"evals/names/ground_truth.csv": TRUTH, "evals/names/extracted.json": output(total)})
+        repo.commit({"CLAUDE.md": f"# Rules\n\nTotals are numbers, such as {total}.\n"})
+    repo.checkout()
+    (repo.path / "evals/names/extracted.json").write_text(output(7))
+    (repo.path / "site_templates/pages").mkdir(parents=True)
+    (repo.path / "site_templates/pages/report.html").write_text(REPORT)
+    return repo
+
+
+def test_workers_without_anything_in_common_with_the_builder_write_the_bytes_of_a_local_build(
+    running, project, tmp_path, monkeypatch
+):
+    """While tasks run, the project is not at its place, and the results tell which files are still to be written."""
+
+    def hide(module: Any, name: str, place: Path) -> None:
+        stage, elsewhere = getattr(module, name), tmp_path / "elsewhere"
+
+        def hidden(*arguments: Any) -> Any:
+            place.rename(elsewhere)
+            try:
+                return stage(*arguments)
+            finally:
+                elsewhere.rename(place)
+
+        monkeypatch.setattr(module, name, hidden)
+
+    hide(evals, "write_evals", project.path)
+    hide(instructions, "write_instructions", project.path / ".git")
+    hide(commits, "write_commits", project.path / ".git")
+    far, near = tmp_path / "far", tmp_path / "near"
+    build_site(project.path, far, dask=running.address, worktree=True)
+    monkeypatch.undo()
+    build_site(project.path, near, jobs=1, worktree=True)
+    reports = [page.read_text() for page in (far / "evals/names").rglob("*.html")]
+    assert len([page for page in reports if "<title>Ours" in page]) == 4
+    assert differences(far, near) == []
+
+
+def test_workers_that_can_open_the_repository_are_not_sent_it_and_only_new_pages_come_back(
+    running, project, tmp_path, monkeypatch
+):
+    running.run(os_user, "")
+    monkeypatch.delattr(cluster, "packed")
+    far, near = tmp_path / "far", tmp_path / "near"
+    for out, where in ((far, {"dask": running.address}), (near, {"jobs": 1})):
+        build_site(project.path, out, rev="HEAD~1", **where)
+    site, local = build_site(project.path, far, dask=running.address), build_site(project.path, near, jobs=1)
+    assert differences(far, near) == []
+    assert (site.written, site.unchanged) == (local.written, local.unchanged)
+    assert 0 < site.written < site.unchanged
+    running.run(os_user, "1")
+
+
+@pytest.fixture
+def context(project: GitRepo, tmp_path: Path) -> WorkerContext:
+    return WorkerContext(
+        place=find_repository(project.path).place,
+        overlay=(),
+        max_blob_bytes=1000,
+        site=SiteInfo("", ""),
+        template_folders=(find_templates(),),
+        templates="",
+        bytecode=None,
+        out=tmp_path / "out",
+        discrepancies_per_type=1,
+        commits=(project.git("rev-parse", "HEAD"),),
+    )
+
+
+def test_an_error_in_a_template_names_the_file_where_the_build_runs(running, project, tmp_path):
+    report = project.path / "site_templates/pages/report.html"
+    report.write_text("{{ view.nav }}\n{{ nothing }}")
+    with pytest.raises(ConfigurationError, match="'nothing' is undefined") as error:
+        build_site(project.path, tmp_path / "out", dask=running.address)
+    report.write_text(REPORT)
+    assert error.value.where == f"{report}:2"
+
+
+def test_an_error_of_the_system_of_a_worker_is_not_taken_for_one_of_this_machine(running, context):
+    with cluster_pool(running.address, context) as pool, pytest.raises(WorkerError) as error:
+        list(pool.map(fill_disk, [Task(context)]))
+    assert re.sub("[0-9]+$", "", error.value.where or "") == "tcp://127.0.0.1:"
+    assert (error.value.message, error.value.fix) == (
+        "The system of a dask worker says: [Errno 28] No space left on device: '/scratch/page'.",
+        "Make room on its disk or give it another --local-directory, and build again.",
+    )
+
+
+def test_what_a_build_sent_to_workers_is_deleted_at_its_end(running):
+    assert list(running.folder.rglob("sitegen-*")) == []
+
+
+def test_a_worker_with_another_version_is_refused_before_any_task(running, context):
+    running.run(setattr, cluster, "__version__", "0.0.1")
+    with pytest.raises(WorkerError) as error, cluster_pool(running.address, context):
+        pass
+    assert (error.value.message, error.value.fix) == (
+        f"A dask worker would not write the same site: sitegen 0.0.1 there, {__version__} here.",
+        "Install the same versions on both sides, and start the worker again.",
+    )
+    running.run(delattr, cluster, "look_at_worker")
+    with pytest.raises(WorkerError) as error, cluster_pool(running.address, context):
+        pass
+    assert error.value.message.startswith("A dask worker cannot run this version of sitegen: ")
+    running.run(importlib.reload, cluster)
+
+
+def test_a_worker_that_came_later_is_refused_too(context):
+    sent = BuildFiles(SentFiles.of(context, HistoryRead.at(context.place, context.commits), by_path=True))
+    assert pickle.loads(pickle.dumps(sent)).context(context, None, "tcp://a:1").out is None
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(WorkerError) as error:
+        patch.setattr("platform.python_version_tuple", lambda: ("3", "9", "1"))
+        pickle.loads(pickle.dumps(sent)).context(context, None, "tcp://a:1")
+    assert (error.value.message.split(": ")[1], error.value.where) == (
+        f"Python 3.9 there, {sys.version_info[0]}.{sys.version_info[1]} here.",
+        "tcp://a:1",
+    )
+
+
+def test_a_worker_that_dies_and_a_scheduler_without_workers_end_the_build_with_what_to_do(
+    running, context, monkeypatch
+):
+    with cluster_pool(running.address, context) as pool, pytest.raises(WorkerError) as error:
+        list(pool.map(end, [Task(context)]))
+    assert error.value.message.endswith("while they ran one and the same task, most likely for want of memory.")
+    for worker in running.processes[1:]:
+        worker.kill()
+    monkeypatch.setattr(cluster, "CONNECT", 1)
+    with pytest.raises(WorkerError) as error, cluster_pool(running.address, context):
+        pass
+    assert (error.value.message, error.value.where) == ("The dask scheduler has no worker.", running.address)
+    assert error.value.fix == (
+        f"Start one where this version of sitegen is installed: dask worker {running.address} --nthreads 1"
+    )
+
+
+class WithoutWorkers:
+    """A client, and a task that waits for a worker."""
+
+    def __init__(self, scheduler: str) -> None:
+        self.scheduler = SimpleNamespace(address=scheduler)
+
+    def submit(self, *arguments: object, pure: bool) -> "WithoutWorkers":
+        return self
+
+    def result(self, timeout: float) -> None:
+        raise TimeoutError
+
+    def wait_for_workers(self, number: int, timeout: float) -> None:
+        raise TimeoutError
+
+
+def test_a_task_that_no_worker_is_left_for_is_not_waited_for_for_ever():
+    future = ClusterExecutor(WithoutWorkers("tcp://a:1"), None).submit(end, None)
+    with pytest.raises(WorkerError, match=re.escape("The dask scheduler has no worker.\n  at: tcp://a:1\n")):
+        future.result()
+
+
+def test_an_address_at_which_no_scheduler_answers_is_an_error_at_once(context, monkeypatch):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
+    monkeypatch.setattr(cluster, "CONNECT", 0.5)
+    for wrong in (address, "nonsense://a"):
+        with pytest.raises(WorkerError, match="^No dask scheduler answers") as error, cluster_pool(wrong, context):
+            pass
+        assert error.value.where == wrong
+        assert (error.value.fix or "").startswith("Start one (dask scheduler), or correct the address in --dask")
+
+
+def clone(project: GitRepo, folder: Path, *options: str) -> Path:
+    subprocess.run(["git", "clone", "-q", *options, project.path.as_uri(), str(folder)], check=True)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("options", "change", "readable"),
+    [
+        (["--mirror"], [], True),
+        (["--mirror"], ["update-ref", "--no-deref", "HEAD", "HEAD~1"], False),
+        (["--bare", "--depth=1"], [], False),
+        (["--bare", "--filter=blob:none"], [], False),
+        (["--bare"], ["update-ref", "HEAD", "HEAD~1"], False),
+    ],
+)
+def test_a_clone_at_the_same_path_is_read_if_it_has_everything(project, tmp_path, options, change, readable):
+    project.git("config", "uploadpack.allowFilter", "true")
+    history = HistoryRead.at(find_repository(clone(project, tmp_path / "a", "--mirror")).place, ())
+    (tmp_path / "a").rename(tmp_path / "there")
+    assert not can_read(history)
+    folder = clone(project, tmp_path / "a", *options)
+    if change:
+        subprocess.run(["git", *change], cwd=folder, check=True)
+    assert can_read(history) is readable
+
+
+@pytest.mark.parametrize("form", ["sha1", "sha256"])
+def test_a_history_is_unpacked_with_every_object_and_the_end_of_a_shallow_one(tmp_path, form):
+    repo = GitRepo(tmp_path / "whole", object_format=form)
+    older, newer = repo.commits([{"a.md": "one", "b/c.md": "two"}, {"a.md": "three"}])
+    for name, place in (("whole", repo.path), ("cut", clone(repo, tmp_path / "shallow", "--bare", "--depth=1"))):
+        history = packed(HistoryRead.at(find_repository(place).place, [newer]))
+        there = unpacked(pickle.loads(pickle.dumps(history)), tmp_path / "sent" / name)
+        repository = Repository(there)
+        assert [commit.commit.sha for commit in repository.walk(newer, since=None)] == (
+            [older, newer] if name == "whole" else [newer]
+        )
+        assert FilesAt(there, "HEAD").read("a.md") == b"three"
+        assert FilesAt(there, newer).read("b/c.md") == b"two"
+        assert find_repository(there.git_dir).head == newer
