@@ -47,9 +47,9 @@ def test_zoom_by_keys_is_kept_in_the_address_and_survives_a_reload(visit):
     page.keyboard.press("End")
     page.keyboard.press("+")
     page.wait_for_url(re.compile(r"#x=\d+-60$"))
-    box = page.locator(".h-main .pl").get_attribute("viewBox")
+    box = page.locator(".h-main .pl").get_attribute("viewBox") or ""
     page.reload()
-    assert page.locator(".h-main .pl").get_attribute("viewBox") == box
+    expect(page.locator(".h-main .pl")).to_have_attribute("viewBox", box)
     page.locator("[data-chart]").focus()
     page.keyboard.press("Escape")
     page.wait_for_url(re.compile(r"index\.html$"))

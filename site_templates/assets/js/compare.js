@@ -69,7 +69,7 @@ class Comparison {
     if (!unknown.length) this.show(...places);
     else {
       this.select(...places);
-      const older = this.data.older ? ` It lists the newest ${this.points.length.toLocaleString("en")} of this eval: sitegen compare finds the others in the terminal.` : "";
+      const older = this.data.older ? ` It lists the newest ${grouped(this.points.length)} of this eval: sitegen compare finds the others in the terminal.` : "";
       this.say(`This page has no iteration “${unknown.map(short).join("” and no “")}”, which the address asks for.${older} `
         + "Either the link is mistyped, or the history was rewritten since. Choose two iterations above.");
     }
@@ -240,16 +240,16 @@ class Comparison {
   }
 
   summary(found) {
-    const count = fate => found[fate].length.toLocaleString("en"), said = element("p");
+    const count = fate => grouped(found[fate].length), said = element("p");
     said.append(`${count("fixed")} fixed, ${count("broken")} broken, ${count("still_wrong")} still wrong.`);
     if (!found.common) said.append(" The two hold nothing in common.");
     else if (found.fixedOnce || found.brokenOnce) {
       const below = this.below(found.fixedOnce, found.brokenOnce);
-      const [fixed, broken] = [found.fixedOnce, found.brokenOnce].map(number => number.toLocaleString("en"));
+      const [fixed, broken] = [found.fixedOnce, found.brokenOnce].map(number => grouped(number));
       const chance = below ? `are more than chance (McNemar's p is below ${below})` : "may be chance (McNemar's p is not below 0.05)";
       said.append(` Counting each list once, ${fixed} fixed and ${broken} broken ${chance}.`);
     }
-    if (found.byTruth) said.append(` What is expected changed in ${found.byTruth.toLocaleString("en")} of these values.`);
+    if (found.byTruth) said.append(` What is expected changed in ${grouped(found.byTruth)} of these values.`);
     const only = side => found.held.filter(sides => sides[side] && !sides[1 - side]).length;
     if (only(0) || only(1)) said.append(` ${found.common} ${this.data.noun} are in both; ${only(0)} only before, ${only(1)} only after.`);
     const recorded = !this.data.errors.some(Boolean), box = element("div", "card-b verdict");
@@ -302,7 +302,7 @@ class Comparison {
     body.append(...listed.map(row => this.fieldRow(row, scale)));
     const section = this.section(`${nouns} that changed`, "errors on both sides, those that changed most first");
     section.append(this.table([noun, "Before", "After", "Change", "Fixed", "Broken", "More fixed than broken, 95 %"], body, ["", ...Array(5).fill("num"), ""], "fields-ab", nouns));
-    if (rows.length > FIELDS) section.append(element("p", "rest", `${(rows.length - FIELDS).toLocaleString("en")} more changed less.`));
+    if (rows.length > FIELDS) section.append(element("p", "rest", `${grouped(rows.length - FIELDS)} more changed less.`));
     return [section];
   }
 
@@ -311,7 +311,7 @@ class Comparison {
     link.href = `fields/${file}`;
     link.append(element("code", "", short(attribute)));
     const made = this.row(name, row.before, row.after, 0, false);
-    made.append(...[row.fixed, row.broken].map(count => element("td", "num", count ? count.toLocaleString("en") : "")), this.net(row, scale));
+    made.append(...[row.fixed, row.broken].map(count => element("td", "num", count ? grouped(count) : "")), this.net(row, scale));
     return made;
   }
 
@@ -323,7 +323,7 @@ class Comparison {
     const drawn = svgElement("svg", { class: `ivl ${sure ? (net > 0 ? "u" : "d") : "n"}`, viewBox: "-106 0 212 12", preserveAspectRatio: "none", "aria-hidden": "true" });
     const [left, right, dot] = [low, high, net].map(value => tenths(100 * value / scale));
     drawn.append(...Object.entries({ z: "M0 0V12", w: `M${left} 6H${right}`, m: `M${dot} 6h0` }).map(([name, d]) => svgElement("path", { class: name, d })));
-    const count = number => `${number > 0 ? "+" : number ? "−" : ""}${Math.abs(number).toLocaleString("en")}`;
+    const count = number => `${number > 0 ? "+" : number ? "−" : ""}${grouped(Math.abs(number))}`;
     cell.append(drawn, element("span", "by", `${count(low)} to ${count(high)}, ${sure ? "more than chance" : "may be chance"}`));
     return cell;
   }
@@ -345,7 +345,7 @@ class Comparison {
       if (page) name.href = page;
       item.append(page ? name : visible(subject), " ", element("span", "muted", `${sha}, ${paths.length} ${paths.length === 1 ? "file" : "files"}`));
     }
-    if (between.length > COMMITS) list.append(element("li", "muted", `and ${(between.length - COMMITS).toLocaleString("en")} earlier`));
+    if (between.length > COMMITS) list.append(element("li", "muted", `and ${grouped(between.length - COMMITS)} earlier`));
     const sides = places.map(place => this.sides.find(({ point }) => point.slug === this.points[place].slug).point);
     const files = [...new Set(between.flatMap(([,,,, paths]) => paths))].map(path => this.data.paths[path]);
     const line = box.appendChild(element("p", "", "All of it as one diff: "));
@@ -368,7 +368,7 @@ class Comparison {
   row(name, before, after, digits, higherIsBetter, unit) {
     const row = element("tr"), known = before !== null && after !== null, change = known ? after - before : 0;
     const amount = value => `${value.toLocaleString("en", { maximumSignificantDigits: value < 1 ? 3 : 6 })} ${unit}`;
-    const text = value => (value === null ? "—" : digits ? (unit ? amount(value) : written(value)) : value.toLocaleString("en"));
+    const text = value => (value === null ? "—" : digits ? (unit ? amount(value) : written(value)) : grouped(value));
     row.append(name, element("td", "num", text(before)), element("td", "num", text(after)));
     const cell = element("td", "num"), size = Math.abs(change);
     if (!known) cell.append("—");
@@ -385,13 +385,18 @@ class Comparison {
   }
 
   list(cells, fate, title, note) {
-    const section = this.section(`${title}: ${cells.length.toLocaleString("en")}`, note), body = element("tbody");
+    const section = this.section(`${title}: ${grouped(cells.length)}`, note), isFolded = fate === "still_wrong";
+    const rows = isFolded ? section.appendChild(element("details", "pairing")) : section;
     section.dataset.fate = fate;
-    body.append(...cells.slice(0, LISTED).map(cell => this.cell(cell)));
-    const rows = fate === "still_wrong" ? section.appendChild(element("details", "pairing")) : section;
-    if (rows !== section) rows.append(element("summary", "", "Value by value"));
-    rows.append(this.table(["Where", "Expected", "Before", "After"], body, [], "flipped", title));
-    if (cells.length > LISTED) rows.append(element("p", "rest", `${(cells.length - LISTED).toLocaleString("en")} more are not listed here.`));
+    if (isFolded) rows.append(element("summary", "", "Value by value"));
+    const fill = () => {
+      if (isFolded && !section.isConnected) return; // another pair was chosen meanwhile
+      const body = element("tbody");
+      body.append(...cells.slice(0, LISTED).map(cell => this.cell(cell)));
+      rows.append(this.table(["Where", "Expected", "Before", "After"], body, [], "flipped", title));
+      if (cells.length > LISTED) rows.append(element("p", "rest", `${grouped(cells.length - LISTED)} more are not listed here.`));
+    };
+    if (isFolded) (self.requestIdleCallback ?? setTimeout)(fill); else fill();
     return section;
   }
 

@@ -9,7 +9,7 @@ const written = value => {
   return size < 100 ? value.toFixed(3) : size < 1e12 ? value.toLocaleString("en", { maximumFractionDigits: 1 }) : value.toPrecision(6);
 };
 const metric = (value, otherwise = DASH, whole = false) =>
-  (value === null ? otherwise : whole && Number.isInteger(value) ? value.toLocaleString("en") : written(value));
+  (value === null ? otherwise : whole && Number.isInteger(value) ? grouped(value) : written(value));
 
 /** What the last columns of the table say: cells fixed, broken, still wrong, errors, errors of each type. */
 const countsOf = row => [...row.cells].slice(-8).map(cell => +cell.textContent.replaceAll(",", ""));
@@ -24,7 +24,7 @@ const subjectOf = (row, sha) =>
 function pointOf(row) {
   const cell = row.cells[0], link = $("a", cell), by = $("span", cell).textContent, counts = countsOf(row), sha = shaOf(cell);
   return {
-    label: link.textContent, file: link.getAttribute("href"), subject: subjectOf(row, sha), by, day: by.split(" · ").pop(), sha, flips: counts.slice(0, 3), sum: counts[3], errors: counts.slice(4),
+    label: link.textContent, file: link.getAttribute("href"), get subject() { return subjectOf(row, sha); }, by, day: by.split(" · ").pop(), sha, flips: counts.slice(0, 3), sum: counts[3], errors: counts.slice(4),
     remarks: $$(".pill, small", cell),
   };
 }

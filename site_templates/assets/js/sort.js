@@ -1,6 +1,7 @@
 /* Tables whose headers sort: `data-sort` names the table in the address. A third press restores the order of the page.
    What is undefined stands last either way. */
-const ORDER = new Intl.Collator("en", { numeric: true });
+let collator; // made for the first table that is sorted: it loads the tables of the locale
+const inOrder = (one, other) => (collator ??= new Intl.Collator("en", { numeric: true })).compare(one, other);
 const MONTH_OF = Object.fromEntries("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ").map((name, index) => [name, index + 1]));
 const NUMBER = /^([▲▼])?\s*(?:up|down)?\s*(?:<\s*)?([+−-]?)([\d,]+(?:\.\d+)?)\s*%?/;
 
@@ -76,7 +77,7 @@ class SortedTable {
     this.table.toggleAttribute("data-sorted", !!way);
     if (way) {
       const values = this.values(column), sign = way === "up" ? 1 : -1;
-      const compare = (a, b) => (typeof a === "number" && typeof b === "number" ? a - b : ORDER.compare(a, b));
+      const compare = (a, b) => (typeof a === "number" && typeof b === "number" ? a - b : inOrder(a, b));
       const order = [...values.keys()].sort((a, b) => (values[a] === null) - (values[b] === null)
         || (values[a] === null ? 0 : sign * compare(values[a], values[b])) || a - b);
       this.rows[0]?.[1].append(...order.map(index => this.rows[index][0]));

@@ -56,8 +56,9 @@ class FilteredTable {
 
   /** Rows of copies are folded under the row of the output that they copy, until it is opened or the table is filtered or sorted. */
   foldCopies() {
-    const byFile = new Map(this.rows.map(row => [$("a", row)?.getAttribute("href"), row])), folded = new Set(this.copies.values());
-    for (const row of this.rows.filter(each => each.classList.contains("copied"))) {
+    const copied = this.rows.filter(row => row.classList.contains("copied")), folded = new Set(this.copies.values());
+    const byFile = new Map(copied.length ? this.rows.map(row => [$("a", row)?.getAttribute("href"), row]) : []);
+    for (const row of copied) {
       const original = byFile.get($(".pill a", row)?.getAttribute("href"));
       if (original) this.copies.set(row, original);
     }

@@ -38,7 +38,7 @@ class TrendChart {
     this.listenToBrush();
     this.restore();
     addEventListener("hashchange", () => this.restore());
-    addEventListener("resize", () => this.draw());
+    new ResizeObserver(() => { this.isLaidOut = true; this.draw(); }).observe(this.canvas);
     this.table.addEventListener("rows", () => this.complete(), { capture: true }); // before the new rows are sorted
     chart.dataset.ready = "";
   }
@@ -99,7 +99,8 @@ class TrendChart {
 
   /* ---- drawing ---- */
   draw() {
-    const [first, last] = this.visible;
+    if (!this.isLaidOut) return; // the observer calls again when the page is: to read widths before would lay it out twice
+    const [first, last] = this.visible, width = this.canvas.clientWidth, days = $(".xa", this.chart).getBoundingClientRect().width;
     if (!this.whole && first < this.older) this.load();
     this.fitMetrics(first, last);
     this.fitSteps();
@@ -109,8 +110,8 @@ class TrendChart {
       const box = part.getAttribute("viewBox").split(" ");
       part.setAttribute("viewBox", `${this.from} ${box[1]} ${span} ${box[3]}`);
     }
-    this.labelDays(first, last);
-    this.chart.classList.toggle("zoomed", (last - first) * 9 < this.canvas.clientWidth);
+    this.labelDays(first, last, days);
+    this.chart.classList.toggle("zoomed", (last - first) * 9 < width);
     if (this.window) {
       this.window.style.left = `${100 * (this.from - this.least) / this.size}%`;
       this.window.style.width = `${100 * span / this.size}%`;
@@ -177,9 +178,9 @@ class TrendChart {
 
   tickText(y, text) { return svgElement("text", { x: "80%", y, dy: ".32em", "text-anchor": "end" }, text); }
 
-  labelDays(first, last) {
+  labelDays(first, last, width) {
     const axis = $(".xa", this.chart), chosen = new Set();
-    const wanted = Math.max(1, Math.floor(axis.getBoundingClientRect().width / 130));
+    const wanted = Math.max(1, Math.floor(width / 130));
     if (first < this.older) { // the rows that name them are not here: as many of the server's labels as there is room for
       axis.replaceChildren(...this.days.filter((_, k) => k % Math.ceil((this.days.length - 1) / wanted) === 0));
       return;
