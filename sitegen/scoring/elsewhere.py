@@ -40,14 +40,11 @@ def with_places(judgements: list[Judgement], root: dict[str, Value], text: str =
     sought = {value for value, times in expected.items() if times == 1 and value}
     if text and not any("E" in number for number in sought):  # ``1E+5`` can be written in other ways
         sought = {value for value in sought if value in text}
-    if not sought:
-        return NotedJudgements(judgements, [])
+    if sought:  # most of these are correct at another path, which is faster to see than to walk through the output
+        sought.difference_update([_text(item.actual) for item in judgements if item.outcome == "correct"])
     places: dict[str, tuple[Step, ...] | None] = {}
-    _look(root, (), _MOST_VALUES, sought, places)
-    if any(places.values()):  # most omitted values stand nowhere, so that correct ones need not be compared with them
-        for judgement in judgements:
-            if judgement.outcome == "correct":
-                places.pop(_text(judgement.actual), None)
+    if sought:
+        _look(root, (), _MOST_VALUES, sought, places)
     if not any(places.values()):
         return NotedJudgements(judgements, [])
     with_notes: list[Judgement] = []

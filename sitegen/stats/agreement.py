@@ -91,20 +91,22 @@ def repeatability(groups: Sequence[RepeatedValues]) -> Repeatability:
         return Repeatability(deviation=None, freedom=0, bad=tuple(() for _ in groups))
     scale = 1.4826 * distances[(len(distances) - 1) // 2]
     cut = max(FAR, student(FAR_LEVEL, len(distances))) * scale
-    bad = tuple([_far_off(group, max(cut, group.least)) for group in groups])
+    # Groups without a bad run, nearly all, cost no call: a long history asks for its scatter at every output.
+    bad = tuple([_far_off(group, cut) if group.distances[-1] > max(cut, group.least) else () for group in groups])
     squares, freedom = [], 0
     for group, places in zip(groups, bad, strict=True):
-        values = [value for place, value in enumerate(group.values) if place not in places] if places else group.values
-        if len(values) > 1:
-            squares.append(_squares(values) if places else group.squares)
+        if not places:
+            squares.append(group.squares)
+            freedom += len(group.distances)
+        elif len(values := [value for place, value in enumerate(group.values) if place not in places]) > 1:
+            squares.append(_squares(values))
             freedom += len(values) - 1
     deviation = sqrt(fsum(squares) / freedom) if freedom else None
     return Repeatability(deviation=deviation, freedom=freedom, bad=bad)
 
 
 def _far_off(group: RepeatedValues, cut: float) -> tuple[int, ...]:
-    if group.distances[-1] <= cut:
-        return ()
+    cut = max(cut, group.least)
     middle, count = median(group.values), len(group.values)
     inflation = sqrt(count / (count - 1))
     return tuple([place for place, value in enumerate(group.values) if inflation * abs(value - middle) > cut])

@@ -95,6 +95,9 @@ class RepeatsSoFar:
         """The groups that no later point can belong to, and all repeated runs."""
         self._group: list[Repeat] = []
         """The group that the last point belongs to."""
+        self._noise: Noise | None = None
+        self._is_measured = True
+        """Whether ``_noise`` is that of all groups: a point that repeats nothing leaves it as it is."""
 
     def add(self, point: Point, runs: Sequence[Scorecard] = ()) -> None:
         """Add a point, with the results of its repeated runs."""
@@ -104,13 +107,19 @@ class RepeatsSoFar:
         label = point.snapshot.label
         if not point.is_copy:
             self._group.append(_repeat(label, point.scorecard))
-        self._finished += _groups([_repeats_of_run_cards(runs, f"{label}, ")])
+        runs_of_point = _groups([_repeats_of_run_cards(runs, f"{label}, ")])
+        self._finished += runs_of_point
+        if runs_of_point or len(self._group) > 1:
+            self._is_measured = False
         self._last = point
         self.points += 1
 
     def noise(self) -> Noise | None:
         """The noise of the headline between the repeats among these points; None without any."""
-        return _noise((*self._finished, *_groups([self._group])))[0]
+        if not self._is_measured:
+            self._noise = _noise((*self._finished, *_groups([self._group])))[0]
+            self._is_measured = True
+        return self._noise
 
 
 class _Group(NamedTuple):
@@ -160,8 +169,11 @@ def _noise(groups: Sequence[_Group]) -> tuple[Noise | None, list[Collection[int]
     bad: list[Collection[int]] = []
     bad_values = iter(scatter.bad)
     for group in groups:
-        defined = [place for place, output in enumerate(group.outputs) if output.headline is not None]
-        bad.append([defined[place] for place in next(bad_values)] if group.values else ())
+        places = next(bad_values) if group.values else ()
+        if places:
+            defined = [place for place, output in enumerate(group.outputs) if output.headline is not None]
+            places = tuple([defined[place] for place in places])
+        bad.append(places)
     if not groups:
         return None, bad
     return Noise(
