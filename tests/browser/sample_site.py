@@ -32,13 +32,18 @@ from sitegen.pages.overview.page import SiteCounts, Worktree, overview_page
 from sitegen.pages.placeholders import NO_JEKYLL, not_found_page
 from sitegen.pages.problems import problems_page
 from sitegen.pages.regressions.page import regressions_page
-from sitegen.pages.report import ReportView, report_page
+from sitegen.pages.report import ReportView, report_page, tree_source
 from sitegen.pages.report.rows_file import rows_file
+from sitegen.pages.report.tree import TreeView, tree_page
+from sitegen.pages.report.tree_source import PagePicture, citations, with_source
 from sitegen.pages.trend.older_rows import older_rows
 from sitegen.pages.trend.page import TrendView, trend_page
 from sitegen.render.environment import Renderer
 from sitegen.render.summary import summary_file
+from sitegen.scoring.evidence import Evidence
+from sitegen.text.quotes import SearchedText
 from tests import pages_sample as sample
+from tests.pictures import png
 
 COUNTS = SiteCounts(121, 14, 9, 3, count_causes(causes_of(sample.PROBLEMS)))
 FLIPS = Flips((("consignee.city", 2), ("route.eta", 1)), (("remarks", 1),), (("consignee.city", 3), ("incoterm", 1)))
@@ -47,6 +52,9 @@ FIXED = tuple(
     for text in sample.NASTY
     for WAS in [Run(0, "wrong_value", f'"{text[:150]}"', f'"{text[:150]}?"')]
 )
+
+
+SCAN = PagePicture(path=f"evals/{sample.series().info.id}/source/2.png", oid="2", width=1200, height=100)
 
 
 def pages() -> list[Page]:
@@ -73,7 +81,7 @@ def pages() -> list[Page]:
     ]
     out += [trend_page(one, steps_of(one)) for one in every]
     out += [_report(series, index) for index in (0, 17, 30, 58, 59)]
-    out.append(_nasty(series))
+    out += [_nasty(series), _sourced(series)]
     out.append(_report(sample.single(), 0, ("f-001", "f-002", "f-003")))
     out += [
         compare_page(series),
@@ -174,6 +182,7 @@ def raw_files() -> list[RawFile]:
     ]
     out = [
         NO_JEKYLL,
+        RawFile(SCAN.path, png(SCAN.width, SCAN.height, 200)),
         exports.index_file(
             "0" * 40, "main", tuple(one.info.id for one in every), tuple(file.path for file in files), 4
         ),
@@ -209,6 +218,21 @@ def _nasty(series: Series) -> Page:
     return report_page(
         series.info, series.specs, point, series.points[40], result, sample.past(series, 41), 50, sample.PROBLEMS
     )
+
+
+def _sourced(series: Series) -> Page:
+    """Ground truth beside output, with quotes from a text, a page as a picture, and a page that there is not."""
+    documents = ("f-001", "f-002")
+    page = tree_page(series.info, series.points[7].snapshot, sample.result(sample.judgements(8, 200, documents)))
+    assert isinstance(page.view, TreeView)
+    evidence = {
+        "f-001": {"waybill.number": Evidence(1, "waybill  MSKU-2025"), "totals.freight": Evidence(1, sample.SCRIPT)},
+        "f-002": {"cargo[0]": Evidence(2, "25 kg"), "totals.freight": Evidence(3, "")},
+    }
+    text = SearchedText(f"{sample.LONG}\nWaybill no: waybill MSKU-2025-00417\n")
+    cited = tuple(citations(page.view.root, evidence, several=True))
+    pages: dict[str, dict[int | None, tree_source.Page]] = {"f-001": {1: text}, "f-002": {2: SCAN}}
+    return Page(page.path, page.template, with_source(page.view, cited, pages))
 
 
 def write(folder: Path, renderer: Renderer) -> None:

@@ -58,7 +58,7 @@ def kinds(demo_site: Path) -> dict[str, str]:
     }
 
 
-SAMPLES_LACK = ("unreadable", "highlights", "responses", "judged", "variants", "commits", "tree", "suspect labels")
+SAMPLES_LACK = ("unreadable", "highlights", "responses", "judged", "variants", "commits", "suspect labels")
 """Kinds of pages that ``test_every_page.py`` and ``test_diff_pages.py`` have no sample of."""
 KINDS = [
     "overview",

@@ -40,6 +40,25 @@ def test_has_no_accessibility_violation_that_axe_finds(open_in_one_tab, path):
     assert violations_axe_finds(open_in_one_tab(path, bypass_csp=True).page) == []
 
 
+def test_a_quote_is_marked_in_the_words_of_the_source_and_leads_to_the_picture_of_its_page(open_in_one_tab):
+    page = open_in_one_tab("evals/waybills/0008-tree.html").page
+    page.locator("details").evaluate_all("all => all.forEach(one => one.open = true)")
+    quoted, not_quoted, on_picture, on_no_page = page.locator(".src").all()
+    mark = quoted.locator("mark")
+    assert mark.inner_text() == "waybill MSKU-2025"
+    colours = "node => getComputedStyle(node).backgroundColor"
+    assert mark.evaluate(colours) != quoted.evaluate(colours)
+    assert [line.locator("mark, .bad").all_inner_texts() for line in (not_quoted, on_picture, on_no_page)] == [
+        ["this quote is not in the source: a hint at a hallucination"],
+        [],
+        ["the source has no page 3: a hint at a hallucination"],
+    ]
+    on_picture.get_by_role("link", name="p. 2").click()
+    shown = page.locator("figure:target img")
+    shown.evaluate("image => image.decode()")
+    assert shown.evaluate("image => [image.naturalWidth, image.alt]") == [1200, "Page 2 of f-002 of the source"]
+
+
 @pytest.mark.parametrize("path", PAGES)
 def test_is_complete_without_scripts(open_in_one_tab, path):
     page = open_in_one_tab(path, java_script_enabled=False).page

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
-import struct
-import zlib
 from decimal import Decimal
 from html import unescape
 from pathlib import Path
@@ -24,6 +21,7 @@ from sitegen.scoring.evidence import Evidence, evidence_in
 from sitegen.stages.size_budget.pictures import LEFT_OUT
 from sitegen.text.quotes import SearchedText
 from tests.gitrepo import GitRepo, Link
+from tests.pictures import png
 from tests.sites import broken_links, build_site, content, differences, problems_text
 
 MANIFEST = """evals:
@@ -36,18 +34,6 @@ documents: {path: letters, key: id}
 lists: {items: {match_fields: [name]}}
 """
 LETTER = "Dear shop,\n\nplease send one <b>oak</b>\n   table for 10 crowns   and a lamp.\n\nAnn\n"
-
-
-def png(width: int, height: int, shade: int) -> bytes:
-    """A picture of one grey, or, of many pixels, one that cannot be compressed."""
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    noise = hashlib.shake_256(b"plan").digest(width * height) if height > 100 else bytes([shade]) * width * height
-    rows = zlib.compress(b"".join(b"\0" + noise[width * row :][:width] for row in range(height)), 9)
-    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
 
 
 def test_a_pattern_names_files_by_document_and_page_and_nothing_outside():
