@@ -23,6 +23,8 @@ class Frame(NamedTuple):
     head: Markup
     header: Markup
     footer: Markup
+    short: Markup
+    """The head of a short page."""
 
 
 def _template_cache_usable(folder: Path) -> bool:
@@ -47,7 +49,7 @@ def make_environment(
     from sitegen.html import charts, formats
     from sitegen.html.cells import output
     from sitegen.model.outcomes import ERROR_TYPES
-    from sitegen.pages import change_text, fields, labels
+    from sitegen.pages import change_text, fields, labels, short_pages
     from sitegen.pages.commit import move_rows
     from sitegen.pages.compare import compare_rows
     from sitegen.pages.edit import diff_rows, effect_rows
@@ -147,6 +149,7 @@ def make_environment(
         effect_rows=effect_rows,
         field_rows=field_rows,
         move_rows=move_rows,
+        short_pages=short_pages,
         variant_charts=variant_charts,
         span_rows=span_rows,
         step_lines=step_lines,

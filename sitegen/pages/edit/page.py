@@ -75,7 +75,7 @@ def draw_edit(edit: Edit, patch: bytes, *, with_passages: bool = True) -> Render
         rows=diff.rows,
         passages=diff.passages,
         hunks=diff.hunks,
-        command=_command(edit) if diff.left_out or read.unread or not diff.rows else None,
+        command=command_of(edit) if diff.left_out or read.unread or not diff.rows else None,
     )
 
 
@@ -155,7 +155,7 @@ def _line_count(count: int) -> str:
     return "1 line" if count == 1 else f"{count:,} lines"
 
 
-def _command(edit: Edit) -> str | None:
+def command_of(edit: Edit) -> str | None:
     """The command that shows the edit: by blobs if there are two, which works for a moved file as well."""
     if edit.old and edit.new and edit.old.oid != edit.new.oid:
         return f"git diff {edit.old.oid[:12]} {edit.new.oid[:12]}"

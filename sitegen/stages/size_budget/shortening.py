@@ -14,7 +14,7 @@ from sitegen.analysis.memo import Memo, PageRow
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.pages import links
-from sitegen.pages.placeholders import thinned_page
+from sitegen.pages.short_pages import short_report
 from sitegen.render.writer import WrittenFiles
 from sitegen.scoring.kinds import scorer, series_specs
 from sitegen.stages.cached_kinds import SOURCE_USES
@@ -43,7 +43,7 @@ def shorten(timeline: Timeline, memo: Memo, site_files: SiteFiles, history: Eval
     previous = {after.slug: before for before, after in pairwise(history.snapshots)}
     writer, renderer = context.writer(), context.renderer()
     for at, card in _scored(context, memo, history, snapshots):
-        page = thinned_page(info, specs, at, card, previous.get(at.slug))
+        page = short_report(info, specs, at, card, previous.get(at.slug))
         full = rows[page.path]
         files = [rows.pop(address(info.id, at.slug), None) for address in links.REPORT_FILES]
         size = sum(file.size for file in files if file)

@@ -8,12 +8,12 @@ from typing import Final, NamedTuple, Self
 from sitegen.analysis.memo import PageRow
 from sitegen.model.series import Headline, Series
 from sitegen.pages import links
-from sitegen.pages.placeholders import thinned_page
+from sitegen.pages.short_pages import short_report
 from sitegen.render.environment import Renderer
 from sitegen.render.writer import Writer, digest
 from sitegen.scoring.kinds import scorer
 
-SHORT: Final = 6_000
+SHORT: Final = 2_000
 """Bytes that every short page counts for, because its real size is known only after it is written."""
 UNMEASURED: Final = 1
 """Stands for the size of a full report that was never rendered."""
@@ -73,7 +73,7 @@ def write_thinned(
                 size = sum(row.size for file in files if (row := writer.standing_row(file, full))) or UNMEASURED
             previous = series.points[index - 1].snapshot if index else None
             specs = scorer(series.history.kind).metrics
-            page = thinned_page(series.info, specs, point.snapshot, point.scorecard, previous)
+            page = short_report(series.info, specs, point.snapshot, point.scorecard, previous)
             writer.write(owner, path, renderer.render(page), key, full=size)
 
 

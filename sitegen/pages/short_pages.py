@@ -1,0 +1,237 @@
+"""Short pages, which replace the oldest full ones where the site would be too large: their numbers, without the rest.
+
+A short page stands at the address of the full page. It says what it leaves out, and which command shows that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from markupsafe import Markup
+
+from sitegen.html.cells import text
+from sitegen.html.formats import day
+from sitegen.model.commits import WORKTREE, Commit
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.scorecards import Scorecard
+from sitegen.model.series import EvalInfo, Headline
+from sitegen.model.site import Page
+from sitegen.model.timeline import InstructionHistory, Snapshot
+from sitegen.pages import links
+from sitegen.pages.change_text import MINUS, span_of_change
+from sitegen.pages.commit.page import CommitView
+from sitegen.pages.edit.effects import EffectRow
+from sitegen.pages.edit.page import command_of
+from sitegen.pages.labels import STATUSES
+from sitegen.scoring.usage import specs_with_usage
+from sitegen.stats.counts import errors_by_type
+from sitegen.text.patch import PatchCounts
+from sitegen.text.plain import line
+from sitegen.text.values import metric_text
+
+TEMPLATE: Final = "pages/short.html"
+
+
+class ShortNumber(NamedTuple):
+    """A number with its name."""
+
+    label: str
+    text: str
+
+
+class ShortChange(NamedTuple):
+    """One eval before and after an edit or a commit, as the text that a short page shows."""
+
+    eval_id: str
+    name: str
+    before: str
+    before_slug: str
+    """The report that the value is from; empty if there is none."""
+    after: str
+    after_slug: str
+    changes: str
+    """The changes of the main metric and of those beside it: ``F1 −0.040, Precision −0.039``."""
+    interval: str
+    """The 95 % interval of the main metric's change; empty without one."""
+    grade: str
+    fixed: int
+    broken: int
+
+
+class ShortView(NamedTuple):
+    """What ``pages/short.html`` shows. Addresses are relative to the page."""
+
+    nav: str
+    title: str
+    above: str
+    """Label of the page that lists this one and its like."""
+    list: str
+    """Address of that page."""
+    anchor: str
+    """The list on that page."""
+    noun: str
+    """What this page is about: *iteration*, *edit*."""
+    sha: str
+    """The commit; empty on the page of the commit itself, and for the uncommitted state."""
+    about: str
+    """Author, date and place in history, or the commit's subject."""
+    warning: str
+    left_out: str
+    """The full page or its parts that are not here, as the begin of a sentence."""
+    command: str
+    """The command that shows them; empty if there is none."""
+    numbers: tuple[ShortNumber, ...] = ()
+    changes: tuple[ShortChange, ...] = ()
+    previous: str = ""
+    """Address of the page before it; empty for the first."""
+
+
+def short_report(
+    info: EvalInfo, specs: tuple[MetricSpec, ...], at: Snapshot, card: Scorecard, previous: Snapshot | None
+) -> Page:
+    """A page at the address of the report, so that links to it still work. It depends on no later point.
+
+    ``previous``: the snapshot before it in the series, if there is one.
+    """
+    metrics = ((spec, card.metric(spec.name)) for spec in specs_with_usage(specs, [card]))
+    errors = zip(info.nouns.errors, errors_by_type(card.counts), strict=True)
+    recorded = ", recorded" if info.recorded else ""
+    view = ShortView(
+        nav="evals",
+        title=f"{info.name}, {at.label}{recorded}",
+        above=info.name,
+        list="index.html",
+        anchor="h-c",
+        noun="iteration",
+        sha=_linked(at.commit),
+        about=line(at.commit.subject, 200),
+        warning="" if card.status == "scored" else STATUSES[card.status],
+        left_out="The full report was",
+        command=_show(at.commit),
+        numbers=(
+            *(ShortNumber(spec.label, _value(value, spec.unit)) for spec, value in metrics),
+            *(ShortNumber(name.capitalize(), f"{number:,}") for name, number in errors if name),
+        ),
+        previous=_file_name(links.report(info.id, previous.slug)) if previous else "",
+    )
+    return Page(links.report(info.id, at.slug), TEMPLATE, view)
+
+
+def short_edit(file: InstructionHistory, index: int, rows: Iterable[EffectRow], counts: PatchCounts | None) -> Page:
+    """A page at the address of ``file.edits[index]``: how the evals changed with it, without the diff.
+
+    ``counts``: how many lines it added and removed; None where that is unknown.
+    """
+    edit = file.edits[index]
+    lines = (ShortNumber("Lines", f"+{counts.added:,} −{counts.removed:,}"),) if counts else ()
+    view = ShortView(
+        nav="instructions",
+        title=line(edit.commit.subject, 300) or "(no subject)",
+        above=line(file.path),
+        list="index.html",
+        anchor="h-e",
+        noun="edit",
+        sha=_linked(edit.commit),
+        about=f"{_by(edit.commit)}, edit {index + 1:,} of the file",
+        warning="",
+        left_out="The diff and the flipped fields were",
+        command=command_of(edit) or "",
+        numbers=lines,
+        changes=tuple(map(short_change, rows)),
+        previous=_file_name(links.edit(file.path, file.edits[index - 1].commit.sha)) if index else "",
+    )
+    return Page(links.edit(file.path, edit.commit.sha), TEMPLATE, view)
+
+
+def short_commit(view: CommitView, changed: str) -> ShortView:
+    """What the short page of a commit shows. ``changed``: what the commit changed, in a few words."""
+    commit = view.commit
+    return ShortView(
+        nav="commits",
+        title=view.subject,
+        above="Commits",
+        list="index.html",
+        anchor="h-c",
+        noun="commit",
+        sha="",
+        about=f"{_by(commit)}, commit {commit.position + 1:,}, {commit.sha[: links.SHA_DIGITS]}",
+        warning="",
+        left_out="The diffs, the flipped fields, the message and the paths were",
+        command=_show(commit),
+        numbers=(ShortNumber("Changed", changed),),
+        changes=tuple(short_change(move.row) for move in view.moves),
+        previous=_file_name(links.commit(view.earlier)) if view.earlier else "",
+    )
+
+
+def short_commit_page(sha: str, view: ShortView) -> Page:
+    """A page at the address of the commit."""
+    return Page(links.commit(sha), TEMPLATE, view)
+
+
+def short_change(row: EffectRow) -> ShortChange:
+    """The row of an eval, without its reason and its remarks."""
+    moves = row.moves
+    headline, interval = moves[0], row.verdict.interval if row.verdict else None
+    changes = [f"{move.label} {_signed(move.change, move.unit)}" for move in moves if move.change is not None]
+    return ShortChange(
+        eval_id=row.eval_id,
+        name=row.name,
+        before=_value(headline.before, headline.unit),
+        before_slug=_slug(row.before),
+        after=_value(headline.after, headline.unit),
+        after_slug=_slug(row.after),
+        changes=", ".join(changes) or headline.label,
+        interval=span_of_change(interval, row.spec) if interval else "",
+        grade=row.grade,
+        fixed=row.fixed,
+        broken=row.broken,
+    )
+
+
+def change_rows(changes: Sequence[ShortChange], root: str) -> Markup:
+    """Table rows: eval, before, after, changes, interval, verdict, fixed, broken."""
+    return Markup("".join([_change_row(change, root) for change in changes]))
+
+
+def _change_row(change: ShortChange, root: str) -> str:
+    folder = root + text(links.eval_trend(change.eval_id)).removesuffix("index.html")
+    sides = "".join(
+        [
+            f'<td><a href="{folder}{text(slug)}.html">{text(value)}</a>' if slug else f"<td>{text(value)}"
+            for slug, value in ((change.before_slug, change.before), (change.after_slug, change.after))
+        ]
+    )
+    return (
+        f'<tr><td><a href="{folder}index.html">{text(change.name)}</a>{sides}<td>{text(change.changes)}'
+        f"<td>{change.interval or '—'}<td>{change.grade}<td>{change.fixed:,}<td>{change.broken:,}\n"
+    )
+
+
+def _slug(point: Headline | None) -> str:
+    return point.slug if point else ""
+
+
+def _value(value: float | None, unit: str) -> str:
+    return "—" if value is None else metric_text(value, unit=unit)
+
+
+def _signed(change: float, unit: str) -> str:
+    return f"{'+' if change > 0 else MINUS if change else ''}{metric_text(abs(change), unit=unit)}"
+
+
+def _file_name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _linked(commit: Commit) -> str:
+    return "" if commit.sha == WORKTREE else commit.sha
+
+
+def _by(commit: Commit) -> str:
+    return f"{line(commit.author, 100)}, {day(commit.committed_at)}"
+
+
+def _show(commit: Commit) -> str:
+    return "" if commit.sha == WORKTREE else f"git show -m --first-parent {commit.short}"
