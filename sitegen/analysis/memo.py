@@ -29,7 +29,7 @@ from sitegen.history.cache_folder import MEMO, begin_cache_folder
 from sitegen.history.fold_state import stored
 from sitegen.locking import PATIENCE, wait_for_lock
 
-SCHEMA_VERSION: Final = 52
+SCHEMA_VERSION: Final = 53
 """Raised whenever the tables, or the form of any stored value, change: a memo of another version is emptied."""
 _TABLES: Final = """
 CREATE TABLE IF NOT EXISTS parts (kind TEXT, key TEXT, body BLOB NOT NULL, PRIMARY KEY (kind, key)) WITHOUT ROWID;

@@ -60,7 +60,7 @@ def closing_line(site: Site) -> str:
     where = f" on {Path(site.page).with_name('problems.html').name}" if any(counts) else ""
     removed = f", {site.removed} removed" if site.removed else ""
     sizes = ((site.commits, "commit"), (site.evals, "eval"), (site.iterations, "iteration"))
-    thinned = f"; {counted(site.thinned, 'old report')} made short to fit" if site.thinned else ""
+    thinned = f"; {counted(site.thinned, 'old page')} made short to fit" if site.thinned else ""
     failed = f"; sitegen failed to make {counted(site.failed, 'part')} of the site" if site.failed else ""
     patterns = "".join(f"{sentence}\n" for sentence in site.patterns)
     return (

@@ -160,7 +160,7 @@ def short_commit(view: CommitView, changed: str) -> ShortView:
         left_out="The diffs, the flipped fields, the message and the paths were",
         command=_show(commit),
         numbers=(ShortNumber("Changed", changed),),
-        changes=tuple(short_change(move.row) for move in view.moves),
+        changes=tuple(map(short_change, view.effects.rows)),
         previous=_file_name(links.commit(view.earlier)) if view.earlier else "",
     )
 

@@ -15,6 +15,7 @@ from sitegen.analysis.memo import Memo
 from sitegen.analysis.series import Derived
 from sitegen.config import Manifest, SiteConfig
 from sitegen.model.cells import CellMap, Flips
+from sitegen.model.commits import Commit
 from sitegen.model.error_summaries import PatternSummary
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.problems import Parsed, Problem
@@ -26,6 +27,7 @@ from sitegen.pages.commit.page import CommitPageInputs
 from sitegen.pages.commits import ListedCommit
 from sitegen.pages.data.search import SearchEntry
 from sitegen.pages.report.tree_source import PagePicture
+from sitegen.pages.short_pages import ShortView
 from sitegen.scoring.mapping import KeptMapping
 from sitegen.scoring.mapping_use import MappingUse
 from sitegen.text.patch import PatchCounts
@@ -95,6 +97,13 @@ class SearchTail(NamedTuple):
     """The entries of the last shard, if it is not full."""
 
 
+class ShortCommitId(NamedTuple):
+    """What the key of a commit's short page holds, so that few values have to be read."""
+
+    position: int
+    sha: str
+
+
 class CommitListTail(NamedTuple):
     """The end of the list of commits, to which the next build appends."""
 
@@ -158,6 +167,9 @@ NEWEST_COMMIT: Final = CachedKind(name="newest commit", type=str, until="walk")
 COMMITS_WITHOUT_OUTPUT: Final = CachedKind(name="commit without output", type=CommitPageInputs, until="walk")
 """A commit that edits instructions and has no output, by its position: later outputs show the effects of its edits."""
 
+SHORT_COMMITS: Final = CachedKind(name="short commit", type=ShortView, until="walk")
+"""What the short page of a commit shows, so that it can replace the full one later, by ``key_of_short_commit``."""
+
 SEARCH_TAIL: Final = CachedKind(name="search tail", type=SearchTail, until="walk")
 COMMIT_LIST_TAIL: Final = CachedKind(name="commit list tail", type=CommitListTail, until="walk")
 BUILT_HEAD: Final = CachedKind(name="built head", type=str, until="inputs")
@@ -186,12 +198,24 @@ KINDS: Final[tuple[CachedKind[Any], ...]] = (
     COUNTED_EDITS,
     NEWEST_COMMIT,
     COMMITS_WITHOUT_OUTPUT,
+    SHORT_COMMITS,
     SEARCH_TAIL,
     COMMIT_LIST_TAIL,
     BUILT_HEAD,
     COMMIT_EFFECTS,
     CLEAN_FILES,
 )
+
+
+def key_of_short_commit(commit: Commit) -> str:
+    """The key of a commit among the short pages: in the order of commits."""
+    return f"{commit.position:09} {commit.sha}"
+
+
+def id_of_short_commit(key: str) -> ShortCommitId:
+    """The commit that a key is of."""
+    position, _, sha = key.partition(" ")
+    return ShortCommitId(int(position), sha)
 
 
 def forget_earlier_walk(memo: Memo, evals: Collection[str], instruction_files: Collection[str]) -> None:

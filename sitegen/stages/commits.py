@@ -12,7 +12,7 @@ from functools import partial
 from itertools import chain, islice
 from typing import Final, NamedTuple
 
-from sitegen.analysis.cached import within
+from sitegen.analysis.cached import CachedRow, TaskCache, within
 from sitegen.analysis.copies import first_of_each_output
 from sitegen.analysis.effects import EffectIndex
 from sitegen.analysis.memo import Memo, PageRow
@@ -30,15 +30,24 @@ from sitegen.pages.commit.touched import Touched
 from sitegen.pages.commits import ListedCommit, listed_commit
 from sitegen.pages.edit.page import RenderedPatch, draw_edit
 from sitegen.pages.instruction.file_history import apart_since, thickens
+from sitegen.pages.short_pages import short_commit, short_commit_page
 from sitegen.render.environment import Renderer
 from sitegen.render.writer import WrittenFiles, digest
-from sitegen.stages.cached_kinds import COMMIT_EFFECTS, COMMITS_WITHOUT_OUTPUT, NEWEST_COMMIT
+from sitegen.stages.cached_kinds import (
+    COMMIT_EFFECTS,
+    COMMITS_WITHOUT_OUTPUT,
+    NEWEST_COMMIT,
+    SHORT_COMMITS,
+    id_of_short_commit,
+    key_of_short_commit,
+)
 from sitegen.stages.commit_list import CommitList
 from sitegen.stages.engine import Pool
 from sitegen.stages.evals import Evals
 from sitegen.stages.failures import attempt, write_in_its_place
 from sitegen.stages.instructions import edit_effects, touched_positions
 from sitegen.stages.site_files import SiteFiles
+from sitegen.stages.size_budget.thinning import write_short
 from sitegen.stages.timeline import Timeline
 from sitegen.stages.worker_context import WorkerContext
 from sitegen.text.patch import read_patch
@@ -68,6 +77,9 @@ class Commits(NamedTuple):
 class CommitsTask(NamedTuple):
     """Several commits whose pages one process writes."""
 
+    short_before: int | None
+    """Position of the oldest commit whose page is full; None: pages that are short stay so."""
+
     context: WorkerContext
     commits: tuple[CommitPageInputs, ...]
     pages: tuple[PageRow, ...]
@@ -84,6 +96,8 @@ class CommitsDone(NamedTuple):
     """What the page of the uncommitted state shows, if it is one of them."""
     rows: tuple[ListedCommit, ...]
     """One for each commit, for the list of commits."""
+    short: tuple[CachedRow, ...]
+    """What the short page of each committed one shows, for the memo."""
     failures: tuple[Problem, ...] = ()
     """One for each commit whose page could not be made."""
 
@@ -96,29 +110,69 @@ def write_commits(
     newest = NEWEST_COMMIT.get(memo)
     uncommitted: CommitView | None = None
     failures: list[Problem] = []
-    standing = {row.path: row for row in site_files.standing_files(OWNER)} if update.complete else {}
     new = {record.commit.sha for record in update.records}
-    inputs = chain(_inputs_again(timeline, effects, memo), _page_inputs(timeline, evals, effects, memo, newest))
-    tasks = _commit_tasks(timeline, inputs, standing)
+    again = tuple(_inputs_again(timeline, effects, memo))
+    standing = {row.path: row for row in site_files.standing_files(OWNER)} if update.complete or again else {}
+    inputs = chain(again, _page_inputs(timeline, evals, effects, memo, newest))
+    tasks = _commit_tasks(timeline, inputs, standing, evals.short_before)
     commit_list = CommitList(timeline, memo, site_files)
     for _, done in pool.map(write_commit_pages, tasks):
         site_files.record(OWNER, done.files, whole=update.complete)
         commit_list.add([row for row in done.rows if row.sha in new])
+        memo.put_rows(done.short)
         uncommitted = done.uncommitted or uncommitted
         failures += done.failures
     commit_list.finish()
     if update.records:
         newest = NEWEST_COMMIT.keep(memo, "", update.records[-1].commit.sha)
-    memo.forget(COMMIT_EFFECTS.name)
     return Commits(newest, uncommitted, tuple(failures))
 
 
+def write_commits_again(
+    timeline: Timeline,
+    evals: Evals,
+    effects: EffectIndex,
+    memo: Memo,
+    site_files: SiteFiles,
+    pool: Pool,
+    thinned: int | None,
+) -> tuple[Problem, ...]:
+    """Replace so many of the oldest pages, and no others, by short ones; None: leave all as they are.
+
+    A full page is made from the changes of its commit, which only a build of all history has. Any other build returns a
+    problem where a page has to be full again, and so all history is built.
+    """
+    if thinned is None:
+        return ()
+    earlier = () if site_files.is_whole(OWNER) else site_files.standing_files(OWNER)
+    rows = {row.path: row for row in (*earlier, *site_files.recorded_of(OWNER))}
+    writer, renderer = timeline.context.writer(rows.values()), timeline.context.renderer()
+    longer: set[str] = set()
+    for index, key in enumerate(memo.keys(SHORT_COMMITS.name)):
+        sha = id_of_short_commit(key).sha
+        row = rows[links.commit(sha)]
+        if index >= thinned and row.full:
+            longer.add(sha)
+        elif index < thinned and not row.full and (view := SHORT_COMMITS.get(memo, key)):
+            write_short(writer, renderer, OWNER, [row.path], row.key, partial(short_commit_page, sha, view))
+    if longer and not timeline.update.complete:
+        return (Problem.of_type("failed", "Pages of commits have room again.", ""),)
+    every = _page_inputs(timeline, evals, effects, memo, None)
+    inputs = (inputs for inputs in every if inputs.record.commit.sha in longer)
+    tasks = _commit_tasks(timeline, inputs, {}, 0) if longer else iter(())
+    done = [done.files for _, done in pool.map(write_commit_pages, tasks)]
+    rows |= {row.path: row for row in chain(writer.rows, *(files.rows for files in done))}
+    site_files.replace(OWNER, WrittenFiles(tuple(rows.values()), writer.written + sum(files.written for files in done)))
+    return ()
+
+
 def _commit_tasks(
-    timeline: Timeline, commits: Iterator[CommitPageInputs], standing: Mapping[str, PageRow]
+    timeline: Timeline, commits: Iterator[CommitPageInputs], standing: Mapping[str, PageRow], short_before: int | None
 ) -> Iterator[CommitsTask]:
     while batch := tuple(islice(commits, AT_ONCE)):
         paths = (links.commit(inputs.record.commit.sha) for inputs in batch)
         yield CommitsTask(
+            short_before=short_before,
             context=timeline.context,
             commits=batch,
             pages=tuple(standing[path] for path in paths if path in standing),
@@ -232,11 +286,16 @@ def write_commit_pages(task: CommitsTask) -> CommitsDone:
     patches = partial(_patches, task)
     uncommitted: CommitView | None = None
     rows: list[ListedCommit] = []
+    short_pages = {row.path for row in task.pages if row.full}
+    short = TaskCache(())
     failures: list[Problem] = []
     for inputs in task.commits:
         commit = inputs.record.commit
         path, key = links.commit(commit.sha), digest(encode((task.context.templates, inputs)))
-        fresh = commit.sha != WORKTREE and writer.is_fresh(OWNER, path, key)
+        is_short = commit.sha != WORKTREE and (
+            path in short_pages if task.short_before is None else commit.position < task.short_before
+        )
+        fresh = is_short or (commit.sha != WORKTREE and writer.is_fresh(OWNER, path, key))
         result = attempt(
             "the page of this commit",
             partial(_rendered_commit, renderer, inputs, patches, fresh=fresh),
@@ -250,12 +309,18 @@ def write_commit_pages(task: CommitsTask) -> CommitsDone:
         view, content = result
         rows.append(listed_commit(commit, view))
         uncommitted = view if commit.sha == WORKTREE else uncommitted
+        if commit.sha != WORKTREE:
+            short_view = short_commit(view, rows[-1].changed)
+            SHORT_COMMITS.keep(short, key_of_short_commit(commit), short_view)
+        if is_short:
+            write_short(writer, renderer, OWNER, [path], key, partial(short_commit_page, commit.sha, short_view))
         if content is not None:
             writer.write(OWNER, path, content, key)
     return CommitsDone(
         files=writer.files,
         uncommitted=uncommitted,
         rows=tuple(rows),
+        short=short.new,
         failures=tuple(failures),
     )
 

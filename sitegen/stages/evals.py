@@ -55,6 +55,8 @@ class Evals(NamedTuple):
     """For evals whose rules name fields, by id: the entries of the mapping that the newest point does not use."""
     lost_outputs: int
     """Number of outputs whose contents this clone lacks. They are among the problems."""
+    short_before: int | None
+    """Position of the oldest commit whose page and edits are expected to fit in full; None: what is short stays so."""
     new_peaks: frozenset[str]
     """Ids of the evals whose best output, or its value, is not that of the previous build."""
 
@@ -98,6 +100,7 @@ def write_evals(
         failures=tuple(sorted(failures, key=_eval_of)),
         mapping_uses={eval_id: record.mapping_use for eval_id, record in every if record.mapping_use},
         lost_outputs=lost_outputs,
+        short_before=room.short_before(),
         new_peaks=frozenset(new_peaks),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import groupby, repeat
 from typing import NamedTuple
 
@@ -11,8 +12,10 @@ from sitegen.analysis.memo import PageRow
 from sitegen.history.fold_state import encode
 from sitegen.model.problems import Problem
 from sitegen.model.series import Effect
+from sitegen.model.site import Page
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages import links
+from sitegen.pages.edit.effects import effects_view
 from sitegen.pages.edit.page import RenderedPatch, draw_edit, edit_page
 from sitegen.pages.instruction.file_history import thickens
 from sitegen.pages.instruction.page import (
@@ -23,9 +26,11 @@ from sitegen.pages.instruction.page import (
     show_text,
     word_counts,
 )
+from sitegen.pages.short_pages import short_edit
 from sitegen.render.writer import WrittenFiles, digest
 from sitegen.stages.cached_kinds import CountedEdit
 from sitegen.stages.failures import attempt
+from sitegen.stages.size_budget.thinning import write_short
 from sitegen.stages.worker_context import WorkerContext
 from sitegen.text.patch import PatchCounts, read_patch, touched_sections
 from sitegen.text.sections import NO_TEXT, Outline, TextStats, outline
@@ -48,6 +53,10 @@ class InstructionTask(NamedTuple):
     """Folders and files that hold every instruction file of the project; empty: they may lie anywhere."""
     apart: int | None
     """Position of the commit that first gave agents instructions in files of their own."""
+    thinned: int | None = None
+    """How many of the oldest edits have short pages so that the site fits; None: those that have them already."""
+    again: bool = False
+    """All pages stand; only edits that are short or full by now are written."""
 
 
 class InstructionDone(NamedTuple):
@@ -86,14 +95,21 @@ class _InstructionWork:
         self._renderer = task.context.renderer()
         self._counted = list(task.counted)
         self._sizes: list[TextStats] = []
+        self._pages = [links.edit(task.history.path, edit.commit.sha) for edit in self._edits]
         self._keys = [self._page_key(index) for index in range(len(self._edits))]
+        short = {row.path for row in task.pages if row.full}
+        self._short = {
+            index
+            for index, page in enumerate(self._pages)
+            if (page in short if task.thinned is None else index < task.thinned)
+        }
 
     def run(self) -> InstructionDone:
         """Read the needed patches, oldest first and each once, and write the pages that are out of date."""
         last = len(self._edits) - 1
-        stale = {index for index in range(len(self._edits)) if not self._is_fresh(index)}
+        stale = {index for index in range(len(self._edits)) if index not in self._short and not self._is_fresh(index)}
         uncounted = {index for index, edit in enumerate(self._counted) if edit is None}
-        needed = sorted(stale | uncounted | {last})
+        needed = sorted(stale | uncounted | (set() if self._task.again else {last}))
         patches = self._repository.patches([self._edits[index] for index in needed], self._task.folders)
         outlines = self._outlines([index for index in needed if index in uncounted])
         for index, patch in zip(needed, patches, strict=True):
@@ -102,6 +118,9 @@ class _InstructionWork:
                 self._counted[index] = CountedEdit(counts=_patch_counts(patch), sections=sections)
             if index in stale:
                 self._write_edit(index, draw_edit(self._edits[index], patch))
+        for index in sorted(self._short):
+            page, key, make = self._pages[index], self._keys[index], partial(self._short_page, index)
+            write_short(self._writer, self._renderer, self._owner, [page], key, make)
         return self._finish()
 
     def _outlines(self, indices: Iterable[int]) -> Iterator[tuple[Outline, Outline]]:
@@ -129,8 +148,11 @@ class _InstructionWork:
         return thickens(self._edits[index], self._task.apart)
 
     def _is_fresh(self, index: int) -> bool:
-        page = links.edit(self._history.path, self._edits[index].commit.sha)
-        return self._writer.is_fresh(self._owner, page, self._keys[index])
+        return self._writer.is_fresh(self._owner, self._pages[index], self._keys[index])
+
+    def _short_page(self, index: int) -> Page:
+        counted, effects = self._counted[index], effects_view(self._task.effects[index])
+        return short_edit(self._history, index, effects.rows, counted.counts if counted else None)
 
     def _text(self) -> DisplayedFile | None:
         """The newest text of the file; of a deleted file, the last one."""
@@ -156,6 +178,11 @@ class _InstructionWork:
         self._writer.write(self._owner, page.path, self._renderer.render(page), self._keys[index])
 
     def _finish(self) -> InstructionDone:
+        if self._task.again:
+            for row in self._task.pages:
+                if row.path == links.instruction(self._history.path):
+                    self._writer.is_fresh(self._owner, row.path, row.key)
+            return InstructionDone(counted=(), files=self._writer.files)
         counted = tuple(edit for edit in self._counted if edit is not None)
         records = [
             EditRecord(edit.counts, effects, edit.sections)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Mapping
 from sys import intern
 from typing import NamedTuple
 
@@ -65,7 +65,19 @@ def write_instructions(
     touched = [file for file in timeline.instructions if _is_touched(timeline, evals, effects, file, positions)]
     touched.sort(key=lambda file: len(file.edits), reverse=True)  # the longest tasks start first
     apart = apart_since(timeline.instructions)
-    tasks = (_task(timeline, memo, site_files, effects, file, apart) for file in touched)
+    before = evals.short_before
+    tasks = (
+        _task(
+            timeline,
+            memo,
+            site_files,
+            effects,
+            file,
+            apart,
+            thinned=None if before is None else sum(edit.commit.position < before for edit in file.edits),
+        )
+        for file in touched
+    )
     failures: dict[str, Problem] = {}
     for task, done in pool.map(write_instruction, tasks):
         step(len(task.history.edits))
@@ -90,6 +102,28 @@ def write_instructions(
         lowered=sum(change < 0 for change in changes),
         failures=tuple(failures[path] for path in sorted(failures)),
     )
+
+
+def write_edits_again(
+    timeline: Timeline, effects: EffectIndex, memo: Memo, site_files: SiteFiles, pool: Pool, thinned: Mapping[str, int]
+) -> tuple[Problem, ...]:
+    """Replace so many of the oldest edits of these files, and no others, by short pages. No other page changes.
+
+    Returns a problem for each file that could not be made, whose pages stay as they are.
+    """
+    apart = apart_since(timeline.instructions) if thinned else None
+    tasks = (
+        _task(timeline, memo, site_files, effects, file, apart, thinned=thinned[file.path])._replace(again=True)
+        for file in timeline.instructions
+        if file.path in thinned
+    )
+    failures: list[Problem] = []
+    for task, done in pool.map(write_instruction, tasks):
+        if isinstance(done, Problem):
+            failures.append(done)
+        else:
+            site_files.replace(owner(task.history.path), done.files)
+    return tuple(failures)
 
 
 def _file_record(file: InstructionHistory, size: FileSize, index: EffectIndex) -> FileRecord:
@@ -147,6 +181,8 @@ def _task(
     effects: EffectIndex,
     file: InstructionHistory,
     apart: int | None,
+    *,
+    thinned: int | None,
 ) -> InstructionTask:
     counted = _counted(memo, file)
     return InstructionTask(
@@ -158,6 +194,7 @@ def _task(
         peaks=effects.peaks(file.path),
         folders=literal_prefixes(timeline.config.instructions),
         apart=apart,
+        thinned=thinned,
     )
 
 

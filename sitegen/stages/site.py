@@ -16,6 +16,7 @@ from sitegen.pages.placeholders import failed_page
 from sitegen.render.environment import Renderer
 from sitegen.render.writer import Writer
 from sitegen.scoring.own import installed_versions
+from sitegen.stages.cached_kinds import COMMIT_EFFECTS
 from sitegen.stages.commits import Commits
 from sitegen.stages.engine import Pool
 from sitegen.stages.evals import Evals
@@ -61,7 +62,7 @@ def write_site(
     site_files: SiteFiles,
     pool: Pool,
 ) -> Site:
-    """Write the pages of the site as a whole. ``pool``: for shortening old reports."""
+    """Write the pages of the site as a whole. ``pool``: for pages that have to be made again."""
     failures = (*evals.failures, *instructions.failures, *commits.failures)
     problems = (*failures, *_of_history(timeline), *unmatched(timeline, evals), *evals.problems)
     entries = write_search_log(timeline, evals, memo, site_files)
@@ -69,7 +70,8 @@ def write_site(
     pages = SitePages.of(timeline, evals, instructions, commits, memo, entries)
     writer = site_files.writer(OWNER)
     once = _render_once(renderer, pages, problems, writer)
-    fitted = fit(timeline, evals, memo, site_files, pool, OWNER, sum(file.size for file in once.files))
+    fitted = fit(timeline, evals, instructions, memo, site_files, pool, OWNER, sum(file.size for file in once.files))
+    memo.forget(COMMIT_EFFECTS.name)
     failures += (*once.failures, *fitted.failures)
     if more := (*once.failures, *fitted.failures, *fitted.problems):
         problems += more  # the pages that list or count problems change

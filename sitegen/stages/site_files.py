@@ -36,7 +36,7 @@ class Site(NamedTuple):
     unchanged: int = 0
     removed: int = 0
     thinned: int = 0
-    """Reports that were shortened so that the site fits into ``limits.site_bytes``."""
+    """Pages that were shortened so that the site fits into ``limits.site_bytes``."""
     failed: int = 0
     """Evals, instruction files and single pages that sitegen failed to make. They count among the errors."""
     unmatched_redactions: tuple[str, ...] = ()

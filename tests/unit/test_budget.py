@@ -16,7 +16,7 @@ from sitegen.stages.reports import ReportWriter
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.size_budget.budget import Division, divide
 from sitegen.stages.size_budget.expected_room import ExpectedRoom
-from sitegen.stages.size_budget.sizes import ReportSizes
+from sitegen.stages.size_budget.sizes import COMMITS, EDITS, REPORTS, PageSizes
 from sitegen.stages.size_budget.thinning import SHORT
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, content, differences, run
@@ -114,7 +114,7 @@ def test_the_oldest_reports_make_room_and_the_warning_says_what_takes_the_space(
     size = size_of(tmp_path / "out")
     limits(project, site_bytes=size - 35_000)
     done = run("build", project.path, "--strict")
-    assert (done.returncode, "; 3 old reports made short to fit" in done.stdout) == (3, True)
+    assert (done.returncode, "; 3 old pages made short to fit" in done.stdout) == (3, True)
     kinds = dict.fromkeys(["0001", "0002", "0003"], "short") | dict.fromkeys(["0004", "0005", "0006"], "full")
     assert reports(project.path / "public") == kinds
     assert size_of(project.path / "public") <= size - 35_000
@@ -290,23 +290,66 @@ def test_what_is_guessed_of_the_room_changes_no_byte_but_how_much_is_rendered(
         assert len(rendered) <= {None: 24, 4: 15, 8: full + 7}[guess]
 
 
+GAIN = 20_000 - SHORT
+
+
+def sizes_of(*pages: tuple[int, int | None]) -> PageSizes:
+    """Pages by position and size."""
+    return PageSizes(positions=tuple(at for at, _ in pages), sizes=tuple(size for _, size in pages))
+
+
 def test_the_newest_reports_that_fit_together_are_full_and_unmeasured_ones_are_asked_for():
     evals = {
-        "a": ReportSizes(first=0, positions=(1, 3, 5), sizes=(None, 20_000, 20_000)),
-        "b": ReportSizes(first=0, positions=(2, 4), sizes=(30_000, 20_000)),
+        "a": sizes_of((1, None), (3, 20_000), (5, 20_000)),
+        "b": sizes_of((2, 30_000), (4, 20_000)),
     }
+
+    def divided(room: int) -> Division:
+        return divide({REPORTS: evals}, room)
+
     all_short = 5 * SHORT
-    assert divide(evals, all_short + 3 * 14_000) == Division({"a": 1, "b": 1})
-    assert divide(evals, all_short + 3 * 14_000 - 1) == Division({"a": 2, "b": 1})
-    assert divide(evals, all_short + 3 * 14_000 + 24_000) == Division({"a": 0, "b": 0}, certain=False)
-    assert divide(evals, 0) == Division({"a": 3, "b": 2})
-    nothing = {"a": ReportSizes(first=0, positions=(1, 2), sizes=(None, None))}
-    assert divide(nothing, 10**9) == Division({"a": 1}, certain=False)
+    assert divided(all_short + 3 * GAIN) == Division({REPORTS: {"a": 1, "b": 1}})
+    assert divided(all_short + 3 * GAIN - 1) == Division({REPORTS: {"a": 2, "b": 1}})
+    assert divided(all_short + 4 * GAIN + 10_000) == Division({REPORTS: {"a": 0, "b": 0}}, certain=False)
+    assert divided(0) == Division({REPORTS: {"a": 3, "b": 2}})
+    nothing = {"a": sizes_of((1, None), (2, None))}
+    assert divide({REPORTS: nothing}, 10**9) == Division({REPORTS: {"a": 1}}, certain=False)
+
+
+@pytest.mark.parametrize(
+    ("room", "reports", "edits", "commits"),
+    [
+        (10 * GAIN, 0, 0, 0),  # everything fits
+        (9 * GAIN, 1, 0, 0),  # reports make room first
+        (8 * GAIN, 2, 0, 0),  # until they take half of it
+        (7 * GAIN, 2, 0, 1),  # then edits and commits follow, the oldest first
+        (6 * GAIN, 3, 0, 1),
+        (5 * GAIN, 3, 1, 1),
+        (0, 6, 2, 2),
+    ],
+)
+def test_reports_make_room_until_they_take_half_of_it_and_then_the_oldest_edits_and_commits_do(
+    room, reports, edits, commits
+):
+    sorts = {
+        REPORTS: {"a": sizes_of(*((at, 20_000) for at in range(6)))},
+        EDITS: {"rules.md": sizes_of((1, 20_000), (5, 20_000))},
+        COMMITS: {"": sizes_of((0, 20_000), (2, 20_000))},
+    }
+    ten = 10 * SHORT
+    counts = {sort: sum(owners.values()) for sort, owners in divide(sorts, ten + room).thinned.items()}
+    assert counts == {REPORTS: reports, EDITS: edits, COMMITS: commits}
+
+
+def test_what_reports_do_not_need_of_their_half_is_room_for_edits_and_commits():
+    sorts = {REPORTS: {"a": sizes_of((9, 20_000))}, COMMITS: {"": sizes_of(*((at, 20_000) for at in range(9)))}}
+    assert divide(sorts, 10 * SHORT + 6 * GAIN).thinned == {REPORTS: {"a": 0}, COMMITS: {"": 4}}
 
 
 def test_many_short_reports_are_counted_in_steps_so_that_one_more_commit_rarely_needs_more():
+    evals = {"a": PageSizes(positions=tuple(range(5_000)), sizes=(20_000,) * 5_000)}
     counts = [
-        divide({"a": ReportSizes(positions=tuple(range(5_000)), sizes=(20_000,) * 5_000)}, room).thinned["a"]
-        for room in range(5_000 * SHORT, 5_000 * SHORT + 100 * 14_000, 14_000)
+        divide({REPORTS: evals}, room).thinned[REPORTS]["a"]
+        for room in range(5_000 * SHORT, 5_000 * SHORT + 100 * GAIN, GAIN)
     ]
     assert (max(counts), len(set(counts)), {count % 32 for count in counts}) == (5_000, 4, {0, 8})

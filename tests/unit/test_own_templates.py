@@ -225,7 +225,7 @@ def test_init_copies_what_is_to_be_changed_and_says_what_comes_next(project):
     assert copied.read_bytes() == (find_templates() / "frame" / "footer.html").read_bytes()
     copied.write_text("mine", encoding="utf-8")
     again = run("init", "--templates", "frame", cwd=project.path)
-    assert again.stdout.splitlines()[0] == "kept   site_templates/frame/footer.html"
+    assert "kept   site_templates/frame/footer.html" in again.stdout.splitlines()
     assert copied.read_text(encoding="utf-8") == "mine"
     assert not (project.path / "evals" / "manifest.yaml").exists()
 

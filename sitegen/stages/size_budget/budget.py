@@ -1,10 +1,11 @@
-"""Keeps a site within its size limit: short pages replace the oldest full reports, and no number is lost.
+"""Keeps a site within its size limit: short pages replace the oldest full ones, and no number is lost.
 
-Before any report, the pictures of source pages make room: all of them, if reports and pictures do not fit together.
+Before any page, the pictures of source pages make room: all of them, if pages and pictures do not fit together.
 
-The newest reports over all evals that fit beside everything else stay full. This depends on their sizes alone, so
-older reports need not be rendered; it never depends on what an earlier build left or on estimates. Most builds need
-not add up every file, because an upper bound is stored: the last sum of all files, and every file recorded since.
+Reports make room before pages of commits and of edits do: they are shortened until they take half of the room. Of each
+sort the newest pages that fit are full. This depends on their sizes alone, so older pages need not be rendered; it
+never depends on what an earlier build left or on estimates. Most builds need not add up every file, because an upper
+bound is stored: the last sum of all files, and every file recorded since.
 """
 
 from __future__ import annotations
@@ -12,23 +13,34 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import chain, zip_longest
 from math import ceil
-from operator import itemgetter
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from sitegen.analysis.memo import Memo
 from sitegen.config import BuildLimits
 from sitegen.model.problems import Problem
+from sitegen.stages.commits import OWNER as COMMITS_OWNER
+from sitegen.stages.commits import write_commits_again
 from sitegen.stages.engine import Pool
+from sitegen.stages.eval_job import owner as owner_of_eval
 from sitegen.stages.evals import Evals, write_again
+from sitegen.stages.instruction_task import owner as owner_of_file
+from sitegen.stages.instructions import WrittenInstructions, write_edits_again
 from sitegen.stages.site_files import SiteFiles
+from sitegen.stages.size_budget.expected_room import COMMIT_PAGE, EDIT_PAGE
 from sitegen.stages.size_budget.pictures import replace_pictures
-from sitegen.stages.size_budget.sizes import REPORTS, ReportSizes, Sizes
+from sitegen.stages.size_budget.sizes import COMMITS, EDITS, REPORTS, PageSizes, Sizes
 from sitegen.stages.size_budget.thinning import SHORT
 from sitegen.stages.timeline import Timeline
 
 STEPS: Final = 8
-"""Binary digits to which the number of short reports is rounded up, so that few commits change it."""
+"""Binary digits to which the number of short pages is rounded up, so that few commits change it."""
 _MEGA: Final = 1_000_000
+_NOUNS: Final = {REPORTS: "reports", EDITS: "pages of edits", COMMITS: "pages of commits"}
+
+_ESTIMATES: Final = {EDITS: EDIT_PAGE, COMMITS: COMMIT_PAGE}
+
+Pages: TypeAlias = Mapping[str, Mapping[str, PageSizes]]
+"""The pages that can be short, by sort, then by eval or instruction file."""
 
 
 class Fitted(NamedTuple):
@@ -36,24 +48,40 @@ class Fitted(NamedTuple):
 
     problems: tuple[Problem, ...] = ()
     thinned: int = 0
-    """Number of shortened reports."""
+    """Number of shortened pages."""
     failures: tuple[Problem, ...] = ()
-    """One for each eval whose reports could not be made again."""
+    """One for each eval or instruction file whose pages could not be made again."""
 
 
 class Division(NamedTuple):
-    """Which reports are shortened."""
+    """Which pages are shortened."""
 
-    thinned: dict[str, int]
-    """How many of the oldest reports of each eval, by its id."""
+    thinned: dict[str, dict[str, int]]
+    """How many of the oldest pages of each sort and each eval or instruction file."""
     certain: bool = True
-    """Whether sizes of rendered reports decide it; otherwise some reports have to be rendered and measured."""
+    """Whether sizes of rendered pages decide it; otherwise some pages have to be rendered and measured."""
+
+
+class Filled(NamedTuple):
+    """How many pages fit into some room."""
+
+    full: int
+    used: int
+    """Bytes that they take more than short pages."""
+    certain: bool
 
 
 def fit(
-    timeline: Timeline, evals: Evals, memo: Memo, site_files: SiteFiles, pool: Pool, owner: str, once: int
+    timeline: Timeline,
+    evals: Evals,
+    instructions: WrittenInstructions,
+    memo: Memo,
+    site_files: SiteFiles,
+    pool: Pool,
+    owner: str,
+    once: int,
 ) -> Fitted:
-    """Replace as many of the oldest reports by short pages as the limit requires, and no others.
+    """Replace as many of the oldest pages by short ones as the limit requires, and no others.
 
     ``owner``: the owner of the files that a site has once, which are not written yet; ``once``: their bytes.
     """
@@ -65,21 +93,30 @@ def fit(
     failures: tuple[Problem, ...] = ()
     certain, with_pictures = False, True
     while not certain and not failures:
-        thinned, certain = divide(sizes.reports(), limits.site_bytes - once - sizes.besides(pictures=with_pictures))
-        if certain and with_pictures and sizes.pictures() and any(thinned.values()):
+        room = limits.site_bytes - once - sizes.besides(pictures=with_pictures)
+        thinned, certain = divide(sizes.pages(), room)
+        if certain and with_pictures and sizes.pictures() and any(chain(*map(dict.values, thinned.values()))):
             certain = with_pictures = False
             continue
-        pictures, changes = sizes.pictures(), _changes(sizes.reports(), thinned)
-        failures = write_again(timeline, memo, site_files, pool, changes)
-        sizes.write_again(changes)
+        pictures, changes = sizes.pictures(), _changes(sizes.pages(), thinned)
+        failures = (
+            *write_again(timeline, memo, site_files, pool, changes[REPORTS]),
+            *write_edits_again(timeline, instructions.effects, memo, site_files, pool, changes[EDITS]),
+            *write_commits_again(
+                timeline, evals, instructions.effects, memo, site_files, pool, changes[COMMITS].get("")
+            ),
+        )
+        sizes.write_again(map(owner_of_eval, changes[REPORTS]))
+        sizes.write_again(map(owner_of_file, changes[EDITS]))
+        sizes.write_again([COMMITS_OWNER] if changes[COMMITS] else ())
         # A report that is full again can bring pictures that were not counted.
         certain = certain and (not with_pictures or sizes.pictures() == pictures)
     problems = _replace_pictures(timeline, site_files, sizes, in_full=with_pictures)
-    count = sum(thinned.values())
+    count = sum(chain(*map(dict.values, thinned.values())))
     is_whole = not count and not problems
     site_files.bound = sum(section.size for section in sizes.sections().values()) if is_whole else None
     if count:
-        problems = (*problems, _too_large(limits, sizes, once, count))
+        problems = (*problems, _too_large(limits, sizes, once, thinned))
     return Fitted(problems, count, failures)
 
 
@@ -90,7 +127,7 @@ def _replace_pictures(timeline: Timeline, site_files: SiteFiles, sizes: Sizes, *
     changed = [eval_id for eval_id, at in pictures.items() if (at.short if in_full else at.short < at.files)]
     for eval_id in changed:
         replace_pictures(timeline, site_files, eval_id, in_full=in_full)
-    sizes.write_again(changed)
+    sizes.write_again(map(owner_of_eval, changed))
     if in_full:
         return ()
     files, size = sum(at.files for at in pictures.values()), sum(at.in_full for at in pictures.values())
@@ -105,35 +142,54 @@ def _replace_pictures(timeline: Timeline, site_files: SiteFiles, sizes: Sizes, *
     )
 
 
-def divide(evals: Mapping[str, ReportSizes], room: int) -> Division:
-    """Let the newest reports that fit into *room* bytes be full, and shorten the others.
+def divide(sorts: Pages, room: int) -> Division:
+    """Let the newest pages that fit into *room* bytes be full, and shorten the others.
 
-    Reports are ordered by commit, then by eval, then by point. If the next older report was never rendered, the mean
-    size of the full ones estimates how many more will fit.
+    Pages of commits and of edits take their room first, except for half of all room: as far as reports need that half,
+    it is theirs. Pages of one sort are ordered by commit, then by eval or file.
     """
-    order = [
-        (position, eval_id, size)
-        for eval_id, reports in sorted(evals.items())
-        for position, size in zip(reports.positions, reports.sizes, strict=True)
-    ]
-    order.sort(key=itemgetter(0))
-    left = room - SHORT * len(order)
-    full, gained, certain = 0, 0, True
-    for _, _, size in reversed(order):
-        if size is None:
-            certain = False
-            full += ceil(max(0, left) * full / gained) + 1 if gained else 1
-            break
-        gained += max(0, size - SHORT)
-        left -= max(0, size - SHORT)
-        if left < 0:
-            break
-        full += 1
-    thinned = max(0, len(order) - full)
-    counts = dict.fromkeys(evals, 0)
-    for _, eval_id, _ in order[: _stepped(thinned, len(order)) if certain else thinned]:
-        counts[eval_id] += 1
+    reports, others = _oldest_first(sorts, (REPORTS,)), _oldest_first(sorts, (EDITS, COMMITS))
+    room -= SHORT * (len(reports) + len(others))
+    reserved = _filled(reports, room // 2)
+    first = _filled(others, room - (reserved.used if reserved.full == len(reports) else room // 2))
+    rest = _filled(reports, room - first.used)
+    certain = reserved.certain and first.certain and rest.certain
+    counts = {sort: dict.fromkeys(pages, 0) for sort, pages in sorts.items()}
+    for order, full in ((reports, rest.full), (others, first.full)):
+        thinned = max(0, len(order) - full)
+        for _, sort, name, _ in order[: _stepped(thinned, len(order)) if certain else thinned]:
+            counts[sort][name] += 1
     return Division(counts, certain)
+
+
+def _oldest_first(sorts: Pages, names: tuple[str, ...]) -> list[tuple[int, str, str, int | None]]:
+    """(position, sort, eval or file, size) of the pages of some sorts."""
+    return sorted(
+        (
+            (position, sort, name, size)
+            for sort in names
+            for name, pages in sorts.get(sort, {}).items()
+            for position, size in zip(pages.positions, pages.sizes, strict=True)
+        ),
+        key=lambda page: page[:3],
+    )
+
+
+def _filled(order: list[tuple[int, str, str, int | None]], room: int) -> Filled:
+    """How many of the newest pages fit, beside a short page for each.
+
+    If the next older page was never rendered, the mean size of the full ones estimates how many more will fit.
+    """
+    used = 0
+    for full, (*_, size) in enumerate(reversed(order)):
+        if size is None:
+            more = ceil(max(0, room - used) * full / used) + 1 if used else 1
+            return Filled(min(len(order), full + more), room if full else 0, certain=False)
+        gain = max(0, size - SHORT)
+        if used + gain > room:
+            return Filled(full, used, certain=True)
+        used += gain
+    return Filled(len(order), used, certain=True)
 
 
 def _stepped(count: int, most: int) -> int:
@@ -152,67 +208,79 @@ def _surely_fits(timeline: Timeline, site_files: SiteFiles, once: int) -> bool:
     return site_files.bound + once <= timeline.config.limits.site_bytes
 
 
-def _changes(evals: Mapping[str, ReportSizes], thinned: Mapping[str, int]) -> dict[str, int]:
-    """How many of the oldest points are to be short, for each eval whose reports are not as they should be."""
+def _changes(sorts: Pages, thinned: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int]]:
+    """How many of the oldest pages are to be short, for each eval or file whose pages are not as they should be."""
     return {
-        eval_id: reports.first + count if count else 0
-        for eval_id, reports in sorted(evals.items())
-        if not all(reports.short[: (count := thinned[eval_id])]) or any(reports.short[count:])
+        sort: {
+            name: pages.first + count if count else 0
+            for name, pages in sorted(owners.items())
+            if not all(pages.short[: (count := thinned[sort][name])]) or any(pages.short[count:])
+        }
+        for sort, owners in sorts.items()
     }
 
 
-def _too_large(limits: BuildLimits, sizes: Sizes, once: int, thinned: int) -> Problem:
-    evals, sections = sizes.reports(), sizes.sections()
+def _too_large(limits: BuildLimits, sizes: Sizes, once: int, thinned: Mapping[str, Mapping[str, int]]) -> Problem:
+    sorts, sections = sizes.pages(), sizes.sections()
     size = once + sum(section.size for section in sections.values())
-    mean, largest = _mean_and_largest(evals)
-    standing = sum(sum(reports.standing) for reports in evals.values())
-    reports = sections[REPORTS]
-    shares = [(section.size, name, section.files) for name, section in sections.items() if name != REPORTS]
-    in_full = sum(map(sum, _sizes_in_full(evals, mean)))
-    shares.append((reports.size - standing + in_full, REPORTS, reports.files))
-    shares.append((once, "pages that are there once", 0))
+    shares = [(once, "pages that are there once", 0)]
+    for name, section in sections.items():
+        pages = sorts.get(name) or {}
+        standing = sum(sum(of_owner.standing) for of_owner in pages.values())
+        in_full = sum(map(sum, _sizes_in_full(pages, _mean_and_largest(name, pages)[0]))) if pages else 0
+        shares.append((section.size - standing + in_full, name, section.files))
     shares.sort(key=lambda share: (-share[0], share[1]))
     listed = ", ".join(f"{name} {_mega(share)}{_file_count(files)}" for share, name, files in shares)
     cause = (
         f"In full the site would have about {_mega(sum(share for share, _, _ in shares))}, more than the "
         f"{_mega(limits.site_bytes)} of site_bytes: {listed}."
     )
-    count = sum(len(sizes_of_eval.sizes) for sizes_of_eval in evals.values())
-    shortened = f"the {thinned:,} oldest of {count:,} full reports became short pages without losing a number"
+    counts = {sort: sum(counts.values()) for sort, counts in thinned.items() if any(counts.values())}
+    named = [
+        f"the {count:,} oldest of {sum(len(pages.sizes) for pages in sorts[sort].values()):,} full {_NOUNS[sort]}"
+        for sort, count in counts.items()
+    ]
+    shortened = f"{' and '.join(named)} became short pages without losing a number"
+    fix = ""
     if size > limits.site_bytes:
         outcome = f"Though {shortened}, it has {_mega(size)}."
         fix = "Publish fewer evals"
     else:
         outcome = f"So {shortened}, and it has {_mega(size)}."
-        room = limits.site_bytes - once - sizes.besides(pictures=False)
-        advised = _reports_that_fit(room, _sizes_in_full(evals, largest))
-        fix = f"If that is fine, reports_kept = {advised} under [limits] says so: the newest of each eval stay full"
+        if counts.keys() == {REPORTS}:
+            room = limits.site_bytes - once - sizes.besides(pictures=False)
+            room -= sum(map(sum, chain(*(_sizes_in_full(sorts[sort], 0) for sort in (EDITS, COMMITS)))))
+            evals = sorts[REPORTS]
+            advised = _reports_that_fit(room, _sizes_in_full(evals, _mean_and_largest(REPORTS, evals)[1]))
+            fix = f"If that is fine, reports_kept = {advised} under [limits] says so: the newest of each eval stay full"
     return Problem.of_type(
         "shortened_reports",
         f"{cause} {outcome}",
-        f"{fix}. Or raise site_bytes where the site is not on GitHub Pages.",
+        f"{fix}{'. Or raise' if fix else 'Raise'} site_bytes where the site is not on GitHub Pages.",
         path="sitegen.toml",
     )
 
 
-def _mean_and_largest(evals: Mapping[str, ReportSizes]) -> tuple[int, int]:
-    """Mean and largest size of the full reports; without any, the size of the newest one, which was always rendered.
+def _mean_and_largest(sort: str, pages: Mapping[str, PageSizes]) -> tuple[int, int]:
+    """Mean and largest size of the full pages; without any, an estimate, or the newest report: it was rendered.
 
     Short ones do not count: which of them were ever rendered depends on earlier builds.
     """
-    columns = (zip(reports.sizes, reports.short, strict=True) for _, reports in sorted(evals.items()))
+    columns = (zip(of_owner.sizes, of_owner.short, strict=True) for _, of_owner in sorted(pages.items()))
     full = [size for size, short in chain.from_iterable(columns) if size and not short]
+    if not full and sort in _ESTIMATES:
+        full = [_ESTIMATES[sort]]
     if not full:
-        *_, newest = sorted(evals.items(), key=lambda item: (item[1].positions[-1], item[0]))
+        *_, newest = sorted(pages.items(), key=lambda item: (item[1].positions[-1], item[0]))
         full = [newest[1].sizes[-1] or SHORT]
     return sum(full) // len(full), max(full)
 
 
-def _sizes_in_full(evals: Mapping[str, ReportSizes], otherwise: int) -> list[list[int]]:
-    """The sizes of the reports of each eval, oldest first; short ones count as ``otherwise`` bytes."""
+def _sizes_in_full(pages: Mapping[str, PageSizes], otherwise: int) -> list[list[int]]:
+    """The sizes of the pages of each eval or file, oldest first; short ones count as ``otherwise`` bytes."""
     return [
-        [otherwise if short or size is None else size for size, short in zip(reports.sizes, reports.short, strict=True)]
-        for reports in evals.values()
+        [otherwise if short or size is None else size for size, short in zip(owner.sizes, owner.short, strict=True)]
+        for owner in pages.values()
     ]
 
 

@@ -1,4 +1,4 @@
-"""Estimates which old reports will not fit into the site, before any of them is rendered.
+"""Estimates which old pages will not fit into the site, before any of them is rendered.
 
 A wrong estimate costs time and changes nothing of the site: ``budget.fit`` later renders whatever fits, and shortens
 the rest, once the size of everything else is known.
@@ -21,20 +21,32 @@ COMMIT_PAGE: Final = 16_000
 """Estimated bytes of the page of a commit."""
 EDIT_PAGE: Final = 24_000
 """Estimated bytes of the page of an edit of instructions."""
+LISTED_COMMIT: Final = 500
+"""Estimated bytes of a commit in lists of commits."""
+LISTED_EDIT: Final = 1_800
+"""Estimated bytes of an edit in the page of its file."""
 PAGES_ONCE: Final = 500_000
 """Estimated bytes of the files that a site has once: scripts, the methods page, search."""
 MARGIN: Final = 1.1
-"""So many times the reports that are expected to fit are rendered: shortening is cheaper than rendering later."""
+"""So many times the pages that are expected to fit are rendered: shortening is cheaper than rendering later."""
 
 
 class ExpectedRoom:
-    """Learns the size of reports from each finished eval, and estimates which reports of the next one will fit."""
+    """Learns the size of reports from each finished eval, and estimates which reports of the next one will fit.
+
+    After the last one it estimates which pages of edits and commits will.
+    """
 
     def __init__(self, timeline: Timeline) -> None:
         limits = timeline.config.limits
         self._full_reports = limits.reports_kept
-        self._room = limits.site_bytes - PAGES_ONCE - timeline.commits * COMMIT_PAGE
-        self._room -= sum(len(file.edits) for file in timeline.instructions) * EDIT_PAGE
+        commits = [(record.commit.position, COMMIT_PAGE - SHORT) for record in timeline.update.records]
+        edits = [(edit.commit.position, EDIT_PAGE - SHORT) for file in timeline.instructions for edit in file.edits]
+        self._complete = timeline.update.complete
+        self._pages = [*commits, *edits] if self._complete else []
+        """The commits and edits: position, and the bytes that a full page takes more than a short one."""
+        self._room = limits.site_bytes - PAGES_ONCE - SHORT * len(self._pages)
+        self._room -= len(commits) * LISTED_COMMIT + len(edits) * LISTED_EDIT
         histories = [update.history for update in timeline.update.evals] if timeline.update.complete else []
         self._points = sum(len(history.snapshots) for history in histories)
         self._positions = sorted(position for history in histories for position in self._positions_of(history))
@@ -62,14 +74,32 @@ class ExpectedRoom:
         """
         if not self._reports or not self._positions:
             return None
-        besides = self._other_bytes / self._learnt_points * self._points + SHORT * len(self._positions)
+        room = self._room_in_all()
         gained = max(1.0, self._report_bytes / self._reports - SHORT)
-        full = int(MARGIN * (self._room - besides) / gained)
+        full = int(MARGIN * max(room / 2, room - sum(gain for _, gain in self._pages)) / gained)
         if full >= len(self._positions):
             return None
         oldest = self._positions[-full] if full > 0 else self._positions[-1]
         positions = self._positions_of(history)
         return len(history.snapshots) - len(positions) + bisect_left(positions, oldest)
+
+    def short_before(self) -> int | None:
+        """Position of the oldest commit whose page and edits will fit in full; None as in ``thinned``."""
+        if not self._complete:
+            return None
+        room = self._room_in_all()
+        reports = len(self._positions) * (self._report_bytes / self._reports - SHORT) if self._reports else 0.0
+        room = MARGIN * (room - min(room / 2, reports))
+        for position, gain in sorted(self._pages, reverse=True):
+            room -= gain
+            if room < 0:
+                return position + 1
+        return 0
+
+    def _room_in_all(self) -> float:
+        """Bytes for what full pages take more than short ones."""
+        besides = self._other_bytes / self._learnt_points * self._points if self._learnt_points else 0.0
+        return self._room - besides - SHORT * len(self._positions)
 
     def _positions_of(self, history: EvalHistory) -> list[int]:
         """Positions of the commits whose reports are full if they fit, ascending."""

@@ -6,17 +6,19 @@ The memo stores the sums from the build that first looked at every file until al
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
 
 from sitegen.analysis.memo import Memo, PageRow
 from sitegen.history.fold_state import decode, encode, stored
-from sitegen.model.series import EvalSummary
 from sitegen.pages import links
 from sitegen.pages.links import is_source_picture
+from sitegen.stages.cached_kinds import SHORT_COMMITS, id_of_short_commit
+from sitegen.stages.commits import OWNER as COMMITS_OWNER
 from sitegen.stages.eval_job import owner as owner_of
 from sitegen.stages.evals import Evals
+from sitegen.stages.instruction_task import owner as owner_of_file
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.size_budget.pictures import LEFT_OUT
 from sitegen.stages.size_budget.thinning import UNMEASURED, first_full, report_files
@@ -24,6 +26,8 @@ from sitegen.stages.timeline import Timeline
 
 REPORTS: Final = "reports"
 """The section of the reports and of the files beside them."""
+EDITS: Final = "edits of instructions"
+COMMITS: Final = "commits"
 PICTURES: Final = "pictures of sources"
 
 
@@ -35,19 +39,30 @@ class SizeGroup(NamedTuple):
     """Bytes."""
 
 
-class ReportSizes(NamedTuple):
-    """The reports of an eval that are full or would be if they fitted, in columns, oldest first."""
+class PageSizes(NamedTuple):
+    """The pages of one owner that are full or would be if they fitted, in columns, oldest first."""
 
     first: int = 0
-    """Index of the oldest in the series."""
+    """Index of the oldest among all pages of its sort."""
     positions: tuple[int, ...] = ()
     """Positions of their commits."""
     sizes: tuple[int | None, ...] = ()
-    """Bytes of the full report with the files beside it; None if it was never rendered."""
+    """Bytes of the full page with the files beside it; None if it was never rendered."""
     standing: tuple[int, ...] = ()
     """Bytes in the output folder now."""
     short: tuple[bool, ...] = ()
     """Whether each is short now."""
+
+    def with_others(self, others: PageSizes) -> PageSizes:
+        """These pages of commits, and in their place or besides them the other ones."""
+        rows = {
+            position: row
+            for pages in (self, others)
+            for position, *row in zip(pages.positions, pages.sizes, pages.standing, pages.short, strict=True)
+        }
+        positions = tuple(sorted(rows))
+        sizes, standing, short = zip(*map(rows.__getitem__, positions), strict=True) if rows else ((), (), ())
+        return PageSizes(0, positions, sizes=sizes, standing=standing, short=short)
 
 
 class PictureSizes(NamedTuple):
@@ -67,7 +82,11 @@ class OwnerSizes(NamedTuple):
 
     sections: dict[str, SizeGroup]
     """By name."""
-    reports: ReportSizes = ReportSizes()
+    sort: str = ""
+    """Of the pages that can be short: ``REPORTS``, ``EDITS`` or ``COMMITS``; empty without any."""
+    name: str = ""
+    """Id of the eval, or path of the instruction file."""
+    pages: PageSizes = PageSizes()
     pictures: PictureSizes = PictureSizes()
 
 
@@ -78,6 +97,7 @@ class Sizes:
         self._full_reports = timeline.config.limits.reports_kept
         self._complete = timeline.update.complete
         self._summaries = {stored(owner_of(summary.info.id)): summary for summary in evals.summaries}
+        self._files = {stored(owner_of_file(file.path)): file for file in timeline.instructions}
         self._memo = memo
         self._site = timeline.project.site
         self._site_files = site_files
@@ -89,13 +109,14 @@ class Sizes:
         else:
             self._begin()
 
-    def reports(self) -> dict[str, ReportSizes]:
-        """The reports of every eval, by id."""
-        return {
-            summary.info.id: sizes.reports
-            for name, summary in self._summaries.items()
-            if (sizes := self._owners.get(name)) and sizes.reports.sizes
-        }
+    def pages(self) -> dict[str, dict[str, PageSizes]]:
+        """The pages that can be short, by sort, then by eval or instruction file."""
+        sorts: dict[str, dict[str, PageSizes]] = {REPORTS: {}, EDITS: {}, COMMITS: {}}
+        for name in sorted(self._owners):
+            sizes = self._owners[name]
+            if sizes.pages.sizes:
+                sorts[sizes.sort][sizes.name] = sizes.pages
+        return sorts
 
     def pictures(self) -> dict[str, PictureSizes]:
         """The pictures of every eval that has any, by id."""
@@ -110,17 +131,16 @@ class Sizes:
         return _summed(chain.from_iterable(sizes.sections.items() for sizes in self._owners.values()))
 
     def besides(self, *, pictures: bool) -> int:
-        """Bytes of all files except the reports that can be full. ``pictures``: if no picture were replaced."""
+        """Bytes of all files except the pages that can be full. ``pictures``: if no picture were replaced."""
         size = sum(section.size for section in self.sections().values())
-        size -= sum(sum(reports.standing) for reports in self.reports().values())
+        size -= sum(sum(sizes.pages.standing) for sizes in self._owners.values())
         for sizes in self.pictures().values():
             size += (sizes.in_full if pictures else sizes.files * len(LEFT_OUT)) - sizes.standing
         return size
 
-    def write_again(self, eval_ids: Iterable[str]) -> None:
-        """Add up the files of evals that were written a second time."""
-        for eval_id in eval_ids:
-            name = owner_of(eval_id)
+    def write_again(self, owners: Iterable[str]) -> None:
+        """Add up the files of owners that were written a second time."""
+        for name in owners:
             self._keep(stored(name), self._of(stored(name), self._site_files.standing_files(name)))
 
     def _begin(self) -> None:
@@ -143,13 +163,15 @@ class Sizes:
                 self._keep(name, self._grown(name, self._site_files.recorded_of(owner)))
 
     def _grown(self, name: str, rows: Iterable[PageRow]) -> OwnerSizes:
-        """The sizes of an owner without reports that has these new or changed files."""
-        before = self._owners.get(name, OwnerSizes({})).sections
+        """The sizes of an owner that has these new or changed files: of the commits, or of one without short pages."""
+        owner = self._owners.get(name, OwnerSizes({}))
+        before = owner.sections
         paths = [row.path for row in rows]
         replaced = self._of(name, self._memo.pages_at(self._site, name, paths)).sections
         gone = {section: SizeGroup(*(-number for number in of)) for section, of in replaced.items()}
-        now = self._of(name, rows).sections
-        return OwnerSizes(_summed(chain(before.items(), gone.items(), now.items())))
+        now = self._of(name, rows)
+        sections = _summed(chain(before.items(), gone.items(), now.sections.items()))
+        return now._replace(sections=sections, pages=owner.pages.with_others(now.pages))
 
     def _of(self, name: str, rows: Iterable[PageRow]) -> OwnerSizes:
         by_path = {row.path: row for row in rows}
@@ -158,33 +180,48 @@ class Sizes:
         sections = _summed(
             (REPORTS if path in reports else _page_sort(path), SizeGroup(1, row.size)) for path, row in by_path.items()
         )
+        if name == COMMITS_OWNER:
+            positions = self._positions_of_commits(by_path)
+            commits = [(position, (path,)) for path, position in positions.items()]
+            return OwnerSizes(sections, sort=COMMITS, pages=_page_sizes(0, commits, by_path))
+        if by_path and (file := self._files.get(name)):
+            edits = [(edit.commit.position, (links.edit(file.path, edit.commit.sha),)) for edit in file.edits]
+            return OwnerSizes(sections, sort=EDITS, name=file.path, pages=_page_sizes(0, edits, by_path))
         if not summary or not by_path:
             return OwnerSizes(sections)
-        return OwnerSizes(sections, self._reports(summary, by_path), _picture_sizes(by_path.values()))
-
-    def _reports(self, summary: EvalSummary, files: dict[str, PageRow]) -> ReportSizes:
-        """The sizes of the reports that ``reports_kept`` does not shorten."""
         eval_id, first = summary.info.id, first_full(len(summary.headlines), self._full_reports)
-        points = summary.headlines[first:]
-        pages = [files[links.report(eval_id, at.slug)] for at in points]
-        standing = [
-            sum(file.size for address in links.REPORT_FILES if (file := files.get(address(eval_id, at.slug))))
-            for at in points
+        points = [
+            (at.commit_position, tuple(address(eval_id, at.slug) for address in links.REPORT_FILES))
+            for at in summary.headlines[first:]
         ]
-        return ReportSizes(
-            first=first,
-            positions=tuple(at.commit_position for at in points),
-            sizes=tuple(
-                size if not page.full else None if page.full == UNMEASURED else page.full
-                for page, size in zip(pages, standing, strict=True)
-            ),
-            standing=tuple(standing),
-            short=tuple(bool(page.full) for page in pages),
-        )
+        pictures = _picture_sizes(by_path.values())
+        sizes = _page_sizes(first, points, by_path)
+        return OwnerSizes(sections, sort=REPORTS, name=eval_id, pages=sizes, pictures=pictures)
+
+    def _positions_of_commits(self, paths: Collection[str]) -> dict[str, int]:
+        """Path -> position of the commit, by position, for each of these pages that can be short."""
+        ids = map(id_of_short_commit, self._memo.keys(SHORT_COMMITS.name))
+        return {path: commit.position for commit in ids if (path := links.commit(commit.sha)) in paths}
 
     def _keep(self, name: str, sizes: OwnerSizes) -> None:
         self._owners[name] = sizes
         self._memo.keep_sizes(self._site, name, encode(sizes))
+
+
+def _page_sizes(first: int, pages: Sequence[tuple[int, Sequence[str]]], rows: Mapping[str, PageRow]) -> PageSizes:
+    """The sizes of pages, each a position and the paths of its files, its own first."""
+    heads = [rows[paths[0]] for _, paths in pages]
+    standing = [sum(row.size for path in paths if (row := rows.get(path))) for _, paths in pages]
+    return PageSizes(
+        first=first,
+        positions=tuple(position for position, _ in pages),
+        sizes=tuple(
+            size if not row.full else None if row.full == UNMEASURED else row.full
+            for row, size in zip(heads, standing, strict=True)
+        ),
+        standing=tuple(standing),
+        short=tuple(bool(row.full) for row in heads),
+    )
 
 
 def _picture_sizes(rows: Iterable[PageRow]) -> PictureSizes:
@@ -211,4 +248,4 @@ def _page_sort(path: str) -> str:
         return PICTURES
     if folder == "evals":
         return "pages of fields" if "/fields/" in path else "trends and comparisons"
-    return {"instructions": "edits of instructions", "search": "search", "data": "data"}.get(folder, folder)
+    return {"instructions": EDITS, "commits": COMMITS, "search": "search", "data": "data"}.get(folder, folder)

@@ -1,12 +1,13 @@
-"""Tells which reports of an eval are full, and writes the short pages in the place of the others."""
+"""Tells which pages of an owner are full, and writes the short pages in the place of the others."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple, Self
 
 from sitegen.analysis.memo import PageRow
 from sitegen.model.series import Headline, Series
+from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.short_pages import short_report
 from sitegen.render.environment import Renderer
@@ -16,7 +17,7 @@ from sitegen.scoring.kinds import scorer
 SHORT: Final = 2_000
 """Bytes that every short page counts for, because its real size is known only after it is written."""
 UNMEASURED: Final = 1
-"""Stands for the size of a full report that was never rendered."""
+"""Stands for the size of a full page that was never rendered."""
 
 
 def first_full(points: int, full: int | None) -> int:
@@ -54,29 +55,40 @@ class Short(NamedTuple):
     def __contains__(self, index: object) -> bool:
         return index in self.room or index in range(self.passed)
 
-    def key(self, index: int, full: str) -> str:
-        """The digest of what a short page is made from; another one where no full report was measured."""
-        return room_key(full) if index in self.room else digest("thinned", full)
-
 
 def write_thinned(
     writer: Writer, renderer: Renderer, owner: str, series: Series, keys: Sequence[str], short: Short
 ) -> None:
     """Write the pages of short points. ``keys``: for each point the digest of what its full report shows."""
-    for index in (*range(short.passed), *sorted(short.room)):
-        point, full = series.points[index], keys[index]
-        path, key = links.report(series.info.id, point.snapshot.slug), short.key(index, full)
+
+    def page_of(index: int) -> Page:
+        point, previous = series.points[index], series.points[index - 1].snapshot if index else None
+        specs = scorer(series.history.kind).metrics
+        return short_report(series.info, specs, point.snapshot, point.scorecard, previous)
+
+    for index in range(short.passed):
+        path, key = links.report(series.info.id, series.points[index].snapshot.slug), digest("thinned", keys[index])
         if not writer.is_fresh(owner, path, key):
-            size = 0
-            if index in short.room:
-                files = [address(series.info.id, point.snapshot.slug) for address in links.REPORT_FILES]
-                size = sum(row.size for file in files if (row := writer.standing_row(file, full))) or UNMEASURED
-            previous = series.points[index - 1].snapshot if index else None
-            specs = scorer(series.history.kind).metrics
-            page = short_report(series.info, specs, point.snapshot, point.scorecard, previous)
-            writer.write(owner, path, renderer.render(page), key, full=size)
+            writer.write(owner, path, renderer.render(page_of(index)), key)
+    for index in sorted(short.room):
+        files = [address(series.info.id, series.points[index].snapshot.slug) for address in links.REPORT_FILES]
+        write_short(writer, renderer, owner, files, keys[index], lambda index=index: page_of(index))  # type: ignore[misc]
+
+
+def write_short(
+    writer: Writer, renderer: Renderer, owner: str, files: Sequence[str], full: str, make: Callable[[], Page]
+) -> None:
+    """Write the short page that replaces a full one so that the site fits.
+
+    ``files``: the page and the files beside it, which a short page does not have; ``full``: the digest of what the full
+    page shows; ``make``: makes the short page.
+    """
+    if writer.is_fresh(owner, files[0], room_key(full)):
+        return
+    size = sum(row.size for file in files if (row := writer.standing_row(file, full))) or UNMEASURED
+    writer.write(owner, files[0], renderer.render(make()), room_key(full), full=size)
 
 
 def room_key(full: str) -> str:
-    """The digest of a page that is short so that the site fits. ``full``: the digest of the full report."""
+    """The digest of a page that is short so that the site fits. ``full``: the digest of the full page."""
     return digest("room", full)
