@@ -140,7 +140,10 @@ def test_what_the_warning_advises_is_enough_and_ends_it(project, tmp_path):
 def test_where_short_reports_are_not_enough_the_warning_says_so(project, tmp_path):
     limits(project, site_bytes=1000)
     build_site(project.path, tmp_path / "out")
-    assert "Though the 6 oldest of 6 full reports became short pages" in warning(tmp_path / "out")
+    assert (
+        "Though the 6 oldest of 6 full reports and the 1 oldest of 1 full pages of edits and the 7 oldest of 7 full "
+        "pages of commits became short pages"
+    ) in warning(tmp_path / "out")
     assert "Publish fewer evals. Or raise site_bytes" in warning(tmp_path / "out")
 
 
@@ -211,7 +214,7 @@ def test_over_all_evals_the_oldest_reports_of_the_demonstration_make_room(demo, 
     full = sorted(ages.keys() - set(short))
     assert max(ages[path] for path in short) <= min(ages[path] for path in full)
     numbers = [path for path in differences(demo_site, tmp_path / "cold") if path.startswith("data/")]
-    assert (len(short) > 10, numbers) == (True, ["data/index.json"])
+    assert (len(short) > 5, numbers) == (True, ["data/index.json"])
 
 
 def test_far_from_the_limit_nothing_is_added_up_but_what_is_new(project, tmp_path, monkeypatch):
@@ -247,7 +250,7 @@ def test_over_the_limit_every_file_is_looked_at_once_and_then_what_is_new(projec
         build_site(project.path, out, jobs=1)
         build_site(project.path, tmp_path / f"cold{step}", jobs=1)
         assert differences(out, tmp_path / f"cold{step}") == []
-    assert (asked, short_ones(out) != []) == ([0], True)
+    assert (set(asked) <= {0}, short_ones(out) != []) == (True, True)
 
 
 @pytest.fixture(scope="module")
@@ -265,7 +268,7 @@ def three_evals(tmp_path_factory: pytest.TempPathFactory) -> GitRepo:
     return repo
 
 
-@pytest.mark.parametrize(("less", "some", "guesses"), [(110_000, range(4, 13), (None, 4, 8)), (10**9, [0], (8,))])
+@pytest.mark.parametrize(("less", "some", "guesses"), [(110_000, range(4, 18), (None, 4, 8)), (10**9, [0], (8,))])
 def test_what_is_guessed_of_the_room_changes_no_byte_but_how_much_is_rendered(
     less, some, guesses, three_evals, tmp_path, monkeypatch
 ):
@@ -287,7 +290,7 @@ def test_what_is_guessed_of_the_room_changes_no_byte_but_how_much_is_rendered(
         monkeypatch.setattr(ExpectedRoom, "thinned", lambda room, history, guess=guess: guess)
         build_site(three_evals.path, tmp_path / f"{guess}", jobs=1)
         assert differences(tmp_path / "out", tmp_path / f"{guess}") == []
-        assert len(rendered) <= {None: 24, 4: 15, 8: full + 7}[guess]
+        assert len(rendered) <= {None: 24, 4: full + 4, 8: full + 7}[guess]
 
 
 GAIN = 20_000 - SHORT

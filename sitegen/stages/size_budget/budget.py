@@ -98,7 +98,7 @@ def fit(
         if certain and with_pictures and sizes.pictures() and any(chain(*map(dict.values, thinned.values()))):
             certain = with_pictures = False
             continue
-        pictures, changes = sizes.pictures(), _changes(sizes.pages(), thinned)
+        pictures, changes = sizes.pictures(), _changes(sizes.pages(), thinned, certain=certain)
         failures = (
             *write_again(timeline, memo, site_files, pool, changes[REPORTS]),
             *write_edits_again(timeline, instructions.effects, memo, site_files, pool, changes[EDITS]),
@@ -208,13 +208,17 @@ def _surely_fits(timeline: Timeline, site_files: SiteFiles, once: int) -> bool:
     return site_files.bound + once <= timeline.config.limits.site_bytes
 
 
-def _changes(sorts: Pages, thinned: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int]]:
-    """How many of the oldest pages are to be short, for each eval or file whose pages are not as they should be."""
+def _changes(sorts: Pages, thinned: Mapping[str, Mapping[str, int]], *, certain: bool) -> dict[str, dict[str, int]]:
+    """How many of the oldest pages are to be short, for each eval or file whose pages are not as they should be.
+
+    A page that is full stays so until the sizes are certain, because it may have to be full again.
+    """
     return {
         sort: {
             name: pages.first + count if count else 0
             for name, pages in sorted(owners.items())
-            if not all(pages.short[: (count := thinned[sort][name])]) or any(pages.short[count:])
+            for count in [thinned[sort][name] if certain else min(thinned[sort][name], sum(pages.short))]
+            if not all(pages.short[:count]) or any(pages.short[count:])
         }
         for sort, owners in sorts.items()
     }
