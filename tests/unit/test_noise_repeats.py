@@ -235,12 +235,16 @@ def test_point_after_point_the_same_is_known_as_of_all_of_them_together():
     ]
     none = CellMap(0, ())
     so_far = RepeatsSoFar()
+    repeats_nothing = 3
     for number, each in enumerate(series, 1):
+        before = so_far.noise()
         so_far.add(each)
         groups = repeated(series[:number])
         assert so_far.noise() == noise_of(
             Repeats(none, group, outputs(*(values[n] for n in group))) for group in groups
         )
+        if number - 1 == repeats_nothing:
+            assert so_far.noise() is before, "the noise is estimated again only if it can have changed"
     assert so_far.points == 7
     assert repeated(series) == ((0, 1, 2), (3, 4, 5))
 
