@@ -134,10 +134,7 @@ def _eval_of_field(entry: FieldInEval) -> str:
     right = f"{field.judged - field.wrong:,} of {field.judged:,}" if field.judged else "not judged"
     moves = "<br>".join([_field_move(entry, move) for move in field.moves])
     failing = "<br>".join([_failing_value(value) for value in field.failing])
-    return (
-        f"<tr><td><a href={page}>{text(entry.info.name)}</a><td class=nowrap>{right}<td>{spark}"
-        f"<td>{moves}<td class=wrap>{failing}\n"
-    )
+    return f"<tr><td><a href={page}>{text(entry.info.name)}</a><td>{right}<td>{spark}<td>{moves}<td>{failing}\n"
 
 
 def _field_move(entry: FieldInEval, move: FlipsAfterEdit) -> str:
