@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen import __version__
 from sitegen.analysis.memo import Memo
 from sitegen.errors import MemoDamagedError
+from sitegen.frozen import Frozen
 from sitegen.model.site import SiteInfo
 from sitegen.project import Options, Project, open_project
 from sitegen.render.environment import Renderer, find_templates
@@ -19,7 +20,7 @@ FEW: Final = 150
 """New outputs, edits and commits up to which too few pages are written for garbage collection to matter."""
 
 
-class Progress(NamedTuple):
+class Progress(Frozen):
     """Callbacks by which a build reports its progress, called from the building process alone."""
 
     stage: Callable[[str, int], None] = lambda name, steps: None

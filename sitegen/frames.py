@@ -84,7 +84,7 @@ def judgements(judgements: Iterable[Judgement]) -> DataFrame:
         }
         for judgement in judgements
     ]
-    return _typed_table(rows, Judgement._fields, texts=texts)
+    return _typed_table(rows, Judgement.__struct_fields__, texts=texts)
 
 
 class ParquetFile:

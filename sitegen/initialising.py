@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.errors import ConfigurationError, SitegenError
+from sitegen.frozen import Frozen
 from sitegen.imported_model import file_of, schema_of
 from sitegen.installed_from import installing, source
 from sitegen.project import OWN_TEMPLATES
@@ -36,7 +37,7 @@ COPIED: Final = frozenset({".html", ".css", ".js", ".svg"})
 """Suffixes of templates and assets that can be copied."""
 
 
-class InitialisedFile(NamedTuple):
+class InitialisedFile(Frozen):
     """A file that was to be written."""
 
     path: Path

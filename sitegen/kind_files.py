@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from sitegen.errors import ConfigurationError
 from sitegen.extensions import KINDS, extension
+from sitegen.frozen import Frozen
 from sitegen.model.kinds import traits_of
 
 Kind: TypeAlias = str
 """The name of a built-in kind of ``KIND_FILES``, or of a kind that an installed package adds."""
 
 
-class KindFiles(NamedTuple):
+class KindFiles(Frozen):
     """The conventional file names of a kind. The first existing file of each list counts."""
 
     kind: Kind

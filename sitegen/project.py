@@ -6,11 +6,12 @@ import hashlib
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen import __version__
 from sitegen.config import SITE_FILES
 from sitegen.errors import ConfigurationError
+from sitegen.frozen import Frozen
 from sitegen.history.cache_folder import cache_folder
 from sitegen.history.repository_place import RepositoryPlace, find_repository
 from sitegen.project_files import (
@@ -26,7 +27,7 @@ OWN_TEMPLATES: Final = "site_templates"
 """Folder of a project with templates that replace ours."""
 
 
-class Options(NamedTuple):
+class Options(Frozen):
     """The options of a build on the command line."""
 
     repo: Path = Path()
@@ -48,7 +49,7 @@ class Options(NamedTuple):
     """Address of a dask scheduler; no configuration of a project may name one."""
 
 
-class Project(NamedTuple):
+class Project(Frozen):
     """A project and its paths, before any content was read."""
 
     options: Options

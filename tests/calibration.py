@@ -24,6 +24,8 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import Final, NamedTuple, get_args
 
+from msgspec.structs import replace
+
 from sitegen.analysis.copies import first_points_with_output
 from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.regressions import steps_of
@@ -152,10 +154,10 @@ def headline_series(rng: random.Random, noise: Noise, length: int, fall: float =
         if points and rng.random() < noise.copies and not (fall and index == at):
             original = points[-1]
             outputs = original.snapshot.outputs
-            made = made._replace(snapshot=made.snapshot._replace(outputs=outputs), scorecard=original.scorecard)
+            made = replace(made, snapshot=replace(made.snapshot, outputs=outputs), scorecard=original.scorecard)
         points.append(made)
     first = first_points_with_output([point.snapshot for point in points])
-    points = [point._replace(first_with_output=start) for point, start in zip(points, first, strict=True)]
+    points = [replace(point, first_with_output=start) for point, start in zip(points, first, strict=True)]
     return Series(EvalInfo("e", "E"), sample.history("e", tuple(points)), sample.SPECS[:1], tuple(points))
 
 

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
+from msgspec.structs import replace
+
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.effects import peak
 from sitegen.analysis.noise.intervals import interval_of
@@ -236,12 +238,12 @@ def snapshot(number: int, at: Commit, cause: tuple[Cause, ...] = ("outputs",), *
         schema=None,
         settings="{}",
     )
-    return base._replace(**more)  # type: ignore[arg-type]
+    return replace(base, **more)
 
 
 def unreadable(judged: list[Judgement]) -> Scorecard:
     """Every expected value omitted: what an output that cannot be read scores."""
-    omitted = [one._replace(outcome="omission", actual=None) for one in judged if one.outcome != "hallucination"]
+    omitted = [replace(one, outcome="omission", actual=None) for one in judged if one.outcome != "hallucination"]
     finding = Finding("error", "The output is no JSON: it ends inside a string.", "Extract again.", 1)
     return scorecard(omitted, "unreadable", (finding,))
 
@@ -288,7 +290,7 @@ def cells(number: int = 60, documents: tuple[str, ...] = ("",)) -> CellMap:
         at = index % 60
         judged = _judged(at, documents)
         if at == 17:
-            judged = [one._replace(outcome="omission", actual=None) for one in judged if one.outcome != "hallucination"]
+            judged = [replace(one, outcome="omission", actual=None) for one in judged if one.outcome != "hallucination"]
         follower.follow([] if at == 30 else judged)
     return follower.cells()
 
@@ -338,7 +340,7 @@ def long(number: int = 500) -> Series:
     """An eval with many points: the sixty of ``points`` again and again, in later commits."""
     some = points()
     out = [
-        point._replace(snapshot=snapshot(index + 1, commit(2 * index + 2)), edits=point.edits if index < 60 else ())
+        replace(point, snapshot=snapshot(index + 1, commit(2 * index + 2)), edits=point.edits if index < 60 else ())
         for index in range(number)
         for point in (some[index % 60],)
     ]
@@ -483,7 +485,7 @@ def compared(before: Point, after: Point, flips: Flips = NO_FLIPS) -> Point:
         else MetricDelta(name, last - first, DeltaParts(1.5 * (last - first), 0.5 * (first - last), 0.0))
         for name, first, last in changes
     )
-    return after._replace(delta=Delta(shared, tuple(metrics)), flips=flips)
+    return replace(after, delta=Delta(shared, tuple(metrics)), flips=flips)
 
 
 def past(series: Series, index: int, wrong_before: frozenset[tuple[str, str]] = frozenset()) -> EarlierPoints:

@@ -9,6 +9,8 @@ import difflib
 import hashlib
 from typing import Any
 
+from msgspec.structs import replace
+
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.metrics import ErrorNumbers, MetricSpec
 from sitegen.model.series import Effect, EvalInfo, Headline
@@ -227,7 +229,7 @@ MOVES = (
 FILES = {PATH: PATH}
 NAMES = {move.info.id: move.info.name for move in MOVES}
 RECORD = CommitRecord(
-    FILE.edits[1].commit._replace(body=BODY),
+    replace(FILE.edits[1].commit, body=BODY),
     tuple(item.change for item in TOUCHED),
     3,
     tuple(StartedSnapshot(move.info.id, point.slug) for move in MOVES for point in move.points),

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.analysis.cells import fate_of, held_documents, spans
 from sitegen.analysis.copies import OutputCounter, first_points_with_output
 from sitegen.analysis.deltas import ROLES, Role, differing_roles
+from sitegen.frozen import Frozen
 from sitegen.model.cells import Cell, CellMap, Fate, Run
 from sitegen.model.timeline import Snapshot
 from sitegen.model.values import REDACTED
@@ -18,7 +19,7 @@ FLIPS: Final[tuple[Fate, ...]] = ("fixed", "broken")
 """From wrong to right, and from right to wrong. Appearing or vanishing is not a flip."""
 
 
-class ExplainedRun(NamedTuple):
+class ExplainedRun(Frozen):
     """A run of a cell, and what caused it."""
 
     run: Run
@@ -42,7 +43,7 @@ class ExplainedRun(NamedTuple):
         return self.fate in FLIPS
 
 
-class CellBlame(NamedTuple):
+class CellBlame(Frozen):
     """The whole history of one cell."""
 
     cell: Cell
@@ -78,7 +79,7 @@ class CellBlame(NamedTuple):
         return 0 if since is None else sum(run.outputs for run in self.stretches if run.run.start >= since)
 
 
-class ChangePoint(NamedTuple):
+class ChangePoint(Frozen):
     """A point at which something about the cells of an attribute changed."""
 
     point: int

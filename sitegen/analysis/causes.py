@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
+from sitegen.frozen import Frozen
 from sitegen.model.problems import PROBLEM_TYPES, SEVERITIES, Problem, Severity
 from sitegen.text.plain import counted
 
@@ -15,7 +16,7 @@ _NAMES: Final = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|\b\d[\d,.]*\b")
 _GAP: Final = "…"
 
 
-class Cause(NamedTuple):
+class Cause(Frozen):
     """Problems that one thing made, which one change of the project mends."""
 
     id: str

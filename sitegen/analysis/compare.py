@@ -6,14 +6,13 @@ cells from this module. How the metrics changed is computed in ``deltas``, and w
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from sitegen.analysis.cells import CellTracker, flipped_cells, held_documents, tallied
+from sitegen.frozen import Frozen
 from sitegen.model.cells import CellFlip, CellMap, Fate, Flips, Run
 from sitegen.model.scorecards import Result
 
 
-class OutputComparison(NamedTuple):
+class OutputComparison(Frozen):
     """What happened to every cell between two outputs."""
 
     flipped: tuple[CellFlip, ...]

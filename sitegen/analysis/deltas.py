@@ -15,6 +15,8 @@ from itertools import combinations
 from math import factorial, fsum
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from msgspec.structs import replace
+
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import Metric
 from sitegen.model.scorecards import DocumentScore, Scorecard
@@ -188,11 +190,11 @@ def _mixture(before: Snapshot, after: Snapshot, roles: RoleSet) -> Snapshot:
     """*before* with these roles of *after*."""
     mixed = before
     if "outputs" in roles:
-        mixed = mixed._replace(outputs=after.outputs, usage=after.usage)
+        mixed = replace(mixed, outputs=after.outputs, usage=after.usage)
     if "ground_truth" in roles:
-        mixed = mixed._replace(ground_truth=after.ground_truth)
+        mixed = replace(mixed, ground_truth=after.ground_truth)
     if "rules" in roles:
-        mixed = mixed._replace(mapping=after.mapping, schema=after.schema, settings=after.settings)
+        mixed = replace(mixed, mapping=after.mapping, schema=after.schema, settings=after.settings)
     return mixed
 
 

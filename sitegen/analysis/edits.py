@@ -17,8 +17,11 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Final, NamedTuple
+from typing import Final
 
+from msgspec.structs import replace
+
+from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
 from sitegen.model.gate import InstructionChange
 from sitegen.model.timeline import Edit, InstructionHistory, Snapshot
@@ -29,7 +32,7 @@ BEFORE_ANY: Final = -1
 """The position of an edit, for an output that was made before all of them."""
 
 
-class OutputEdits(NamedTuple):
+class OutputEdits(Frozen):
     """The snapshots of an eval, and which edits belong to each. Lists have one entry for each snapshot."""
 
     snapshots: Sequence[Snapshot]
@@ -139,7 +142,7 @@ def _instructions_at_work(
         return snapshot.commit if before and _recorded_after(snapshot, before) else newest
     recorded = commits.with_prefix(snapshot.made_at) if len(snapshot.made_at) >= SHORTEST_ID else None
     # A commit that neither edited these instructions nor added a point has no known position, but perhaps a time.
-    return recorded or instructions_of(snapshot._replace(made_at=None), edits)
+    return recorded or instructions_of(replace(snapshot, made_at=None), edits)
 
 
 class _KnownCommits:

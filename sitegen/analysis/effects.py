@@ -10,12 +10,12 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import fsum
-from typing import NamedTuple
 
 from sitegen.analysis.best import best_points
 from sitegen.analysis.deltas import Exchanges, exchanges
 from sitegen.analysis.edits import BEFORE_ANY
 from sitegen.analysis.noise.intervals import interval_of
+from sitegen.frozen import Frozen
 from sitegen.model.deltas import Delta
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Decision
@@ -23,7 +23,7 @@ from sitegen.model.series import Effect, EvalSummary, Headline, Peak, Point, Win
 from sitegen.model.timeline import Edit
 
 
-class EvalPeak(NamedTuple):
+class EvalPeak(Frozen):
     """The best output of an eval."""
 
     eval_id: str
@@ -34,7 +34,7 @@ class EvalPeak(NamedTuple):
     peak: Peak
 
 
-class BestVersion(NamedTuple):
+class BestVersion(Frozen):
     """The version of a file that was in force when an eval was at its best."""
 
     peak: EvalPeak

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from sitegen.analysis.best import values_of_summary
 from sitegen.analysis.effects import EffectIndex
+from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Decision
@@ -35,7 +36,7 @@ class FileThen(NamedTuple):
     """Its path now; None if it was deleted."""
 
 
-class EvalThen(NamedTuple):
+class EvalThen(Frozen):
     """An eval by the instructions of the best version, against what it is now."""
 
     eval_id: str
@@ -58,7 +59,7 @@ class EvalThen(NamedTuple):
         return self.change if self.spec.higher_is_better else -self.change
 
 
-class BestInstructions(NamedTuple):
+class BestInstructions(Frozen):
     """All instruction files as they were when one or more evals were at their best."""
 
     commit: Commit

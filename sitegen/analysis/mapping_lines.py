@@ -13,6 +13,8 @@ from decimal import Decimal
 from itertools import permutations
 from typing import Any, Final, NamedTuple
 
+from msgspec.structs import replace
+
 from sitegen.model.outcomes import Judgement
 from sitegen.scoring.compare import CORRECT, TruthError, comparison
 from sitegen.scoring.mapping import FieldSettings
@@ -69,17 +71,17 @@ def _trials(rule: FieldRule, rounded: Sequence[Judgement]) -> Iterator[_Trial]:
     """What could make the values equal, the least far-reaching first."""
     is_declared_number = rule.type in _NUMERIC
     numeric = {} if is_declared_number else {"type": "numeric"}
-    as_number = rule if is_declared_number else rule._replace(type="numeric")
-    yield _Trial({**numeric, "coerce": True}, as_number._replace(coerce=True))
+    as_number = rule if is_declared_number else replace(rule, type="numeric")
+    yield _Trial({**numeric, "coerce": True}, replace(as_number, coerce=True))
     for name in ("string", "boolean"):
-        yield _Trial({"type": name}, rule._replace(type=name))
+        yield _Trial({"type": name}, replace(rule, type=name))
     for formats in permutations(_DATES, 2):
-        yield _Trial({"type": "date", "formats": formats}, rule._replace(type="date", formats=formats))
+        yield _Trial({"type": "date", "formats": formats}, replace(rule, type="date", formats=formats))
     distances = [_distance(judgement) for judgement in rounded]
     if distances and rule.type != "angle" and all(distance is not None for distance in distances):
         absolute = max(distance for distance in distances if distance is not None).normalize()
         # Without the other kind of tolerance: what is declared for it can only make more values equal.
-        only = rule._replace(percent=Decimal(0), absolute=absolute, exact_integer=False)
+        only = replace(rule, percent=Decimal(0), absolute=absolute, exact_integer=False)
         yield _Trial({"absolute": absolute}, only)
 
 

@@ -9,7 +9,9 @@ from bisect import bisect
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from statistics import fmean, median_low
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec.structs import replace
 
 from sitegen.analysis.copies import first_of_each_output
 from sitegen.analysis.deltas import graded_since
@@ -18,6 +20,7 @@ from sitegen.analysis.noise.metrics import variance_by_units
 from sitegen.analysis.series import HEADLINES
 from sitegen.analysis.step_context import circumstances
 from sitegen.config import MUTE_DIGITS, Mute
+from sitegen.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.problems import Problem
 from sitegen.model.regressions import MetricStep, Step, StepStatus
@@ -31,7 +34,7 @@ REGAINED: Final = 0.75
 """The share of a loss that a later level has to regain before the regression counts as fixed."""
 
 
-class _MetricLevels(NamedTuple):
+class _MetricLevels(Frozen):
     """Two neighbouring levels of one metric: a step of it."""
 
     spec: MetricSpec
@@ -71,7 +74,7 @@ def steps_of(series: Series) -> tuple[Step, ...]:
             steps.extend(_bad_runs(series.points, spec, column, fit, beside))
     steps.sort(key=lambda step: step.at)
     ended = {step.until: step.at for step in reversed(steps) if step.status == "fixed"}
-    return tuple(step._replace(undoes=ended.get(step.at)) if step.status == "better" else step for step in steps)
+    return tuple(replace(step, undoes=ended.get(step.at)) if step.status == "better" else step for step in steps)
 
 
 def _case_count(points: Iterable[Point]) -> int:
@@ -161,7 +164,7 @@ def _step(
         before=last,
         metrics=(first.measured(), *(step.measured() for step in group if step is not first)),
         status=status,
-        commit=points[after.start].snapshot.commit._replace(body=""),
+        commit=replace(points[after.start].snapshot.commit, body=""),
         circumstances=circumstances(
             points,
             range(before.start, last + 1),
@@ -233,7 +236,7 @@ def _bad_runs(
                 before=before,
                 metrics=(metric,),
                 status="blip",
-                commit=points[at].snapshot.commit._replace(body=""),
+                commit=replace(points[at].snapshot.commit, body=""),
                 circumstances=circumstances(
                     points,
                     range(level.start, before + 1),

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from sitegen.frozen import Frozen
 from sitegen.model.series import Effect
 
 FIELDS: Final = 6
@@ -14,7 +15,7 @@ SECTIONS: Final = 40
 """Sections that are listed: those with the most edits come first."""
 
 
-class FieldFlips(NamedTuple):
+class FieldFlips(Frozen):
     """How often a field flipped with the edits of one section."""
 
     attribute: str
@@ -27,7 +28,7 @@ class FieldFlips(NamedTuple):
     """Cells, over the edits of the section and all evals."""
 
 
-class SectionFlips(NamedTuple):
+class SectionFlips(Frozen):
     """A section of an instruction file, and the fields that flipped with its edits."""
 
     path: str
@@ -43,7 +44,7 @@ class SectionFlips(NamedTuple):
     """Number of further fields that flipped with it."""
 
 
-class _EditFlips(NamedTuple):
+class _EditFlips(Frozen):
     """The cells that flipped across one edit, over all evals, by attribute."""
 
     sections: frozenset[str]

@@ -6,12 +6,15 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, pairwise
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec.structs import replace
 
 from sitegen.analysis.cells import flips_between
 from sitegen.analysis.deltas import MetricsFor, delta, under_rules_of
 from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.noise.intervals import interval_of
+from sitegen.frozen import Frozen
 from sitegen.model.cells import CellMap, Flips
 from sitegen.model.deltas import Delta
 from sitegen.model.kinds import traits_of
@@ -120,15 +123,15 @@ def standing_problems(points: Sequence[tuple[Problem, ...]], *, deleted: bool) -
 
     Problems that the newest point does not have are marked as past; all of them if the eval is deleted.
     """
-    newest = {problem._replace(commit=None) for problem in points[-1]} if points and not deleted else set()
+    newest = {replace(problem, commit=None) for problem in points[-1]} if points and not deleted else set()
     first: dict[Problem, Problem] = {}
     for problem in chain.from_iterable(points):
-        bare = problem._replace(commit=None)
-        first.setdefault(bare, problem._replace(past=bare not in newest))
+        bare = replace(problem, commit=None)
+        first.setdefault(bare, replace(problem, past=bare not in newest))
     return tuple(first.values())
 
 
-class SeriesInputs(NamedTuple):
+class SeriesInputs(Frozen):
     """The inputs of ``points``."""
 
     edits: OutputEdits
@@ -144,7 +147,7 @@ class SeriesInputs(NamedTuple):
         return self.edits.snapshots
 
 
-class Derived(NamedTuple):
+class Derived(Frozen):
     """What is computed from a point and the one before it. Later points do not change it, so it can be stored."""
 
     delta: Delta | None
@@ -174,7 +177,7 @@ def points(
     under_newest_rules = [scorecard_of(under_rules_of(snapshot, snapshots[-1])) for snapshot in snapshots]
     derived = (*stored, *_derived(inputs, scored, len(stored), scorecard_of, cells))
     return tuple(
-        point._replace(now=now, delta=values.delta, flips=values.flips, interval=values.interval)
+        replace(point, now=now, delta=values.delta, flips=values.flips, interval=values.interval)
         for point, now, values in zip(scored, under_newest_rules, derived, strict=True)
     )
 

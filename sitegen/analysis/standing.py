@@ -6,13 +6,16 @@ The overview, the page of regressions and the summary all ask these functions, s
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, TypeAlias
+
+from msgspec.structs import replace
 
 from sitegen.analysis.cells import flips
 from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.noise.repeats import noise_of_headline
 from sitegen.analysis.regressions import mute_of
 from sitegen.config import Mute
+from sitegen.frozen import Frozen
 from sitegen.model.cells import Flips
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, Decision
@@ -46,7 +49,7 @@ WORSE: Final[tuple[Decision, ...]] = ("worse",)
 _ROUNDING: Final = 1e-9
 
 
-class EvalStanding(NamedTuple):
+class EvalStanding(Frozen):
     """An eval against what it was."""
 
     summary: EvalSummary
@@ -119,7 +122,7 @@ def standing_of(summary: EvalSummary, mutes: Sequence[Mute]) -> EvalStanding:
         ),
         below_target=target is not None and value is not None and not spec.reaches(value, target),
     )
-    return result._replace(trouble=_trouble(result, newest))
+    return replace(result, trouble=_trouble(result, newest))
 
 
 def _trouble(standing: EvalStanding, newest: Headline | None) -> Trouble:
@@ -171,11 +174,14 @@ def last_change(series: Series) -> ChangeVerdict | None:
 def _verdict(series: Series, before: Scorecard, after: Scorecard, flipped: Flips) -> ChangeVerdict | None:
     if series.info.recorded:
         return None
-    return change_verdict(
-        before,
-        after,
-        series.info.kind,
-        flipped,
-        noise=noise_of_headline(series.points),
-        higher_is_better=series.specs[0].higher_is_better,
-    )._replace(fields=())
+    return replace(
+        change_verdict(
+            before,
+            after,
+            series.info.kind,
+            flipped,
+            noise=noise_of_headline(series.points),
+            higher_is_better=series.specs[0].higher_is_better,
+        ),
+        fields=(),
+    )

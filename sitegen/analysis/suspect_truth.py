@@ -13,6 +13,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.analysis.copies import first_of_each_output
 from sitegen.analysis.error_patterns import FEWEST, error_patterns
+from sitegen.frozen import Frozen
 from sitegen.model.cells import Cell, CellMap, Run
 from sitegen.model.outcomes import Judgement
 from sitegen.model.series import Point
@@ -35,7 +36,7 @@ MEDIUM: Final = 0.5
 """The least ``least_share`` of these certainties."""
 
 
-class SuspectLabel(NamedTuple):
+class SuspectLabel(Frozen):
     """A suspect label, and the eval that it is of."""
 
     eval_id: str

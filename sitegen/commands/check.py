@@ -6,10 +6,11 @@ import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.commands.printing import print_document, print_text, print_workflow_command
 from sitegen.errors import ConfigurationError, SitegenError
+from sitegen.frozen import Frozen
 from sitegen.gate_files.annotations import Annotation, annotation_of_error, annotations_of
 from sitegen.gate_files.document import gate_json
 from sitegen.gate_files.junit import gate_junit, junit_of_error
@@ -22,7 +23,7 @@ FAILED: Final = 1
 """Exit code if the gate does not pass."""
 
 
-class ReportForms(NamedTuple):
+class ReportForms(Frozen):
     """The requested formats of the report and their files."""
 
     as_json: bool = False

@@ -6,7 +6,9 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec.structs import replace
 
 from sitegen.commands.printing import print_document, print_error, print_line, print_text
 from sitegen.comparison_files.document import comparison_json
@@ -14,6 +16,7 @@ from sitegen.comparison_files.markdown import comparison_markdown
 from sitegen.comparison_files.plots import NoPlotsError, PlotFormat, plots
 from sitegen.comparison_files.prompts import prompts_document
 from sitegen.errors import ConfigurationError, NothingToReportError
+from sitegen.frozen import Frozen
 from sitegen.project import Options
 from sitegen.questions.comparison import (
     ComparisonWithThresholds,
@@ -32,7 +35,7 @@ _VARIANT: Final = re.compile(r"([^:]+):(.+)")
 _ITERATION: Final = re.compile(r"(.+)@(\d{1,9})")
 
 
-class ComparedSides(NamedTuple):
+class ComparedSides(Frozen):
     """What to compare: variants or iterations of one eval, or two revisions."""
 
     eval_id: str = ""
@@ -42,7 +45,7 @@ class ComparedSides(NamedTuple):
     revisions: tuple[str, ...] = ()
 
 
-class ComparisonOutput(NamedTuple):
+class ComparisonOutput(Frozen):
     """The requested output."""
 
     out: Path | None
@@ -74,7 +77,7 @@ def compare(
         comparison = compare_variants(project, compared.eval_id, compared.variants)
         chosen = project.evaluation.plot_format
     files = {RESULTS: comparison_json(comparison.document)}
-    _print_or_write(files, comparison, output._replace(plot_format=output.plot_format or chosen))
+    _print_or_write(files, comparison, replace(output, plot_format=output.plot_format or chosen))
 
 
 def compare_files(
@@ -104,7 +107,7 @@ def compare_files(
     for number, evaluation in enumerate(evaluations, 1):
         files[f"evaluation_{number}.json"] = json_bytes(evaluation.document)
     _print_or_write(
-        files, comparison, output._replace(plot_format=output.plot_format or project.evaluation.plot_format)
+        files, comparison, replace(output, plot_format=output.plot_format or project.evaluation.plot_format)
     )
 
 

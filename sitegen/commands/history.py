@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from sitegen.commands.printing import print_document, print_line
+from sitegen.frozen import Frozen
 from sitegen.model.series import Point, Series
 from sitegen.project import Options
 from sitegen.questions.study import read_series
@@ -26,7 +26,7 @@ def history(repo: Path, eval_id: str, *, rev: str | None, as_json: bool, cache: 
             print_line(row)
 
 
-class LineMetrics(NamedTuple):
+class LineMetrics(Frozen):
     """The metrics that fit on a line."""
 
     names: tuple[str, ...]

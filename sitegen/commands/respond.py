@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import typer
+from msgspec import structs
 
 from sitegen.commands import verified_text
 from sitegen.commands.printing import print_line
 from sitegen.commands.progress import CallProgress
 from sitegen.configuring import evaluation_methods, read_site_file
 from sitegen.errors import ConfigurationError, NothingToReportError
+from sitegen.frozen import Frozen
 from sitegen.history.entry_rules import is_path
 from sitegen.kind_files import files_of
 from sitegen.llm import judging, responding
@@ -39,7 +41,7 @@ FAILED: Final = 1
 _VARIANT = re.compile(r"[\w-][\w.-]*")
 
 
-class RespondRequest(NamedTuple):
+class RespondRequest(Frozen):
     """The arguments of ``respond`` or ``judge``."""
 
     repo: Path
@@ -204,7 +206,7 @@ def _configured(project: WorktreeProject, eval_id: str, file: Path | None) -> Wo
             raise project.misread
         return project
     if file.suffix == ".toml":
-        return project._replace(config=replace(project.config, llm=read_site_file(file).llm))
+        return structs.replace(project, config=replace(project.config, llm=read_site_file(file).llm))
     return project.configured(eval_id, file)
 
 

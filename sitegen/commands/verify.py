@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
 
 from sitegen import saving
 from sitegen.commands import verified_text
 from sitegen.commands.printing import print_document, print_error, print_line
 from sitegen.configuring import evaluation_methods
 from sitegen.errors import ConfigurationError, SitegenError
+from sitegen.frozen import Frozen
 from sitegen.history.layout import RECORDED, REPORT
 from sitegen.model.kinds import traits_of
 from sitegen.project_files import write_inside
@@ -27,7 +27,7 @@ from sitegen.verifying.project import WorktreeProject
 from sitegen.verifying.verify import Verified, metadata_of, unsaved_output, verify
 
 
-class VerifyRequest(NamedTuple):
+class VerifyRequest(Frozen):
     """The command line of ``verify-one``."""
 
     repo: Path

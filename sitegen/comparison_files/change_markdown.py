@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.analysis.comparison.chance import Chance, HeadlineInterval
 from sitegen.analysis.comparison.change import ResultChange
 from sitegen.analysis.comparison.values import Flipped
+from sitegen.frozen import Frozen
 from sitegen.model.metrics import Nouns
 from sitegen.model.noise import OPEN
 from sitegen.pages.labels import reason
@@ -25,7 +26,7 @@ SHOWN: Final = 50
 WORDS: Final[dict[Flipped, str]] = {"fixed": "fixed", "broken": "broken", "still_wrong": "still wrong"}
 
 
-class FlipRow(NamedTuple):
+class FlipRow(Frozen):
     """A row of a table of flips."""
 
     change: Flipped

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from sitegen.analysis.comparison.ranking import sole_leader
 from sitegen.analysis.comparison.values import Confidence, MetricTest, Tested, VariantComparison, VariantPair
+from sitegen.frozen import Frozen
 from sitegen.verifying.evaluation import Evaluation, EvaluationDocument
 
 TIE = "tie"
@@ -54,7 +54,7 @@ class PromptPair:
     metrics_comparison: dict[str, PromptsMetric]
 
 
-class RankedPrompt(NamedTuple):
+class RankedPrompt(Frozen):
     """A prompt of the ranking; in the file, a list of the two."""
 
     prompt: str

@@ -12,6 +12,8 @@ from functools import cache
 from posixpath import join
 from typing import Final, NamedTuple, TypeAlias
 
+from msgspec import structs
+
 from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.configuring.evaluation import project_evaluation, stated_llm
 from sitegen.configuring.evaluation_config import EvaluationConfig
@@ -57,7 +59,7 @@ def with_found_evals(config: SiteConfig, manifest: Manifest, files: SearchedFile
 
     Never raises: a configuration of a tool that cannot be read names no prompts.
     """
-    files = files._replace(names=cache(files.names))  # most finders ask for the same folders
+    files = structs.replace(files, names=cache(files.names))  # most finders ask for the same folders
     evaluation = project_evaluation(files)
     if isinstance(evaluation, EvaluationConfig):
         config = replace(config, llm=stated_llm(config.llm, evaluation))

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from sitegen.data_files.reading import (
     DUPLICATE_KEY,
     FRACTIONS,
@@ -110,9 +112,9 @@ def json_lines(content: bytes, findings: list[Finding], fix: str, of: str = "") 
     """
     for number, parsed, error in each_line(content):
         if error is not None:
-            findings.append(error.finding(f"Line {number}{of}")._replace(fix=fix, line=number))
+            findings.append(replace(error.finding(f"Line {number}{of}"), fix=fix, line=number))
         else:
-            findings += (finding._replace(line=number) for finding in parsed.findings)
+            findings += (replace(finding, line=number) for finding in parsed.findings)
             yield LineValue(number, parsed.value)
 
 

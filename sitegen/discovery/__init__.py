@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.config import Manifest, SiteConfig
 from sitegen.configuring import SearchedFiles, read_manifest, with_found_evals
@@ -13,6 +13,7 @@ from sitegen.discovery.instruction_files import InstructionGlob, instruction_glo
 from sitegen.discovery.proposals import Proposal, proposals
 from sitegen.discovery.tracked import TrackedFile, TrackedHistory, tracked_files
 from sitegen.discovery.trial import TrialResult, folded_evals, score_newest
+from sitegen.frozen import Frozen
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.layout import Layout, Watched
 from sitegen.history.process import share_processes
@@ -23,7 +24,7 @@ from sitegen.text.plain import counted
 _NO_HISTORY: Final = TrialResult(0, "", "no commit wrote such a file")
 
 
-class FoundEval(NamedTuple):
+class FoundEval(Frozen):
     """An eval of the project, or a proposed one."""
 
     id: str
@@ -32,7 +33,7 @@ class FoundEval(NamedTuple):
     """The evidence for a proposal; empty for an eval that follows the conventions or that a manifest names."""
 
 
-class Discovery(NamedTuple):
+class Discovery(Frozen):
     """The evals and instructions of a project."""
 
     files: int

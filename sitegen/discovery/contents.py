@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.data_files.json_reader import each_line, read_json
 from sitegen.data_files.reading import UnreadableError, text_of
 from sitegen.data_files.yaml_reader import read_yaml
+from sitegen.frozen import Frozen
 from sitegen.history.repository import Repository
 from sitegen.model.values import Value
 
@@ -54,7 +55,7 @@ class BlobReader:
         return self._read[oid]
 
 
-class FoundTable(NamedTuple):
+class FoundTable(Frozen):
     """A list of objects in a file."""
 
     key: str

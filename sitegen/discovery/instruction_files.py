@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.config import INSTRUCTIONS
 from sitegen.discovery.contents import BlobReader
 from sitegen.discovery.output_series import is_result_by_name, run_globs_of
 from sitegen.discovery.tracked import TrackedFile
+from sitegen.frozen import Frozen
 from sitegen.history.globs import compiled
 
 _TEXTS: Final = ("md", "txt", "yaml", "yml", "json", "j2", "jinja", "jinja2", "mustache", "hbs", "toml")
@@ -95,7 +96,7 @@ _WORDS_PER_IMPERATIVE: Final = 150
 """At most, in a text that instructs."""
 
 
-class InstructionGlob(NamedTuple):
+class InstructionGlob(Frozen):
     """A glob of the configuration and the files that it matches."""
 
     glob: str

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.discovery.tracked import DATA, TrackedFile
+from sitegen.frozen import Frozen
 from sitegen.text.plain import natural_order
 
 _DATED = re.compile(
@@ -48,7 +49,7 @@ _EVALS_OF_TESTS = re.compile(r"/(?:evals?|evaluations?|runs?|prompts?)/", re.IGN
 LEAST_RUNS: Final = 2
 
 
-class OutputSeries(NamedTuple):
+class OutputSeries(Frozen):
     """A file that is rewritten, or the runs that a glob matches."""
 
     folder: str

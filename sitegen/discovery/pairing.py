@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 from sitegen.discovery.contents import BlobReader, leaf_paths, table_of, texts, value_of
 from sitegen.discovery.output_series import OutputSeries, is_truth_by_name, nearest_first, run_globs_of
 from sitegen.discovery.tracked import TrackedFile
+from sitegen.frozen import Frozen
 from sitegen.model.values import Value
 
 _LEAST_AGREEMENT: Final = 0.5
@@ -43,7 +44,7 @@ _IDS: Final = (
 )
 
 
-class Shape(NamedTuple):
+class Shape(Frozen):
     """The fields of the documents of a file, and the ids of the documents."""
 
     fields: frozenset[str]

@@ -10,13 +10,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from posixpath import relpath, splitext
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from sitegen.discovery.contents import BlobReader
 from sitegen.discovery.output_series import OutputSeries, data_files, is_truth_by_name, output_series
 from sitegen.discovery.pairing import TruthFinder
 from sitegen.discovery.recognition import recognised
 from sitegen.discovery.tracked import TrackedFile
+from sitegen.frozen import Frozen
 from sitegen.model.kinds import traits_of
 
 MOST: Final = 40
@@ -38,7 +39,7 @@ _UNINFORMATIVE_FOLDERS: Final = frozenset(
 """Names of folders that say nothing about their contents."""
 
 
-class Proposal(NamedTuple):
+class Proposal(Frozen):
     """An entry of the manifest that has not been scored yet."""
 
     id: str

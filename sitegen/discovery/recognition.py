@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from posixpath import splitext
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.discovery.columns import guessed_columns
 from sitegen.discovery.contents import table_of, value_of
 from sitegen.discovery.output_series import OutputSeries
 from sitegen.discovery.pairing import TruthFinder
+from sitegen.frozen import Frozen
 from sitegen.model.kinds import traits_of
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.judged.case import JudgedCase
@@ -32,7 +33,7 @@ _OUTPUT_IN: Final = frozenset({"json", "jsonl", "yaml", "yml"})
 _OUTPUT = re.compile(r"output|extract|predict|result|respon|actual|generat|answer|(?:^|/)runs?(?:/|$)", re.IGNORECASE)
 
 
-class Recognition(NamedTuple):
+class Recognition(Frozen):
     """What an output was recognised as."""
 
     keys: dict[str, Any]

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec.structs import replace
 
 from sitegen.errors import SitegenError
+from sitegen.frozen import Frozen
 from sitegen.history.repository import Repository
 from sitegen.model.commits import Revision
 
@@ -34,7 +37,7 @@ _CODE_OF_PROMPTS = re.compile(r"(?:^|[/_-])prompts?\.(?:py|ts|js)$", re.IGNORECA
 _RULE_FILES: Final = frozenset({".cursorrules", ".windsurfrules", ".clinerules", ".goosehints"})
 
 
-class TrackedFile(NamedTuple):
+class TrackedFile(Frozen):
     """A path of the history."""
 
     path: str
@@ -60,7 +63,7 @@ class TrackedFile(NamedTuple):
         return self.name.rpartition(".")[2].lower() if "." in self.name else ""
 
 
-class TrackedHistory(NamedTuple):
+class TrackedHistory(Frozen):
     """The result of a walk."""
 
     files: tuple[TrackedFile, ...]
@@ -87,9 +90,9 @@ def _history_of_revisions(revisions: Iterable[Revision]) -> TrackedHistory:
             file = files.get(change.path)
             if change.new is None:
                 if file is not None:
-                    files[change.path] = file._replace(deleted=True)
+                    files[change.path] = replace(file, deleted=True)
             elif file is not None:
-                files[change.path] = file._replace(oid=change.new, versions=file.versions + 1, deleted=False)
+                files[change.path] = replace(file, oid=change.new, versions=file.versions + 1, deleted=False)
             elif len(files) < MOST_FILES:
                 new_file = TrackedFile(path=change.path, oid=change.new, versions=1, deleted=False)
                 if _may_matter(new_file):

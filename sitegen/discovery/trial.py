@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.config import Manifest, SiteConfig
 from sitegen.errors import NothingToReportError, SitegenError
+from sitegen.frozen import Frozen
 from sitegen.history.fold_state import CopiedParts
 from sitegen.history.repository import Repository
 from sitegen.history.timeline import advance, current_histories
@@ -28,7 +29,7 @@ _LEAST_ROUGE: Final = 0.1
 """The ROUGE-1 that responses must reach if none of them is exactly as expected."""
 
 
-class TrialResult(NamedTuple):
+class TrialResult(Frozen):
     """The score of an eval's newest output."""
 
     points: int

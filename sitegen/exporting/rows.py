@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias
 from sitegen import __version__
 from sitegen.analysis.series import variant_spread
 from sitegen.exporting.tables import SCHEMA, Cell, Row
+from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import ERROR_TYPES
@@ -28,7 +29,7 @@ class Batch(NamedTuple):
     rows: Iterable[Row]
 
 
-class Exported(NamedTuple):
+class Exported(Frozen):
     """The input of an export."""
 
     head: str
@@ -136,8 +137,8 @@ def _score_rows(series: Series, index: int, point: Point) -> Iterator[Row]:
             index,
             spec.name,
             point.scorecard.metric(spec.name),
-            point.now and point.now.metric(spec.name) if not spec.recorded else None,
-            delta and delta.change,
+            point.now.metric(spec.name) if point.now and not spec.recorded else None,
+            delta.change if delta else None,
             *(parts or (None, None, None)),
             interval and interval.low,
             interval and interval.high,

@@ -5,8 +5,9 @@ No name is a keyword of SQL, so that none needs quotes.
 
 from __future__ import annotations
 
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, TypeAlias
 
+from sitegen.frozen import Frozen
 from sitegen.model.outcomes import ERROR_TYPES
 
 SCHEMA: Final = "sitegen/export/1"
@@ -16,7 +17,7 @@ Cell: TypeAlias = str | float | bool | None
 Row: TypeAlias = tuple[Cell, ...]
 
 
-class ExportColumn(NamedTuple):
+class ExportColumn(Frozen):
     """A column of a table."""
 
     name: str
@@ -25,7 +26,7 @@ class ExportColumn(NamedTuple):
     """Whether cells may be undefined."""
 
 
-class Reference(NamedTuple):
+class Reference(Frozen):
     """Columns whose values are a key of another table."""
 
     columns: tuple[str, ...]
@@ -33,7 +34,7 @@ class Reference(NamedTuple):
     key: tuple[str, ...]
 
 
-class Table(NamedTuple):
+class Table(Frozen):
     """A table, whose rows are tuples in the order of its columns."""
 
     name: str

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from sitegen.errors import SitegenError
+from sitegen.frozen import Frozen
 from sitegen.gate_files.wording import (
     error_sentence,
     eval_sentence,
@@ -23,7 +24,7 @@ SHOWN: Final = 10
 Level: TypeAlias = Literal["error", "warning"]
 
 
-class Annotation(NamedTuple):
+class Annotation(Frozen):
     """A message, on a file or on the whole step."""
 
     level: Level

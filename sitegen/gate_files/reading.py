@@ -11,6 +11,9 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
+import msgspec
+from msgspec.structs import replace
+
 from sitegen.analysis.gate import check_eval, check_metric, check_stranger, gate_report
 from sitegen.errors import SitegenError
 from sitegen.gate_files.document import SCHEMA, GateCell, GateDocument, GateEval, GateMetric, GateNoise
@@ -61,8 +64,6 @@ def _invalid(why: str) -> SitegenError:
 
 def _checked_document(content: bytes) -> GateDocument:
     """The document, if it has the right form and keeps the bounds. Raises ValueError or RecursionError."""
-    import msgspec
-
     if len(content) > LARGEST:
         raise ValueError(f"it has more than {LARGEST:,} bytes")
     body: Any = json.loads(content)
@@ -117,7 +118,7 @@ def _metric_check(
     verdict = _change_verdict(metric.noise) if metric.noise else None
     is_regraded = regraded(compared.judge if compared else None, metric.name)
     check = check_metric(spec, limits, metric.base, metric.head, delta, lambda _: verdict, regraded=is_regraded)
-    return check._replace(averaged_before=metric.base_variants, averaged_after=metric.head_variants)
+    return replace(check, averaged_before=metric.base_variants, averaged_after=metric.head_variants)
 
 
 def _metric_spec(metric: GateMetric, *, recorded: bool) -> MetricSpec:

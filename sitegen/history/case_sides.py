@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from sitegen.config import EvalConfig, case_settings
 from sitegen.history.blobs import BlobRead
 from sitegen.history.entry_rules import EntryRules, is_path, normal, runs_of
@@ -32,7 +34,7 @@ def with_built_sides(rules: EntryRules, built: EntryRules) -> EntryRules:
     settings.pop("cases", None)
     if in_cases and "cases" in structure:
         settings["cases"] = structure["cases"]
-    return rules._replace(settings=json.dumps(settings, sort_keys=True, separators=(",", ":"), ensure_ascii=False))
+    return replace(rules, settings=json.dumps(settings, sort_keys=True, separators=(",", ":"), ensure_ascii=False))
 
 
 def newest_case_file(state: EvalState, entry: EvalConfig) -> Blob | None:
@@ -78,7 +80,7 @@ def with_own_sides(iteration_files: IterationFiles, state: EvalState, eval_commi
         return iteration_files
     sides = [_sides(state, file, settings, eval_commit.read, eval_commit.contents) for file in iteration_files.outputs]
     outputs = tuple(file._replace(oid=output) for file, (_, output) in zip(iteration_files.outputs, sides, strict=True))
-    return iteration_files._replace(outputs=outputs, ground_truth=iteration_files.outputs[0]._replace(oid=sides[0][0]))
+    return replace(iteration_files, outputs=outputs, ground_truth=iteration_files.outputs[0]._replace(oid=sides[0][0]))
 
 
 def _sides(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from posixpath import normpath
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.config import EvalConfig
+from sitegen.frozen import Frozen
 from sitegen.history.globs import RunGlob, run_glob
 from sitegen.kind_files import KIND_FILES, Kind
 from sitegen.model.kinds import traits_of
@@ -15,7 +16,7 @@ from sitegen.model.recorded import WHERE
 DEFAULT_SETTINGS: Final = '{"ground_truth_format":"auto"}'
 
 
-class EntryRules(NamedTuple):
+class EntryRules(Frozen):
     """How an eval is scored according to a manifest: everything that may differ from commit to commit."""
 
     ground_truth: str | None = None

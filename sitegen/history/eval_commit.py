@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from sitegen.config import EvalConfig
+from sitegen.frozen import Frozen
 from sitegen.history.blobs import BlobRead
 from sitegen.history.entry_rules import required_statements
 from sitegen.history.fold_state import EvalInputs
@@ -25,7 +26,7 @@ class FileChange(NamedTuple):
     change: ChangedPath
 
 
-class EvalCommit(NamedTuple):
+class EvalCommit(Frozen):
     """A commit that changed an eval's files, or what its scores depend on."""
 
     commit: Commit
@@ -60,7 +61,7 @@ class EvalCommit(NamedTuple):
         return content is not None and states(content, statements)
 
 
-class IterationFiles(NamedTuple):
+class IterationFiles(Frozen):
     """The files of an iteration after the commit."""
 
     label: str

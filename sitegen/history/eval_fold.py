@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from posixpath import basename
 
+from msgspec.structs import replace
+
 from sitegen.config import EvalConfig
 from sitegen.history import problems
 from sitegen.history.case_sides import keep_newest_run
@@ -39,7 +41,8 @@ def fold_eval(state: EvalState, eval_commit: EvalCommit, inputs_of: Callable[[Ev
             state.renamed_from.append(basename(folder_before))
     state.inputs = inputs = inputs_of(state)
     entry = eval_commit.entry
-    eval_commit = eval_commit._replace(
+    eval_commit = replace(
+        eval_commit,
         inputs=inputs,
         inputs_changed=inputs_before is not None and differences(inputs_before, inputs) != (),
         kind=_kind_scored(entry, inputs),

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final, NamedTuple, Protocol, TypeVar, cast
 
+import msgspec
+
+from sitegen.frozen import Frozen
 from sitegen.history.entry_rules import EntryRules
 from sitegen.history.folder_tree import FolderTree
 from sitegen.history.layout import Watched
@@ -167,7 +170,7 @@ class FoldState:
     """Commits that are dated before their parent."""
 
 
-class Renamed(NamedTuple):
+class Renamed(Frozen):
     """An eval that had another id up to a commit, and has other ``outputs`` in the manifest under the new one."""
 
     old: str
@@ -188,8 +191,6 @@ class StartOverError(Exception):
 
 def encode(value: object) -> bytes:
     """A part as JSON."""
-    import msgspec
-
     try:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:
@@ -199,8 +200,6 @@ def encode(value: object) -> bytes:
 
 def decode(content: bytes, kind: type[T]) -> T:
     """Decode a part from JSON. Raises ValueError if it is not of this type."""
-    import msgspec
-
     try:
         value: T = _decoder(cast("Hashable", kind)).decode(content)
         return value
@@ -210,8 +209,6 @@ def decode(content: bytes, kind: type[T]) -> T:
 
 @cache
 def _decoder(kind: Any) -> Any:
-    import msgspec
-
     return msgspec.json.Decoder(kind)
 
 

@@ -14,8 +14,9 @@ import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
+from sitegen.frozen import Frozen
 from sitegen.history.folder_tree import FolderTree
 from sitegen.model.timeline import Blob
 
@@ -92,7 +93,7 @@ _TIME = re.compile(
 _LONGEST_SLUG: Final = 60
 
 
-class RunGlob(NamedTuple):
+class RunGlob(Frozen):
     """The glob of an eval's outputs, relative to its folder."""
 
     glob: str

@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec.structs import replace
 
 from sitegen.config import EvalConfig, Manifest, SiteConfig
+from sitegen.frozen import Frozen
 from sitegen.history import problems
 from sitegen.history.eval_commit import EvalCommit, FileChange
 from sitegen.history.eval_fold import fold_eval, history_of
@@ -31,7 +34,7 @@ OTHERS: Final = 50
 """Changed paths that sitegen does not read, which the record of a commit names."""
 
 
-class StartedSnapshots(NamedTuple):
+class StartedSnapshots(Frozen):
     """The snapshots that one commit started in an eval, in both candidates for its series."""
 
     state: EvalState
@@ -41,7 +44,7 @@ class StartedSnapshots(NamedTuple):
     overwritten: tuple[str, ...]
 
 
-class _SortedChanges(NamedTuple):
+class _SortedChanges(Frozen):
     """A commit's changes by what they mean. A change can be in several of these."""
 
     by_eval: dict[str, list[FileChange]]
@@ -250,7 +253,7 @@ class HistoryFold:
         self.evals[new] = state
         for index, problem in enumerate(self.problems):
             if problem.eval_id == old:
-                self.problems[index] = problem._replace(eval_id=new)
+                self.problems[index] = replace(problem, eval_id=new)
 
     def _entry_of(self, eval_id: str) -> EvalConfig:
         """The built manifest's entry of an eval, by its final id where renames are known in advance."""

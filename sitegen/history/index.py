@@ -15,6 +15,7 @@ from itertools import starmap
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
+from sitegen.frozen import Frozen
 from sitegen.history.process import Process
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.history.revisions import REGULAR, raw_record_fields, tokens
@@ -34,7 +35,7 @@ _SUBMODULE: Final = "160000"
 _32_BITS: Final = 0xFFFF_FFFF
 
 
-class _Recorded(NamedTuple):
+class _Recorded(Frozen):
     """A file's state when git last saw that it was unchanged; numbers are cut to 32 bits."""
 
     changed: tuple[int, int]

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from posixpath import basename
 
+from msgspec.structs import replace
+
 from sitegen.history import problems
 from sitegen.history.case_sides import with_own_sides
 from sitegen.history.entry_rules import is_path, normal, runs_of
@@ -183,7 +185,7 @@ def fold_overwritten(state: EvalState, eval_commit: EvalCommit) -> None:
         series.waiting.clear()
         touched = [str(number)]
     state.output = outputs
-    iteration_files = iteration_files._replace(label=f"iteration-{number:03d}")
+    iteration_files = replace(iteration_files, label=f"iteration-{number:03d}")
     start_snapshots(series, eval_commit, touched, {str(number): iteration_files})
 
 

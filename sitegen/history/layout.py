@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.configuring.paths import folder_path, home_of
+from sitegen.frozen import Frozen
 from sitegen.history.entry_rules import EntryRules, is_path, normal, runs_of
 from sitegen.history.folder_tree import first_blob
 from sitegen.history.globs import compiled, literal_prefix
@@ -39,7 +40,7 @@ _LONE_AT_ROOT: Final = frozenset(files_of(LONE).at_root)
 _LONE_RESULT = re.compile(rf"{RESULTS}/{_ITERATION.pattern}/", re.IGNORECASE)
 
 
-class PathRole(NamedTuple):
+class PathRole(Frozen):
     """The role of a path in an eval."""
 
     eval_id: str
@@ -50,7 +51,7 @@ class PathRole(NamedTuple):
     """Name of the iteration's folder, of the run, or of the stranger."""
 
 
-class Watched(NamedTuple):
+class Watched(Frozen):
     """Paths that some manifest of history names besides those of the conventions."""
 
     shared: frozenset[str] = frozenset()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from sitegen.errors import NothingToReportError, ShallowRepositoryError
 from sitegen.history.layout import Layout
 from sitegen.kind_files import GROUND_TRUTHS
@@ -18,7 +20,7 @@ def first_of_each(earlier: Iterable[Problem], new: Iterable[Problem]) -> list[Pr
     """Each problem once, with the first commit that has it."""
     first: dict[Problem, Problem] = {}
     for problem in (*earlier, *new):
-        first.setdefault(problem._replace(commit=None), problem)
+        first.setdefault(replace(problem, commit=None), problem)
     return list(first.values())
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from sitegen.errors import RepositoryError
+from sitegen.frozen import Frozen
 from sitegen.project_files import LARGEST_CONFIGURATION, LARGEST_FILE, read_file
 
 GIT: Final = "git"
@@ -70,7 +71,7 @@ chooses part of its name (``filter.*``, ``diff.*.textconv``), no command is used
 """
 
 
-class RepositoryPlace(NamedTuple):
+class RepositoryPlace(Frozen):
     """Where a repository lies."""
 
     git_dir: Path

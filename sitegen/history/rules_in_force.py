@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 from posixpath import basename
 from typing import Final
 
+from msgspec.structs import replace
+
 from sitegen.config import EvalConfig, case_settings
 from sitegen.history import problems
 from sitegen.history.blobs import BlobRead
@@ -134,7 +136,7 @@ class RulesInForce:
         if own is not None:
             return with_built_sides(own, built)
         self._state.borrowed[eval_id] = built
-        return built._replace(borrowed=True)
+        return replace(built, borrowed=True)
 
     def _mapping(self, rules: EntryRules, folder: str) -> Blob | None:
         shared = self._state.shared

@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
 
 from sitegen.errors import RepositoryError
+from sitegen.frozen import Frozen
 from sitegen.history.process import Process
 from sitegen.history.repository import Repository
 from sitegen.history.repository_place import RepositoryPlace, find_repository
 from sitegen.project_files import LARGEST_FILE, read_file
 
 
-class HistoryRead(NamedTuple):
+class HistoryRead(Frozen):
     """The history that the tasks of a build read."""
 
     place: RepositoryPlace
@@ -54,7 +54,7 @@ def _is_partial(place: RepositoryPlace) -> bool:
         return bool(config.stdout.read())
 
 
-class PackedHistory(NamedTuple):
+class PackedHistory(Frozen):
     """A history as it is sent."""
 
     head: str

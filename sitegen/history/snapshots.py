@@ -10,8 +10,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from posixpath import basename, splitext
-from typing import Final, NamedTuple
+from typing import Final
 
+from msgspec.structs import replace
+
+from sitegen.frozen import Frozen
 from sitegen.history import problems
 from sitegen.history.eval_commit import EvalCommit, IterationFiles
 from sitegen.history.fold_state import EvalInputs, SeriesIteration, SeriesState
@@ -50,7 +53,7 @@ def with_companions(snapshot: Snapshot, iteration_files: IterationFiles, eval_co
     """The snapshot with the current record and runs beside its output. The same files at other paths change nothing."""
     if not _same_file(snapshot.recorded, iteration_files.recorded):
         snapshot = _with_origin(snapshot, iteration_files, eval_commit)
-    return snapshot if same_files(snapshot.runs, iteration_files.runs) else snapshot._replace(runs=iteration_files.runs)
+    return snapshot if same_files(snapshot.runs, iteration_files.runs) else replace(snapshot, runs=iteration_files.runs)
 
 
 def _with_origin(snapshot: Snapshot, iteration_files: IterationFiles, eval_commit: EvalCommit) -> Snapshot:
@@ -59,7 +62,8 @@ def _with_origin(snapshot: Snapshot, iteration_files: IterationFiles, eval_commi
     inside = (
         _RunStatement() if beside.made_at else _read_outputs(iteration_files.outputs, snapshot.settings, eval_commit)
     )
-    return snapshot._replace(
+    return replace(
+        snapshot,
         recorded=iteration_files.recorded,
         recorded_at=beside.timestamp or inside.timestamp or iteration_files.stated_at,
         made_at=beside.made_at or inside.made_at,
@@ -126,7 +130,7 @@ def _same_file(old: Blob | None, new: Blob | None) -> bool:
     return old.oid == new.oid and (old.path == new.path or splitext(old.path)[1] == splitext(new.path)[1])
 
 
-class _RunStatement(NamedTuple):
+class _RunStatement(Frozen):
     """What a run states about itself; a statement that makes no sense is None."""
 
     timestamp: str | None = None
@@ -205,7 +209,7 @@ def mark_present(series: SeriesState, iteration: SeriesIteration, present: bool)
     """Mark an iteration and all its snapshots as present or as deleted."""
     iteration.present = present
     for index in iteration.points:
-        series.snapshots[index] = series.snapshots[index]._replace(deleted=not present)
+        series.snapshots[index] = replace(series.snapshots[index], deleted=not present)
 
 
 def last_snapshot(series: SeriesState, iteration: SeriesIteration) -> Snapshot | None:

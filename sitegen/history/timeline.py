@@ -11,7 +11,10 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
+from msgspec.structs import replace
+
 from sitegen.config import Manifest, SiteConfig
+from sitegen.frozen import Frozen
 from sitegen.history import problems
 from sitegen.history.eval_fold import history_of, layout_of
 from sitegen.history.fold_state import EvalState, FoldState, FoldStore, PartStore, Renamed, StartOverError
@@ -36,7 +39,7 @@ class WorktreeBlob(NamedTuple):
     file: Path
 
 
-class Advanced(NamedTuple):
+class Advanced(Frozen):
     """The timeline at a commit, relative to the previous build."""
 
     update: Update
@@ -204,7 +207,7 @@ def _with_snapshots(record: CommitRecord, started: list[StartedSnapshots]) -> Co
             layout = layout_of(start.state, start.entry)
             slugs = start.iterations if layout == "iterations" else start.overwritten
             snapshots += [StartedSnapshot(start.state.id, slug) for slug in slugs]
-    return record._replace(snapshots=tuple(snapshots))
+    return replace(record, snapshots=tuple(snapshots))
 
 
 def _problems_of_the_whole(fold: HistoryFold) -> Iterator[Problem]:

@@ -9,6 +9,8 @@ from itertools import starmap
 from pathlib import Path
 from typing import Final
 
+from msgspec.structs import replace
+
 from sitegen.config import Manifest, SiteConfig
 from sitegen.history.blobs import blob_id
 from sitegen.history.fold_state import CopiedParts, PartStore
@@ -74,7 +76,7 @@ def with_worktree(
         allow_shallow=allow_shallow,
         extra=extra,
     )
-    return advanced._replace(overlay=tuple(sorted(starmap(WorktreeBlob, overlay.items()))))
+    return replace(advanced, overlay=tuple(sorted(starmap(WorktreeBlob, overlay.items()))))
 
 
 def is_changed(repository: Repository, head: str) -> bool:

@@ -19,6 +19,7 @@ from itertools import groupby
 from math import ceil, floor, log10
 from typing import Final, NamedTuple, TypeAlias
 
+from sitegen.frozen import Frozen
 from sitegen.model.noise import Ends
 
 STRIP: Final = 0.05
@@ -44,7 +45,7 @@ class SparkPlace(NamedTuple):
     y: float
 
 
-class Spark(NamedTuple):
+class Spark(Frozen):
     """A sparkline: one line and the area below it, for a table cell."""
 
     line: str
@@ -53,7 +54,7 @@ class Spark(NamedTuple):
     """Of the last defined value; None if every value is undefined."""
 
 
-class Tick(NamedTuple):
+class Tick(Frozen):
     """A label of an axis."""
 
     at: str
@@ -62,7 +63,7 @@ class Tick(NamedTuple):
     anchor: str = "end"
 
 
-class ChartLine(NamedTuple):
+class ChartLine(Frozen):
     """One metric over all points, as SVG paths."""
 
     path: str
@@ -275,7 +276,7 @@ def _defined_stretches(
         yield run
 
 
-class TrackShape(NamedTuple):
+class TrackShape(Frozen):
     """A track in data coordinates: x is the index of the value, y runs from 0 (the highest value) to 100."""
 
     size: int

@@ -6,22 +6,22 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import NamedTuple
 
 from sitegen.errors import SitegenError
+from sitegen.frozen import Frozen
 from sitegen.llm.client import CallError, CallSettings, Client, Log, ModelReply
 from sitegen.llm.prompts import Prompt
 from sitegen.llm.responses_file import ResponsesFile, Row, Slot
 
 
-class Job(NamedTuple):
+class Job(Frozen):
     """A prompt to send, and the response that it is for."""
 
     slot: Slot
     prompt: Prompt
 
 
-class FailedCall(NamedTuple):
+class FailedCall(Frozen):
     """A call without an answer."""
 
     case_id: str
@@ -29,7 +29,7 @@ class FailedCall(NamedTuple):
     reason: str
 
 
-class CallOutcome(NamedTuple):
+class CallOutcome(Frozen):
     """The results of the calls for one file."""
 
     calls: int

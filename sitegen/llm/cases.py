@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from sitegen.errors import ConfigurationError, NothingToReportError
+from sitegen.frozen import Frozen
 from sitegen.model.values import MetadataEntry
 from sitegen.project_files import LARGEST_FILE, read_file
 from sitegen.scoring.responses.cases import are_anonymous
 
 
-class PromptCase(NamedTuple):
+class PromptCase(Frozen):
     """One test case."""
 
     id: str

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from sitegen.config import Llm
 from sitegen.errors import ConfigurationError
+from sitegen.frozen import Frozen
 from sitegen.llm.prompts import Prompt
 from sitegen.model.usage import Usage, stated
 from sitegen.text.plain import line
@@ -45,7 +46,7 @@ class CallSettings(Llm):
         return {name: value for name, value in parameters.items() if value is not None}
 
 
-class ModelReply(NamedTuple):
+class ModelReply(Frozen):
     """A model's answer."""
 
     text: str

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from sitegen.llm.calling import CallOutcome, Job, call_and_record
 from sitegen.llm.cases import PromptCase
 from sitegen.llm.client import CallError, CallSettings, Log, ModelReply
@@ -79,7 +81,7 @@ def grade_responses(
         return {**row, "quality": quality}
 
     outcome = call_and_record(jobs, file, settings, row_of, step=step, log=log)
-    return outcome._replace(malformed=malformed)
+    return replace(outcome, malformed=malformed)
 
 
 def _judge_placeholders(case: PromptCase, output: str) -> dict[str, str]:

@@ -6,9 +6,10 @@ import hashlib
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.errors import ConfigurationError
+from sitegen.frozen import Frozen
 from sitegen.project_files import LARGEST_FILE, read_file
 
 _PLACEHOLDER = re.compile(r"\{([a-z]+(?:\.[^{}\s]+)?)\}")
@@ -40,7 +41,7 @@ Reply with one digit from 1 to 5 and nothing else.
 """The judge's prompt, unless an eval's settings name a ``judge_prompt``."""
 
 
-class Prompt(NamedTuple):
+class Prompt(Frozen):
     """The texts of a call."""
 
     system: str
@@ -48,7 +49,7 @@ class Prompt(NamedTuple):
     message: str
 
 
-class PromptTemplate(NamedTuple):
+class PromptTemplate(Frozen):
     """A prompt before its placeholders are filled in."""
 
     system: str

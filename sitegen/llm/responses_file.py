@@ -11,9 +11,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Final, NamedTuple, TypeAlias
+from typing import IO, Any, Final, TypeAlias
 
 from sitegen.errors import ConfigurationError
+from sitegen.frozen import Frozen
 from sitegen.project_files import NotOpenedError, append_inside, read_inside, write_inside
 
 LARGEST: Final = 1_000_000_000
@@ -23,7 +24,7 @@ Row: TypeAlias = dict[str, Any]
 """A response: ``case_id``, ``output`` or ``error``, ``model``, ``prompt``, usage, ``quality``, and any other keys."""
 
 
-class Slot(NamedTuple):
+class Slot(Frozen):
     """The place of a response in a file, which may hold several responses for a case."""
 
     case_id: str

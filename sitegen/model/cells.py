@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from typing import Literal, NamedTuple, TypeAlias
 
+from sitegen.frozen import Frozen
 from sitegen.model.outcomes import CellKey, Outcome
 
 State: TypeAlias = Outcome | Literal["absent"]
@@ -79,7 +80,7 @@ def _start(run: Run) -> int:
     return run.start
 
 
-class CellMap(NamedTuple):
+class CellMap(Frozen):
     """All cells of an eval."""
 
     points: int
@@ -121,7 +122,7 @@ class CellFlip(NamedTuple):
         return self.fate in ("fixed", "broken") and len(runs) == 2 and runs[0].expected != runs[1].expected
 
 
-class Flips(NamedTuple):
+class Flips(Frozen):
     """The number of cells with each fate between two points, by attribute.
 
     The number of errors of the later point is that of the earlier one, plus *broken* and *appeared*, minus *fixed* and

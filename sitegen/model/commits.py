@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from sitegen.frozen import Frozen
 
-class Commit(NamedTuple):
+
+class Commit(Frozen):
     """One commit of the first-parent line."""
 
     sha: str
@@ -39,7 +41,7 @@ class ChangedPath(NamedTuple):
     """Blob id after; None if the path was deleted, or is no longer a regular file."""
 
 
-class Revision(NamedTuple):
+class Revision(Frozen):
     """One commit with its changes."""
 
     commit: Commit

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
+from sitegen.frozen import Frozen
 from sitegen.model.recorded import Recorded
 
 
@@ -23,7 +24,7 @@ def _no_record(kind: str, path: str, content: bytes, settings: str) -> Recorded 
     """Answer for histories whose files are not read."""
 
 
-class Contents(NamedTuple):
+class Contents(Frozen):
     """The functions that answer; by default no file is read."""
 
     sides: Callable[[str, bytes, str], CaseSides | None] = _no_sides

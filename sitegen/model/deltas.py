@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
+from sitegen.frozen import Frozen
 from sitegen.model.usage import Exchange
 
 Comparability: TypeAlias = Literal["comparable", "bridged", "refused"]
@@ -29,7 +30,7 @@ class DeltaParts(NamedTuple):
     """Mapping, schema and settings."""
 
 
-class MetricDelta(NamedTuple):
+class MetricDelta(Frozen):
     """The change of one metric, over the documents that both points have."""
 
     name: str
@@ -39,7 +40,7 @@ class MetricDelta(NamedTuple):
     """None if the change is None, or if the metric of a mixture is undefined."""
 
 
-class Delta(NamedTuple):
+class Delta(Frozen):
     """A point compared with the one before it."""
 
     overlap: Overlap

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from sitegen.frozen import Frozen
 from sitegen.model.cells import Tally
 
 
-class WeakSection(NamedTuple):
+class WeakSection(Frozen):
     """A section of the schema with its errors."""
 
     name: str
@@ -16,7 +17,7 @@ class WeakSection(NamedTuple):
     judged: int
 
 
-class Streak(NamedTuple):
+class Streak(Frozen):
     """Fields of one section that have been wrong without interruption since the same point."""
 
     attribute: str
@@ -32,7 +33,7 @@ class Streak(NamedTuple):
     """Number of different outputs that have been wrong there, including the newest."""
 
 
-class Focus(NamedTuple):
+class Focus(Frozen):
     """Three selections of the errors of the newest point."""
 
     sections: tuple[WeakSection, ...] = ()
@@ -43,7 +44,7 @@ class Focus(NamedTuple):
     """The longest first."""
 
 
-class PatternSummary(NamedTuple):
+class PatternSummary(Frozen):
     """An error pattern of the newest output, as the pages of an eval and of the whole site name it."""
 
     name: str
@@ -71,7 +72,7 @@ class FlipsAfterEdit(NamedTuple):
     broken: int
 
 
-class FailingValue(NamedTuple):
+class FailingValue(Frozen):
     """A value of a field that is wrong in the newest output."""
 
     label: str
@@ -84,7 +85,7 @@ class FailingValue(NamedTuple):
     """Number of different outputs that have been wrong there without interruption."""
 
 
-class FieldSummary(NamedTuple):
+class FieldSummary(Frozen):
     """How a field of one eval changed over all points."""
 
     attribute: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
+from sitegen.frozen import Frozen
 from sitegen.model.cells import CellFlip
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import DeltaParts, Overlap
@@ -41,7 +42,7 @@ class MetricLimits(NamedTuple):
     """How far it may get worse: in hundredths of its range, or for an amount in percent."""
 
 
-class MetricCheck(NamedTuple):
+class MetricCheck(Frozen):
     """One metric of one eval, checked against its limits."""
 
     spec: MetricSpec
@@ -62,7 +63,7 @@ class MetricCheck(NamedTuple):
     averaged_after: VariantSpread | None = None
 
 
-class InstructionChange(NamedTuple):
+class InstructionChange(Frozen):
     """An instruction file that differs between both sides, and the commits that edited it in between."""
 
     path: str
@@ -70,7 +71,7 @@ class InstructionChange(NamedTuple):
     """Oldest first."""
 
 
-class GatedChange(NamedTuple):
+class GatedChange(Frozen):
     """How an eval changed that both sides have."""
 
     overlap: Overlap
@@ -94,7 +95,7 @@ class GatedChange(NamedTuple):
     """The change of the judge, if any."""
 
 
-class EvalCheck(NamedTuple):
+class EvalCheck(Frozen):
     """One eval on both sides."""
 
     info: EvalInfo
@@ -113,7 +114,7 @@ class EvalCheck(NamedTuple):
     """Path of the file that changed: the output, else ground truth or rules; the output if none did."""
 
 
-class GateReport(NamedTuple):
+class GateReport(Frozen):
     """The checks of all evals of two revisions."""
 
     base: str

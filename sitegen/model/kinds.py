@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
+
+from sitegen.frozen import Frozen
 
 
-class KindTraits(NamedTuple):
+class KindTraits(Frozen):
     """What distinguishes a kind outside ``scoring``. Kinds of installed packages have the defaults."""
 
     is_structured: bool = False

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from sitegen.frozen import Frozen
+
 
 class Counts(NamedTuple):
     """Confusion counts of attributes, and the errors by type behind them.
@@ -67,7 +69,7 @@ class ErrorNumbers(NamedTuple):
     format_error: int
 
 
-class MetricSpec(NamedTuple):
+class MetricSpec(Frozen):
     """How a metric is named and drawn. Each scorer lists its own, and pages draw those."""
 
     name: str
@@ -96,7 +98,7 @@ class MetricSpec(NamedTuple):
         return value >= threshold if self.higher_is_better else value <= threshold
 
 
-class Nouns(NamedTuple):
+class Nouns(Frozen):
     """The words of a kind for what every kind has, in lower case, for headings and tables."""
 
     attribute: str = "field"
@@ -142,7 +144,7 @@ VerdictStatus: TypeAlias = Literal["PASS", "FAIL", "SKIP"]
 """SKIP: the metric is undefined, so there is nothing to judge."""
 
 
-class VerdictRow(NamedTuple):
+class VerdictRow(Frozen):
     """The verdict on one metric with a threshold."""
 
     metric: str
@@ -152,7 +154,7 @@ class VerdictRow(NamedTuple):
     status: VerdictStatus
 
 
-class Verdict(NamedTuple):
+class Verdict(Frozen):
     """The verdict on all metrics with a threshold, and what to do."""
 
     rows: tuple[VerdictRow, ...]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from sitegen.frozen import Frozen
+
 Unit: TypeAlias = Literal["documents", "fields", "cases", "runs"]
 """What a sample consists of. fields: there are too few documents, so the interval is about further fields of the same
 documents. cases: test cases of kind ``responses``. runs: outputs made again."""
@@ -29,7 +31,7 @@ class Interval(NamedTuple):
     level: float = 0.95
 
 
-class FieldMove(NamedTuple):
+class FieldMove(Frozen):
     """A field with flipped cells, and McNemar's test of them."""
 
     attribute: str
@@ -40,7 +42,7 @@ class FieldMove(NamedTuple):
     """Adjusted by Holm over the fields with flipped cells."""
 
 
-class FlipRate(NamedTuple):
+class FlipRate(Frozen):
     """How often repeated outputs differ in a field."""
 
     attribute: str
@@ -55,7 +57,7 @@ class FlipRate(NamedTuple):
         return self.flips / self.pairs if self.pairs else None
 
 
-class Noise(NamedTuple):
+class Noise(Frozen):
     """The noise of an eval, estimated from repeated outputs."""
 
     groups: int
@@ -93,7 +95,7 @@ Why: TypeAlias = Literal[
 ]
 
 
-class ChangeVerdict(NamedTuple):
+class ChangeVerdict(Frozen):
     """Whether the headline changed by more than chance."""
 
     decision: Decision

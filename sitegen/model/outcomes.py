@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, TypeAlias
 
+from sitegen.frozen import Frozen
 from sitegen.model.values import Value
 
 ErrorType: TypeAlias = Literal["omission", "hallucination", "wrong_value", "format_error"]
@@ -22,7 +23,7 @@ MISSING_ITEM: Final = "missing item"
 """The note of an omission in a list item that has no partner in the output."""
 
 
-class Judgement(NamedTuple):
+class Judgement(Frozen):
     """One attribute of one document, judged. An error among them is called a *discrepancy*."""
 
     document: str

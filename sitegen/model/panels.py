@@ -7,20 +7,21 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
+from sitegen.frozen import Frozen
 from sitegen.model.problems import Severity
 
 PairedBy: TypeAlias = Literal["key", "position", "agreement"]
 """How a pair of list items was matched: by the items' keys, by their index, or by the values in which they agree."""
 
 
-class PanelColumn(NamedTuple):
+class PanelColumn(Frozen):
     """A column of a table panel."""
 
     label: str
     align: Literal["text", "number", "code"] = "text"
 
 
-class TablePanel(NamedTuple):
+class TablePanel(Frozen):
     """A plain table. Each row has a text for each column."""
 
     title: str
@@ -41,7 +42,7 @@ class AlignmentRow(NamedTuple):
     """The name of the items, from the expected side if there is one."""
 
 
-class AlignmentPanel(NamedTuple):
+class AlignmentPanel(Frozen):
     """The pairing of one list of line items."""
 
     title: str
@@ -53,7 +54,7 @@ class AlignmentPanel(NamedTuple):
     """Number of further rows, if a page limits them."""
 
 
-class NotePanel(NamedTuple):
+class NotePanel(Frozen):
     """A remark on the whole result."""
 
     severity: Severity
@@ -61,7 +62,7 @@ class NotePanel(NamedTuple):
     kind: Literal["note"] = "note"
 
 
-class Mark(NamedTuple):
+class Mark(Frozen):
     """A marked part of a text, and its outcome."""
 
     start: int
@@ -79,7 +80,7 @@ class Highlight(NamedTuple):
     text: str
 
 
-class MarkedText(NamedTuple):
+class MarkedText(Frozen):
     """A text with its marks, which may overlap."""
 
     id: str
@@ -91,7 +92,7 @@ class MarkedText(NamedTuple):
     """Those that do not occur literally in the text."""
 
 
-class SpansPanel(NamedTuple):
+class SpansPanel(Frozen):
     """Texts with marked parts: correct, missed or wrong, by category."""
 
     title: str

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final, Generic, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
+from sitegen.frozen import Frozen
+
 T = TypeVar("T")
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
@@ -15,7 +17,7 @@ About: TypeAlias = Literal["output", "ground_truth", "mapping", "schema", "setti
 """Which of the scored files a finding is in."""
 
 
-class ProblemType(NamedTuple):
+class ProblemType(Frozen):
     """A row of ``PROBLEM_TYPES``."""
 
     severity: Severity
@@ -57,7 +59,7 @@ PROBLEM_TYPES: Final = {
 as files that cannot be read, state their severity where they are found."""
 
 
-class Finding(NamedTuple):
+class Finding(Frozen):
     """A problem inside one file, reported by a reader or a scorer that does not know the path of the file."""
 
     severity: Severity
@@ -95,7 +97,7 @@ class Parsed(NamedTuple, Generic[T]):
     findings: tuple[Finding, ...] = ()
 
 
-class Problem(NamedTuple):
+class Problem(Frozen):
     """A finding with its place in the project. It is on the problems page, and on the page of what it concerns."""
 
     severity: Severity

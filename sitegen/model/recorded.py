@@ -10,6 +10,7 @@ import json
 import math
 from typing import Any, Final, NamedTuple, TypedDict
 
+from sitegen.frozen import Frozen
 from sitegen.model.usage import RunUsage, stated
 
 _MAX_BYTES: Final = 50_000_000
@@ -46,7 +47,7 @@ class RecordedMetric(NamedTuple):
     value: float
 
 
-class Recorded(NamedTuple):
+class Recorded(Frozen):
     """The recorded metrics and origin of one iteration; None or empty where the file states nothing."""
 
     metrics: tuple[RecordedMetric, ...]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import MetricDelta
 from sitegen.model.scorecards import Status
@@ -18,7 +19,7 @@ UNTOLD: Final[tuple[StepStatus, ...]] = ("new", "blip")
 """The statuses that are not steps."""
 
 
-class MetricStep(NamedTuple):
+class MetricStep(Frozen):
     """One metric at a step: its levels before and after, which are means over points."""
 
     name: str
@@ -28,7 +29,7 @@ class MetricStep(NamedTuple):
     """The change in hundredths of the metric's range, positive if it is for the better; comparable between metrics."""
 
 
-class EditedFile(NamedTuple):
+class EditedFile(Frozen):
     """An edit of an instruction file."""
 
     path: str
@@ -37,7 +38,7 @@ class EditedFile(NamedTuple):
     """Id of the commit."""
 
 
-class Moved(NamedTuple):
+class Moved(Frozen):
     """The mean number of errors over the nearest points on either side of a step."""
 
     name: str
@@ -58,7 +59,7 @@ class DocumentNumbers(NamedTuple):
     after: int
 
 
-class Circumstances(NamedTuple):
+class Circumstances(Frozen):
     """What changed between the two levels of a step: association, not cause."""
 
     causes: tuple[Cause, ...]
@@ -82,7 +83,7 @@ class Circumstances(NamedTuple):
     """The change of the judge, if any."""
 
 
-class Step(NamedTuple):
+class Step(Frozen):
     """A step of one eval. Steps of several metrics at one point are one, because metrics usually change together."""
 
     at: int

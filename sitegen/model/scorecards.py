@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
+from sitegen.frozen import Frozen
 from sitegen.model.metrics import Convention, Counts, Metric, MetricSpec
 from sitegen.model.outcomes import Judgement
 from sitegen.model.panels import PairedBy, Panel
@@ -19,7 +20,7 @@ Status: TypeAlias = Literal["scored", "unreadable", "no_ground_truth"]
 no_ground_truth: the ground truth itself cannot be read, so that nothing can be counted."""
 
 
-class DocumentScore(NamedTuple):
+class DocumentScore(Frozen):
     """The counts of one document of an output."""
 
     id: str
@@ -38,7 +39,7 @@ class FieldScore(NamedTuple):
     counts: Counts
 
 
-class Scorecard(NamedTuple):
+class Scorecard(Frozen):
     """The stored numbers of one scored output: all that trends, comparisons and heatmaps need, without values."""
 
     status: Status
@@ -80,7 +81,7 @@ class ItemPair(NamedTuple):
     paired_by: PairedBy
 
 
-class ListAlignment(NamedTuple):
+class ListAlignment(Frozen):
     """The pairing of the items of one list."""
 
     document: str
@@ -124,7 +125,7 @@ class Rouge(NamedTuple):
     """Of the longest common subsequence."""
 
 
-class Result(NamedTuple):
+class Result(Frozen):
     """A scorecard with its judgements. Too large to store; computed again from the blobs when a page needs it."""
 
     scorecard: Scorecard
@@ -141,7 +142,7 @@ class Result(NamedTuple):
     """Agreement of the judge with people, if both judged two things or more."""
 
 
-class Answer(NamedTuple):
+class Answer(Frozen):
     """The response of one variant to one test case."""
 
     variant: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from sitegen.frozen import Frozen
 from sitegen.model.cells import CellMap, Flips
 from sitegen.model.deltas import Delta
 from sitegen.model.error_summaries import FieldSummary, Focus, PatternSummary
@@ -30,7 +31,7 @@ class VariantSpread:
     best_name: str
 
 
-class EvalInfo(NamedTuple):
+class EvalInfo(Frozen):
     """The description of an eval in the manifest, with defaults filled in."""
 
     id: str
@@ -53,7 +54,7 @@ class EvalInfo(NamedTuple):
         return traits_of(self.kind).is_recorded
 
 
-class Point(NamedTuple):
+class Point(Frozen):
     """One scored snapshot."""
 
     snapshot: Snapshot
@@ -84,7 +85,7 @@ class Point(NamedTuple):
         return self.copy_of is not None
 
 
-class Series(NamedTuple):
+class Series(Frozen):
     """An eval with everything its trend page shows."""
 
     info: EvalInfo
@@ -111,7 +112,7 @@ class Series(NamedTuple):
         return sum(point.first_with_output is None for point in self.points)
 
 
-class Headline(NamedTuple):
+class Headline(Frozen):
     """The stored summary of a point."""
 
     commit_position: int
@@ -154,7 +155,7 @@ class Window(NamedTuple):
     """The verdict on the change; None without one, such as for the same output."""
 
 
-class Peak(NamedTuple):
+class Peak(Frozen):
     """The best output of an eval, all of them scored by the newest ground truth and rules."""
 
     at: int
@@ -167,7 +168,7 @@ class Peak(NamedTuple):
     """The interval of the value."""
 
 
-class EvalSummary(NamedTuple):
+class EvalSummary(Frozen):
     """The stored summary of an eval and its points, for the overview and the pages of commits and edits."""
 
     info: EvalInfo
@@ -212,7 +213,7 @@ class EvalSummary(NamedTuple):
     """Those that were ever wrong."""
 
 
-class Effect(NamedTuple):
+class Effect(Frozen):
     """An eval before and after an edit of instructions: an association in time, not a cause.
 
     *before* is the newest point whose output was made with earlier instructions; *after* the last output that was made

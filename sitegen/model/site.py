@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from sitegen.frozen import Frozen
 
 
-class SiteInfo(NamedTuple):
+class SiteInfo(Frozen):
     """What all pages show of the site. Nothing here changes with a commit, because every page would change with it."""
 
     title: str
@@ -23,7 +23,7 @@ class SiteInfo(NamedTuple):
     """Every page asks search engines to leave it out."""
 
 
-class Page(NamedTuple):
+class Page(Frozen):
     """A page to render: its path, its template and its view."""
 
     path: str
@@ -34,7 +34,7 @@ class Page(NamedTuple):
     """The frozen view model that the template knows as ``view``."""
 
 
-class RawFile(NamedTuple):
+class RawFile(Frozen):
     """A file of the site without a template: data, search index, styles."""
 
     path: str

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from sitegen.frozen import Frozen
 
 
-class Correction(NamedTuple):
+class Correction(Frozen):
     """A line of the ground truth file, and the line as it would be if the outputs were right."""
 
     path: str
@@ -17,7 +17,7 @@ class Correction(NamedTuple):
     after: str
 
 
-class SuspectTruth(NamedTuple):
+class SuspectTruth(Frozen):
     """A cell whose label may be wrong. It is only a suspicion, for somebody who knows the document to check."""
 
     document: str

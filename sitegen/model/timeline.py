@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
+from sitegen.frozen import Frozen
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.recorded import RecordedMetric
 from sitegen.model.usage import RunUsage
@@ -18,7 +19,7 @@ class Blob(NamedTuple):
     oid: str
 
 
-class Snapshot(NamedTuple):
+class Snapshot(Frozen):
     """One point of a series: the files that are scored and that score them, and the commit. It has no contents."""
 
     iteration: int
@@ -56,7 +57,7 @@ class Snapshot(NamedTuple):
 Layout: TypeAlias = Literal["iterations", "overwritten"]
 
 
-class EvalHistory(NamedTuple):
+class EvalHistory(Frozen):
     """One eval through history."""
 
     id: str
@@ -73,7 +74,7 @@ class EvalHistory(NamedTuple):
 EditStatus: TypeAlias = Literal["added", "modified", "deleted", "renamed"]
 
 
-class Edit(NamedTuple):
+class Edit(Frozen):
     """One commit's change of one instruction file."""
 
     commit: Commit
@@ -84,7 +85,7 @@ class Edit(NamedTuple):
     new: Blob | None
 
 
-class InstructionHistory(NamedTuple):
+class InstructionHistory(Frozen):
     """One instruction file through history, renames followed."""
 
     path: str
@@ -101,7 +102,7 @@ class StartedSnapshot(NamedTuple):
     slug: str
 
 
-class CommitRecord(NamedTuple):
+class CommitRecord(Frozen):
     """What one commit changed that sitegen reads. Commits that change nothing of that have no record."""
 
     commit: Commit
@@ -117,7 +118,7 @@ class CommitRecord(NamedTuple):
     """The first of the other changed paths, by path."""
 
 
-class EvalUpdate(NamedTuple):
+class EvalUpdate(Frozen):
     """An eval that the newest commits changed."""
 
     history: EvalHistory
@@ -125,7 +126,7 @@ class EvalUpdate(NamedTuple):
     """Index in ``history.snapshots`` of the first snapshot that the previous build did not have."""
 
 
-class Update(NamedTuple):
+class Update(Frozen):
     """What changed in the timeline since the previous build; the whole timeline if there is none."""
 
     complete: bool

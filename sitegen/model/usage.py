@@ -13,6 +13,8 @@ import math
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
+from sitegen.frozen import Frozen
+
 
 class Usage(NamedTuple):
     """The tokens, cost and latency of one answer; None where the file does not state them."""
@@ -26,7 +28,7 @@ class Usage(NamedTuple):
     """Seconds."""
 
 
-class Call(NamedTuple):
+class Call(Frozen):
     """One answer: its usage, the model that gave it and the judge that graded it."""
 
     usage: Usage = Usage()
@@ -102,7 +104,7 @@ _PARAMETER: Final = ("temperature", "maxtokens", "topp", "topk", "seed")
 _UNITS: Final = (("ms", 1000.0), ("milliseconds", 1000.0), ("s", 1.0), ("sec", 1.0), ("secs", 1.0), ("seconds", 1.0))
 
 
-class Stated(NamedTuple):
+class Stated(Frozen):
     """The usage and model that an object states; empty or None where it does not."""
 
     model: str

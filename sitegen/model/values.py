@@ -5,8 +5,10 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Final, NamedTuple, TypeAlias
 
+from sitegen.frozen import Frozen
 
-class Unusable(NamedTuple):
+
+class Unusable(Frozen):
     """A single value that JSON allows but no comparison can use: NaN, Infinity, a 5,000-digit integer.
 
     It is judged as a format error at its own path, and does not affect other values.

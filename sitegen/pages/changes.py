@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from sitegen.analysis.noise.flipped_fields import flipped_cells
+from sitegen.frozen import Frozen
 from sitegen.model.cells import Flips
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import MetricSpec, Nouns
@@ -43,7 +44,7 @@ class Part(NamedTuple):
     points: float
 
 
-class DisplayedChange(NamedTuple):
+class DisplayedChange(Frozen):
     """The change of one metric between two points of an eval."""
 
     points: float | None

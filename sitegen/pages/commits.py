@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
+from msgspec.structs import replace
+
+from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
 from sitegen.model.site import Page
 from sitegen.pages import links
@@ -16,7 +19,7 @@ COMMITS: Final = 100
 """Commits of a full page. The newest page has fewer only if there are no more; it has fewer than twice as many."""
 
 
-class LargestChange(NamedTuple):
+class LargestChange(Frozen):
     """The eval whose headline metric changed most with a commit."""
 
     name: str
@@ -26,7 +29,7 @@ class LargestChange(NamedTuple):
     unit: str
 
 
-class ListedCommit(NamedTuple):
+class ListedCommit(Frozen):
     """One commit. The memo holds those of the newest pages, so it has what the list shows and no more."""
 
     sha: str
@@ -42,7 +45,7 @@ class ListedCommit(NamedTuple):
     """None if no eval has an iteration of this commit."""
 
 
-class CommitsView(NamedTuple):
+class CommitsView(Frozen):
     """What ``pages/commits.html`` shows."""
 
     rows: tuple[ListedCommit, ...]
@@ -70,7 +73,8 @@ def listed_commit(commit: Commit, view: CommitView | None) -> ListedCommit:
     if view is None or not view.moves:
         return row
     largest = view.effects.largest or view.moves[0].row
-    return row._replace(
+    return replace(
+        row,
         grades=view.effects.counts,
         largest=LargestChange(
             name=largest.name,

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from itertools import accumulate
-from typing import Final, NamedTuple
+from typing import Final
 
 from markupsafe import Markup
 
+from sitegen.frozen import Frozen
 from sitegen.html import charts
 from sitegen.html.cells import code, text
 from sitegen.model.error_summaries import FailingValue, FieldSummary, FlipsAfterEdit
@@ -24,7 +25,7 @@ NAMED: Final = 1_000
 """Further field paths that it names, each with a link to its page in one eval."""
 
 
-class FieldInEval(NamedTuple):
+class FieldInEval(Frozen):
     """A field of one eval, and the eval's points, to which its moves lead."""
 
     info: EvalInfo
@@ -32,7 +33,7 @@ class FieldInEval(NamedTuple):
     headlines: tuple[Headline, ...]
 
 
-class FieldOverEvals(NamedTuple):
+class FieldOverEvals(Frozen):
     """A field path in all evals that have it."""
 
     attribute: str
@@ -48,7 +49,7 @@ class FieldOverEvals(NamedTuple):
         return links.slug(self.attribute)
 
 
-class FieldsView(NamedTuple):
+class FieldsView(Frozen):
     """What ``pages/fields.html`` shows."""
 
     fields: tuple[FieldOverEvals, ...]

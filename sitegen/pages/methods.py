@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from msgspec import field
+
+from sitegen.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.site import Page
 from sitegen.pages import links
@@ -39,13 +42,13 @@ class KindMetrics(NamedTuple):
     metrics: tuple[MetricSpec, ...]
 
 
-class MethodsView(NamedTuple):
+class MethodsView(Frozen):
     """What ``pages/methods.html`` shows beside its own text."""
 
     kinds: tuple[KindMetrics, ...]
     usage: tuple[MetricSpec, ...] = USAGE_METRICS
     """Metrics that evals of every kind may have."""
-    topics: Mapping[str, str] = TOPICS
+    topics: Mapping[str, str] = field(default_factory=lambda: TOPICS)
     nav: str = "methods"
 
 

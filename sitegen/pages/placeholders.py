@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 from urllib.parse import urlsplit
 
+from sitegen.frozen import Frozen
 from sitegen.model.problems import Problem
 from sitegen.model.site import Page, RawFile
 from sitegen.pages import links
 
 
-class FailedView(NamedTuple):
+class FailedView(Frozen):
     """What ``pages/failed.html`` shows."""
 
     problem: Problem
@@ -22,7 +23,7 @@ def failed_page(path: str, problem: Problem) -> Page:
     return Page(path, "pages/failed.html", FailedView(problem))
 
 
-class NotFoundView(NamedTuple):
+class NotFoundView(Frozen):
     """What ``pages/not_found.html`` needs."""
 
     root: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.analysis.causes import Cause, ProblemCounts, causes_of, count_causes
+from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
 from sitegen.model.problems import SEVERITIES, Problem, Severity
 from sitegen.model.series import EvalInfo
@@ -17,7 +18,7 @@ LISTED: Final = 200
 """Places of one cause that the page lists."""
 
 
-class Banner(NamedTuple):
+class Banner(Frozen):
     """The gravest cause of problems that change the scores on a page."""
 
     severity: Severity
@@ -38,7 +39,7 @@ class Banner(NamedTuple):
         return links.problems() if self.more else f"{links.problems()}#{self.cause.id}"
 
 
-class CauseRow(NamedTuple):
+class CauseRow(Frozen):
     """A cause on the problems page."""
 
     cause: Cause
@@ -49,7 +50,7 @@ class CauseRow(NamedTuple):
     left_out: int
 
 
-class ProblemsView(NamedTuple):
+class ProblemsView(Frozen):
     """What ``pages/problems.html`` shows."""
 
     head: Commit

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
+from sitegen.frozen import Frozen
 from sitegen.model.metrics import Convention, Counts, MetricSpec
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point
@@ -31,7 +32,7 @@ _COUNTS: Final = (
 )
 
 
-class RecordedRow(NamedTuple):
+class RecordedRow(Frozen):
     """One metric that differs."""
 
     label: str
@@ -41,7 +42,7 @@ class RecordedRow(NamedTuple):
     """The metric is a count."""
 
 
-class RecordedView(NamedTuple):
+class RecordedView(Frozen):
     """The record of an iteration against what was computed."""
 
     same: int

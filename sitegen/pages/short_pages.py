@@ -6,10 +6,11 @@ A short page stands at the address of the full page. It says what it leaves out,
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from markupsafe import Markup
 
+from sitegen.frozen import Frozen
 from sitegen.html.cells import text
 from sitegen.html.formats import day
 from sitegen.model.commits import WORKTREE, Commit
@@ -33,14 +34,14 @@ from sitegen.text.values import metric_text
 TEMPLATE: Final = "pages/short.html"
 
 
-class ShortNumber(NamedTuple):
+class ShortNumber(Frozen):
     """A number with its name."""
 
     label: str
     text: str
 
 
-class ShortChange(NamedTuple):
+class ShortChange(Frozen):
     """One eval before and after an edit or a commit, as the text that a short page shows."""
 
     eval_id: str
@@ -59,7 +60,7 @@ class ShortChange(NamedTuple):
     broken: int
 
 
-class ShortView(NamedTuple):
+class ShortView(Frozen):
     """What ``pages/short.html`` shows. Addresses are relative to the page."""
 
     nav: str

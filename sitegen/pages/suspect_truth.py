@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from markupsafe import Markup
+from msgspec.structs import replace
 
 from sitegen.analysis.suspect_truth import (
     Certainty,
@@ -18,6 +19,7 @@ from sitegen.analysis.suspect_truth import (
     certainty,
     least_share,
 )
+from sitegen.frozen import Frozen
 from sitegen.html.cells import value
 from sitegen.html.values import shown_run
 from sitegen.model.cells import Run, State
@@ -34,7 +36,7 @@ _NAMED: Final = 3
 """Fields of a shared cause that its heading names."""
 
 
-class SuspectRow(NamedTuple):
+class SuspectRow(Frozen):
     """One label. Addresses are relative to the root of the site."""
 
     number: int
@@ -57,7 +59,7 @@ class SuspectRow(NamedTuple):
     """Id of the newest point's commit, whose ground truth has the line; empty for uncommitted changes."""
 
 
-class CauseRows(NamedTuple):
+class CauseRows(Frozen):
     """Labels with a shared cause."""
 
     cause: SharedCause
@@ -76,7 +78,7 @@ class UnlistedLabels(NamedTuple):
     """Those that are not listed."""
 
 
-class SuspectTruthView(NamedTuple):
+class SuspectTruthView(Frozen):
     """What ``pages/suspect_truth.html`` shows."""
 
     info: EvalInfo | None
@@ -110,7 +112,7 @@ def suspect_labels_page(summaries: Iterable[EvalSummary]) -> Page:
 
 def suspect_truth_page(summary: EvalSummary) -> Page:
     """The page of one eval, which has at least one suspect."""
-    view = _view([summary], len(summary.suspects))._replace(info=summary.info)
+    view = replace(_view([summary], len(summary.suspects)), info=summary.info)
     return Page(links.suspect_truth(summary.info.id), "pages/suspect_truth.html", view)
 
 

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain, pairwise, starmap
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
+
+from msgspec import structs
 
 from sitegen.analysis.comparison.change import NamedResult, Origin, ResultChange, change_of
 from sitegen.analysis.comparison.variants import variant_comparison, variant_of, variants_of
@@ -15,6 +17,7 @@ from sitegen.comparison_files.document import ComparisonDocument
 from sitegen.config import EvalConfig, Manifest
 from sitegen.configuring import significance_level
 from sitegen.errors import ConfigurationError, NothingToReportError
+from sitegen.frozen import Frozen
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import Threshold
 from sitegen.model.scorecards import Result
@@ -33,7 +36,7 @@ Thresholds: TypeAlias = dict[str, float]
 """The least acceptable value, by name of the metric."""
 
 
-class ComparisonWithThresholds(NamedTuple):
+class ComparisonWithThresholds(Frozen):
     """A comparison, and the thresholds of each eval's metrics."""
 
     document: ComparisonDocument
@@ -41,7 +44,7 @@ class ComparisonWithThresholds(NamedTuple):
     """By eval."""
 
 
-class ScoredSide(NamedTuple):
+class ScoredSide(Frozen):
     """One result to compare, with the label that readers see."""
 
     label: str
@@ -112,7 +115,7 @@ def compare_revisions(options: Options, base: str, head: str) -> ComparisonWithT
     thresholds: dict[str, Thresholds] = {}
     manifest = Manifest()
     for revision in (base, head):
-        with open_study(options._replace(rev=revision)) as study:
+        with open_study(structs.replace(options, rev=revision)) as study:
             living = [history for history in study.evals.values() if history.snapshots and not history.deleted]
             sides.append(
                 {

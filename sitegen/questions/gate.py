@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from msgspec.structs import replace
+
 from sitegen.analysis.deltas import under_rules_of
 from sitegen.analysis.gate import check_eval, check_metric, check_stranger, gate_report, limits_of
 from sitegen.analysis.memo import Memo
@@ -29,9 +31,9 @@ def check(options: Options, base: str, *, exact: bool = False) -> GateReport:
     RepositoryError if a revision is unknown or the two have no commit in common, ShallowRepositoryError if history is
     cut off, ConfigurationError if the configuration of a side is wrong or a limit names an unknown eval or metric.
     """
-    head = open_project(options._replace(rev=options.rev or "HEAD"), "")
+    head = open_project(replace(options, rev=options.rev or "HEAD"), "")
     start = _base_commit(head, base, exact=exact)
-    before = open_project(options._replace(rev=start, worktree=False), "")
+    before = open_project(replace(options, rev=start, worktree=False), "")
     with Memo.open(head.cache) as memo, memo.held(), memo.transaction():
         parts = CopiedParts(memo)
         try:
@@ -111,8 +113,9 @@ def _check_present(gate: GateSettings, before: GateSide | None, after: GateSide)
     specs = held_specs(own, [card], limits)
     floors = {name: MetricLimits(floor=limit.floor) for name, limit in limits.items()}
     alone = [
-        check_metric(spec, floors[spec.name], None, card.metric(spec.name), None)._replace(
-            averaged_after=after.averaged(spec)
+        replace(
+            check_metric(spec, floors[spec.name], None, card.metric(spec.name), None),
+            averaged_after=after.averaged(spec),
         )
         for spec in specs
     ]

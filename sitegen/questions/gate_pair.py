@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec.structs import replace
 
 from sitegen.analysis import deltas
 from sitegen.analysis.compare import compare_results
@@ -16,6 +18,7 @@ from sitegen.analysis.gate import check_metric
 from sitegen.analysis.noise.metrics import answers_change, answers_verdict, is_mean, metric_verdict
 from sitegen.analysis.noise.repeats import RepeatsSoFar
 from sitegen.analysis.series import variant_spread
+from sitegen.frozen import Frozen
 from sitegen.model.cells import CellFlip, Flips
 from sitegen.model.deltas import Delta, MetricDelta, Overlap
 from sitegen.model.gate import GatedChange, MetricCheck, MetricLimits
@@ -35,7 +38,7 @@ LISTED: Final = 200
 """Fixed cells, and broken cells, that a report lists at most."""
 
 
-class GateSide(NamedTuple):
+class GateSide(Frozen):
     """An eval at one of the revisions."""
 
     study: Study
@@ -53,7 +56,7 @@ class GateSide(NamedTuple):
         return variant_spread(self.history.kind, spec, self.card)
 
 
-class _ScoredPair(NamedTuple):
+class _ScoredPair(Frozen):
     cards: tuple[Scorecard, Scorecard]
     delta: Delta
     flips: Flips
@@ -103,15 +106,19 @@ class GatedPair:
             moved = changes.get(spec.name, MetricDelta(spec.name, None, None))
             anew = regraded(self._scored.delta.judge, spec.name)
             delta = MetricDelta(spec.name, None, None) if refused or anew else self._in_common(moved)
-            yield check_metric(
-                spec,
-                limits[spec.name],
-                before.metric(spec.name),
-                after.metric(spec.name),
-                delta,
-                self._chance if noise else None,
-                regraded=anew,
-            )._replace(averaged_before=self._before.averaged(spec), averaged_after=self._after.averaged(spec))
+            yield replace(
+                check_metric(
+                    spec,
+                    limits[spec.name],
+                    before.metric(spec.name),
+                    after.metric(spec.name),
+                    delta,
+                    self._chance if noise else None,
+                    regraded=anew,
+                ),
+                averaged_before=self._before.averaged(spec),
+                averaged_after=self._after.averaged(spec),
+            )
 
     def _in_common(self, moved: MetricDelta) -> MetricDelta:
         """The change over the test cases that both sides answered, if the two have other cases as well."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 import posixpath
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from sitegen import __version__
 from sitegen.history.cache_folder import begin_cache_folder, cache_folder
 from sitegen.model.commits import WORKTREE, Commit
@@ -62,11 +64,11 @@ def report_file(project: WorktreeProject, verified: Verified, metadata: Metadata
         committed_at="",
         subject=f"Scored {metadata.timestamp}" if metadata.timestamp else "Work tree",
     )
-    snapshot = _worktree_snapshot(project, verified)._replace(commit=scored, recorded_at=metadata.timestamp)
+    snapshot = replace(_worktree_snapshot(project, verified), commit=scored, recorded_at=metadata.timestamp)
     if metadata.iteration is not None:
-        snapshot = snapshot._replace(iteration=metadata.iteration, label=f"iteration-{metadata.iteration:03d}")
+        snapshot = replace(snapshot, iteration=metadata.iteration, label=f"iteration-{metadata.iteration:03d}")
     if not metadata.dirty:
-        snapshot = snapshot._replace(made_at=metadata.git_commit)
+        snapshot = replace(snapshot, made_at=metadata.git_commit)
     page = _preview_page(verified, snapshot, limit=project.config.limits.discrepancies_per_type, data=data)
     renderer = _preview_renderer(project)
     styles = next(file for file in renderer.assets() if file.path == links.asset("app.css"))

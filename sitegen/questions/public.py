@@ -10,11 +10,12 @@ import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.analysis.memo import Memo
 from sitegen.configuring import read_site
 from sitegen.errors import SecretsError
+from sitegen.frozen import Frozen
 from sitegen.history.files_at_commit import content_at
 from sitegen.history.repository import Repository
 from sitegen.project import Options, open_project
@@ -29,7 +30,7 @@ _DIGEST: Final = 16
 """Bytes of a digest."""
 
 
-class SecretPlace(NamedTuple):
+class SecretPlace(Frozen):
     """Where a file of the site holds what looks like a secret."""
 
     path: str

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
 
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.memo import Memo
 from sitegen.errors import ConfigurationError
+from sitegen.frozen import Frozen
 from sitegen.history.fold_state import CopiedParts
 from sitegen.history.timeline import current_histories
 from sitegen.model.commits import WORKTREE
@@ -23,7 +23,7 @@ from sitegen.stages.scorecard_store import EvalScorecards, keep_cells, known_cel
 from sitegen.stages.timeline import Timeline, driving_edits, fold
 
 
-class Study(NamedTuple):
+class Study(Frozen):
     """A project at one revision. Scorecards that an answer needs are stored in the memo."""
 
     timeline: Timeline

@@ -6,8 +6,9 @@ import os
 from collections.abc import Callable, Mapping, MutableMapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from sitegen.frozen import Frozen
 from sitegen.model.site import SiteInfo
 from sitegen.pages import links
 from sitegen.render.own_templates import bound_joins, own_loader, sandbox
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 
-class Frame(NamedTuple):
+class Frame(Frozen):
     """The parts around a page, made from the templates of the same names in ``frame/``."""
 
     head: Markup
@@ -129,7 +130,7 @@ def make_environment(
     @cache
     def frame(root: str, nav: str) -> Frame:
         """The same for all pages of one depth and one section."""
-        parts = (environment.get_template(f"frame/{part}.html") for part in Frame._fields)
+        parts = (environment.get_template(f"frame/{part}.html") for part in Frame.__struct_fields__)
         return Frame(*(Markup(part.render(root=root, nav=nav)) for part in parts))
 
     environment.globals.update(

@@ -18,9 +18,10 @@ import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.errors import Notice, OutputFolderError
+from sitegen.frozen import Frozen
 from sitegen.history.repository_place import RepositoryPlace, is_tracked
 from sitegen.locking import wait_for_lock
 from sitegen.render.below import read_file
@@ -40,7 +41,7 @@ _SLACK: Final = 100_000
 _SHOWN: Final = 5
 
 
-class Claim(NamedTuple):
+class Claim(Frozen):
     """An output folder that this process has locked."""
 
     folder: Path
@@ -48,7 +49,7 @@ class Claim(NamedTuple):
     """Files of others may be replaced by pages of their names."""
 
 
-class Standing(NamedTuple):
+class Standing(Frozen):
     """What was found in an output folder."""
 
     foreign: tuple[str, ...] = ()

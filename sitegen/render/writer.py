@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 
 from sitegen.analysis.memo import PageRow
 from sitegen.errors import OutputFolderError
+from sitegen.frozen import Frozen
 from sitegen.render.below import Parents, read_file, read_regular
 from sitegen.render.output_folder import TEMPORARY, list_file
 
@@ -41,7 +42,7 @@ class CompressedFile(NamedTuple):
     """Compressed by zlib."""
 
 
-class WrittenFiles(NamedTuple):
+class WrittenFiles(Frozen):
     """The files of one owner after a writer brought them up to date."""
 
     rows: tuple[PageRow, ...]

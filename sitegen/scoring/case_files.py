@@ -12,13 +12,14 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from sitegen.config import case_settings
 from sitegen.data_files.csv_reader import csv_table
 from sitegen.data_files.json_reader import each_line
 from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_json_or_yaml
+from sitegen.frozen import Frozen
 from sitegen.model.contents import CaseSides
 from sitegen.model.problems import Finding
 from sitegen.model.usage import RunUsage, stated
@@ -70,7 +71,7 @@ class NoCasesError(UnreadableError):
     """The file can be read, and holds no list of cases."""
 
 
-class TwoSidedCase(NamedTuple):
+class TwoSidedCase(Frozen):
     """One case with both sides."""
 
     id: str
@@ -86,7 +87,7 @@ class TwoSidedCase(NamedTuple):
     line: int | None
 
 
-class CaseFile(NamedTuple):
+class CaseFile(Frozen):
     """The cases of a file."""
 
     cases: tuple[TwoSidedCase, ...]

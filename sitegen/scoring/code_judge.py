@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
+import msgspec
+
 from sitegen.data_files.json_reader import read_json
 from sitegen.data_files.reading import UnreadableError
 from sitegen.errors import ConfigurationError
@@ -227,8 +229,6 @@ def _payload_error(message: str, fix: str = "Write {expected, candidate, config}
 
 
 def _json_text(value: Value | dict[str, Value]) -> bytes:
-    import msgspec
-
     return msgspec.json.Encoder(decimal_format="number").encode(json_value(value))
 
 

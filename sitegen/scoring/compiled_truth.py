@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
 
+from msgspec.structs import replace
+
 from sitegen.data_files.reading import UnreadableError
+from sitegen.frozen import Frozen
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.panels import AlignmentPanel
 from sitegen.model.problems import Finding
@@ -25,7 +28,7 @@ MAX_REMEMBERED: Final = 100_000
 """Values of all compiled ground truths in the cache, which then take about 100 MB."""
 
 
-class Leaf(NamedTuple):
+class Leaf(Frozen):
     """One attribute: a scalar, or a list of scalars. A tuple, because a document has a hundred of them."""
 
     place: ValuePlace
@@ -82,7 +85,7 @@ NodeKey: TypeAlias = int | tuple[int, int]
 """The ``id`` of a node; of an extra item, that of the list and the index in the output."""
 
 
-class JudgedNode(NamedTuple):
+class JudgedNode(Frozen):
     """A value of an output, and everything that judging it against a node gave."""
 
     actual: Value
@@ -92,7 +95,7 @@ class JudgedNode(NamedTuple):
     findings: tuple[Finding, ...]
 
 
-class PairedItems(NamedTuple):
+class PairedItems(Frozen):
     """Which items of a list belong together, and what follows from that alone."""
 
     keys: Value
@@ -108,7 +111,7 @@ class PairedItems(NamedTuple):
     """Whether no other values of the items were compared, so that equal keys give the same pairs."""
 
 
-class CountedJudgements(NamedTuple):
+class CountedJudgements(Frozen):
     """The judgements of an output, and the counts of each attribute of theirs."""
 
     judgements: Sequence[Judgement] = ()
@@ -236,7 +239,7 @@ class DocumentCompiler:
         nothing: Outcome = "true_negative" if compare is None else "omission"
         same = nothing if compare is None or self.rules.empty(value) else compare(value)
         as_expected = judgement_at(place, self.document, same, value, value)
-        missing = as_expected._replace(outcome=nothing, actual=None)
+        missing = replace(as_expected, outcome=nothing, actual=None)
         return Leaf(place=place, value=value, compare=compare, missing=missing, same=as_expected)
 
     def _list(self, values: list[Value], place: ValuePlace) -> ItemList:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
 from sitegen.model.outcomes import Judgement
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
@@ -54,7 +56,7 @@ def with_places(judgements: list[Judgement], root: dict[str, Value], text: str =
         if place is not None and (path := path_text(place)) != judgement.path:
             pairs.append(f"{judgement.path[:80]} at {path[:80]}")
             if not judgement.note:
-                judgement = judgement._replace(note=f"stands at {path[:80]} in the output")
+                judgement = replace(judgement, note=f"stands at {path[:80]} in the output")
         with_notes.append(judgement)
     return NotedJudgements(with_notes, pairs)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Convention, Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement
@@ -58,7 +60,7 @@ class FieldsScorer:
             truth = self._truths.compiled(inputs.ground_truth, sources)
         except UnreadableError as error:
             result = unscored_result(METRICS, (error.finding("The ground truth", about="ground_truth"), *findings))
-            return result._replace(scorecard=result.scorecard._replace(convention=rules.mapping.convention))
+            return replace(result, scorecard=replace(result.scorecard, convention=rules.mapping.convention))
         output = read_outputs(inputs.outputs, rules.mapping, expected=len(truth.documents), key=truth.key)
         return _FieldsScoring(rules, truth, output, findings).result()
 

@@ -12,6 +12,8 @@ from importlib import import_module
 from itertools import chain
 from typing import Final
 
+from msgspec.structs import replace
+
 from sitegen.errors import ConfigurationError
 from sitegen.extensions import KINDS, names
 from sitegen.model.contents import CaseSides, Contents
@@ -81,7 +83,7 @@ def in_order_of(specs: Sequence[MetricSpec], card: Scorecard) -> Scorecard:
     values = dict(card.metrics)
     metrics = [Metric(spec.name, values.pop(spec.name, None)) for spec in specs]
     usage = [Metric(name, value) for name, value in values.items() if name in USAGE]
-    return card._replace(metrics=(*metrics, *usage))
+    return replace(card, metrics=(*metrics, *usage))
 
 
 def _case_sides(path: str, content: bytes, settings: str) -> CaseSides | None:

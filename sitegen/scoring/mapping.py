@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from decimal import Decimal
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from sitegen.config import STRICT, GroundTruthFormat
+from sitegen.frozen import Frozen
 from sitegen.model.metrics import Convention
 from sitegen.model.problems import Finding, Parsed
 
@@ -116,7 +117,7 @@ class PlainMapping(Mapping):
     null_values: tuple[str | int, ...] = ()
 
 
-class KeptMapping(NamedTuple):
+class KeptMapping(Frozen):
     """A mapping in the memo, which is read back without pydantic and PyYAML."""
 
     mapping: PlainMapping

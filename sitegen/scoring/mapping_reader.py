@@ -6,6 +6,8 @@ from dataclasses import fields
 from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias, get_args
 
+from msgspec.structs import replace
+
 from sitegen.data_files.json_reader import read_json
 from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_yaml
@@ -96,7 +98,7 @@ def _load(content: bytes | None, findings: list[Finding]) -> tuple[Any, dict[Loc
         message = f"The mapping cannot be read: {error.message}"
         findings.append(Finding(severity="error", message=message, fix=error.fix, line=error.line, about="mapping"))
         return {}, {}
-    findings.extend(finding._replace(about="mapping") for finding in parsed.findings)
+    findings.extend(replace(finding, about="mapping") for finding in parsed.findings)
     return (parsed.values[0] if parsed.values else {}), dict(parsed.lines)
 
 

@@ -8,6 +8,7 @@ from itertools import starmap
 from typing import Final, NamedTuple, TypeAlias
 
 from sitegen.data_files.reading import UnreadableError
+from sitegen.frozen import Frozen
 from sitegen.model.values import Value
 from sitegen.scoring.ground_truth import read_ground_truth
 from sitegen.scoring.mapping import Mapping
@@ -27,7 +28,7 @@ _MOST_OFFERED: Final = 1_000
 _MAX_CHARACTERS: Final = 120
 
 
-class UnusedEntry(NamedTuple):
+class UnusedEntry(Frozen):
     """An entry of a mapping that matches no field."""
 
     key: str
@@ -38,7 +39,7 @@ class UnusedEntry(NamedTuple):
     """The field path that is probably meant; empty if none is similar."""
 
 
-class MappingUse(NamedTuple):
+class MappingUse(Frozen):
     """The unused entries of the rules that an output is scored by."""
 
     path: str | None
@@ -49,7 +50,7 @@ class MappingUse(NamedTuple):
     """Of the settings in the manifest."""
 
 
-class _Entry(NamedTuple):
+class _Entry(Frozen):
     key: str
     text: str
     field: str

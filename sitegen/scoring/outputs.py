@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import posixpath
-from typing import NamedTuple
 
 from sitegen.data_files.json_reader import each_line, parse_json
 from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_json_or_yaml
+from sitegen.frozen import Frozen
 from sitegen.model.problems import Finding, Severity
 from sitegen.model.values import Value
 from sitegen.scoring.case_files import VALUE, read_case_file
@@ -16,7 +16,7 @@ from sitegen.scoring.paths import PathError, follow, parse_path
 from sitegen.scoring.scorer import File, content_of
 
 
-class ReadOutput(NamedTuple):
+class ReadOutput(Frozen):
     """The documents of an output that could be read, and the errors of the others."""
 
     documents: dict[str, dict[str, Value]]

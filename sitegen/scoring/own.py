@@ -6,11 +6,14 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from math import fsum
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec.structs import replace
 
 from sitegen.config import EvalConfig
 from sitegen.errors import ConfigurationError
 from sitegen.extensions import KINDS, METRICS, InstalledExtension, extension
+from sitegen.frozen import Frozen
 from sitegen.kind_files import KIND_FILES, KindFiles
 from sitegen.model.metrics import Metric, MetricSpec
 from sitegen.model.problems import Finding
@@ -22,14 +25,14 @@ from sitegen.scoring.usage import USAGE
 _ROUNDING: Final = 1e-9
 
 
-class OwnKind(NamedTuple):
+class OwnKind(Frozen):
     """The object of an entry point of the group ``sitegen.kinds``, whose name is the scorer's ``kind``."""
 
     scorer: Scorer
     files: KindFiles
 
 
-class OwnMetric(NamedTuple):
+class OwnMetric(Frozen):
     """The object of an entry point of the group ``sitegen.metrics``: a metric beside those of a kind."""
 
     spec: MetricSpec
@@ -125,7 +128,7 @@ def scored_with_own_metrics(scorer: Scorer, inputs: ScoringInputs) -> Result:
         metrics = own_metrics(inputs.settings)
     except ConfigurationError as error:
         findings.append(Finding("error", f"In the settings, {error.message}", error.fix or ""))
-        return result._replace(scorecard=card._replace(findings=tuple(findings)))
+        return replace(result, scorecard=replace(card, findings=tuple(findings)))
     if not metrics:
         return result
     for metric in metrics:
@@ -144,10 +147,11 @@ def scored_with_own_metrics(scorer: Scorer, inputs: ScoringInputs) -> Result:
     of_kind = [value for value in card.metrics if value.name not in USAGE]
     usage = [value for value in card.metrics if value.name in USAGE]
     specs = (*card.specs, *(metric.spec for metric in metrics))
-    return result._replace(
-        scorecard=card._replace(
-            metrics=(*of_kind, *values, *usage), documents=documents, findings=tuple(findings), specs=specs
-        )
+    return replace(
+        result,
+        scorecard=replace(
+            card, metrics=(*of_kind, *values, *usage), documents=documents, findings=tuple(findings), specs=specs
+        ),
     )
 
 
@@ -161,7 +165,7 @@ def _with_values(
     if abs(fsum(values.values()) / len(values) - whole) > _ROUNDING:
         raise ValueError("the mean of of_documents is another number than value")
     return tuple(
-        document._replace(metrics=(*document.metrics, Metric(metric.spec.name, float(values[document.id]))))
+        replace(document, metrics=(*document.metrics, Metric(metric.spec.name, float(values[document.id]))))
         if document.id in values
         else document
         for document in documents

@@ -14,6 +14,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar
 
+from sitegen.frozen import Frozen
 from sitegen.model.values import Value
 
 T = TypeVar("T")
@@ -97,7 +98,7 @@ def follow(value: object, steps: Sequence[Step]) -> object:
     return value
 
 
-class Pattern(NamedTuple):
+class Pattern(Frozen):
     """A compiled pattern: ``*`` and ``[*]`` match one step, a trailing ``.*`` one or more."""
 
     steps: tuple[Step, ...]

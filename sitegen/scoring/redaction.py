@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
+from msgspec.structs import replace
+
 from sitegen.errors import ConfigurationError
 from sitegen.model.metrics import Metric
 from sitegen.model.outcomes import Judgement
@@ -47,12 +49,13 @@ class Redaction:
         if (
             kind == "judged"
         ):  # every attribute of a case has the same whole answers, and a judge's reason may quote them
-            judgements = tuple(_without_values(judgement)._replace(note="") for judgement in judgements)
+            judgements = tuple(replace(_without_values(judgement), note="") for judgement in judgements)
         if kind == "highlights":
             judgements = tuple(_numbered_names(result.judgements, judgements))
         card = self._without_hidden_numbers(result.scorecard) if result.scorecard.specs else result.scorecard
-        return result._replace(
-            scorecard=card._replace(findings=tuple(map(self._finding, card.findings))),
+        return replace(
+            result,
+            scorecard=replace(card, findings=tuple(map(self._finding, card.findings))),
             judgements=judgements,
             panels=_fields_panels(result.panels) if kind == "fields" else _other_panels(result.panels),
             data=type(result.data)() if isinstance(result.data, dict | list) else None,
@@ -64,23 +67,23 @@ class Redaction:
         specs = tuple(spec for spec in card.specs if not self.hides(spec.name))
         names = {spec.name for spec in specs}
         metrics = tuple(metric for metric in card.metrics if metric.name in names)
-        return card._replace(specs=specs, metrics=metrics or tuple(Metric(name, None) for name, _ in card.metrics[:1]))
+        return replace(card, specs=specs, metrics=metrics or tuple(Metric(name, None) for name, _ in card.metrics[:1]))
 
     def _finding(self, finding: Finding) -> Finding:
         """The finding without a hidden value; a value without a path may be a hidden one."""
         hidden = finding.value and (not finding.path or self.hides(finding.path))
-        return finding._replace(value=REDACTED.literal) if hidden else finding
+        return replace(finding, value=REDACTED.literal) if hidden else finding
 
     def _judgement(self, judgement: Judgement) -> Judgement:
         if judgement.named_path:
-            judgement = judgement._replace(named_path="")
+            judgement = replace(judgement, named_path="")
         if self.hides(judgement.path if self._indexed else judgement.attribute):
             return _without_values(judgement)
         if not isinstance(judgement.expected, dict | list) and not isinstance(judgement.actual, dict | list):
             return judgement
         steps = parse_path(judgement.path)
-        return judgement._replace(
-            expected=self._cleaned(judgement.expected, steps), actual=self._cleaned(judgement.actual, steps)
+        return replace(
+            judgement, expected=self._cleaned(judgement.expected, steps), actual=self._cleaned(judgement.actual, steps)
         )
 
     def hides(self, key: str) -> bool:
@@ -117,7 +120,7 @@ class Redaction:
 
 def _without_values(judgement: Judgement) -> Judgement:
     expected, actual = (None if side is None else REDACTED for side in (judgement.expected, judgement.actual))
-    return judgement._replace(expected=expected, actual=actual)
+    return replace(judgement, expected=expected, actual=actual)
 
 
 def fits_any(glob: str, names: Iterable[str]) -> bool:
@@ -143,13 +146,13 @@ def _numbered_names(originals: Iterable[Judgement], redacted: Iterable[Judgement
             yield after
             continue
         place = f"{after.document}.{after.attribute}"
-        yield after._replace(path=f"{place}[{numbers[place]}]")
+        yield replace(after, path=f"{place}[{numbers[place]}]")
         numbers[place] += 1
 
 
 def _fields_panels(panels: tuple[Panel, ...]) -> tuple[Panel, ...]:
     return tuple(
-        panel._replace(rows=tuple(row._replace(label=REDACTED.literal) for row in panel.rows))
+        replace(panel, rows=tuple(row._replace(label=REDACTED.literal) for row in panel.rows))
         if isinstance(panel, AlignmentPanel)
         else panel
         for panel in panels

@@ -8,8 +8,9 @@ from dataclasses import fields, replace
 from decimal import Decimal
 from functools import lru_cache
 from operator import itemgetter
-from typing import Any, Final, Generic, NamedTuple, TypeGuard, TypeVar
+from typing import Any, Final, Generic, TypeGuard, TypeVar
 
+from sitegen.frozen import Frozen
 from sitegen.model.problems import Finding, Parsed
 from sitegen.scoring.mapping import Algorithm, FieldSettings, FieldType, ListSettings, Mapping, Tolerance
 from sitegen.scoring.mapping_reader import read_mapping
@@ -27,7 +28,7 @@ _MAX_CACHED: Final = 20_000
 _T = TypeVar("_T")
 
 
-class RuleSources(NamedTuple):
+class RuleSources(Frozen):
     """The files and settings that the rules of an eval are compiled from."""
 
     mapping: bytes | None
@@ -36,7 +37,7 @@ class RuleSources(NamedTuple):
     schema: bytes | None
 
 
-class FieldRule(NamedTuple):
+class FieldRule(Frozen):
     """How one field is compared (rules 10 to 16)."""
 
     type: FieldType | None
@@ -50,7 +51,7 @@ class FieldRule(NamedTuple):
     ordered: bool
 
 
-class ListRule(NamedTuple):
+class ListRule(Frozen):
     """How the items of one list are paired (rules 21 to 24)."""
 
     match_fields: tuple[tuple[str, ...], ...]

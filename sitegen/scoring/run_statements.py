@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from sitegen.data_files.reading import UnreadableError
+from sitegen.frozen import Frozen
 from sitegen.model.problems import Finding
 from sitegen.model.recorded import ORIGIN_KEYS, InstructionHash, Recorded, origin_in
 from sitegen.model.values import Value
@@ -99,7 +100,7 @@ def _parsed_json(text: bytes) -> Any:
         return None
 
 
-class NewestRun(NamedTuple):
+class NewestRun(Frozen):
     """The lines of the newest run, in a JSON Lines file to which every run appends."""
 
     lines: tuple[int, ...]

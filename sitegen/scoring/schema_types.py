@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from sitegen.data_files.json_reader import read_json
 from sitegen.data_files.reading import UnreadableError
+from sitegen.frozen import Frozen
 from sitegen.model.problems import Finding
 from sitegen.scoring.mapping import FieldType, Tolerance
 from sitegen.scoring.paths import ANY, Pattern, PatternValue, Step, follow, path_text
@@ -21,7 +22,7 @@ _Statement: TypeAlias = tuple[tuple[Step, ...], str | Tolerance | Finding]
 """A path and what the schema states there: a type, ``list`` for a list of objects, a tolerance, or an error."""
 
 
-class SchemaRules(NamedTuple):
+class SchemaRules(Frozen):
     """The types and tolerances that a schema states, and its errors."""
 
     types: tuple[PatternValue[FieldType], ...] = ()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final, NamedTuple, Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from sitegen.data_files.reading import UnreadableError
+from sitegen.frozen import Frozen
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard
@@ -18,7 +19,7 @@ NO_METRIC: Final = MetricSpec("nothing", "Nothing recorded", "No file of this ev
 """Stands for the metrics of a file without numbers, because a scorecard needs at least one."""
 
 
-class File(NamedTuple):
+class File(Frozen):
     """A file that decides a result. Its path tells the format; its content may be missing.
 
     ``history.blobs.BlobRead`` is no substitute: scoring does not know git, whose blobs have object ids and no paths.
@@ -31,7 +32,7 @@ class File(NamedTuple):
     """Why the content is missing: ``the output is missing``, ``a Git LFS pointer``, ``larger than 20 MB`` ..."""
 
 
-class ScoringInputs(NamedTuple):
+class ScoringInputs(Frozen):
     """Everything that decides one result."""
 
     outputs: tuple[File, ...]

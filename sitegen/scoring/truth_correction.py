@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
 from sitegen.data_files.reading import text_of
 from sitegen.model.outcomes import Judgement
 from sitegen.model.scorecards import Result
@@ -53,7 +55,7 @@ def corrected_line(
     )
     for number, line in islice(candidates, TRIED):
         changed = "\n".join([*lines[: number - 1], line, *lines[number:]])
-        after = score(inputs._replace(ground_truth=File(truth.path, changed.encode()))).judgements
+        after = score(replace(inputs, ground_truth=File(truth.path, changed.encode()))).judgements
         if _only_corrects(before, after, suspect) and len(line) <= LONGEST:
             return CorrectedLine(number, lines[number - 1].rstrip("\r"), line.rstrip("\r"))
     return None

@@ -7,6 +7,8 @@ from math import fsum, inf
 from statistics import median
 from typing import Final
 
+from msgspec.structs import replace
+
 from sitegen.model.metrics import Metric, MetricSpec
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result, Scorecard
@@ -128,7 +130,7 @@ def with_usage(card: Scorecard, usage: RunUsage | None) -> Scorecard:
     earlier = {name for name, _ in usage_metrics(card.usage)}
     of_kind = {metric.name: metric for metric in card.metrics if metric.name not in earlier}
     of_usage = (metric for metric in usage_metrics(usage) if metric.name not in of_kind)
-    return card._replace(metrics=(*of_kind.values(), *of_usage), usage=usage)
+    return replace(card, metrics=(*of_kind.values(), *of_usage), usage=usage)
 
 
 def with_stated(result: Result, beside: RunUsage | None) -> Result:
@@ -137,4 +139,4 @@ def with_stated(result: Result, beside: RunUsage | None) -> Result:
         return result
     own = result.scorecard.usage or RunUsage()
     added = {name: value for name, value in beside._asdict().items() if getattr(own, name) in (None, "", ())}
-    return result._replace(scorecard=with_usage(result.scorecard, own._replace(**added)))
+    return replace(result, scorecard=with_usage(result.scorecard, own._replace(**added)))

@@ -6,13 +6,14 @@ import asyncio
 import stat
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen import configuring
 from sitegen.config import SITE_FILES, Manifest, SiteConfig
 from sitegen.configuring.finders.inspect_logs import INSPECT_LOGS
 from sitegen.configuring.finders.promptfoo import PROMPTFOO_CONFIGURATIONS, PROMPTFOO_RESULTS
 from sitegen.errors import ConfigurationError
+from sitegen.frozen import Frozen
 from sitegen.history.layout import Layout, Watched
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.project import OWN_TEMPLATES
@@ -26,7 +27,7 @@ FOUND_AT_TOP: Final = (*PROMPTFOO_CONFIGURATIONS, *PROMPTFOO_RESULTS, INSPECT_LO
 """Files at the root of a project that create an eval when they appear."""
 
 
-class Followed(NamedTuple):
+class Followed(Frozen):
     """Files and folders whose changes matter, including those that do not exist yet."""
 
     project: frozenset[Path]

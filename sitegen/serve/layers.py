@@ -9,10 +9,12 @@ which then forgets it. So an edit costs as much as one more commit, and the two 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from sitegen.analysis.memo import Memo
 from sitegen.build import Progress, build, publish, template_digest
+from sitegen.frozen import Frozen
 from sitegen.project import Options, open_project
 from sitegen.render.output_folder import claimed
 from sitegen.stages.cached_kinds import SCORECARDS
@@ -22,7 +24,7 @@ FOLDER = "watch"
 """Folder below that of the memo. It holds both layers, and a memo of their own that no other build changes."""
 
 
-class Layers(NamedTuple):
+class Layers(Frozen):
     """The folders of a watched site."""
 
     folders: tuple[Path, ...] = ()
@@ -40,8 +42,8 @@ def build_layers(options: Options, progress: Progress | None = None) -> Layers:
     """
     opened = open_project(options, "")
     folder = opened.cache / FOLDER
-    lower = options._replace(out=folder / "committed", cache=folder, worktree=False)
-    upper = lower._replace(out=folder / "uncommitted", worktree=True)
+    lower = replace(options, out=folder / "committed", cache=folder, worktree=False)
+    upper = replace(lower, out=folder / "uncommitted", worktree=True)
     build(lower, progress)
     templates = template_digest()
     below, project = open_project(lower, templates), open_project(upper, templates)

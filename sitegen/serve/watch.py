@@ -7,10 +7,10 @@ import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter
-from typing import NamedTuple
 
 from sitegen.build import Progress
 from sitegen.errors import SitegenError
+from sitegen.frozen import Frozen
 from sitegen.project import Options, open_project
 from sitegen.render.environment import find_templates
 from sitegen.serve.board import Board
@@ -18,7 +18,7 @@ from sitegen.serve.following import ChangeWatcher, followed
 from sitegen.serve.layers import Layers, build_layers
 
 
-class WatchedBuild(NamedTuple):
+class WatchedBuild(Frozen):
     """The result of a build."""
 
     layers: Layers | None

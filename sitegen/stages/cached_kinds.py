@@ -14,6 +14,7 @@ from sitegen.analysis.cached import CachedKind
 from sitegen.analysis.memo import Memo
 from sitegen.analysis.series import Derived
 from sitegen.config import Manifest, SiteConfig
+from sitegen.frozen import Frozen
 from sitegen.model.cells import CellMap, Flips
 from sitegen.model.commits import Commit
 from sitegen.model.error_summaries import PatternSummary
@@ -33,7 +34,7 @@ from sitegen.scoring.mapping_use import MappingUse
 from sitegen.text.patch import PatchCounts
 
 
-class WrittenPrefix(NamedTuple):
+class WrittenPrefix(Frozen):
     """The part of a data file that holds settled points, from its first byte."""
 
     key: str = ""
@@ -42,7 +43,7 @@ class WrittenPrefix(NamedTuple):
     """Bytes of the part."""
 
 
-class SettledPoints(NamedTuple):
+class SettledPoints(Frozen):
     """What was computed of all points of an eval but the newest, which can still become stale."""
 
     derived: tuple[Derived, ...] = ()
@@ -51,7 +52,7 @@ class SettledPoints(NamedTuple):
     """Where the data files of the series hold these points."""
 
 
-class SourceUse(NamedTuple):
+class SourceUse(Frozen):
     """What one page of ground truth beside output shows of the source."""
 
     pictures: tuple[PagePicture, ...] = ()
@@ -59,7 +60,7 @@ class SourceUse(NamedTuple):
     """The files that cannot be shown."""
 
 
-class EvalRecord(NamedTuple):
+class EvalRecord(Frozen):
     """What the pages of the whole site show of an eval."""
 
     summary: EvalSummary
@@ -70,7 +71,7 @@ class EvalRecord(NamedTuple):
     """The entries of its mapping that the newest point does not use; None: it has no rules that name fields."""
 
 
-class EditOutcome(NamedTuple):
+class EditOutcome(Frozen):
     """How an eval changed across an edit: from the newest output made before it to the last one made with it."""
 
     flips: Flips
@@ -88,7 +89,7 @@ class CountedEdit(NamedTuple):
     """Headings of the sections that it touched."""
 
 
-class SearchTail(NamedTuple):
+class SearchTail(Frozen):
     """The end of the search log, to which the next build appends."""
 
     length: int
@@ -97,14 +98,14 @@ class SearchTail(NamedTuple):
     """The entries of the last shard, if it is not full."""
 
 
-class ShortCommitId(NamedTuple):
+class ShortCommitId(Frozen):
     """What the key of a commit's short page holds, so that few values have to be read."""
 
     position: int
     sha: str
 
 
-class CommitListTail(NamedTuple):
+class CommitListTail(Frozen):
     """The end of the list of commits, to which the next build appends."""
 
     older: int

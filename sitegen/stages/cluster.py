@@ -21,10 +21,13 @@ from importlib import metadata
 from pathlib import Path
 from secrets import token_hex
 from threading import Lock
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
+
+from msgspec.structs import replace
 
 from sitegen import __version__, extensions
 from sitegen.errors import ConfigurationError, SitegenError, WorkerError
+from sitegen.frozen import Frozen
 from sitegen.history.process import share_processes
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.history.sent_history import HistoryRead, PackedHistory, can_read, packed, unpacked
@@ -85,7 +88,7 @@ def refuse_other_versions(here: Mapping[str, str], there: Mapping[str, str], wor
         )
 
 
-class WorktreeFile(NamedTuple):
+class WorktreeFile(Frozen):
     """A file of the work tree as it is sent."""
 
     oid: str
@@ -95,7 +98,7 @@ class WorktreeFile(NamedTuple):
     """Empty if the file is larger than what a build reads."""
 
 
-class SentFiles(NamedTuple):
+class SentFiles(Frozen):
     """What the tasks of a build read from the disk of the machine that builds."""
 
     build: str
@@ -160,7 +163,8 @@ class BuildFiles:
             self._folder = folder
         folder = self._folder
         worktree = (WorktreeBlob(file.oid, folder / file.oid) for file in self._sent.worktree)
-        return context._replace(
+        return replace(
+            context,
             place=self._place or context.place,
             overlay=tuple(worktree),
             template_folders=template_folders(None if self._sent.templates is None else folder / "templates"),
@@ -298,7 +302,7 @@ def _connected(address: str) -> Any:
         ) from None
 
 
-class WorkerAnswer(NamedTuple):
+class WorkerAnswer(Frozen):
     """What a worker has."""
 
     installed: Mapping[str, str]

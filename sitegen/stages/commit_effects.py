@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, groupby
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from sitegen.analysis.cells import flips, flips_between
 from sitegen.analysis.deltas import delta, mixtures
 from sitegen.analysis.noise.changes import output_verdict
@@ -50,12 +52,12 @@ def effects_of_commits(
         earlier, later = series.points[before], series.points[after]
         if after - before > 1:  # the delta of the last point is against the one before it, of the same commit
             change = delta(inputs.metrics_for, earlier, later, card)
-            later = later._replace(delta=change, flips=flips(series.cells, before, after))
+            later = replace(later, delta=change, flips=flips(series.cells, before, after))
         effect = commit_effect(series.info, series.specs, earlier, later)
         if effect is not None:
             sha = later.snapshot.commit.sha
             edits = earlier_edits(chain.from_iterable(inputs.edits.beside[before + 1 : after + 1]), sha)
-            yield EffectOfCommit(sha, effect._replace(edits=edits))
+            yield EffectOfCommit(sha, replace(effect, edits=edits))
 
 
 def outcomes_of_edits(
@@ -75,9 +77,9 @@ def outcomes_of_edits(
 
 def edit_outcome(before: Point, after: Point, flips: Flips, kind: str, headline: MetricSpec) -> EditOutcome:
     """Ignores repeated runs: they can arrive later, and this stored verdict would not be computed again."""
-    after = after._replace(flips=flips)
+    after = replace(after, flips=flips)
     verdict = output_verdict(before, after, kind, higher_is_better=headline.higher_is_better)
-    return EditOutcome(flips=flips._replace(still=()), verdict=verdict and verdict._replace(fields=()))
+    return EditOutcome(flips=replace(flips, still=()), verdict=verdict and replace(verdict, fields=()))
 
 
 def _spans(snapshots: Sequence[Snapshot], first_new: int) -> Iterator[tuple[int, int]]:

@@ -10,12 +10,15 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec.structs import replace
 
 from sitegen.analysis.cached import CachedRow, TaskCache, within
 from sitegen.analysis.copies import first_of_each_output
 from sitegen.analysis.effects import EffectIndex
 from sitegen.analysis.memo import Memo, PageRow
+from sitegen.frozen import Frozen
 from sitegen.history.fold_state import encode
 from sitegen.history.globs import literal_prefixes
 from sitegen.history.layout import Layout, Watched
@@ -63,7 +66,7 @@ DIFF_LINES: Final = 600
 _ORDER: Final[tuple[Cause, ...]] = ("outputs", "ground_truth", "mapping", "schema", "settings")
 
 
-class Commits(NamedTuple):
+class Commits(Frozen):
     """What the last stage needs to know of the commits."""
 
     newest: str | None
@@ -74,7 +77,7 @@ class Commits(NamedTuple):
     """One for each commit whose page could not be made, oldest first."""
 
 
-class CommitsTask(NamedTuple):
+class CommitsTask(Frozen):
     """Several commits whose pages one process writes."""
 
     short_before: int | None
@@ -88,7 +91,7 @@ class CommitsTask(NamedTuple):
     """Folders and files that hold every instruction file of the project; empty: they may lie anywhere."""
 
 
-class CommitsDone(NamedTuple):
+class CommitsDone(Frozen):
     """The result of a ``CommitsTask``."""
 
     files: WrittenFiles
@@ -185,7 +188,7 @@ def _inputs_again(timeline: Timeline, effects: EffectIndex, memo: Memo) -> Itera
     new = {record.commit.position for record in timeline.update.records}
     for position in sorted(touched_positions(timeline, effects) - new):
         if inputs := COMMITS_WITHOUT_OUTPUT.get(memo, str(position)):
-            yield inputs._replace(effects=edit_effects(memo, effects, position))
+            yield replace(inputs, effects=edit_effects(memo, effects, position))
 
 
 def _page_inputs(
@@ -228,7 +231,7 @@ def _page_inputs(
         )
         if edits and not moves:
             COMMITS_WITHOUT_OUTPUT.keep(memo, str(record.commit.position), inputs)
-            inputs = inputs._replace(effects=edit_effects(memo, effects, record.commit.position))
+            inputs = replace(inputs, effects=edit_effects(memo, effects, record.commit.position))
         yield inputs
         newest = sha
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from sitegen.analysis.cached import CachedRow, TaskCache, within
 from sitegen.analysis.cells import CellTracker
@@ -12,6 +13,7 @@ from sitegen.analysis.effects import windows
 from sitegen.analysis.memo import PageRow
 from sitegen.analysis.regressions import steps_of
 from sitegen.errors import MissingObjectsError
+from sitegen.frozen import Frozen
 from sitegen.history.entry_rules import DEFAULT_SETTINGS
 from sitegen.history.fold_state import encode
 from sitegen.model.cells import CellMap
@@ -55,7 +57,7 @@ from sitegen.stages.sources import EvalSources
 from sitegen.stages.worker_context import WorkerContext
 
 
-class EvalTask(NamedTuple):
+class EvalTask(Frozen):
     """An eval to score and to write, as it is sent to a process."""
 
     context: WorkerContext
@@ -77,7 +79,7 @@ class EvalTask(NamedTuple):
     """Where the eval may have lived, if it states a source."""
 
 
-class EvalDone(NamedTuple):
+class EvalDone(Frozen):
     """The result of an ``EvalTask``."""
 
     record: EvalRecord
@@ -109,7 +111,7 @@ def _run(task: EvalTask) -> EvalDone:
         history, lost = without_lost_outputs(task.context, task.history)
         if not lost:
             raise
-        return _EvalJob(task._replace(history=history)).run()._replace(lost_outputs=lost)
+        return replace(_EvalJob(replace(task, history=history)).run(), lost_outputs=lost)
 
 
 class _EvalJob:
@@ -254,7 +256,7 @@ class _EvalJob:
             return page
         if page and isinstance(page.view, TreeView):
             view, use = self._sources.with_source(page.view, snapshot, result)
-            page = page._replace(view=view)
+            page = replace(page, view=view)
         SOURCE_USES.keep(self._cache, within(self._info.id, snapshot.slug), use, self._page_keys[index])
         self._write_pictures(use)
         return page
@@ -310,7 +312,7 @@ class _EvalJob:
             series, self._inputs.edits.made_by, edit_windows, steps, suspects, self._patterns or (), newest
         )
         if self._snapshots and (use := self._source_use(len(self._snapshots) - 1)):
-            record = record._replace(problems=(*record.problems, *use.problems))
+            record = replace(record, problems=(*record.problems, *use.problems))
         for page in eval_pages(series, steps, record.summary, mapped_columns(newest) if newest else ()):
             content = page.content if isinstance(page, RawFile) else self._renderer.render(page)
             self._writer.write(self._owner, page.path, content)

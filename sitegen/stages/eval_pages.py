@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat
 from typing import Final
 
+from msgspec.structs import replace
+
 from sitegen.analysis.best import values_now
 from sitegen.analysis.blame import Blame, by_attribute
 from sitegen.analysis.cached import CacheStore
@@ -103,7 +105,7 @@ def suspects_of(
     if corrections != cached:
         CORRECTIONS.keep(store, series.info.id, corrections)
     located = (
-        suspect._replace(correction=corrections[inputs_key])
+        replace(suspect, correction=corrections[inputs_key])
         for suspect, inputs_key in zip(suspects, keys, strict=False)
     )
     return (*located, *suspects[LOCATED:])
@@ -134,16 +136,16 @@ def record_of(
         headlines=tuple(map(headline, series.points, repeat(series.specs), since)),
         deleted=series.history.deleted,
         stale=point is not None and point.stale,
-        delta=point and point.delta,
+        delta=point.delta if point else None,
         focus=focus_of(series),
         suspects=suspects,
         steps=steps,
         windows=windows,
         peak=best,
         now=() if now == then else tuple(now),
-        interval=point and point.interval,
+        interval=point.interval if point else None,
         metrics=tuple(spec.name for spec in series.specs),
-        usage=point and point.scorecard.usage,
+        usage=point.scorecard.usage if point else None,
         since_best=since_best(series, best),
         last_change=last_change(series),
         iterations=series.iterations,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from sitegen.analysis.cached import CachedRow
 from sitegen.analysis.memo import Memo
+from sitegen.frozen import Frozen
 from sitegen.history.fold_state import CopiedParts, EvalInputs, FoldStore, PartStore
 from sitegen.history.layout import Layout, Watched
 from sitegen.history.timeline import history_in
@@ -40,7 +42,7 @@ from sitegen.stages.timeline import Timeline, driving_edits, fold, moved_edits
 from sitegen.stages.worker_context import WorkerContext
 
 
-class Evals(NamedTuple):
+class Evals(Frozen):
     """What later stages need to know of all evals."""
 
     summaries: tuple[EvalSummary, ...]
@@ -68,7 +70,7 @@ def write_evals(
     records = {record.summary.info.id: record for record in EVAL_RECORDS.all(memo)}
     pins = pins_of(timeline, memo)
     touched = [*timeline.update.evals, *_outdated(timeline, memo, records)]
-    updates = [update._replace(history=under_pins(update.history, pins)) for update in touched]
+    updates = [replace(update, history=under_pins(update.history, pins)) for update in touched]
     updates.sort(key=lambda update: len(update.history.snapshots), reverse=True)  # the longest tasks start first
     room = ExpectedRoom(timeline)
     tasks = (_task(timeline, memo, site_files, update, room.thinned(update.history)) for update in updates)
@@ -88,7 +90,7 @@ def write_evals(
         if before is None or before.summary.peak != done.record.summary.peak:
             new_peaks.add(eval_id)
         summary = _with_earlier_decisions(done.record.summary, before, task.first_new)
-        record = done.record._replace(summary=_sharing(summary, task.history))
+        record = replace(done.record, summary=_sharing(summary, task.history))
         records[eval_id] = EVAL_RECORDS.keep(memo, eval_id, record)
         site_files.record(owner(eval_id), done.files)
         room.learn(record.summary, done.files.rows)
@@ -108,11 +110,12 @@ def write_evals(
 def _with_earlier_decisions(summary: EvalSummary, before: EvalRecord | None, first_new: int) -> EvalSummary:
     """The verdicts on edits, of which the task has only those that new points are attributed to."""
     decisions = {window.edit: window.decision for window in before.summary.windows} if before else {}
-    return summary._replace(
+    return replace(
+        summary,
         windows=tuple(
             window if window.after >= first_new else window._replace(decision=decisions.get(window.edit))
             for window in summary.windows
-        )
+        ),
     )
 
 
@@ -129,11 +132,12 @@ def _eval_of(problem: Problem) -> str:
 
 def _sharing(summary: EvalSummary, history: EvalHistory) -> EvalSummary:
     """The summary with its strings replaced by the equal ones of the snapshots: copies took a tenth of all memory."""
-    return summary._replace(
+    return replace(
+        summary,
         headlines=tuple(
-            headline._replace(sha=at.commit.sha, slug=at.slug, label=at.label, committed_at=at.commit.committed_at)
+            replace(headline, sha=at.commit.sha, slug=at.slug, label=at.label, committed_at=at.commit.committed_at)
             for headline, at in zip(summary.headlines, history.snapshots, strict=True)
-        )
+        ),
     )
 
 
@@ -229,7 +233,7 @@ def pins_of(timeline: Timeline, parts: PartStore) -> dict[str, EvalInputs]:
     if project.pin is None:
         return {}
     copy = CopiedParts(parts)
-    fold(project._replace(head=project.pin, options=project.options._replace(worktree=False)), copy)
+    fold(replace(project, head=project.pin, options=replace(project.options, worktree=False)), copy)
     pinned = ((state.id, state.inputs) for state in FoldStore(copy).evals())
     return {eval_id: inputs for eval_id, inputs in pinned if inputs is not None and inputs.ground_truth is not None}
 
@@ -241,4 +245,4 @@ def under_pins(history: EvalHistory, pins: Mapping[str, EvalInputs]) -> EvalHist
     if inputs is None:
         return history
     pinned = inputs._asdict()
-    return history._replace(snapshots=tuple(snapshot._replace(**pinned) for snapshot in history.snapshots))
+    return replace(history, snapshots=tuple(replace(snapshot, **pinned) for snapshot in history.snapshots))

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Final, TypeVar
 
+from msgspec.structs import replace
+
 from sitegen.errors import MissingObjectsError, SitegenError
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import Snapshot
@@ -99,8 +101,8 @@ def _problem(part: str, error: Exception, problem: Problem) -> Problem:
     if isinstance(error, AtSnapshotError) and isinstance(error.__cause__, Exception):
         snapshot, error = error.snapshot, error.__cause__
         path = snapshot.outputs[0].path if snapshot.outputs else None
-        problem = problem._replace(path=path, commit=snapshot.commit.sha)
-    return problem._replace(message=f"sitegen failed while it made {part}: {type(error).__name__}{_place(error)}.")
+        problem = replace(problem, path=path, commit=snapshot.commit.sha)
+    return replace(problem, message=f"sitegen failed while it made {part}: {type(error).__name__}{_place(error)}.")
 
 
 def _place(error: Exception) -> str:

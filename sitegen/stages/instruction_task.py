@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import groupby, repeat
-from typing import NamedTuple
 
 from sitegen.analysis.effects import EvalPeak
 from sitegen.analysis.memo import PageRow
+from sitegen.frozen import Frozen
 from sitegen.history.fold_state import encode
 from sitegen.model.problems import Problem
 from sitegen.model.series import Effect
@@ -36,7 +36,7 @@ from sitegen.text.patch import PatchCounts, read_patch, touched_sections
 from sitegen.text.sections import NO_TEXT, Outline, TextStats, outline
 
 
-class InstructionTask(NamedTuple):
+class InstructionTask(Frozen):
     """One instruction file whose pages are to be written."""
 
     context: WorkerContext
@@ -59,7 +59,7 @@ class InstructionTask(NamedTuple):
     """All pages stand; only edits that are short or full by now are written."""
 
 
-class InstructionDone(NamedTuple):
+class InstructionDone(Frozen):
     """The result of an ``InstructionTask``."""
 
     counted: tuple[CountedEdit, ...]

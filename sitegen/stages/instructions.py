@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping
 from sys import intern
-from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from sitegen.analysis.cached import within
 from sitegen.analysis.effects import EffectIndex, mean_change
 from sitegen.analysis.memo import Memo
+from sitegen.frozen import Frozen
 from sitegen.history.globs import literal_prefixes
 from sitegen.model.cells import Tally
 from sitegen.model.problems import Problem
@@ -34,7 +36,7 @@ from sitegen.stages.worker_context import WorkerContext
 from sitegen.text.patch import PatchCounts
 
 
-class WrittenInstructions(NamedTuple):
+class WrittenInstructions(Frozen):
     """What later stages need to know of the instruction files."""
 
     effects: EffectIndex
@@ -113,7 +115,7 @@ def write_edits_again(
     """
     apart = apart_since(timeline.instructions) if thinned else None
     tasks = (
-        _task(timeline, memo, site_files, effects, file, apart, thinned=thinned[file.path])._replace(again=True)
+        replace(_task(timeline, memo, site_files, effects, file, apart, thinned=thinned[file.path]), again=True)
         for file in timeline.instructions
         if file.path in thinned
     )
@@ -210,8 +212,8 @@ def _with_outcome(effect: Effect, outcome: EditOutcome | None) -> Effect:
     """``outcome``: None if there is no output before or after the edit."""
     if outcome is None:
         return effect
-    flips = outcome.flips._replace(fixed=_interned(outcome.flips.fixed), broken=_interned(outcome.flips.broken))
-    return effect._replace(flips=flips, verdict=outcome.verdict)
+    flips = replace(outcome.flips, fixed=_interned(outcome.flips.fixed), broken=_interned(outcome.flips.broken))
+    return replace(effect, flips=flips, verdict=outcome.verdict)
 
 
 def _interned(tally: Tally) -> Tally:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
+from msgspec.structs import replace
+
 from sitegen.analysis.memo import Memo
 from sitegen.history.repository import Repository
 from sitegen.model.kinds import traits_of
@@ -35,7 +37,7 @@ def known_mappings(memo: Memo, repository: Repository, updates: Sequence[EvalUpd
 
 def without_settings(snapshot: Snapshot) -> Snapshot:
     """The snapshot scored by its mapping file alone, which shows the entries of the file that are unused."""
-    return snapshot._replace(settings="")
+    return replace(snapshot, settings="")
 
 
 def recall_mapping(mappings: dict[str, KeptMapping], snapshot: Snapshot, inputs: ScoringInputs) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
+from msgspec.structs import replace
+
 from sitegen.analysis.cells import CellTracker, tallied
 from sitegen.analysis.deltas import delta
 from sitegen.analysis.noise.repeats import RepeatsSoFar, repeats_of_runs
@@ -69,7 +71,7 @@ class ReportWriter:
             scorecard=result.scorecard,
             edits=self._inputs.edits.beside[index],
             first_with_output=at.first_with_output,
-            delta=before and delta(self._inputs.metrics_for, before, at, self._cards.__getitem__),
+            delta=delta(self._inputs.metrics_for, before, at, self._cards.__getitem__) if before else None,
             flips=tallied(flipped) if before else None,
         )
         return report_page(
@@ -95,7 +97,7 @@ class ReportWriter:
 
     def _rules(self, snapshot: Snapshot) -> FieldRules:
         """The rules by which an output was scored; they are compiled already."""
-        inputs = next(all_inputs(self._context, [snapshot._replace(outputs=(), ground_truth=None)]))
+        inputs = next(all_inputs(self._context, [replace(snapshot, outputs=(), ground_truth=None)]))
         return compile_rules(rule_sources(inputs)).value
 
     def _point(self, index: int) -> Point:

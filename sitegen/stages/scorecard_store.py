@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, islice, pairwise
 
+from msgspec.structs import replace
+
 from sitegen.analysis.cached import CacheStore
 from sitegen.analysis.copies import first_points_with_output
 from sitegen.analysis.deltas import mixtures, under_rules_of
@@ -37,7 +39,7 @@ def runs_of(snapshot: Snapshot) -> list[Snapshot]:
     folders: dict[str, list[Blob]] = {}
     for blob in snapshot.runs:
         folders.setdefault(blob.path.rpartition("/")[0], []).append(blob)
-    return [snapshot._replace(outputs=tuple(blobs), runs=(), usage=None) for blobs in folders.values()]
+    return [replace(snapshot, outputs=tuple(blobs), runs=(), usage=None) for blobs in folders.values()]
 
 
 def snapshots_of_series(history: EvalHistory) -> Iterator[Snapshot]:

@@ -7,8 +7,11 @@ from array import array
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
 from sitegen.analysis.cached import CacheStore, within
 from sitegen.errors import MissingObjectsError
+from sitegen.frozen import Frozen
 from sitegen.history.blobs import MISSING, BlobRead
 from sitegen.model.kinds import traits_of
 from sitegen.model.scorecards import Result
@@ -40,7 +43,7 @@ def results(
                     file is not None and file.reason == MISSING
                 ):  # a scorecard without it would stay in the memo for ever
                     raise MissingObjectsError(file.path, snapshot.commit.sha)
-            result = with_stated(scored_with_own_metrics(scorer, inputs._replace(embedder=embedder)), snapshot.usage)
+            result = with_stated(scored_with_own_metrics(scorer, replace(inputs, embedder=embedder)), snapshot.usage)
             if len(outputs) < len(inputs.outputs):
                 result = _with_fix(result)
             redacted = hidden.applied(result, kind=scorer.kind) if hidden else result
@@ -65,10 +68,10 @@ def without_lost_outputs(context: WorkerContext, history: EvalHistory) -> Readab
         return tuple(blob._replace(oid=_LOST + blob.oid) if blob.oid in lost else blob for blob in several)
 
     snapshots = tuple(
-        snapshot._replace(outputs=marked(snapshot.outputs), runs=marked(snapshot.runs))
+        replace(snapshot, outputs=marked(snapshot.outputs), runs=marked(snapshot.runs))
         for snapshot in history.snapshots
     )
-    return ReadableHistory(history._replace(snapshots=snapshots), len(lost))
+    return ReadableHistory(replace(history, snapshots=snapshots), len(lost))
 
 
 def _is_lost(blob: Blob) -> bool:
@@ -78,8 +81,8 @@ def _is_lost(blob: Blob) -> bool:
 def _with_fix(result: Result) -> Result:
     """Add the git command that fetches missing contents to findings on them, which scorers cannot name."""
     card, fix = result.scorecard, MissingObjectsError().fix or ""
-    findings = tuple(finding._replace(fix=fix) if MISSING in finding.message else finding for finding in card.findings)
-    return result._replace(scorecard=card._replace(findings=findings))
+    findings = tuple(replace(finding, fix=fix) if MISSING in finding.message else finding for finding in card.findings)
+    return replace(result, scorecard=replace(card, findings=findings))
 
 
 def all_inputs(context: WorkerContext, snapshots: Sequence[Snapshot]) -> Iterator[ScoringInputs]:
@@ -96,7 +99,7 @@ def all_inputs(context: WorkerContext, snapshots: Sequence[Snapshot]) -> Iterato
         yield inputs
 
 
-class _Plan(NamedTuple):
+class _Plan(Frozen):
     """Which blobs of the stream belong to one snapshot besides its outputs."""
 
     fresh: tuple[bool, bool, bool]

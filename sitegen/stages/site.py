@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec.structs import replace
 
 from sitegen.analysis.causes import causes_of, count_causes
 from sitegen.analysis.memo import Memo
+from sitegen.frozen import Frozen
 from sitegen.model.problems import Problem
 from sitegen.model.site import Page, RawFile
 from sitegen.pages import links
@@ -33,7 +36,7 @@ from sitegen.text.plain import line
 OWNER: Final = "site"
 
 
-class _SiteFile(NamedTuple):
+class _SiteFile(Frozen):
     """A file that a site has once."""
 
     path: str
@@ -45,7 +48,7 @@ class _SiteFile(NamedTuple):
     """The digest of what it is made from; empty: that of its content."""
 
 
-class _RenderedFiles(NamedTuple):
+class _RenderedFiles(Frozen):
     """The files that a site has once."""
 
     files: tuple[_SiteFile, ...]
@@ -138,6 +141,6 @@ def _of_history(timeline: Timeline) -> tuple[Problem, ...]:
     """Problems of history. Those of earlier manifests are past, because the manifest of the built revision is valid."""
     manifest = f"{timeline.config.evals_dir}/manifest.yaml"
     return tuple(
-        problem._replace(past=problem.path == manifest and problem.commit != timeline.head.sha)
+        replace(problem, past=problem.path == manifest and problem.commit != timeline.head.sha)
         for problem in timeline.problems
     )

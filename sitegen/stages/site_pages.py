@@ -7,9 +7,12 @@ from heapq import merge
 from itertools import groupby, islice
 from typing import Final, NamedTuple, Self
 
+from msgspec.structs import replace
+
 from sitegen.analysis.causes import Cause, count_causes
 from sitegen.analysis.go_back import best_instructions
 from sitegen.analysis.memo import Memo
+from sitegen.frozen import Frozen
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalInfo
 from sitegen.model.site import Page, RawFile
@@ -50,7 +53,7 @@ class PageMaker(NamedTuple):
     """Digest of everything that a page shows which few commits change: one that stands is not made; empty: always."""
 
 
-class SitePages(NamedTuple):
+class SitePages(Frozen):
     """Everything that the pages and files are made from, except the problems, to which rendering can add some."""
 
     timeline: Timeline
@@ -90,10 +93,11 @@ class SitePages(NamedTuple):
             }
             without_evals = instruction_overview(instructions.files, newest)
             latest = tuple(
-                commit._replace(
+                replace(
+                    commit,
                     edits=tuple(
-                        edit._replace(counts=counts.get((edit.file, commit.commit.sha))) for edit in commit.edits
-                    )
+                        replace(edit, counts=counts.get((edit.file, commit.commit.sha))) for edit in commit.edits
+                    ),
                 )
                 for commit in latest
             )

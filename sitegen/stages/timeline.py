@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec.structs import replace
 
 from sitegen import __version__
 from sitegen.analysis.memo import Memo
@@ -12,6 +14,7 @@ from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.configuring import SearchedFiles, project_evaluation, significance_level, with_found_evals, work_tree_files
 from sitegen.configuring.evaluation_config import EVALUATION_FILE, EvaluationConfig
 from sitegen.errors import ConfigurationError, NothingToReportError
+from sitegen.frozen import Frozen
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.fold_state import FoldStore, PartStore
 from sitegen.history.globs import compiled
@@ -46,7 +49,7 @@ DASK: Final = "SITEGEN_DASK"
 """Environment variable with the address of a dask scheduler."""
 
 
-class Timeline(NamedTuple):
+class Timeline(Frozen):
     """The configuration and the history of the built commit, for all later stages."""
 
     project: Project
@@ -105,7 +108,7 @@ class Timeline(NamedTuple):
 
     def context_for(self, eval_id: str) -> WorkerContext:
         """The worker context of one eval, with the globs of all values that are hidden in it."""
-        return self.context._replace(redact=_hidden_fields(self.config, self.manifest.entry(eval_id)))
+        return replace(self.context, redact=_hidden_fields(self.config, self.manifest.entry(eval_id)))
 
     def drivers(self, eval_id: str) -> tuple[InstructionHistory, ...]:
         """The instruction files that drive an eval: those of which any path, also a former one, matches its globs."""
@@ -133,7 +136,7 @@ def read_timeline(project: Project, memo: Memo, *, trusted_head: str | None, for
         evals = [update.history.id for update in timeline.update.evals]
         forget_earlier_walk(memo, evals, [file.path for file in timeline.instructions])
     mappings = known_mappings(memo, timeline.context.open(), timeline.update.evals)
-    return timeline._replace(context=timeline.context._replace(mappings=mappings, foreign=frozenset(foreign)))
+    return replace(timeline, context=replace(timeline.context, mappings=mappings, foreign=frozenset(foreign)))
 
 
 _HINTS: Final = 3
@@ -192,8 +195,9 @@ def fold(project: Project, parts: PartStore) -> Timeline:
         config=config,
         manifest=manifest,
         remarks=remarks,
-        context=_worker_context(project, repository, config, advanced.overlay, repository.origin_url())._replace(
-            commits=tuple(commit for commit in (head, project.pin) if commit)
+        context=replace(
+            _worker_context(project, repository, config, advanced.overlay, repository.origin_url()),
+            commits=tuple(commit for commit in (head, project.pin) if commit),
         ),
         update=advanced.update,
         head=advanced.head,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.analysis.regressions import unmatched_mutes
 from sitegen.config import INSTRUCTIONS
+from sitegen.frozen import Frozen
 from sitegen.history.files_at_commit import FilesAt, FolderListing, Folders, first_file_named
 from sitegen.history.globs import compiled
 from sitegen.history.layout import Layout, Watched
@@ -59,7 +60,7 @@ def unmatched(timeline: Timeline, evals: Evals) -> tuple[Problem, ...]:
     )
 
 
-class UnmatchedRedaction(NamedTuple):
+class UnmatchedRedaction(Frozen):
     """A glob under ``redact`` that matches no field, and what the problems page says of it."""
 
     glob: str

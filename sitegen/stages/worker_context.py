@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 from sitegen.analysis.memo import PageRow
+from sitegen.frozen import Frozen
 from sitegen.history.repository import Repository
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.history.timeline import WorktreeBlob
@@ -17,7 +17,7 @@ from sitegen.render.writer import ContentsWriter, Writer
 from sitegen.stages.mapping_cache import KeptMappings
 
 
-class WorkerContext(NamedTuple):
+class WorkerContext(Frozen):
     """The values that all tasks of a build share. They are sent to other processes."""
 
     place: RepositoryPlace

@@ -9,6 +9,7 @@ from math import fsum, sqrt
 from statistics import median
 from typing import Final, Generic, NamedTuple, TypeVar
 
+from sitegen.frozen import Frozen
 from sitegen.model.scorecards import Kappa
 from sitegen.stats.intervals import LEVEL
 from sitegen.stats.outliers import FAR
@@ -39,7 +40,7 @@ def differing_pairs(outcomes: Iterable[Hashable]) -> DifferingPairs:
     return DifferingPairs(pairs - sum(number * (number - 1) // 2 for number in numbers), pairs)
 
 
-class RepeatedValues(NamedTuple):
+class RepeatedValues(Frozen):
     """The values of one group of repeats, at least two."""
 
     values: tuple[float, ...]
@@ -52,7 +53,7 @@ class RepeatedValues(NamedTuple):
     """A value is not a bad run unless it is off by more than this."""
 
 
-class Repeatability(NamedTuple):
+class Repeatability(Frozen):
     """How far repeats scatter, without bad runs."""
 
     deviation: float | None

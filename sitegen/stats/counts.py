@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 from math import fsum
 from typing import Final, NamedTuple
 
+from sitegen.frozen import Frozen
 from sitegen.model.metrics import Convention, Counts, ErrorNumbers, MetricSpec
 from sitegen.model.outcomes import ERROR_TYPES, Judgement, Outcome
 
@@ -78,7 +79,7 @@ class Share(NamedTuple):
         return self.part / self.whole if self.whole else None
 
 
-class CountRatio(NamedTuple):
+class CountRatio(Frozen):
     """A metric that is a ratio of summed counts."""
 
     name: str
@@ -223,7 +224,7 @@ def mean(values: Iterable[float | None]) -> DefinedMean:
     return DefinedMean(fsum(defined) / len(defined) if defined else None, len(values) - len(defined))
 
 
-class Averages(NamedTuple):
+class Averages(Frozen):
     """Each of ``RATIOS``, in this order, over several evals (rule 7)."""
 
     macro: tuple[float | None, ...]

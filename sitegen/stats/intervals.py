@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from math import fsum, sqrt
 from typing import Final, NamedTuple
 
+from sitegen.frozen import Frozen
 from sitegen.model.noise import Ends
 from sitegen.stats.counts import Share
 from sitegen.stats.quantiles import normal, student
@@ -36,7 +37,7 @@ class Estimate(NamedTuple):
     high: float
 
 
-class Spread(NamedTuple):
+class Spread(Frozen):
     """An estimate with its standard error and degrees of freedom."""
 
     value: float

@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from sitegen.frozen import Frozen
+
 OUTLYING: Final = 3.0
 """Standard deviations that make a blip of a single value."""
 LONGEST: Final = 3
@@ -24,7 +26,7 @@ EQUAL: Final = 1e-9
 """Values that differ by less are equal: the last digits of a sum depend on its order."""
 
 
-class Blip(NamedTuple):
+class Blip(Frozen):
     """A blip of a series."""
 
     at: tuple[int, ...]

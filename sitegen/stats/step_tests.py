@@ -25,7 +25,11 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
 from math import ceil, comb, erfc, fsum, log, sqrt
 from statistics import median
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
+
+from msgspec.structs import replace
+
+from sitegen.frozen import Frozen
 
 CHANCE: Final = 0.005
 """The chance of any step in a series of normal noise is at most this."""
@@ -56,7 +60,7 @@ UnitVariance: TypeAlias = Callable[[int, int], float | None]
 arguments are the indices of these values."""
 
 
-class Aside(NamedTuple):
+class Aside(Frozen):
     """A single value that was off and came back. It counts as noise and is part of no level."""
 
     place: int
@@ -67,7 +71,7 @@ class Aside(NamedTuple):
     """By how much it was off, cut to the limit for noise."""
 
 
-class LevelValues(NamedTuple):
+class LevelValues(Frozen):
     """The values that are divided into levels, with their running sums."""
 
     values: Sequence[float]
@@ -89,7 +93,7 @@ def level_values(
     return LevelValues(
         values=centred,
         sums=[0.0, *accumulate(centred)],
-        aside=[blip._replace(agreed=blip.agreed - centre) for blip in aside],
+        aside=[replace(blip, agreed=blip.agreed - centre) for blip in aside],
         least=(grain / 2) ** 2,
         unit_variance=unit_variance,
     )

@@ -30,6 +30,7 @@ from math import fsum, log, sqrt
 from statistics import median
 from typing import Final, NamedTuple
 
+from sitegen.frozen import Frozen
 from sitegen.stats.outliers import (
     EQUAL,
     FAR,
@@ -58,7 +59,7 @@ FINEST: Final = 1e-6
 """The least change that counts as a step in a series without noise."""
 
 
-class Level(NamedTuple):
+class Level(Frozen):
     """Neighbouring values of a series around one mean."""
 
     start: int
@@ -78,7 +79,7 @@ class FreshLevels(NamedTuple):
     after: Level
 
 
-class Levels(NamedTuple):
+class Levels(Frozen):
     """A series divided into levels: each but the first begins with a step."""
 
     levels: tuple[Level, ...]

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Final, Literal, NamedTuple
 
+from msgspec.structs import replace
+
+from sitegen.frozen import Frozen
 from sitegen.text.markdown import passage
 from sitegen.text.patch import Hunk, Patch, PatchLine
 from sitegen.text.words import Spans, WordSpan, mark
@@ -28,7 +31,7 @@ class DiffRow(NamedTuple):
     new: Spans | None = None
 
 
-class Diff(NamedTuple):
+class Diff(Frozen):
     """The part of a patch that a page draws."""
 
     rows: tuple[DiffRow, ...]
@@ -56,7 +59,7 @@ def _bounded(hunks: Sequence[Hunk]) -> tuple[list[Hunk], int]:
     room = MOST_LINES
     for hunk in hunks:
         if room > 0:
-            bounded.append(hunk if len(hunk.lines) <= room else hunk._replace(lines=hunk.lines[:room]))
+            bounded.append(hunk if len(hunk.lines) <= room else replace(hunk, lines=hunk.lines[:room]))
         room -= len(hunk.lines)
     return bounded, max(0, -room)
 

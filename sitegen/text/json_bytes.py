@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 
 def to_json_bytes(document: object, indent: int | None = 2) -> bytes:
     """UTF-8 JSON, on one line without an indent.
@@ -11,8 +13,6 @@ def to_json_bytes(document: object, indent: int | None = 2) -> bytes:
     Numbers keep the spelling they had (``600.0``); undefined is null, never NaN.
     """
     from decimal import Decimal
-
-    import msgspec
 
     encoder = msgspec.json.Encoder(decimal_format="number")
     try:

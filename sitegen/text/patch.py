@@ -8,6 +8,9 @@ from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
+from msgspec.structs import replace
+
+from sitegen.frozen import Frozen
 from sitegen.text.plain import LONGEST_LINE, cut, visible
 from sitegen.text.sections import (
     MOST_SECTIONS,
@@ -45,7 +48,7 @@ class PatchLine(NamedTuple):
     new: int | None
 
 
-class Hunk(NamedTuple):
+class Hunk(Frozen):
     """A passage that changed, with the lines around it."""
 
     section: str
@@ -71,7 +74,7 @@ class PatchCounts(NamedTuple):
     """Words added less words removed; None if the patch is too large to be read."""
 
 
-class Patch(NamedTuple):
+class Patch(Frozen):
     """A patch of one file."""
 
     counts: PatchCounts
@@ -175,7 +178,7 @@ def _without_line_endings(hunks: Iterable[Hunk]) -> tuple[tuple[Hunk, ...], int]
                 ]
             lines.extend(line._replace(text=line.text.rstrip("\r")) for line in run)
         if any(line.kind in ("removed", "added") for line in lines):
-            changed_hunks.append(hunk._replace(lines=tuple(lines)))
+            changed_hunks.append(replace(hunk, lines=tuple(lines)))
     return tuple(changed_hunks), endings
 
 
@@ -222,7 +225,7 @@ VersionSlip: TypeAlias = Literal["text alone", "version alone"]
 """text alone: the text of a file that states a version changed, its version did not. version alone: the other way."""
 
 
-class VersionStep(NamedTuple):
+class VersionStep(Frozen):
     """The version that a file states after one edit."""
 
     version: str | None

@@ -7,10 +7,12 @@ Azure OpenAI, ...) are known by the name of a variable before them.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
+
+from sitegen.frozen import Frozen
 
 
-class Form(NamedTuple):
+class Form(Frozen):
     """One kind of secret. The whole of it is ``before``, one of ``heads`` and ``after``, without gaps."""
 
     name: str

@@ -12,6 +12,7 @@ from functools import cache
 from html import unescape
 from typing import Final, NamedTuple
 
+from sitegen.frozen import Frozen
 from sitegen.text.secret_forms import FORMS, NAMED, Form
 
 _INLINE: Final = re.compile(r"</?(?:a|abbr|b|code|del|em|i|ins|kbd|mark|s|small|span|strong|sub|sup|u|wbr)\b[^<>]*>")
@@ -35,7 +36,7 @@ class Secret(NamedTuple):
     """Name of the rule that matched: ``GitHub Token``."""
 
 
-class _Rule(NamedTuple):
+class _Rule(Frozen):
     """A form with one of its heads."""
 
     name: str

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
+from sitegen.frozen import Frozen
 from sitegen.text.plain import line
 
 VERSION_LINES: Final = 40
@@ -17,7 +18,7 @@ _IN_HEADING = re.compile(r"#{1,3} .{0,200}\bv(\d+(?:\.\d+){1,3}(?:[-+][\w.+-]{1,
 _WORD = re.compile(r"\w+(?:['’.\-/_]\w+)*")
 
 
-class TextStats(NamedTuple):
+class TextStats(Frozen):
     """The size of a text, as far as it is known; undefined is None."""
 
     lines: int | None = None
@@ -26,7 +27,7 @@ class TextStats(NamedTuple):
     """As the file states it among its first lines, without a leading ``v``."""
 
 
-class Heading(NamedTuple):
+class Heading(Frozen):
     """A heading of a Markdown text."""
 
     level: int
@@ -38,7 +39,7 @@ class Heading(NamedTuple):
     """Id of its element, unique in the text."""
 
 
-class Section(NamedTuple):
+class Section(Frozen):
     """A heading with the lines down to the next heading of any level."""
 
     heading: Heading
@@ -99,7 +100,7 @@ _MARK = re.compile(rb"^ {0,3}(?:(#{1,6})(?:[ \t]+([^\n]*))?(?=\r?\n|\r?\Z)|(`{3,
 _CLOSING = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
 
 
-class Outline(NamedTuple):
+class Outline(Frozen):
     """The sections of a text: each begins at a line and lasts until the next."""
 
     starts: tuple[int, ...]

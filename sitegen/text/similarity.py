@@ -9,6 +9,7 @@ from collections.abc import Hashable, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from sitegen.frozen import Frozen
 from sitegen.model.scorecards import Rouge
 
 EPSILON: Final = 1e-9
@@ -22,7 +23,7 @@ _LONGEST: Final = 10_000
 """Code points of a text that are looked at."""
 
 
-class Exact(NamedTuple):
+class Exact(Frozen):
     """A number, date or boolean. Two of them are either equal or not; there is no similarity in between."""
 
     value: Hashable

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sitegen.config import EvalConfig
+from sitegen.frozen import Frozen
 from sitegen.history.entry_rules import is_path, required_statements, runs_of
 from sitegen.history.globs import RunGlob
 from sitegen.history.layout import LONE, RESULTS, iteration_number
@@ -18,7 +19,7 @@ from sitegen.project_files import LARGEST_FILE, read_inside
 from sitegen.text.plain import natural_order
 
 
-class WorktreeEval(NamedTuple):
+class WorktreeEval(Frozen):
     """An eval as it lies in the work tree."""
 
     root: Path

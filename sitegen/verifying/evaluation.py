@@ -6,11 +6,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from sitegen.config import EvalConfig
 from sitegen.configuring import evaluation_methods, significance_level
 from sitegen.errors import NothingToReportError
+from sitegen.frozen import Frozen
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.responses.document import METHODS, Summary, responses_part
 from sitegen.stats.significance import ALPHA
@@ -53,7 +54,7 @@ class EvaluationDocument:
     summary: Summary
 
 
-class Evaluation(NamedTuple):
+class Evaluation(Frozen):
     """A prompt's responses, scored."""
 
     verified: Verified

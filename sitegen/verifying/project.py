@@ -7,6 +7,8 @@ from os.path import lexists
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec import structs
+
 from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.configuring import (
     case_file_entry,
@@ -22,6 +24,7 @@ from sitegen.configuring import (
 )
 from sitegen.configuring.evaluation_config import EVALUATION_FILE, EvaluationConfig
 from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
+from sitegen.frozen import Frozen
 from sitegen.history.entry_rules import EntryRules, kind_of
 from sitegen.history.layout import LONE, Layout, Watched
 from sitegen.history.repository_place import find_repository
@@ -44,7 +47,7 @@ class ProjectEval(NamedTuple):
     eval_id: str
 
 
-class WorktreeProject(NamedTuple):
+class WorktreeProject(Frozen):
     """A project's work tree with its configuration, ready to score outputs."""
 
     root: Path
@@ -77,10 +80,12 @@ class WorktreeProject(NamedTuple):
         project = cls(root, head, config, manifest, Layout(config, manifest, Watched()))
         match project_evaluation(searched):
             case EvaluationConfig() as evaluation:
-                return project._replace(evaluation=evaluation)
+                return structs.replace(project, evaluation=evaluation)
             case Finding() as finding:
                 where = f"{EVALUATION_FILE}:{finding.line}" if finding.line else EVALUATION_FILE
-                return project._replace(misread=ConfigurationError(finding.message, where=where, fix=finding.fix))
+                return structs.replace(
+                    project, misread=ConfigurationError(finding.message, where=where, fix=finding.fix)
+                )
         return project
 
     def eval_ids(self) -> tuple[str, ...]:
@@ -113,7 +118,7 @@ class WorktreeProject(NamedTuple):
             return self._with_entry(overlaid(entry, stated))
         project = self._with_entry(evaluated_entry(entry, stated))
         config = replace(self.config, llm=evaluated_llm(self.config.llm, stated))
-        return project._replace(config=config, evaluation=stated, misread=None)
+        return structs.replace(project, config=config, evaluation=stated, misread=None)
 
     def for_cases(self, file: Path) -> ProjectEval:
         """The eval with these test cases. If there is no such eval, the project returned has a new one.
@@ -138,7 +143,7 @@ class WorktreeProject(NamedTuple):
     def _with_entry(self, entry: EvalConfig) -> WorktreeProject:
         other_entries = (other for other in self.manifest.evals if other.id != entry.id)
         manifest = replace(self.manifest, evals=(*other_entries, entry))
-        return self._replace(manifest=manifest, layout=Layout(self.config, manifest, Watched()))
+        return structs.replace(self, manifest=manifest, layout=Layout(self.config, manifest, Watched()))
 
     def place(self, eval_id: str) -> WorktreeEval:
         """Where an eval lies. Raises SitegenError if there is no such eval, or if its ground truth is missing."""

@@ -6,10 +6,11 @@ import hashlib
 import json
 from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen import __version__
 from sitegen.errors import ConfigurationError, NothingToReportError
+from sitegen.frozen import Frozen
 from sitegen.history.entry_rules import EntryRules
 from sitegen.history.layout import RECORDED, RESULTS, iteration_number
 from sitegen.history.repository import Repository
@@ -33,7 +34,7 @@ _OF_LOGS: Final = ("range", "run_id")
 """Settings that only kinds with ``KindTraits.logs_runs`` understand."""
 
 
-class Verified(NamedTuple):
+class Verified(Frozen):
     """An output of an eval and its result."""
 
     place: WorktreeEval

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from sitegen.model.site import Page
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages.commit.page import commit_page
@@ -58,9 +60,9 @@ def pages() -> list[Page]:
                     sample.FILE.edits[1].commit,
                 ),
                 FileRecord(hostile, file_size([record.counts for record in odd]), ()),
-                FileRecord(sample.FILE._replace(path="prompts/old.md", deleted=True), file_size([None] * 3), ()),
+                FileRecord(replace(sample.FILE, path="prompts/old.md", deleted=True), file_size([None] * 3), ()),
                 FileRecord(
-                    sample.FILE._replace(path="prompts/sowing.md"), file_size([None] * 3), (), sample.MANY_EFFECTS
+                    replace(sample.FILE, path="prompts/sowing.md"), file_size([None] * 3), (), sample.MANY_EFFECTS
                 ),
             ]
         )

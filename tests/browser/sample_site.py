@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from sitegen.analysis.blame import Blame
 from sitegen.analysis.causes import causes_of, count_causes
 from sitegen.analysis.field_summaries import field_summaries
@@ -75,7 +77,7 @@ def pages() -> list[Page]:
         regressions_page((sample.summary(series), sample.summary(sample.long()), fallen), (muted,), {}),
         methods_page((KindMetrics("fields", sample.SPECS),)),
         fields_page(
-            sample.summary(one)._replace(fields=field_summaries(one)) for one in (*every, _nasty_cells(series))
+            replace(sample.summary(one), fields=field_summaries(one)) for one in (*every, _nasty_cells(series))
         ),
         not_found_page(None),
     ]
@@ -98,16 +100,16 @@ def _uncommitted(series: Series) -> Iterator[Page]:
     fields = tuple(FlippedField(text, number, 4) for number, text in enumerate(sample.NASTY[:6]))
     found = commit_effect(series.info, series.specs[:3], before, sample.compared(before, after, FLIPS))
     assert found is not None
-    found = found._replace(fields=fields, more_fields=3, flipped=Flipped(2, 9, 7, 1, 0))
+    found = replace(found, fields=fields, more_fields=3, flipped=Flipped(2, 9, 7, 1, 0))
     ends = sample.headline(before), (sample.headline(after),)
     move = EvalMove(series.info, series.specs[:3], *ends, ("outputs",), found)
-    record = CommitRecord(sample.commit(121)._replace(sha=WORKTREE), (), 2, (), ())
+    record = CommitRecord(replace(sample.commit(121), sha=WORKTREE), (), 2, (), ())
     view = commit_page(CommitPageInputs(record=record, moves=(move,), changed=(), files={}, names={})).view
     assert isinstance(view, CommitView)
     head, counts = sample.commit(120), COUNTS
     for name, uncommitted in (("edited", view), ("unedited", None)):
         page = overview_page((sample.summary(series),), head, "main", counts, (), None, Worktree(uncommitted))
-        yield page._replace(path=f"{name}.html")
+        yield replace(page, path=f"{name}.html")
 
 
 def _field_pages(series: Series) -> list[Page]:
@@ -122,7 +124,7 @@ def _nasty_cells(series: Series) -> Series:
         for index, text in enumerate(sample.NASTY[: len(series.points)])
     )
     cells = (Cell(text, f"{text}[0]", sample.SCRIPT, index % 2 == 1, runs) for index, text in enumerate(sample.NASTY))
-    return series._replace(cells=CellMap(len(series.points), tuple(cells)))
+    return replace(series, cells=CellMap(len(series.points), tuple(cells)))
 
 
 def more_pages() -> list[Page]:
@@ -140,17 +142,17 @@ def more_pages() -> list[Page]:
 def _cells_named(series: Series, attributes: tuple[str, ...]) -> Series:
     """A cell that is wrong for each of these attributes."""
     cells = (Cell("", name, name, False, (Run(0, "omission", "1", ""),)) for name in dict.fromkeys(attributes))
-    return series._replace(cells=CellMap(len(series.points), tuple(cells)))
+    return replace(series, cells=CellMap(len(series.points), tuple(cells)))
 
 
 def _falls() -> Series:
     """An eval that fell twice and rose once."""
     levels = [0.9] * 20 + [0.6] * 10 + [0.9] * 10 + [0.4] * 20
     points = tuple(
-        point._replace(scorecard=point.scorecard._replace(metrics=(Metric("f1", level),)))
+        replace(point, scorecard=replace(point.scorecard, metrics=(Metric("f1", level),)))
         for point, level in zip(sample.points(len(levels)), levels, strict=True)
     )
-    return sample.series()._replace(info=sample.none_yet().info._replace(name=sample.SCRIPT), points=points)
+    return replace(sample.series(), info=replace(sample.none_yet().info, name=sample.SCRIPT), points=points)
 
 
 def _fallen(falls: Series) -> EvalSummary:
@@ -159,13 +161,14 @@ def _fallen(falls: Series) -> EvalSummary:
     edits = tuple(EditedFile(text, sample.commit(3).sha) for text in sample.NASTY)
     fields = tuple(Moved(text, 1.0, 4.5) for text in sample.NASTY[:3])
     steps = (
-        step._replace(
-            commit=step.commit._replace(subject=sample.LONG),
-            circumstances=step.circumstances._replace(edits=edits, fields=fields, documents=DocumentNumbers(3, 5)),
+        replace(
+            step,
+            commit=replace(step.commit, subject=sample.LONG),
+            circumstances=replace(step.circumstances, edits=edits, fields=fields, documents=DocumentNumbers(3, 5)),
         )
         for step in one.steps
     )
-    return one._replace(steps=tuple(steps))
+    return replace(one, steps=tuple(steps))
 
 
 def raw_files() -> list[RawFile]:
@@ -201,20 +204,20 @@ def _report(series: Series, index: int, documents: tuple[str, ...] = ("",)) -> P
     point = series.points[index]
     before: Point | None = series.points[index - 1] if index else None
     judged = sample.judgements(index + 1, 60 if index > 50 else 400, documents)
-    result = sample.result(judged)._replace(scorecard=point.scorecard)
+    result = replace(sample.result(judged), scorecard=point.scorecard)
     wrong = frozenset(
         (one.document, one.path) for one in sample.judgements(index, 300, documents) if one.outcome in WRONG
     )
     if before:
         point = sample.compared(before, point, FLIPS)
-    past = sample.past(series, index, wrong)._replace(flipped=FIXED if before else ())
+    past = replace(sample.past(series, index, wrong), flipped=FIXED if before else ())
     return report_page(series.info, series.specs, point, before, result, past, 50)
 
 
 def _nasty(series: Series) -> Page:
     judged = sample.nasty_judgements() + sample.judgements(3, 900, ("f-1", "f-2", "f-3"), 12)
     result = sample.result(judged)
-    point = sample.compared(series.points[40], series.points[41]._replace(scorecard=result.scorecard), FLIPS)
+    point = sample.compared(series.points[40], replace(series.points[41], scorecard=result.scorecard), FLIPS)
     return report_page(
         series.info, series.specs, point, series.points[40], result, sample.past(series, 41), 50, sample.PROBLEMS
     )

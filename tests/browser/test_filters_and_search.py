@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from msgspec.structs import replace
 from playwright.sync_api import Locator, Page, expect
 
 from sitegen.pages.trend.page import trend_page
@@ -59,8 +60,8 @@ def test_a_link_to_a_field_filters_the_table_of_fields(visit):
 
 def test_copies_are_folded_under_their_output_until_they_are_opened_searched_sorted_or_printed(site: Path, visit):
     points = sample.series(6).points
-    copies = [points[4]._replace(first_with_output=1), points[5]._replace(first_with_output=1)]
-    series = sample.series(6)._replace(points=(*points[:4], *copies))
+    copies = [replace(points[4], first_with_output=1), replace(points[5], first_with_output=1)]
+    series = replace(sample.series(6), points=(*points[:4], *copies))
     (site / "evals/waybills/copies.html").write_bytes(renderer_of(sample.SITE).render(trend_page(series)))
     page = visit("evals/waybills/copies.html")
 

@@ -11,6 +11,7 @@ from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
+from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts
@@ -239,7 +240,7 @@ def test_a_sample_that_is_too_large_counts_by_its_summary(monkeypatch: pytest.Mo
     monkeypatch.setattr(archive, "MOST_BYTES", 50_000)
     read = read_results("x.eval", packed(parts))
     by_id = {case.id: case for case in read.cases}
-    assert by_id == {case.id: case._replace(output="") if case.id == "2" else case for case in whole.cases}
+    assert by_id == {case.id: replace(case, output="") if case.id == "2" else case for case in whole.cases}
     what = "Samples are too large to be read; their summaries count, without outputs: 1"
     assert read.findings[0] == Finding("warning", what, "Log less of each sample.", value="2_epoch_1")
 
@@ -261,7 +262,7 @@ def graders(**members: Any) -> dict[str, str | None]:
     log = json.loads((FIXTURES / "inspect-judged.json").read_bytes())
     log["eval"] |= members
     case = read_results("x.json", json.dumps(log).encode()).cases[0]
-    return {judge.name: judge.grader and judge.grader.name for judge in case.judges}
+    return {judge.name: judge.grader.name if judge.grader else None for judge in case.judges}
 
 
 def test_totals_of_a_judged_log_are_those_of_the_tool() -> None:

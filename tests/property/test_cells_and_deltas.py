@@ -105,7 +105,7 @@ TWICE = st.lists(st.lists(st.tuples(st.sampled_from("abc"), OUTCOMES, st.integer
 @given(TWICE)
 def test_the_same_object_for_an_unchanged_judgement_changes_nothing_even_if_places_are_judged_twice(points):
     sharing, plain = CellTracker(), CellTracker()
-    objects: dict[tuple[Any, ...], Judgement] = {}
+    objects: dict[Judgement, Judgement] = {}
     for point in points:
         judged = [Judgement("", path, path, outcome, 1, value) for path, outcome, value in point]
         sharing.follow([objects.setdefault(judgement, judgement) for judgement in dict.fromkeys(judged)])

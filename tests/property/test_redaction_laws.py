@@ -6,6 +6,7 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from sitegen.model.scorecards import Result
 from sitegen.scoring.fields import FieldsScorer
@@ -55,7 +56,7 @@ def test_no_hidden_value_is_left_anywhere_and_no_number_changes(truth, output, h
     result = scored(marked(truth, "t", numbers), marked(output, "o", numbers), mapping)
     left = Redaction(hidden).applied(result, kind="fields")
     assert "SECRET" not in repr(left)
-    assert left.scorecard._replace(findings=()) == result.scorecard._replace(findings=())
+    assert replace(left.scorecard, findings=()) == replace(result.scorecard, findings=())
     assert [one.outcome for one in left.judgements] == [one.outcome for one in result.judgements]
     assert left.alignments == result.alignments
 
@@ -71,5 +72,5 @@ def test_to_redact_twice_is_to_redact_once(truth, output, hidden):
 @given(documents, documents)
 def test_what_fits_no_glob_stays(truth, output):
     result = scored(truth, output, None)
-    without_names = tuple(each._replace(named_path="") for each in result.judgements)
+    without_names = tuple(replace(each, named_path="") for each in result.judgements)
     assert Redaction(("elsewhere.*",)).applied(result, kind="fields").judgements == without_names

@@ -8,6 +8,7 @@ import jinja2
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markupsafe import escape
+from msgspec.structs import replace
 
 from sitegen.html import cells, formats
 from sitegen.html.row_cache import ROWS, RowCache
@@ -203,7 +204,7 @@ def test_a_discrepancy_shows_its_values_as_text_and_adds_no_element(
     st.lists(st.builds(Judgement, TEXTS, TEXTS, TEXTS, st.sampled_from(OUTCOMES), VALUES, VALUES, TEXTS), max_size=5)
 )
 def test_kept_cells_of_values_are_those_of_the_value_itself_and_never_of_an_equal_one(judged: list[Judgement]) -> None:
-    pages = [judged, judged, [judgement._replace() for judgement in judged]]
+    pages = [judged, judged, [replace(judgement) for judgement in judged]]
     plain = ["".join(map(cells.value_cell, shown_pair(judgement))) for judgement in judged]
     assert [[cells.value_cells(judgement) for judgement in page] for page in pages] == [plain] * 3
 
@@ -249,7 +250,7 @@ def test_why_there_is_no_change_is_shown_as_text(spec: MetricSpec, change: Displ
 @given(TEXTS, TEXTS, TEXTS, TEXTS)
 def test_a_row_of_the_trend_shows_subject_and_author_as_text(subject: str, author: str, label: str, note: str) -> None:
     point = TrendPoint(
-        1, label, "0001.html", sample.commit(1)._replace(subject=subject, author=author), "unreadable", "x", True, True,
+        1, label, "0001.html", replace(sample.commit(1), subject=subject, author=author), "unreadable", "x", True, True,
         (0.5, None, 1.0), (1, 0, 0, 2), (f"prompts/{label}",), changes=(DisplayedChange(None, (), note),),
     )  # fmt: skip
     heat = HeatMap((), (), 0)

@@ -1,6 +1,7 @@
 """The best output of an eval: the earliest of equals by the newest rules, and the same one wherever it is named."""
 
 import pytest
+from msgspec.structs import replace
 
 from sitegen.analysis.best import best_before_newest, best_so_far, values_now
 from sitegen.analysis.deltas import graded_since
@@ -17,21 +18,21 @@ from tests import pages_sample as sample
 def series(*values: float | None, now: tuple[float | None, ...] = ()) -> Series:
     """An eval with these headlines; ``now``: the same outputs by the newest ground truth and rules."""
     points = tuple(
-        point._replace(scorecard=card(point.scorecard, value), now=card(point.scorecard, today))
+        replace(point, scorecard=card(point.scorecard, value), now=card(point.scorecard, today))
         for point, value, today in zip(sample.points(len(values)), values, now or values, strict=True)
     )
     return Series(sample.WAYBILLS, sample.history("waybills", points), sample.SPECS, points)
 
 
 def card(of: Scorecard, value: float | None) -> Scorecard:
-    return of._replace(metrics=(of.metrics[0]._replace(value=value), *of.metrics[1:]))
+    return replace(of, metrics=(of.metrics[0]._replace(value=value), *of.metrics[1:]))
 
 
 def summary(one: Series) -> EvalSummary:
     return EvalSummary(
         one.info,
         one.specs[:3],
-        tuple(sample.headline(point)._replace(committed_at="2026-01-02T03:04:05Z") for point in one.points),
+        tuple(replace(sample.headline(point), committed_at="2026-01-02T03:04:05Z") for point in one.points),
         peak=peak(one.points, range(len(one.points)), one.specs[0], "fields"),
         now=tuple(values_now(one.points, "f1")),
     )
@@ -98,9 +99,9 @@ def test_the_peak_is_attributed_to_the_edit_that_made_it_and_lower_may_be_better
     assert graded_since([point.scorecard for point in points], "f1") == [0] * 4
     found = peak(points, [1, 4, 4, 5], sample.SPECS[0], "fields")
     assert found
-    assert found._replace(interval=None) == Peak(1, 0.75, 4)
-    lowest = peak(points, [1, 4, 4, 5], sample.SPECS[0]._replace(higher_is_better=False), "fields")
+    assert replace(found, interval=None) == Peak(1, 0.75, 4)
+    lowest = peak(points, [1, 4, 4, 5], replace(sample.SPECS[0], higher_is_better=False), "fields")
     assert lowest
-    assert lowest._replace(interval=None) == Peak(0, 0.5, 1)
+    assert replace(lowest, interval=None) == Peak(0, 0.5, 1)
     assert peak(points[3:], [5], sample.SPECS[0], "fields") is None
     assert peak((), [], sample.SPECS[0], "fields") is None

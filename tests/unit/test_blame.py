@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from sitegen.analysis.blame import Blame, CellBlame, ChangePoint, ExplainedRun, change_points, worst_first
 from sitegen.analysis.deltas import Role
@@ -29,12 +30,12 @@ def snapshots(*changed: tuple[Role, ...]) -> list[Snapshot]:
     for number, roles in enumerate(changed, 2):
         oid = f"{number:040x}"
         if "outputs" in roles:
-            at = at._replace(outputs=(Blob("extracted.json", oid),))
+            at = replace(at, outputs=(Blob("extracted.json", oid),))
         if "ground_truth" in roles:
-            at = at._replace(ground_truth=Blob("ground_truth.csv", oid))
+            at = replace(at, ground_truth=Blob("ground_truth.csv", oid))
         if "rules" in roles:
-            at = at._replace(settings=oid)
-        found.append(at._replace(commit=sample.commit(number)))
+            at = replace(at, settings=oid)
+        found.append(replace(at, commit=sample.commit(number)))
     return found
 
 

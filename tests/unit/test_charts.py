@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from sitegen.analysis.regressions import steps_of
 from sitegen.html import charts
@@ -171,10 +172,10 @@ def test_the_range_reaches_to_round_numbers_beyond_all_values_and_targets():
 def test_low_values_do_not_leave_half_of_the_chart_empty():
     points = sample.series(3).points
     low = [
-        point._replace(now=None, scorecard=point.scorecard._replace(metrics=(Metric("f1", 0.12 + 0.1 * nth),)))
+        replace(point, now=None, scorecard=replace(point.scorecard, metrics=(Metric("f1", 0.12 + 0.1 * nth),)))
         for nth, point in enumerate(points)
     ]
-    series = sample.series(3)._replace(points=tuple(low), info=sample.WAYBILLS._replace(thresholds=()))
+    series = replace(sample.series(3), points=tuple(low), info=replace(sample.WAYBILLS, thresholds=()))
     chart = trend_chart.trend(sample.view_of(trend_page(series)))
     assert chart.island["y"] == pytest.approx([0.1, 0.35])
 
@@ -182,10 +183,10 @@ def test_low_values_do_not_leave_half_of_the_chart_empty():
 def test_a_day_stands_where_it_changes():
     view = sample.view_of(trend_page(sample.series(4)))
     points = tuple(
-        point._replace(commit=point.commit._replace(committed_at=f"2026-02-0{1 + nth // 2}"))
+        replace(point, commit=replace(point.commit, committed_at=f"2026-02-0{1 + nth // 2}"))
         for nth, point in enumerate(view.points)
     )
-    assert [tick.text for tick in trend_chart.trend(view._replace(points=points)).days] == [
+    assert [tick.text for tick in trend_chart.trend(replace(view, points=points)).days] == [
         "1 · 1 Feb",
         "2",
         "3 · 2 Feb",
@@ -218,8 +219,8 @@ def test_a_second_line_is_drawn_where_the_clocks_part_and_none_where_they_do_not
     now = [point.now.metric("f1") if point.now else None for point in series.points]
     assert chart.now[0] == charts.line(now)
     assert _island(chart, "now")[0] == [value if value is None else round(value, 3) for value in now]
-    same = tuple(point._replace(now=point.scorecard) for point in series.points)
-    chart = trend_chart.trend(sample.view_of(trend_page(series._replace(points=same))))
+    same = tuple(replace(point, now=point.scorecard) for point in series.points)
+    chart = trend_chart.trend(sample.view_of(trend_page(replace(series, points=same))))
     assert (chart.now, chart.island["now"]) == ((), [])
 
 
@@ -235,7 +236,7 @@ def test_changes_that_the_script_shows_are_those_of_the_server():
 def test_the_script_knows_which_changes_the_outputs_alone_made():
     first, second, third = sample.series(3).points
     delta = Delta(Overlap("comparable", 1), (MetricDelta("f1", 0.1, DeltaParts(0.1, 0.0, 0.0)),) * 3)
-    series = sample.series(3)._replace(points=(first, second._replace(delta=delta), third))
+    series = replace(sample.series(3), points=(first, replace(second, delta=delta), third))
     assert trend_chart.trend(sample.view_of(trend_page(series))).island["by_outputs"] == [0, 1, 0]
 
 
@@ -245,8 +246,8 @@ def test_the_script_knows_which_changes_the_outputs_alone_made():
 def test_a_change_is_rounded_once_in_the_unit_of_its_metric(change, shown):
     series = sample.series(2)
     delta = Delta(Overlap("comparable", 1), (MetricDelta("f1", change, DeltaParts(change, 0.0, 0.0)),) * 3)
-    points = (series.points[0], series.points[1]._replace(delta=delta))
-    chart = trend_chart.trend(sample.view_of(trend_page(series._replace(points=points))))
+    points = (series.points[0], replace(series.points[1], delta=delta))
+    chart = trend_chart.trend(sample.view_of(trend_page(replace(series, points=points))))
     assert _island(chart, "changes")[0] == [None, shown]
 
 
@@ -255,9 +256,9 @@ def test_a_step_stands_between_its_levels_and_a_single_bad_run_on_its_point():
     step = steps_of(sample.series())[0]
     lost = MetricStep("f1", 0.8, 0.74, -6.0)
     steps = (
-        step._replace(at=4, status="open", metrics=(lost,)),
-        step._replace(at=7, status="blip", metrics=(lost,)),
-        step._replace(at=8, status="better", metrics=(lost._replace(points=5.0),)),
+        replace(step, at=4, status="open", metrics=(lost,)),
+        replace(step, at=7, status="blip", metrics=(lost,)),
+        replace(step, at=8, status="better", metrics=(replace(lost, points=5.0),)),
     )
     marks = trend_chart.trend(sample.view_of(trend_page(series, steps))).steps
     assert marks == (

@@ -1,5 +1,7 @@
 """What ``sitegen history`` prints."""
 
+from msgspec.structs import replace
+
 from sitegen.commands.history import history_lines
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import Metric
@@ -10,8 +12,9 @@ from tests import pages_sample as sample
 def _series(delta: Delta, *, stale: bool = False) -> Series:
     series = sample.series(2)
     first, second = series.points
-    return series._replace(
-        points=(first._replace(now=first.scorecard), second._replace(now=second.scorecard, delta=delta, stale=stale))
+    return replace(
+        series,
+        points=(replace(first, now=first.scorecard), replace(second, now=second.scorecard, delta=delta, stale=stale)),
     )
 
 
@@ -59,13 +62,14 @@ def test_where_the_clocks_part_the_headline_has_both():
 
 def test_a_number_of_things_is_whole():
     series = sample.series(2)
-    specs = (series.specs[0]._replace(unit="count"), *series.specs[1:])
+    specs = (replace(series.specs[0], unit="count"), *series.specs[1:])
     points = [
-        point._replace(
-            scorecard=point.scorecard._replace(metrics=(Metric("f1", 22.0), *point.scorecard.metrics[1:])),
+        replace(
+            point,
+            scorecard=replace(point.scorecard, metrics=(Metric("f1", 22.0), *point.scorecard.metrics[1:])),
             now=None,
             interval=None,
         )
         for point in series.points
     ]
-    assert history_lines(series._replace(specs=specs, points=tuple(points)))[1].split()[1] == "22"
+    assert history_lines(replace(series, specs=specs, points=tuple(points)))[1].split()[1] == "22"

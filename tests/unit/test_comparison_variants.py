@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from sitegen.analysis.comparison.ranking import ranking
 from sitegen.analysis.comparison.values import CaseFlip, MetricTest, Ranked, VariantComparison, VariantNumbers
@@ -144,7 +145,7 @@ def test_a_case_with_several_responses_is_one_pair_of_the_paired_tests():
     first = ComparedVariant(
         "a", (*answers, Answer("a", "two", "", True, 2)), (Metric("accuracy", 0.75), Metric("average_quality", 3.5))
     )
-    second = variant("b")._replace(answers=(Answer("b", "one", "", False, 4), Answer("b", "two", "", True, 2)))
+    second = structs.replace(variant("b"), answers=(Answer("b", "one", "", False, 4), Answer("b", "two", "", True, 2)))
     test, grades = variant_comparison("faq", (first, second)).pairs[0].tests
     assert (test.first_better, test.equal, test.second_better) == (1, 1, 0)
     assert (grades.first_better, grades.equal, grades.second_better) == (0, 2, 0)

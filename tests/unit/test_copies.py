@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from sitegen.analysis.copies import (
     OutputCounter,
@@ -37,8 +38,11 @@ def series_of(*outputs: str, kind: str = "fields", truths: str = "") -> list[Poi
         cause: tuple[Cause, ...] = ("ground_truth",) if rescored else ("outputs",)
         blobs = tuple(Blob(f"iteration-{iteration:03}/{name}.json", name) for name in output.rstrip("*"))
         snapshots.append(
-            sample.snapshot(iteration, sample.commit(index))._replace(
-                cause=cause, outputs=blobs, ground_truth=Blob("truth.csv", truths[index] if truths else "t")
+            replace(
+                sample.snapshot(iteration, sample.commit(index)),
+                cause=cause,
+                outputs=blobs,
+                ground_truth=Blob("truth.csv", truths[index] if truths else "t"),
             )
         )
     return [
@@ -99,7 +103,7 @@ def test_a_stretch_of_points_has_as_many_outputs_as_differ_in_it():
 
 def test_trend_and_terminal_name_what_an_output_is_a_copy_of():
     series = sample.series(3)
-    series = series._replace(points=(*series.points[:2], series.points[2]._replace(first_with_output=1)))
+    series = replace(series, points=(*series.points[:2], replace(series.points[2], first_with_output=1)))
     view = trend_page(series).view
     assert isinstance(view, TrendView)
     assert (view.iterations, view.outputs) == (3, 2)
@@ -117,9 +121,9 @@ def test_trend_and_terminal_name_what_an_output_is_a_copy_of():
 
 def test_an_edit_stands_beside_the_output_that_it_first_made_and_not_beside_a_copy_of_its_commit():
     edit = Edit(commit=AT, path="read.md", status="modified", old=None, new=None)
-    points = [point._replace(snapshot=point.snapshot._replace(commit=AT)) for point in series_of("a", "a", "a", "b")]
-    points[1] = points[1]._replace(edits=(edit,))
+    points = [replace(point, snapshot=replace(point.snapshot, commit=AT)) for point in series_of("a", "a", "a", "b")]
+    points[1] = replace(points[1], edits=(edit,))
     assert edited_before_outputs(points) == [(), (), (), ("read.md",)]
     assert edited_before_outputs(points[:3]) == [(), (), ("read.md",)]
-    elsewhere = [*points[:3], points[3]._replace(snapshot=points[3].snapshot._replace(commit=sample.commit(9)))]
+    elsewhere = [*points[:3], replace(points[3], snapshot=replace(points[3].snapshot, commit=sample.commit(9)))]
     assert edited_before_outputs(elsewhere) == [(), (), ("read.md",), ()]

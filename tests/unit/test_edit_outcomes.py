@@ -1,5 +1,7 @@
 """How an eval changed across an edit, as the memo keeps it."""
 
+from msgspec.structs import replace
+
 from sitegen.model.cells import Flips
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import Point
@@ -13,7 +15,7 @@ DISTANCE = MetricSpec("distance", "Distance", "", higher_is_better=False)
 
 
 def point(number: int, output: str, right: int) -> Point:
-    at = snapshot(number, number)._replace(outputs=(Blob("out.json", output),))
+    at = replace(snapshot(number, number), outputs=(Blob("out.json", output),))
     return Point(at, card("+" * right + "-" * (40 - right)), ())
 
 
@@ -23,7 +25,7 @@ def test_a_change_around_an_edit_is_judged_and_what_stayed_wrong_is_left_out():
     assert (found.flips, found.verdict.fields) == (Flips(broken=WORSE.broken), ())
     assert (found.verdict.decision, found.verdict.why, found.verdict.broken) == ("worse", "beyond chance", 8)
     less = edit_outcome(point(1, "x", 30), point(2, "y", 22), WORSE, "fields", DISTANCE)
-    assert less.verdict == found.verdict._replace(decision="better")
+    assert less.verdict == replace(found.verdict, decision="better")
 
 
 def test_the_same_output_scored_again_is_not_judged():

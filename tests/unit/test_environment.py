@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from msgspec.structs import replace
 
 from sitegen.errors import ConfigurationError
 from sitegen.model.site import Page, SiteInfo
@@ -84,7 +85,7 @@ def test_a_page_names_its_own_address_if_that_of_the_site_is_known():
         b'<meta property="og:description" content="How every number on this site is computed">',
         b'<meta property="og:url" content="https://example.org/desk/evals/a/">',
     ]
-    unknown = Renderer([find_templates()], sample.SITE._replace(base_url=None))
+    unknown = Renderer([find_templates()], replace(sample.SITE, base_url=None))
     assert b"canonical" not in unknown.render(Page("methods.html", "pages/methods.html", view))
 
 
@@ -93,13 +94,13 @@ def test_the_page_for_addresses_without_one_has_none_itself(renderer):
 
 
 def test_a_site_that_is_not_to_be_found_says_so_on_every_page(renderer):
-    hidden = Renderer([find_templates()], sample.SITE._replace(noindex=True))
+    hidden = Renderer([find_templates()], replace(sample.SITE, noindex=True))
     robots = b'<meta name="robots" content="noindex, nofollow">'
     assert [robots in each.render(not_found_page(None)) for each in (hidden, renderer)] == [True, False]
 
 
 def test_a_shallow_history_is_said_on_every_page():
-    renderer = Renderer([find_templates()], sample.SITE._replace(shallow=True))
+    renderer = Renderer([find_templates()], replace(sample.SITE, shallow=True))
     assert all(b"The history is cut off." in renderer.render(page) for page in sample_site.pages())
 
 

@@ -4,6 +4,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from sitegen.analysis.error_patterns import OTHER_ITEM, RULES, SWAPPED, error_patterns, pattern_of, without_errors
 from sitegen.model.metrics import Counts, Metric
@@ -67,21 +68,21 @@ def test_values_that_are_missing_extra_hidden_or_very_long_have_no_pattern():
 def test_without_errors_the_counts_are_those_of_right_values(convention):
     wrong = [_judged("a", "7", "$7"), _judged("b", Decimal(7), "$7", "format_error")]
     rest = [_judged("c", "x", "y"), _judged("d", "x", None, "omission"), _judged("e", "x", "x", "correct")]
-    right = [judgement._replace(outcome="correct") for judgement in wrong]
+    right = [replace(judgement, outcome="correct") for judgement in wrong]
     assert without_errors(tally([*wrong, *rest], convention), wrong, convention) == tally([*right, *rest], convention)
     assert without_errors(Counts(0, 0, 0, 0, 0, 0, 0, 0), [], convention) == Counts(0, 0, 0, 0, 0, 0, 0, 0)
 
 
 def test_a_report_says_what_the_headline_would_be_without_each_pattern_where_and_since_when():
     signs = [_judged(f"p[{i}].price", Decimal(i + 10), f"${i + 10}", "format_error") for i in range(3)]
-    signs = [sign._replace(attribute="p[].price") for sign in signs]
+    signs = [replace(sign, attribute="p[].price") for sign in signs]
     cut = [_judged(f"name{i}", "Dried cod, salted", "Dried cod") for i in range(4)]
     result = sample.result([*signs, *cut, _judged("x", "a", "a", "correct"), _judged("y", "a", "b")])
-    card = result.scorecard._replace(metrics=(Metric("f1", f1(result.scorecard.counts)),))
+    card = replace(result.scorecard, metrics=(Metric("f1", f1(result.scorecard.counts)),))
     wrong = wrong_in(result)
     old, new = Since("1", "0001.html", 2, False), Since("2", "0002.html", 1, True)
     starts = [old, old, new, new, new, old, old, new]
-    view = patterns_view("e", sample.SPECS[0], result._replace(scorecard=card), wrong, starts)
+    view = patterns_view("e", sample.SPECS[0], replace(result, scorecard=card), wrong, starts)
     assert view is not None
     assert [(row.name, row.errors, row.since, row.since_errors, row.without) for row in view.rows] == [
         ("a text cut short or continued", 4, old, 2, 5 / 9),
@@ -100,7 +101,7 @@ def test_a_report_says_what_the_headline_would_be_without_each_pattern_where_and
         "3 of 8 errors come down to a currency sign, in 1 field, most of them since 1: "
         "if these were right, F1 0.222 would be 0.444"
     )
-    other = patterns_view("e", sample.SPECS[0], result._replace(scorecard=card._replace(metrics=())), wrong, starts)
+    other = patterns_view("e", sample.SPECS[0], replace(result, scorecard=replace(card, metrics=())), wrong, starts)
     assert other is not None
     assert other.without is None  # the headline does not come from the counts alone
     assert patterns_view("e", sample.SPECS[0], result, cut[:2], starts) is None

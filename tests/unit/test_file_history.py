@@ -1,3 +1,5 @@
+from msgspec.structs import replace
+
 from sitegen.analysis.effects import BestVersion, EvalPeak, best_versions
 from sitegen.html.charts import TrackShape, track
 from sitegen.model.commits import WORKTREE, Commit
@@ -47,7 +49,7 @@ def test_beside_the_last_headline_of_an_eval_stands_its_interval():
     around = [Interval(0.1 * n, 0.9, "fields", 9, "Wilson") for n in range(3)]
     effects = [effect("a", value) for value in (0.5, 0.6, None)]
     known = [
-        one._replace(after=one.after and one.after._replace(interval=side))
+        replace(one, after=one.after and replace(one.after, interval=side))
         for one, side in zip(effects, around, strict=True)
     ]
     found = growth(FILE, (1, 2, 3), (1, 2, 3), [(one,) for one in known], (None, None, None))
@@ -68,7 +70,7 @@ def test_a_row_says_how_to_bring_the_version_back_unless_it_is_there():
 
 def test_no_command_brings_back_what_is_not_there_or_cannot_be_named():
     assert restore(edit(1, gone=True), "a.md") is None
-    assert restore(edit(1)._replace(commit=commit(1)._replace(sha=WORKTREE)), "a.md") is None
+    assert restore(replace(edit(1), commit=replace(commit(1), sha=WORKTREE)), "a.md") is None
     assert restore(edit(1, "a\u202eb.md"), "a\u202eb.md") is None
     assert restore(edit(1, "old.md"), "a\nb.md") is None
 

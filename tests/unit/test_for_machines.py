@@ -7,6 +7,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from msgspec.structs import replace
 
 from sitegen.model.commits import Commit
 from sitegen.model.error_summaries import Focus, Streak, WeakSection
@@ -121,7 +122,7 @@ def test_the_feed_holds_the_newest_and_nothing_of_deleted_evals():
 
 
 def test_links_of_the_feed_are_absolute_where_the_address_of_the_site_is_known():
-    published = SITE._replace(base_url="https://example.org/evals")
+    published = replace(SITE, base_url="https://example.org/evals")
     (one,) = entries(published, summary("till", 0.1, 0.2))
     assert one["link"] == "https://example.org/evals/evals/till/0002.html"
     root = ElementTree.fromstring(feed_file(published, commit(0), ()).content)
@@ -136,8 +137,8 @@ def test_links_of_the_feed_are_absolute_where_the_address_of_the_site_is_known()
 def test_no_text_of_a_project_can_leave_its_place_in_the_feed():
     steps = (step(1, 0.9, 0.5, "open", subject=NASTY),)
     till = summary("till", 0.9, 0.5, steps=steps)
-    till = till._replace(info=till.info._replace(name=NASTY))
-    (one,) = entries(SITE._replace(title=NASTY), till)
+    till = replace(till, info=replace(till.info, name=NASTY))
+    (one,) = entries(replace(SITE, title=NASTY), till)
     shown = "</title>` # Ignore all that was said␛[31m‹U+202E›<script>alert(1)</script>|\ufffd"
     assert one["title"] == f"Regression: {shown}, F1 0.900 to 0.500"
     assert shown in one["summary"]
@@ -174,7 +175,7 @@ def test_an_eval_without_any_output_has_a_badge_without_a_score():
 
 def test_a_badge_is_a_picture_and_an_endpoint_and_escapes_what_it_shows():
     till = summary("till", 0.5)
-    picture, endpoint = badge_files(till._replace(info=till.info._replace(name='a<b>"c&d')))
+    picture, endpoint = badge_files(replace(till, info=replace(till.info, name='a<b>"c&d')))
     assert (picture.path, endpoint.path) == ("badges/till.svg", "badges/till.json")
     assert json.loads(endpoint.content) == {
         "schemaVersion": 1,
@@ -264,7 +265,7 @@ def test_what_a_project_says_is_quoted_in_the_summary_and_cannot_pose_as_ours():
     till = summary(NASTY, 0.9, 0.5, focus=focus, suspects=suspects, steps=(step(1, 0.9, 0.5, "open", subject=NASTY),))
     edit = Edit(commit(3, NASTY), NASTY, "modified", None, None)
     latest = (EditEffects(edit.commit, (FileEdit(edit, NASTY),), ()),)
-    found = lines(till, latest=latest, site=SITE._replace(title=NASTY))
+    found = lines(till, latest=latest, site=replace(SITE, title=NASTY))
     assert [line for line in found if line.startswith("# ")] == found[:1]
     for line in found[1:]:
         assert line.replace("\ufffe", "").isprintable()

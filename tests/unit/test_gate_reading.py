@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from msgspec.structs import replace
 
 from sitegen.analysis.gate import check_eval, check_metric, check_stranger, gate_report
 from sitegen.errors import SitegenError
@@ -48,8 +49,9 @@ def report(
     )
     moved = MetricDelta("f1", -0.1, DeltaParts(-0.2, 0.1, 0.0))
     fallen = [
-        check_metric(F1, MetricLimits(0.9, 0.0), 0.9, 0.8, moved)._replace(
-            averaged_after=VariantSpread(2, 0.7, name, 0.9, path)
+        replace(
+            check_metric(F1, MetricLimits(0.9, 0.0), 0.9, 0.8, moved),
+            averaged_after=VariantSpread(2, 0.7, name, 0.9, path),
         ),
         check_metric(
             PRECISION, MetricLimits(None, 0.0), 0.9, 0.89, MetricDelta("precision", -0.01, None), lambda _: CHANCE

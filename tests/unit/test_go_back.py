@@ -1,6 +1,8 @@
 import subprocess
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from sitegen.analysis.effects import EffectIndex
 from sitegen.analysis.go_back import BestInstructions, FileThen, best_instructions
 from sitegen.model.commits import WORKTREE, Commit
@@ -78,10 +80,10 @@ def test_all_files_that_are_not_what_they_were_are_named_with_both_paths():
 
 
 def test_going_back_says_what_every_eval_would_gain_or_lose_and_the_verdict_if_there_is_one():
-    best = summary("x", (0.5, 0.75, 0.5), 1, *WINDOWS)._replace(since_best=WORSE)
-    near = summary("near", (0.5, 0.25, 0.5), 0, *WINDOWS)._replace(peak=None)
+    best = replace(summary("x", (0.5, 0.75, 0.5), 1, *WINDOWS), since_best=WORSE)
+    near = replace(summary("near", (0.5, 0.25, 0.5), 0, *WINDOWS), peak=None)
     far = summary("far", (0.75, 0.25, 0.5), 0, *WINDOWS)
-    near = near._replace(peak=Peak(at=2, value=0.5, edit=3))
+    near = replace(near, peak=Peak(at=2, value=0.5, edit=3))
     (version,) = [version for version in versions(best, near, far) if version.commit.position == 2]
     assert [
         (effect.eval_id, effect.value, effect.change, effect.decision, effect.is_best) for effect in version.evals
@@ -100,7 +102,7 @@ def test_an_eval_that_none_of_the_files_drives_has_no_part_in_it():
     index = EffectIndex([best, other], {"other": frozenset({"same.md"})})
     oldest = best_instructions(FILES, [best, other], index)[-1]
     assert [effect.eval_id for effect in oldest.evals] == ["x"]
-    deleted = best._replace(deleted=True)
+    deleted = replace(best, deleted=True)
     assert best_instructions(FILES, [deleted], EffectIndex([deleted], {})) == ()
 
 
@@ -122,7 +124,7 @@ def test_the_command_brings_everything_back_whatever_the_files_are_called(tmp_pa
     repo.checkout()
     files = [FileThen(name, name) for name in odd]
     files += [FileThen("old name.md", "new name.md"), FileThen("gone.md", None), FileThen(None, "--added.md")]
-    command = go_back_command(commit(1)._replace(sha=then), files)
+    command = go_back_command(replace(commit(1), sha=then), files)
     assert command
     subprocess.run(["/bin/sh", "-c", command], cwd=repo.path, check=True)
     there = {path.name: path.read_text() for path in repo.path.iterdir() if path.is_file()}
@@ -131,7 +133,7 @@ def test_the_command_brings_everything_back_whatever_the_files_are_called(tmp_pa
 
 def test_there_is_no_command_that_could_do_something_else():
     assert go_back_command(commit(1), []) is None
-    assert go_back_command(commit(1)._replace(sha=WORKTREE), [FileThen("a", "a")]) is None
+    assert go_back_command(replace(commit(1), sha=WORKTREE), [FileThen("a", "a")]) is None
     assert go_back_command(commit(1), [FileThen("a\nb", "c")]) is None
     assert go_back_command(commit(1), [FileThen("a", "a\x1b[2Kb")]) is None
     assert go_back_command(commit(1), [FileThen("\u202ea", None)]) is None
@@ -139,7 +141,7 @@ def test_there_is_no_command_that_could_do_something_else():
 
 
 def test_the_page_names_the_best_versions_with_the_command_and_its_price():
-    best = summary("x", (0.5, 0.75, 0.5), 1, *WINDOWS)._replace(since_best=WORSE)
+    best = replace(summary("x", (0.5, 0.75, 0.5), 1, *WINDOWS), since_best=WORSE)
     newest = summary("y", (0.5, 0.25, 0.5), 2, *WINDOWS)
     record = FileRecord(history=sample.FILE, size=FileSize(None, (), None), grades=())
     page = instructions_page([record], [], versions(best, newest))

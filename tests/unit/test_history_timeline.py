@@ -7,6 +7,7 @@ from random import Random
 from typing import NamedTuple
 
 import pytest
+from msgspec.structs import replace
 
 from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.errors import NothingToReportError, ShallowRepositoryError
@@ -184,7 +185,7 @@ def test_an_update_says_what_is_new(repo: GitRepo) -> None:
     assert (third.update.evals, [each.path for each in third.update.instructions]) == ((), ["prompts/b.md"])
     assert third.update.records[0].edits == ("prompts/b.md",)
     fourth = go(repo, parts, shas[3])
-    assert fourth.update == third.update._replace(instructions=(), records=())
+    assert fourth.update == replace(third.update, instructions=(), records=())
     assert (fourth.head.sha, fourth.commits) == (shas[3], 4)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.suspect_truth import suspect_truth
 from sitegen.commands.blame import matching_cells
@@ -70,7 +72,7 @@ def test_a_comparison_names_the_items_whose_cells_flipped():
 def test_a_suspect_label_and_a_row_of_the_gate_are_named_as_their_cell_is():
     results = [scored(TRUTH, OUTPUT)] * 3
     cells = followed(*results)
-    points = [point._replace(snapshot=point.snapshot._replace(cause=("outputs",))) for point in series(3).points]
+    points = [replace(point, snapshot=replace(point.snapshot, cause=("outputs",))) for point in series(3).points]
     (suspect,) = (one for one in suspect_truth(cells, points) if one.attribute == "walls[].area")
     assert (suspect.path, suspect.label) == ("walls[1].area", "walls[E Wall].area")
     assert (

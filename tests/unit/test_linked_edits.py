@@ -1,5 +1,7 @@
 """Which edits of instructions stand beside a point."""
 
+from msgspec.structs import replace
+
 from sitegen.analysis.edits import edits_of_outputs
 from sitegen.model.timeline import Blob, Snapshot
 from tests.unit.test_windows import commit, edit, snapshot
@@ -48,12 +50,12 @@ def test_points_that_are_scored_again_take_no_edits_from_the_output_after_them()
 
 def test_a_copy_of_the_output_before_leaves_its_edits_to_the_next_one_as_well():
     first, copy, other, last = (
-        snapshot(number, position)._replace(outputs=(Blob("out.json", oid),))
+        replace(snapshot(number, position), outputs=(Blob("out.json", oid),))
         for number, position, oid in ((1, 2, "x"), (2, 6, "x"), (3, 6, "y"), (4, 8, "z"))
     )
     assert linked([first, copy, other, last], 1, 3, 7) == [[1], [3], [3], [7]]
     times = [f"2026-03-02T0{hour}:30:00Z" for hour in (1, 3, 4, 5)]
-    timed = [one._replace(recorded_at=time) for one, time in zip((first, copy, other, last), times, strict=True)]
+    timed = [replace(one, recorded_at=time) for one, time in zip((first, copy, other, last), times, strict=True)]
     assert linked(timed, 1, 3) == [[1], [3], [3], []]
 
 

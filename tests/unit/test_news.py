@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from sitegen.analysis.causes import ProblemCounts
 from sitegen.analysis.standing import standings
@@ -34,19 +35,20 @@ def case(name: str, *values: float | None, by_rules: float = 0.0, wrong: bool = 
     defined = [value for value in values if value is not None]
     result = summary(name, *values, **more)
     if defined:
-        result = result._replace(peak=Peak(values.index(max(defined)), max(defined), 0))
+        result = replace(result, peak=Peak(values.index(max(defined)), max(defined), 0))
     if len(defined) > 1 and values[-1] is not None:
         change = defined[-1] - defined[-2]
         parts = DeltaParts(change - by_rules, 0.0, by_rules)
-        result = result._replace(delta=Delta(Overlap("comparable", 1), (MetricDelta("f1", change, parts),)))
-    return result._replace(focus=ERRORS) if wrong else result
+        result = replace(result, delta=Delta(Overlap("comparable", 1), (MetricDelta("f1", change, parts),)))
+    return replace(result, focus=ERRORS) if wrong else result
 
 
 def recorded(*values: float) -> EvalSummary:
     one = summary("speed", *values)
     change = values[-1] - values[-2]
-    return one._replace(
-        info=one.info._replace(kind="recorded"),
+    return replace(
+        one,
+        info=replace(one.info, kind="recorded"),
         specs=(SECONDS,),
         peak=Peak(values.index(min(values)), min(values), 0),
         delta=Delta(Overlap("comparable", 1), (MetricDelta("seconds", change, None),)),
@@ -57,12 +59,12 @@ SIGN = PatternSummary("a currency sign", 2, 3, 1, since="3", all_since=True, val
 WORK = "Work on Eval a: 2 of its 3 errors are in lines."
 FALL = (step(1, 0.9, 0.5, "open"),)
 NOBODY = step(1, 0.9, 0.5, "open")
-NOBODY = NOBODY._replace(circumstances=NOBODY.circumstances._replace(edits=()))
+NOBODY = replace(NOBODY, circumstances=replace(NOBODY.circumstances, edits=()))
 
 CASES: dict[str, tuple[tuple[EvalSummary, ...], tuple[str, ...]]] = {
     "no eval": ((), ()),
     "half of the errors have one pattern": (
-        (case("a", 0.9)._replace(patterns=(SIGN,)), case("b", 0.9)._replace(patterns=(SIGN._replace(errors=1),))),
+        (replace(case("a", 0.9), patterns=(SIGN,)), replace(case("b", 0.9), patterns=(replace(SIGN, errors=1),))),
         (
             "Nothing can be worse yet: no eval has a second output.",
             "Eval a has its first output, iteration-001, with F1 0.900, and 1 more eval has its.",
@@ -269,7 +271,7 @@ def test_every_sentence_about_an_eval_is_one_click_from_its_evidence() -> None:
 
 def test_the_overview_and_the_summary_begin_with_the_same_sentences_and_quote_what_is_not_ours() -> None:
     hostile = case("a", 0.9, 0.5, steps=FALL)
-    hostile = hostile._replace(info=hostile.info._replace(name=sample.SCRIPT))
+    hostile = replace(hostile, info=replace(hostile.info, name=sample.SCRIPT))
     page = overview_page((hostile,), sample.commit(3), "main", COUNTS, ())
     html = renderer_of(sample.SITE).render(page).decode()
     text = summary_file(sample.SITE, commit(3), (hostile,), (), ()).content.decode()

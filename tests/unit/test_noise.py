@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 
 import pytest
+from msgspec.structs import replace
 
 from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.noise.flipped_fields import moved_fields
@@ -226,7 +227,8 @@ def test_a_list_item_that_was_found_is_one_event_however_many_cells_it_has():
         names = [f"{prefix}{letter}" for letter in "abcdefgh"]
         counts = (WRONG, RIGHT)
         first, last = (
-            card("+" * 12)._replace(
+            replace(
+                card("+" * 12),
                 fields=(*card("+" * 12).fields, *(FieldScore(name, side) for name in names)),
             )
             for side in counts
@@ -303,7 +305,7 @@ def test_a_document_that_only_one_side_has_is_left_out():
 
 def test_points_without_a_document_in_common_cannot_be_compared():
     one, other = card("++--"), card("+++-")
-    other = other._replace(documents=tuple(each._replace(id="another") for each in other.documents))
+    other = replace(other, documents=tuple(replace(each, id="another") for each in other.documents))
     found = change_verdict(one, other, "fields", Flips())
     assert (found.decision, found.why, found.change, found.p_value) == (
         "cannot tell",

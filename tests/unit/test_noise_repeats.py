@@ -6,6 +6,7 @@ import json
 from math import sqrt
 
 import pytest
+from msgspec.structs import replace
 
 from sitegen.analysis.copies import first_points_with_output
 from sitegen.analysis.noise.repeats import (
@@ -57,7 +58,7 @@ def point(
         made_at=made_at,
     )
     usage = RunUsage(models=(model,)) if model else None
-    return Point(snapshot, CARD._replace(status=status, usage=usage), edits)
+    return Point(snapshot, replace(CARD, status=status, usage=usage), edits)
 
 
 def test_the_output_of_another_model_repeats_none():
@@ -93,7 +94,7 @@ def test_outputs_of_one_commit_are_repeats_if_they_record_one_commit_themselves(
 def with_copies(*points: Point) -> list[Point]:
     """The points, each with what the first one with its output is."""
     earliest = first_points_with_output([point.snapshot for point in points], "fields")
-    return [point._replace(first_with_output=index) for point, index in zip(points, earliest, strict=True)]
+    return [replace(point, first_with_output=index) for point, index in zip(points, earliest, strict=True)]
 
 
 @pytest.mark.parametrize(
@@ -205,7 +206,7 @@ def test_repeated_runs_are_scored_alike_and_followed_cell_by_cell():
 
 def test_points_that_repeat_each_other_are_taken_with_their_headlines():
     points = [
-        one._replace(scorecard=CARD._replace(metrics=(Metric("f1", value),)))
+        replace(one, scorecard=replace(CARD, metrics=(Metric("f1", value),)))
         for one, value in ((point("a"), 0.5), (point("b"), 0.75), (point("c", "ground_truth"), 0.25))
     ]
     some = cells(cell("name", "correct", "omission", "correct"))
@@ -230,7 +231,7 @@ def test_point_after_point_the_same_is_known_as_of_all_of_them_together():
         point("g", truth="u"),
     ]
     series = [
-        each._replace(scorecard=CARD._replace(metrics=(Metric("f1", value),)))
+        replace(each, scorecard=replace(CARD, metrics=(Metric("f1", value),)))
         for each, value in zip(series, values, strict=True)
     ]
     none = CellMap(0, ())
@@ -250,9 +251,9 @@ def test_point_after_point_the_same_is_known_as_of_all_of_them_together():
 
 
 def test_the_runs_of_a_point_are_repeats_too_but_those_that_cannot_be_read():
-    cards = [CARD._replace(metrics=(Metric("f1", value),)) for value in (0.5, 0.6, 0.7)]
+    cards = [replace(CARD, metrics=(Metric("f1", value),)) for value in (0.5, 0.6, 0.7)]
     so_far = RepeatsSoFar()
-    so_far.add(point("a")._replace(scorecard=cards[0]), [*cards, CARD._replace(status="unreadable")])
+    so_far.add(replace(point("a"), scorecard=cards[0]), [*cards, replace(CARD, status="unreadable")])
     assert so_far.noise() == noise_of([Repeats(CellMap(0, ()), (0, 1, 2), outputs(0.5, 0.6, 0.7))])
 
 

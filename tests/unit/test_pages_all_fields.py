@@ -1,5 +1,7 @@
 """The page of all fields: a field path over all evals that have it."""
 
+from msgspec.structs import replace
+
 from sitegen.analysis.field_summaries import field_summaries
 from sitegen.model.cells import Cell, CellMap, Flips, Run
 from sitegen.model.error_summaries import FailingValue, FieldSummary, FlipsAfterEdit
@@ -11,9 +13,9 @@ from tests import pages_sample as sample
 
 def _series() -> Series:
     """Three points: one wall flips twice, one has always been wrong, and a field was never wrong."""
-    points = [point._replace(edits=(), flips=None) for point in sample.points(3)]
-    points[1] = points[1]._replace(edits=(sample.edit(1),), flips=Flips(broken=(("walls[].area", 1),)))
-    points[2] = points[2]._replace(edits=(sample.edit(2),), flips=Flips(fixed=(("walls[].area", 2), ("other", 1))))
+    points = [replace(point, edits=(), flips=None) for point in sample.points(3)]
+    points[1] = replace(points[1], edits=(sample.edit(1),), flips=Flips(broken=(("walls[].area", 1),)))
+    points[2] = replace(points[2], edits=(sample.edit(2),), flips=Flips(fixed=(("walls[].area", 2), ("other", 1))))
     right, wrong = Run(0, "correct", "7", "7"), Run(0, "wrong_value", "7", '"<b>"')
     flips = (right, wrong._replace(start=1), right._replace(start=2))
     cells = (
@@ -21,12 +23,12 @@ def _series() -> Series:
         Cell("", "walls[1].area", "walls[].area", False, (wrong,), "walls[W13].area"),
         Cell("", "name", "name", False, (right,)),
     )
-    return sample.series(3)._replace(points=tuple(points), cells=CellMap(3, cells))
+    return replace(sample.series(3), points=tuple(points), cells=CellMap(3, cells))
 
 
 def _eval(eval_id: str, *fields: FieldSummary) -> EvalSummary:
     summary = sample.summary(sample.series(3))
-    return summary._replace(info=summary.info._replace(id=eval_id, name=eval_id.upper()), fields=fields)
+    return replace(summary, info=replace(summary.info, id=eval_id, name=eval_id.upper()), fields=fields)
 
 
 def _field(attribute: str, wrong: int = 0) -> FieldSummary:
@@ -45,7 +47,7 @@ def test_a_field_is_summed_up_with_its_edits_and_the_items_that_keep_failing():
 
 def test_fields_of_all_evals_with_the_same_path_stand_together_those_with_most_errors_first():
     evals = [_eval("a", _field("name", 1), _field("w[].u", 2)), _eval("b", _field("w[].u", 3)), _eval("c")]
-    page = fields_page([*evals, _eval("d", _field("gone", 9))._replace(deleted=True)])
+    page = fields_page([*evals, replace(_eval("d", _field("gone", 9)), deleted=True)])
     view = page.view
     assert isinstance(view, FieldsView)
     assert [(row.attribute, row.wrong, row.judged) for row in view.fields] == [("w[].u", 5, 18), ("name", 1, 9)]

@@ -1,6 +1,7 @@
 """Changes as pages show them: in points, with their parts, and with what has to be known of them."""
 
 import pytest
+from msgspec.structs import replace
 
 from sitegen.model.deltas import Comparability, Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import MetricSpec, Nouns
@@ -16,7 +17,7 @@ PARAGRAPHS = Nouns(document="paragraph", documents="paragraphs")
 
 def _pair(delta: Delta) -> tuple[Point, Point]:
     before, after = sample.points(2)
-    return before, after._replace(delta=delta)
+    return before, replace(after, delta=delta)
 
 
 def _change(delta: Delta, spec: MetricSpec = F1) -> DisplayedChange:
@@ -51,18 +52,18 @@ def test_a_refused_change_says_why_and_has_no_number():
     refused = Delta(Overlap("refused", 0, ("a",), ("b",)), (MetricDelta("f1", None, None),))
     assert _change(refused) == DisplayedChange(None, (), "not comparable: no paragraph in common with iteration-001")
     before, after = _pair(refused)
-    empty = before._replace(scorecard=before.scorecard._replace(documents=()))
+    empty = replace(before, scorecard=replace(before.scorecard, documents=()))
     (found,) = changes((F1,), PARAGRAPHS, empty, after)
     assert found == DisplayedChange(None, (), "not comparable: iteration-001 has no paragraphs that count")
 
 
 def test_a_change_of_an_undefined_metric_says_where_it_is_undefined():
     before, after = _pair(Delta(Overlap("comparable", 1), (MetricDelta("f1", None, None),)))
-    blank = before.scorecard._replace(metrics=())
-    assert changes((F1,), PARAGRAPHS, before._replace(scorecard=blank), after) == (
+    blank = replace(before.scorecard, metrics=())
+    assert changes((F1,), PARAGRAPHS, replace(before, scorecard=blank), after) == (
         DisplayedChange(None, (), "F1 is undefined at iteration-001"),
     )
-    assert changes((F1,), PARAGRAPHS, before, after._replace(scorecard=blank)) == (
+    assert changes((F1,), PARAGRAPHS, before, replace(after, scorecard=blank)) == (
         DisplayedChange(None, (), "F1 is undefined here"),
     )
 
@@ -75,7 +76,7 @@ def test_a_change_whose_mixtures_are_undefined_is_whole_but_not_split():
 
 def test_points_that_nobody_compared_have_no_changes():
     before, after = sample.points(2)
-    assert changes((F1,), PARAGRAPHS, before, after._replace(delta=None)) == ()
+    assert changes((F1,), PARAGRAPHS, before, replace(after, delta=None)) == ()
 
 
 @pytest.mark.parametrize(

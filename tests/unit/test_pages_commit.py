@@ -1,5 +1,7 @@
 import re
 
+from msgspec.structs import replace
+
 from sitegen.model.cells import Flips
 from sitegen.model.commits import WORKTREE, ChangedPath
 from sitegen.model.noise import ChangeVerdict, Interval
@@ -60,7 +62,7 @@ def test_what_changed_is_grouped_and_iterations_are_counted():
 
 
 def test_other_files_are_named_as_far_as_the_record_holds_them_and_the_rest_is_counted():
-    record = sample.RECORD._replace(others=(ChangedPath("src/<b>.py", None, "1"),))
+    record = replace(sample.RECORD, others=(ChangedPath("src/<b>.py", None, "1"),))
     page = commit_page(sample.inputs(record=record, moves=()))
     assert isinstance(page.view, CommitView)
     assert (page.view.others, page.view.more_others) == ((PathChange("src/<b>.py", "added"),), 2)
@@ -115,10 +117,10 @@ def test_moves_stand_by_size_with_the_best_of_several_points():
 
 def test_edits_of_earlier_commits_stand_once_with_the_evals_that_they_may_have_to_do_with():
     old, new = EarlierEdit(2, "a" * 40, "a" * 7, "Trim", 1), EarlierEdit(3, "b" * 40, "b" * 7, "Grow", 2)
-    first, second = (move._replace(effect=BROUGHT._replace(edits=(new,))) for move in sample.MOVES[:2])
-    again = sample.MOVES[3]._replace(effect=BROUGHT._replace(verdict=None, edits=(old,), changes=(None,) * 3))
+    first, second = (replace(move, effect=replace(BROUGHT, edits=(new,))) for move in sample.MOVES[:2])
+    again = replace(sample.MOVES[3], effect=replace(BROUGHT, verdict=None, edits=(old,), changes=(None,) * 3))
     assert view_of((first, second, again)).earlier_edits == (LinkedEdit(new, ()),)
-    first = first._replace(effect=BROUGHT._replace(edits=(new, old)))
+    first = replace(first, effect=replace(BROUGHT, edits=(new, old)))
     assert view_of((first, second)).earlier_edits == (LinkedEdit(new, ()), LinkedEdit(old, ("Vegetables",)))
     page = commit_page(sample.inputs(moves=(first, second)))
     html = renderer_of(sample.SITE).render(page).decode()
@@ -137,7 +139,7 @@ def test_the_edits_of_the_commit_itself_are_no_earlier_ones():
 
 
 def test_points_beyond_the_bound_are_counted_not_listed():
-    move = sample.MOVES[0]._replace(points=tuple(sample.headline(6, 0.5, f"{n:04}") for n in range(MOST_POINTS + 7)))
+    move = replace(sample.MOVES[0], points=tuple(sample.headline(6, 0.5, f"{n:04}") for n in range(MOST_POINTS + 7)))
     row = view_of((move,)).moves[0]
     assert (len(row.points), row.total) == (MOST_POINTS, MOST_POINTS + 7)
 
@@ -164,18 +166,18 @@ def test_the_message_is_plain_text_and_the_commit_links_to_the_repository():
 
 
 def test_only_a_web_address_becomes_a_link():
-    assert "In the repository" not in html_of(sample.SITE._replace(repository_url="javascript:alert(1)//"))
-    assert "In the repository" not in html_of(sample.SITE._replace(repository_url=None))
+    assert "In the repository" not in html_of(replace(sample.SITE, repository_url="javascript:alert(1)//"))
+    assert "In the repository" not in html_of(replace(sample.SITE, repository_url=None))
 
 
 def test_the_uncommitted_state_links_to_no_repository():
-    record = sample.RECORD._replace(commit=sample.RECORD.commit._replace(sha=WORKTREE))
+    record = replace(sample.RECORD, commit=replace(sample.RECORD.commit, sha=WORKTREE))
     page = commit_page(sample.inputs(record=record))
     assert b"In the repository" not in renderer_of(sample.SITE).render(page)
 
 
 def test_a_long_message_is_cut():
-    record = sample.RECORD._replace(commit=sample.RECORD.commit._replace(subject="", body="x" * 20_000))
+    record = replace(sample.RECORD, commit=replace(sample.RECORD.commit, subject="", body="x" * 20_000))
     view = commit_page(sample.inputs(record=record, moves=(), files={})).view
     assert isinstance(view, CommitView)
     assert (view.subject, view.body) == ("(no subject)", "x" * 10_000 + " … (10,000 more characters)")
@@ -192,7 +194,7 @@ def test_an_eval_without_a_page_is_named_and_not_linked():
 
 
 def test_a_move_says_why_the_number_moved_and_what_flipped():
-    move = sample.MOVES[1]._replace(effect=BROUGHT)
+    move = replace(sample.MOVES[1], effect=BROUGHT)
     row = view_of((move,)).moves[0]
     assert [one.change for one in row.row.moves] == [-0.02, None, 0.01]
     page = commit_page(sample.inputs(moves=(move,)))
@@ -207,8 +209,8 @@ def test_a_move_says_why_the_number_moved_and_what_flipped():
 
 
 def test_a_commit_shows_its_diffs_and_links_their_passages_with_the_fields_that_they_name():
-    flips = BROUGHT._replace(fields=(FlippedField("price", 3, 0), FlippedField("variety", 0, 2)))
-    move = sample.MOVES[1]._replace(effect=flips)
+    flips = replace(BROUGHT, fields=(FlippedField("price", 3, 0), FlippedField("variety", 0, 2)))
+    move = replace(sample.MOVES[1], effect=flips)
     drawn = draw_edit(sample.FILE.edits[1], sample.patch_of(sample.V1, sample.V2), with_passages=False)
     page = commit_page(sample.inputs(moves=(move,)), {sample.PATH: drawn})
     html = renderer_of(sample.SITE).render(page).decode()
@@ -220,18 +222,18 @@ def test_a_commit_shows_its_diffs_and_links_their_passages_with_the_fields_that_
 
 def test_a_change_that_may_be_chance_leads_to_how_it_can_be_a_step():
     assert BROUGHT.verdict is not None
-    unsure = BROUGHT._replace(verdict=BROUGHT.verdict._replace(decision="cannot tell", why="interval holds zero"))
-    page = commit_page(sample.inputs(moves=(sample.MOVES[1]._replace(effect=unsure),)))
+    unsure = replace(BROUGHT, verdict=replace(BROUGHT.verdict, decision="cannot tell", why="interval holds zero"))
+    page = commit_page(sample.inputs(moves=(replace(sample.MOVES[1], effect=unsure),)))
     html = renderer_of(sample.SITE).render(page).decode()
     assert '<a href="../methods.html#steps-verdict">why what may be chance can still be a step</a>' in html
 
 
 def test_a_commit_that_only_scores_again_is_not_judged_for_chance():
-    move = sample.MOVES[1]._replace(effect=BROUGHT._replace(verdict=None))
+    move = replace(sample.MOVES[1], effect=replace(BROUGHT, verdict=None))
     page = commit_page(sample.inputs(moves=(move,)))
     html = renderer_of(sample.SITE).render(page).decode()
     assert '<span class="pill">same output</span><div class="by">new output, ground truth changed</div>' in html
-    assert view_of((move, sample.MOVES[2]._replace(effect=BROUGHT))).effects.counts == (
+    assert view_of((move, replace(sample.MOVES[2], effect=BROUGHT))).effects.counts == (
         ("worse", 1),
         ("same output", 1),
     )
@@ -244,4 +246,4 @@ def test_the_fields_that_are_stored_are_those_with_the_most_flips():
     assert effect is not None
     assert effect.fields[:3] == (FlippedField("a", 1, 3), FlippedField("b", 3, 0), FlippedField("c0", 0, 1))
     assert (len(effect.fields), effect.more_fields, effect.flipped) == (FIELDS, 2, Flipped(4, 3 + FIELDS, 0))
-    assert commit_effect(points.WAYBILLS, points.SPECS, before, after._replace(delta=None)) is None
+    assert commit_effect(points.WAYBILLS, points.SPECS, before, replace(after, delta=None)) is None

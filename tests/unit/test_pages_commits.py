@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.commit.page import CommitView, commit_page
@@ -73,7 +75,7 @@ def test_pages_link_to_the_next_newer_and_the_next_older_commits():
 
 
 def test_the_page_escapes_what_commits_say():
-    row = rows(1)[0]._replace(subject="Say <b>", author="<i>", largest=LargestChange("<u>", 0.5, False, ""))
+    row = replace(rows(1)[0], subject="Say <b>", author="<i>", largest=LargestChange("<u>", 0.5, False, ""))
     (page,) = commits_pages([row], 0)
     html = renderer_of(sample.SITE).render(page).decode()
     assert all(f"&lt;{tag}&gt;" in html and f"<{tag}>" not in html for tag in "biu")

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from markupsafe import Markup
+from msgspec.structs import replace
 
 from sitegen.analysis.cells import fate_of
 from sitegen.model.cells import Cell, CellMap, Run
@@ -36,9 +37,11 @@ from tests.sites import renderer_of
 
 def series(*cells: Cell, number: int = 3, headlines: tuple[float | None, ...] = (0.5, 0.7, 0.6)) -> Series:
     some = [
-        point._replace(
-            scorecard=point.scorecard._replace(
-                metrics=(point.scorecard.metrics[0]._replace(value=value), *point.scorecard.metrics[1:])
+        replace(
+            point,
+            scorecard=replace(
+                point.scorecard,
+                metrics=(point.scorecard.metrics[0]._replace(value=value), *point.scorecard.metrics[1:]),
             ),
             now=None,
         )
@@ -387,11 +390,11 @@ VERDICT = ChangeVerdict(
             "95 % interval of the change: \u22120.100 to +0.060",
         ),
         (
-            VERDICT._replace(decision="cannot tell", why="too few units", interval=None, detectable=None),
+            replace(VERDICT, decision="cannot tell", why="too few units", interval=None, detectable=None),
             "From a to b: cannot tell F1 \u22120.020, because there is too little to tell from.",
         ),
         (
-            VERDICT._replace(decision="cannot tell", why="another judge", change=None, interval=None, detectable=None),
+            replace(VERDICT, decision="cannot tell", why="another judge", change=None, interval=None, detectable=None),
             "From a to b: cannot tell, because another judge graded it, and two do not grade alike.",
         ),
         (None, "Both are the same output: only ground truth and rules can make a difference."),
@@ -428,9 +431,9 @@ def test_edits_of_instructions_stand_between_the_points_around_them_and_git_show
 
 def test_a_copy_names_the_iteration_whose_output_it_has():
     one = series(BROKEN, STILL)
-    points = (*one.points[:2], one.points[2]._replace(first_with_output=0))
-    found = compare_data(one._replace(points=points)).page
+    points = (*one.points[:2], replace(one.points[2], first_with_output=0))
+    found = compare_data(replace(one, points=points)).page
     assert found is not None
     assert [point.get("same") for point in found["points"]] == [None, None, "0001"]
-    pair = view(one._replace(points=points)).pairs[0]
+    pair = view(replace(one, points=points)).pairs[0]
     assert (pair.before.copied, pair.after.copied) == (None, "iteration-001")

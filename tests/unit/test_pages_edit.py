@@ -1,4 +1,5 @@
 import pytest
+from msgspec.structs import replace
 
 from sitegen.model.cells import Flips
 from sitegen.model.metrics import MetricSpec
@@ -79,9 +80,9 @@ def verdict(decision: Decision, why: Why, change: float = -0.1, detectable: floa
 
 def test_effects_stand_by_verdict_then_by_size_and_are_counted_by_verdict():
     judged = [
-        sample.EFFECTS[0]._replace(verdict=verdict("better", "beyond chance", 0.04)),
-        sample.EFFECTS[1]._replace(verdict=verdict("worse", "beyond chance")),
-        sample.EFFECTS[4]._replace(verdict=verdict("cannot tell", "interval holds zero")),
+        replace(sample.EFFECTS[0], verdict=verdict("better", "beyond chance", 0.04)),
+        replace(sample.EFFECTS[1], verdict=verdict("worse", "beyond chance")),
+        replace(sample.EFFECTS[4], verdict=verdict("cannot tell", "interval holds zero")),
     ]
     view = effects_view((*judged, *sample.EFFECTS[2:4]))
     assert [(row.eval_id, row.grade) for row in view.rows] == [
@@ -137,7 +138,7 @@ def test_an_effect_that_names_no_metrics_shows_its_headline():
 
 
 def test_a_value_leads_to_its_report_and_has_its_interval_and_the_flips_to_the_comparison():
-    before = sample.headline(1, 0.5)._replace(interval=Interval(0.4, 0.6, "fields", 12, "Wilson"))
+    before = replace(sample.headline(1, 0.5), interval=Interval(0.4, 0.6, "fields", 12, "Wilson"))
     effect = Effect("a", "A", before, sample.headline(2, 0.25), sample.SPECS, flips=Flips((), (("x", 3),)))
     html = str(effects(effects_view((effect,)).rows, "../"))
     assert '<a href="../evals/a/0001.html" title="Report of iteration-001; 95 %: 0.400 to 0.600">0.500</a>' in html
@@ -145,9 +146,9 @@ def test_a_value_leads_to_its_report_and_has_its_interval_and_the_flips_to_the_c
 
 
 def test_the_intervals_of_a_table_share_one_scale_around_zero():
-    narrow = verdict("worse", "beyond chance")._replace(interval=Interval(-0.1, -0.05, "fields", 9, "paired"))
+    narrow = replace(verdict("worse", "beyond chance"), interval=Interval(-0.1, -0.05, "fields", 9, "paired"))
     judged = [
-        effect._replace(verdict=known)
+        replace(effect, verdict=known)
         for effect, known in zip(sample.EFFECTS, (verdict("worse", "beyond chance"), narrow), strict=False)
     ]
     html = str(effects(effects_view(judged).rows, ""))
@@ -159,7 +160,7 @@ def test_the_intervals_of_a_table_share_one_scale_around_zero():
 def test_a_verdict_has_its_word_and_reason_and_says_which_change_would_show(renderer: Renderer):
     sure = verdict("worse", "beyond chance")
     unsure = verdict("cannot tell", "flips may be chance", detectable=0.12)
-    known = [effect._replace(verdict=each) for effect, each in zip(sample.EFFECTS, (unsure, sure), strict=False)]
+    known = [replace(effect, verdict=each) for effect, each in zip(sample.EFFECTS, (unsure, sure), strict=False)]
     page = edit_page(sample.FILE, 1, drawn(1, sample.V1, sample.V2), (*known, sample.EFFECTS[4]))
     html = renderer.render(page).decode()
     assert '<span class="pill bad">1 worse</span> <span class="pill">1 cannot tell</span>' in html
@@ -172,7 +173,7 @@ def test_a_verdict_has_its_word_and_reason_and_says_which_change_would_show(rend
 
 def test_a_flipped_field_and_the_passages_that_name_it_lead_to_each_other(renderer: Renderer):
     flips = Flips((("price", 2),), (("sowing.from", 1), ("packet.weight", 1)))
-    page = edit_page(sample.FILE, 1, drawn(1, sample.V1, sample.V2), (sample.EFFECTS[0]._replace(flips=flips),))
+    page = edit_page(sample.FILE, 1, drawn(1, sample.V1, sample.V2), (replace(sample.EFFECTS[0], flips=flips),))
     html = renderer.render(page).decode()
     assert '<tr id="d1"><td><code>price</code></td>' in html
     assert '<tr class="hk" id="p2"><td colspan="6"><b>Passage 2</b>' in html
@@ -187,8 +188,8 @@ def test_a_flipped_field_and_the_passages_that_name_it_lead_to_each_other(render
 
 
 def test_a_side_that_could_not_be_read_is_named_with_where_to_read_on():
-    before = sample.headline(1, 0.5)._replace(status="unreadable")
-    after = sample.headline(2, 0.25)._replace(status="no_ground_truth")
+    before = replace(sample.headline(1, 0.5), status="unreadable")
+    after = replace(sample.headline(2, 0.25), status="no_ground_truth")
     html = str(effects(effects_view((Effect("a", "A", before, after, sample.SPECS),)).rows, "../"))
     assert (
         "<b>The output of iteration-001 cannot be read,</b> and all that it should hold counts as missing: "
@@ -283,14 +284,14 @@ def test_an_added_file_is_shown_in_one_column_at_first(renderer: Renderer):
 
 def test_passages_of_several_files_are_told_apart_by_their_folders():
     flips = Flips((("price", 2),), ())
-    rows = effects_view((sample.EFFECTS[0]._replace(flips=flips),)).rows
+    rows = effects_view((replace(sample.EFFECTS[0], flips=flips),)).rows
     hunks = drawn(1, sample.V1, sample.V2).hunks
     (field,) = fields_and_passages(rows, {"a/rules.md": hunks, "b/rules.md": hunks}).rows
     assert field.passages == (PassageLink("f1p2", "a/rules.md 2"), PassageLink("f2p2", "b/rules.md 2"))
 
 
 def test_an_effect_says_what_besides_the_output_moved_it():
-    effect = sample.EFFECTS[0]._replace(flips=Flips((("<b>", 3),), (), by_truth=2), by_rules=0.25, comparable=False)
+    effect = replace(sample.EFFECTS[0], flips=Flips((("<b>", 3),), (), by_truth=2), by_rules=0.25, comparable=False)
     (row,) = effects_view((effect,)).rows
     assert row.remarks == (
         "+0.250 of the change is by ground truth and rules, not by the output.",

@@ -6,6 +6,8 @@ import json
 from decimal import Decimal
 from typing import Any
 
+from msgspec.structs import replace
+
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.model.cells import Flips
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
@@ -67,13 +69,14 @@ def _why() -> Series:
     series = sample.series(2)
     parts = DeltaParts(0.05, -0.011, 0.003)
     metrics = (MetricDelta("f1", 0.042, parts), MetricDelta("precision", None, None))
-    second = series.points[1]._replace(
+    second = replace(
+        series.points[1],
         delta=Delta(Overlap("bridged", 3, ("f-1",), ("f-4", "f-5")), metrics),
         flips=Flips((("a", 2), ("b", 1)), (("c", 4),), (("a", 5),), (("d", 1),), ()),
         stale=True,
         first_with_output=0,
     )
-    return series._replace(points=(series.points[0], second))
+    return replace(series, points=(series.points[0], second))
 
 
 def test_a_series_has_every_point_with_both_clocks_and_why_it_moved():
@@ -166,8 +169,8 @@ def test_the_first_point_and_undefined_metrics_have_no_change():
 
 def test_without_a_second_clock_there_is_none_in_the_data():
     series = sample.series(1)
-    point = series.points[0]._replace(now=None)
-    data, table = series_files(series._replace(points=(point,)))
+    point = replace(series.points[0], now=None)
+    data, table = series_files(replace(series, points=(point,)))
     assert json.loads(data.content)["points"][0]["now"] is None
     assert next(csv.DictReader(io.StringIO(table.content.decode())))["now"] == ""
 
@@ -179,8 +182,8 @@ def test_instructions_of_a_point_are_what_changed_since_the_point_before():
         Edit(at, "b.md", "renamed", Blob("a.md", "1" * 40), Blob("b.md", "1" * 40)),
         Edit(at, "c.md", "deleted", Blob("c.md", "2" * 40), None),
     )
-    point = series.points[0]._replace(edits=edits)
-    body = json.loads(series_files(series._replace(points=(point,)))[0].content)
+    point = replace(series.points[0], edits=edits)
+    body = json.loads(series_files(replace(series, points=(point,)))[0].content)
     assert body["points"][0]["instructions"] == {"a.md": None, "b.md": "1" * 40, "c.md": None}
 
 
@@ -188,9 +191,9 @@ def test_files_that_go_on_from_some_point_are_those_that_begin_anew():
     series = sample.series(5)
     whole = series_files(series, patterns=(ROUNDING,))
     for points in range(6):
-        start = series_data(series._replace(points=series.points[:points]), points)
+        start = series_data(replace(series, points=series.points[:points]), points)
         assert series_files(series, start, (ROUNDING,)) == whole
-    assert series_files(series._replace(points=()))[0].content.endswith(b'"points":[]}\n')
+    assert series_files(replace(series, points=()))[0].content.endswith(b'"points":[]}\n')
 
 
 def test_the_series_ends_with_the_error_patterns_of_its_newest_output():
@@ -214,8 +217,8 @@ def test_the_table_is_the_same_as_the_series():
 def test_a_text_that_a_spreadsheet_would_run_is_defused_in_the_table_alone():
     series = sample.series(1)
     at = series.points[0].snapshot
-    point = series.points[0]._replace(snapshot=at._replace(commit=at.commit._replace(subject="=HYPERLINK(1)")))
-    data, table = series_files(series._replace(points=(point,)))
+    point = replace(series.points[0], snapshot=replace(at, commit=replace(at.commit, subject="=HYPERLINK(1)")))
+    data, table = series_files(replace(series, points=(point,)))
     assert json.loads(data.content)["points"][0]["subject"] == "=HYPERLINK(1)"
     assert next(csv.DictReader(io.StringIO(table.content.decode())))["subject"] == "'=HYPERLINK(1)"
 

@@ -1,6 +1,7 @@
 """The page of a field: what it shows of its cells, what it leaves out, and when it stays as it is."""
 
 import pytest
+from msgspec.structs import replace
 
 from sitegen.analysis.blame import Blame
 from sitegen.html.values import DisplayValue
@@ -28,11 +29,11 @@ from tests.sites import renderer_of
 
 def series(*cells: Cell, number: int = 6) -> Series:
     """New outputs, one after the other; the fifth is the fourth, scored again by another ground truth."""
-    some = [point._replace(edits=()) for point in sample.points(number)]
+    some = [replace(point, edits=()) for point in sample.points(number)]
     if number > 4:
         again = sample.snapshot(4, sample.commit(100), ("ground_truth",), ground_truth=None)
-        some[4] = some[4]._replace(snapshot=again._replace(outputs=some[3].snapshot.outputs))
-    info = sample.WAYBILLS._replace(metadata=())
+        some[4] = replace(some[4], snapshot=replace(again, outputs=some[3].snapshot.outputs))
+    info = replace(sample.WAYBILLS, metadata=())
     return Series(info, sample.history("waybills", tuple(some)), sample.SPECS, tuple(some), CellMap(number, cells))
 
 

@@ -1,4 +1,5 @@
 import pytest
+from msgspec.structs import replace
 
 from sitegen.model.cells import Flips
 from sitegen.model.commits import WORKTREE
@@ -49,7 +50,7 @@ def test_versions_stand_newest_first_with_size_and_effects():
 
 
 def test_an_edit_says_how_many_evals_got_better_or_worse_and_which_changed_most():
-    effects = (sample.EFFECTS[0]._replace(decision="better"), sample.EFFECTS[1]._replace(decision="likely worse"))
+    effects = (replace(sample.EFFECTS[0], decision="better"), replace(sample.EFFECTS[1], decision="likely worse"))
     html = str(outcome(effects_view((*effects, *sample.MANY_EFFECTS)), "../"))
     assert html.startswith('<span class="pill bad">1 likely worse</span> <span class="pill good">1 better</span> ')
     assert '<a href="../evals/vegetables/index.html">Vegetables</a> <span class="delta up">' not in html
@@ -82,10 +83,10 @@ def test_a_deleted_file_shows_its_last_text_and_how_to_bring_it_back():
 
 
 def test_what_is_not_committed_cannot_be_brought_back():
-    edit = sample.edit(sample.commit(1, "x")._replace(sha=WORKTREE), None, "x\n", "it's a.md", "added")
+    edit = sample.edit(replace(sample.commit(1, "x"), sha=WORKTREE), None, "x\n", "it's a.md", "added")
     view = view_of(InstructionHistory("it's a.md", (edit,)), (EditRecord(PatchCounts(1, 0)),), b"x\n")
     assert view.restore is None
-    committed = edit._replace(commit=sample.commit(1, "x"))
+    committed = replace(edit, commit=sample.commit(1, "x"))
     view = view_of(InstructionHistory("it's a.md", (committed,)), (EditRecord(PatchCounts(1, 0)),), b"x\n")
     assert view.restore == f"git checkout {sample.commit(1, 'x').short} -- 'it'\"'\"'s a.md'"
 
@@ -162,7 +163,7 @@ def test_a_long_agent_definition_is_noted(path: str, lines: int, notes: tuple[st
 
 
 def test_sections_stand_beside_the_fields_that_flipped_but_not_those_of_the_first_text():
-    effects = (sample.EFFECTS[0]._replace(flips=Flips((("sowing.from", 2),), (("pri_ce<", 1),))),)
+    effects = (replace(sample.EFFECTS[0], flips=Flips((("sowing.from", 2),), (("pri_ce<", 1),))),)
     records = (
         EditRecord(PatchCounts(38, 0), effects, ("Whole",)),
         EditRecord(PatchCounts(6, 7), effects, ("Rules <i>", "")),

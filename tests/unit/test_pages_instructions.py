@@ -1,3 +1,5 @@
+from msgspec.structs import replace
+
 from sitegen.pages.edit.effects import GradeCount, grade_counts
 from sitegen.pages.instructions.page import FileRecord, InstructionsView, file_size, instructions_page
 from sitegen.text.patch import PatchCounts
@@ -7,16 +9,16 @@ from tests.sites import renderer_of
 COUNTS = (PatchCounts(38, 0, None, "1.0.0"), PatchCounts(6, 7, "1.0.0", "1.1.0"), PatchCounts(1, 2))
 FILES = [
     FileRecord(
-        history=sample.FILE._replace(path="prompts/b.md"),
+        history=replace(sample.FILE, path="prompts/b.md"),
         size=file_size(COUNTS),
         grades=grade_counts(["cannot tell", "worse", "cannot tell"]),
         newest_effects=sample.EFFECTS,
         newest_measured=sample.FILE.edits[1].commit,
     ),
     FileRecord(history=sample.FILE, size=file_size(COUNTS), grades=(GradeCount("likely better", 4),)),
-    FileRecord(history=sample.FILE._replace(path="prompts/a.md"), size=file_size((None, None, None)), grades=()),
-    FileRecord(history=sample.FILE._replace(path="AGENTS.md", deleted=True), size=file_size(COUNTS), grades=()),
-    FileRecord(history=sample.FILE._replace(path="CLAUDE.md"), size=file_size(COUNTS), grades=()),
+    FileRecord(history=replace(sample.FILE, path="prompts/a.md"), size=file_size((None, None, None)), grades=()),
+    FileRecord(history=replace(sample.FILE, path="AGENTS.md", deleted=True), size=file_size(COUNTS), grades=()),
+    FileRecord(history=replace(sample.FILE, path="CLAUDE.md"), size=file_size(COUNTS), grades=()),
 ]
 
 

@@ -1,6 +1,7 @@
 """The overview and the problems page as views."""
 
 import pytest
+from msgspec.structs import replace
 
 from sitegen.analysis.causes import ProblemCounts
 from sitegen.analysis.cells import CellTracker, flips
@@ -45,8 +46,8 @@ def _view(*summaries: EvalSummary, latest: tuple[EditEffects, ...] = ()):
 
 
 def test_charts_of_shares_have_one_scale_and_amounts_their_own():
-    seconds = sample.SPECS[0]._replace(name="seconds", label="Seconds", high=100.0, recorded=True, unit="s")
-    slow = _summary("slow", 3.0, 9.0)._replace(specs=(seconds,))
+    seconds = replace(sample.SPECS[0], name="seconds", label="Seconds", high=100.0, recorded=True, unit="s")
+    slow = replace(_summary("slow", 3.0, 9.0), specs=(seconds,))
     rows = _view(_summary("a", 0.2, 0.4), _summary("b", 0.9), slow, _summary("gone", 0.1, deleted=True)).rows
     assert {row.info.id: row.scale for row in rows} == {
         "a": (0.1, 0.9),
@@ -57,8 +58,8 @@ def test_charts_of_shares_have_one_scale_and_amounts_their_own():
 
 
 def test_each_eval_says_how_it_stands_the_one_in_most_trouble_first_and_deleted_ones_last():
-    worse = _summary("b", 0.9, 0.5)._replace(peak=Peak(0, 0.9, 0), since_best=verdict("worse"))
-    lower = _summary("c", 0.9, 0.8)._replace(peak=Peak(0, 0.9, 0), since_best=verdict("cannot tell"))
+    worse = replace(_summary("b", 0.9, 0.5), peak=Peak(0, 0.9, 0), since_best=verdict("worse"))
+    lower = replace(_summary("c", 0.9, 0.8), peak=Peak(0, 0.9, 0), since_best=verdict("cannot tell"))
     page = overview_page(
         (_summary("gone", 0.1, deleted=True), _summary("a", 0.5, 0.5), lower, worse), HEAD, "main", COUNTS, ()
     )
@@ -77,8 +78,8 @@ def test_the_mean_leaves_out_undefined_and_deleted_evals_and_says_how_many():
 
 
 def test_the_mean_has_an_interval_if_all_that_it_is_made_of_have_one():
-    first = _summary("a", 0.8)._replace(interval=Interval(0.476, 0.946, "documents", 5, "Wilson"))
-    second = _summary("b", 0.6)._replace(interval=Interval(0.5, 0.7, "documents", 9, "Wilson"))
+    first = replace(_summary("a", 0.8), interval=Interval(0.476, 0.946, "documents", 5, "Wilson"))
+    second = replace(_summary("b", 0.6), interval=Interval(0.5, 0.7, "documents", 9, "Wilson"))
     gone = _summary("c", 0.1, deleted=True)
     assert _view(first, second, gone, _summary("d", None)).mean_ends == pytest.approx((0.530, 0.788), abs=0.0005)
     assert _view(first, second, _summary("e", 0.5)).mean_ends is None
@@ -91,7 +92,7 @@ def test_the_mean_changes_by_what_the_newest_points_changed():
 
 
 def test_an_eval_that_cannot_be_compared_does_not_pass_for_one_that_did_not_change():
-    refused = _summary("b", 0.9, 0.1)._replace(delta=Delta(Overlap("refused", 0), (MetricDelta("f1", None, None),)))
+    refused = replace(_summary("b", 0.9, 0.1), delta=Delta(Overlap("refused", 0), (MetricDelta("f1", None, None),)))
     assert _view(_summary("a", 0.4, 0.5), refused).mean_change == pytest.approx(0.1)
     assert _view(refused).mean_change is None
 
@@ -111,8 +112,8 @@ def test_without_evals_nothing_is_defined():
 
 def test_a_change_over_some_documents_or_none_says_so():
     some = _summary("a", 0.5, 0.6)
-    bridged = some._replace(delta=Delta(Overlap("bridged", 3, ("x",)), (MetricDelta("f1", 0.1, None),)))
-    refused = some._replace(delta=Delta(Overlap("refused", 0), (MetricDelta("f1", None, None),)))
+    bridged = replace(some, delta=Delta(Overlap("bridged", 3, ("x",)), (MetricDelta("f1", 0.1, None),)))
+    refused = replace(some, delta=Delta(Overlap("refused", 0), (MetricDelta("f1", None, None),)))
     page = overview_page((some, bridged, refused), HEAD, "main", COUNTS, ())
     assert [row.change for row in sample.view_of(page).rows] == [pytest.approx(0.1), 0.1, None]
     html = renderer_of(sample.SITE).render(page).decode()
@@ -123,9 +124,9 @@ def test_what_to_work_on_is_gathered_over_evals_and_leaves_out_deleted_ones():
     walls, roof = WeakSection("walls", (1, 0, 2, 0), 10), WeakSection("roof", (0, 0, 1, 0), 4)
     old = Streak("walls[].area", 0, 2, "iteration-001", "0001", 7)
     new = Streak("roof.kind", 0, 1, "iteration-007", "0007", 1)
-    a = _summary("a", 0.5)._replace(focus=Focus((walls, roof), (("roof.kind", 1),), (old, new)))
-    b = _summary("b", 0.5)._replace(focus=Focus((roof,), (("roof.kind", 2), ("walls[].area", 2)), (new,)))
-    gone = _summary("c", 0.5, deleted=True)._replace(focus=Focus((walls,), (("x", 9),), (old,)))
+    a = replace(_summary("a", 0.5), focus=Focus((walls, roof), (("roof.kind", 1),), (old, new)))
+    b = replace(_summary("b", 0.5), focus=Focus((roof,), (("roof.kind", 2), ("walls[].area", 2)), (new,)))
+    gone = replace(_summary("c", 0.5, deleted=True), focus=Focus((walls,), (("x", 9),), (old,)))
     focus = _view(a, b, gone).focus
     assert [(row.name, row.errors, row.judged, [info.id for info in row.evals]) for row in focus.sections] == [
         ("walls", (1, 0, 2, 0), 10, ["a"]),
@@ -157,10 +158,10 @@ def test_the_focus_of_an_eval_names_sections_new_errors_and_old_ones():
             for (path, attribute), sign in zip(attributes.items(), signs, strict=True)
         ]
         follower.follow(judged)
-        points[index] = points[index]._replace(scorecard=sample.scorecard(judged), flips=None)
+        points[index] = replace(points[index], scorecard=sample.scorecard(judged), flips=None)
     cells = follower.cells()
-    points[3] = points[3]._replace(flips=flips(cells, 2, 3))
-    series = sample.series(4)._replace(points=tuple(points), cells=cells)
+    points[3] = replace(points[3], flips=flips(cells, 2, 3))
+    series = replace(sample.series(4), points=tuple(points), cells=cells)
     assert focus_of(series) == Focus(
         (WeakSection("walls", (2, 0, 0, 0), 2), WeakSection("roof", (1, 0, 0, 0), 1)),
         (("roof.kind", 1),),
@@ -170,9 +171,9 @@ def test_the_focus_of_an_eval_names_sections_new_errors_and_old_ones():
         ),
     )
     copied = tuple(
-        point._replace(first_with_output=1) if index == 2 else point for index, point in enumerate(series.points)
+        replace(point, first_with_output=1) if index == 2 else point for index, point in enumerate(series.points)
     )
-    assert [streak.outputs for streak in focus_of(series._replace(points=copied)).longest] == [2, 1]
+    assert [streak.outputs for streak in focus_of(replace(series, points=copied)).longest] == [2, 1]
 
 
 def test_a_sparkline_shows_the_newest_sixty_points():
@@ -193,7 +194,7 @@ def test_an_edit_shows_its_two_largest_changes():
 
 def test_columns_are_named_after_the_metrics_that_all_evals_share():
     assert _view(_summary("a", 0.5)).labels == ("F1", "Precision", "Recall")
-    other = _summary("b", 0.5)._replace(specs=sample.SPECS[3:])
+    other = replace(_summary("b", 0.5), specs=sample.SPECS[3:])
     mixed = _view(_summary("a", 0.5), other)
     assert (mixed.labels, mixed.headline) == ((), "main metric")
     assert mixed.rows[0].labels == ("F1", "Precision", "Recall")
@@ -210,7 +211,7 @@ def test_many_evals_can_be_filtered():
 
 def _record(path: str, *commits: int, lines: int | None = 10, deleted: bool = False) -> FileRecord:
     edits = tuple(
-        Edit(sample.commit(at)._replace(author="Ann" if at % 2 else "Bob"), path, "modified", None, None)
+        Edit(replace(sample.commit(at), author="Ann" if at % 2 else "Bob"), path, "modified", None, None)
         for at in commits
     )
     return FileRecord(InstructionHistory(path, edits, deleted), FileSize(lines, (5, lines), "2.0"), ())

@@ -3,6 +3,7 @@
 from itertools import starmap
 
 import pytest
+from msgspec.structs import replace
 
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts, Metric
@@ -96,7 +97,7 @@ def test_the_reason_is_what_the_numbers_show(recorded, cause, why):
 
 
 def test_values_that_were_computed_until_the_ground_truth_changed_are_those_of_before():
-    before = sample.series(1).points[0]._replace(snapshot=snapshot({}), scorecard=card(f1=0.7))
+    before = replace(sample.series(1).points[0], snapshot=snapshot({}), scorecard=card(f1=0.7))
     view = recorded_view(snapshot({"f1": 0.7}, "ground_truth"), card(), sample.SPECS, before)
     assert view is not None
     assert view.why == "The same output gave the recorded values until this commit: ground truth changed."

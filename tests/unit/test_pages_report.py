@@ -6,6 +6,7 @@ import re
 from decimal import Decimal
 
 import pytest
+from msgspec.structs import replace
 
 from sitegen.analysis.edits import instructions_of
 from sitegen.html.values import DisplayValue, shown_pair
@@ -42,7 +43,7 @@ def _page(
 ) -> Page:
     series = sample.series(6)
     result = sample.result(judged)
-    point = series.points[5]._replace(scorecard=result.scorecard, delta=None, flips=None)
+    point = replace(series.points[5], scorecard=result.scorecard, delta=None, flips=None)
     before = series.points[4] if previous else None
     if before:
         point = sample.compared(before, point)
@@ -79,7 +80,7 @@ def test_nothing_is_new_in_the_first_point():
 
 
 def test_what_is_not_drawn_is_in_a_file_beside_the_page_as_the_rows_that_the_page_would_have():
-    many = [ONE._replace(path=f"x{i}", attribute="x", named_path=f"x{i}</script>") for i in range(5)] + [TWO]
+    many = [replace(ONE, path=f"x{i}", attribute="x", named_path=f"x{i}</script>") for i in range(5)] + [TWO]
     whole, view = sample.view_of(_page(many)), sample.view_of(_page(many, limit=2))
     file = rows_file(view)
     assert file is not None
@@ -97,7 +98,7 @@ def test_what_is_not_drawn_is_in_a_file_beside_the_page_as_the_rows_that_the_pag
 
 def test_a_page_loads_a_bounded_number_of_discrepancies_and_counts_those_that_only_the_data_file_has(monkeypatch):
     monkeypatch.setattr("sitegen.pages.report.discrepancies.LOADABLE", 2)
-    view = sample.view_of(_page([ONE._replace(path=f"x{i}", attribute="x") for i in range(5)], limit=2))
+    view = sample.view_of(_page([replace(ONE, path=f"x{i}", attribute="x") for i in range(5)], limit=2))
     assert [row.path for row in view.loadable] == ["x2", "x3"]
     assert view.out_of_reach == 1
     html = renderer_of(sample.SITE).render(_page([ONE] * 5, limit=2)).decode()
@@ -106,7 +107,7 @@ def test_a_page_loads_a_bounded_number_of_discrepancies_and_counts_those_that_on
 
 
 def test_a_named_list_item_is_found_by_its_index_too():
-    named = TWO._replace(path="cargo[13].lots[2].amount", named_path="cargo[Cod].lots[A].amount")
+    named = replace(TWO, path="cargo[13].lots[2].amount", named_path="cargo[Cod].lots[A].amount")
     rows = sample.view_of(_page([named, TWO])).discrepancies
     assert [row.indices for row in rows] == ["13,2", ""]
     html = discrepancy_rows.discrepancies(rows, False, False, Nouns())
@@ -167,7 +168,7 @@ def test_errors_are_grouped_by_list_item_and_an_item_that_is_missing_or_extra_as
 
 
 def test_each_type_shows_at_most_its_limit_and_counts_the_rest():
-    many = [ONE._replace(path=f"x{i}", attribute="x") for i in range(5)] + [TWO]
+    many = [replace(ONE, path=f"x{i}", attribute="x") for i in range(5)] + [TWO]
     view = sample.view_of(_page(many, limit=2))
     assert [row.path for row in view.discrepancies] == ["x0", "x1", "cargo[0].amount"]
     assert view.left_out == {"omission": 3}
@@ -177,7 +178,7 @@ def test_each_type_shows_at_most_its_limit_and_counts_the_rest():
 
 def test_a_discrepancy_says_what_the_model_was_asked():
     series = sample.series(6)
-    result = sample.result([ONE, TWO])._replace(questions=(Question("cargo[0].amount", "How much?"),))
+    result = replace(sample.result([ONE, TWO]), questions=(Question("cargo[0].amount", "How much?"),))
     page = report_page(series.info, series.specs, series.points[0], None, result, sample.past(series, 0), 50)
     assert [row.question for row in sample.view_of(page).discrepancies] == ["", "How much?"]
 
@@ -229,8 +230,8 @@ def test_errors_are_summed_by_the_first_step_of_the_schema():
 
 
 def test_of_very_many_documents_those_with_the_most_errors_are_listed():
-    many = [ONE._replace(document=f"d{i}", outcome="correct") for i in range(DOCUMENTS)]
-    many += [ONE._replace(document=f"wrong{i}") for i in range(3)]
+    many = [replace(ONE, document=f"d{i}", outcome="correct") for i in range(DOCUMENTS)]
+    many += [replace(ONE, document=f"wrong{i}") for i in range(3)]
     view = sample.view_of(_page(many))
     assert [one.id for one in view.documents[:4]] == ["wrong0", "wrong1", "wrong2", "d0"]
     assert (len(view.documents), view.more_documents) == (DOCUMENTS, 3)
@@ -258,8 +259,8 @@ def test_the_report_says_which_instructions_made_the_output():
     result = sample.result([ONE])
 
     def made_with(*edits: Edit, **more: str) -> str:
-        at = series.points[1].snapshot._replace(**more)  # type: ignore[arg-type]
-        point = series.points[1]._replace(snapshot=at, edits=edits)
+        at = replace(series.points[1].snapshot, **more)
+        point = replace(series.points[1], snapshot=at, edits=edits)
         page = report_page(series.info, series.specs, point, None, result, sample.past(series, 1), 50)
         return str(sample.view_of(page).made_with)
 
@@ -287,13 +288,13 @@ def test_the_report_says_which_instructions_made_the_output():
 )
 def test_the_instructions_are_those_of_the_newest_edit_that_the_output_can_have_seen(recorded_at, position):
     edits = [sample.edit(at) for at in (10, 20, 30)]
-    at = sample.series(1).points[0].snapshot._replace(commit=sample.commit(25), recorded_at=recorded_at)
+    at = replace(sample.series(1).points[0].snapshot, commit=sample.commit(25), recorded_at=recorded_at)
     found = instructions_of(at, edits)
     assert (found and found.position) == position
 
 
 def test_the_commit_that_an_output_records_is_not_guessed():
-    at = sample.series(1).points[0].snapshot._replace(commit=sample.commit(25), made_at="a" * 40)
+    at = replace(sample.series(1).points[0].snapshot, commit=sample.commit(25), made_at="a" * 40)
     assert instructions_of(at, [sample.edit(10)]) is None
 
 
@@ -301,13 +302,13 @@ def test_a_pairing_is_shown_once_and_bounded():
     rows = tuple(AlignmentRow(index, index, 1.0, "key", f"item {index}") for index in range(ALIGNED + 5))
     panel = AlignmentPanel("cargo", "greedy", 0.8, rows)
     note = NotePanel("note", "a remark")
-    result = sample.result([ONE])._replace(panels=(panel, note, *[panel] * LISTS))
+    result = replace(sample.result([ONE]), panels=(panel, note, *[panel] * LISTS))
     series = sample.series(2)
     view = sample.view_of(
         report_page(series.info, series.specs, series.points[1], None, result, sample.past(series, 1), 50)
     )
     assert view.panels == (note,)
-    assert view.alignments[0] == panel._replace(rows=rows[:ALIGNED], left_out=5)
+    assert view.alignments[0] == replace(panel, rows=rows[:ALIGNED], left_out=5)
     assert (len(view.alignments), view.more_alignments) == (LISTS, 1)
     assert leaves_anything_out(result, 50)
 
@@ -357,7 +358,7 @@ def test_an_absent_value_says_why_it_is_absent():
     extra = Judgement("", "x", "x", "hallucination", None, "A", "not in ground truth")
     assert shown_pair(extra) == (DisplayValue((), "not in ground truth"), DisplayValue((WordSpan("A", False),)))
     assert shown_pair(ONE)[1] == DisplayValue((), "missing")
-    assert shown_pair(ONE._replace(actual="  "))[1] == DisplayValue((), "blank")
+    assert shown_pair(replace(ONE, actual="  "))[1] == DisplayValue((), "blank")
 
 
 def test_a_long_value_is_cut():
@@ -368,10 +369,10 @@ def test_a_long_value_is_cut():
 @pytest.mark.parametrize(("convention", "said"), [("standard", False), ("omissions_only", True)])
 def test_a_report_says_by_which_convention_it_counts_if_it_is_not_the_standard_one(convention, said):
     series, result = sample.series(2), sample.result([ONE])
-    card = result.scorecard._replace(convention=convention)
-    point = series.points[1]._replace(scorecard=card)
+    card = replace(result.scorecard, convention=convention)
+    point = replace(series.points[1], scorecard=card)
     page = report_page(
-        series.info, series.specs, point, None, result._replace(scorecard=card), sample.past(series, 1), 50
+        series.info, series.specs, point, None, replace(result, scorecard=card), sample.past(series, 1), 50
     )
     html = renderer_of(sample.SITE).render(page).decode()
     assert ("Counted by convention <code>omissions_only</code>" in html) is said

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from msgspec.structs import replace
 
 from sitegen.analysis.noise.repeats import Repeat, Repeats
 from sitegen.html.values import DisplayValue
@@ -33,7 +34,7 @@ NAME = Judgement("", "shipper.name", "shipper.name", "omission", "Havn", None)
 def _view(point: Point, before: Point | None, past: EarlierPoints | None = None):
     series = sample.series(6)
     result = sample.result([CITY, NAME])
-    point = point._replace(scorecard=result.scorecard) if before is None else point
+    point = replace(point, scorecard=result.scorecard) if before is None else point
     return sample.view_of(
         report_page(series.info, series.specs, point, before, result, past or sample.past(series, 5), 50)
     )
@@ -41,14 +42,14 @@ def _view(point: Point, before: Point | None, past: EarlierPoints | None = None)
 
 def _points(cause: str = "outputs") -> tuple[Point, Point]:
     before, after = sample.series(6).points[4:]
-    after = after._replace(scorecard=sample.result([CITY, NAME]).scorecard)
+    after = replace(after, scorecard=sample.result([CITY, NAME]).scorecard)
     return before, sample.compared(before, after)
 
 
 def test_every_change_of_a_report_is_that_of_the_delta_and_not_a_difference_of_two_values():
     before, after = _points()
     metrics = tuple(MetricDelta(spec.name, 0.25, DeltaParts(0.5, -0.25, 0.0)) for spec in sample.SPECS)
-    view = _view(after._replace(delta=Delta(Overlap("comparable", 1), metrics)), before)
+    view = _view(replace(after, delta=Delta(Overlap("comparable", 1), metrics)), before)
     assert [metric.change for metric in view.metrics] == [0.25] * 4
     assert view.why.changes == (DisplayedChange(25.0, (Part("outputs", 50.0), Part("ground truth", -25.0))),) * 3
 
@@ -56,7 +57,7 @@ def test_every_change_of_a_report_is_that_of_the_delta_and_not_a_difference_of_t
 def test_what_cannot_be_compared_has_no_change_anywhere():
     before, after = _points()
     refused = Delta(Overlap("refused", 0, ("a",), ("b",)), tuple(MetricDelta(s.name, None, None) for s in sample.SPECS))
-    view = _view(after._replace(delta=refused), before)
+    view = _view(replace(after, delta=refused), before)
     assert [metric.change for metric in view.metrics] == [None] * 4
     assert [error.change for error in view.errors] == [None] * 4
     assert view.error_change is None
@@ -68,11 +69,11 @@ def test_what_cannot_be_compared_has_no_change_anywhere():
 
 def test_errors_of_documents_that_only_one_point_holds_are_no_change():
     series = sample.series(6)
-    first = sample.scorecard([CITY._replace(document="a"), NAME._replace(document="b")])
-    last = sample.result([CITY._replace(document="a"), NAME._replace(document="c"), CITY._replace(document="c")])
-    before = series.points[4]._replace(scorecard=first)
+    first = sample.scorecard([replace(CITY, document="a"), replace(NAME, document="b")])
+    last = sample.result([replace(CITY, document="a"), replace(NAME, document="c"), replace(CITY, document="c")])
+    before = replace(series.points[4], scorecard=first)
     bridged = Delta(Overlap("bridged", 1, ("b",), ("c",)), tuple(MetricDelta(s.name, 0.0, None) for s in sample.SPECS))
-    after = series.points[5]._replace(scorecard=last.scorecard, delta=bridged)
+    after = replace(series.points[5], scorecard=last.scorecard, delta=bridged)
     view = sample.view_of(report_page(series.info, series.specs, after, before, last, sample.past(series, 5), 50))
     assert [(error.number, error.change) for error in view.errors] == [(1, 0), (0, 0), (2, 0), (0, 0)]
     assert view.error_change == 0
@@ -84,7 +85,7 @@ def test_errors_of_documents_that_only_one_point_holds_are_no_change():
 
 def test_a_point_with_the_same_output_is_not_judged_for_chance():
     before, after = _points()
-    same = after._replace(snapshot=after.snapshot._replace(outputs=before.snapshot.outputs))
+    same = replace(after, snapshot=replace(after.snapshot, outputs=before.snapshot.outputs))
     assert _view(after, before).why.verdict.decision == "cannot tell"
     assert _view(same, before).why.verdict is None
     assert why_rows.judged(None, F1) == "The output is the same, so this says nothing about instructions."
@@ -92,7 +93,7 @@ def test_a_point_with_the_same_output_is_not_judged_for_chance():
 
 def test_the_same_iteration_scored_again_is_told_apart_by_its_commit():
     before, after = _points()
-    again = after._replace(snapshot=after.snapshot._replace(label=before.snapshot.label))
+    again = replace(after, snapshot=replace(after.snapshot, label=before.snapshot.label))
     assert _view(after, before).previous == Previous("iteration-005", "0005.html")
     assert _view(again, before).previous.label == f"iteration-005 at {before.snapshot.commit.short}"
 
@@ -101,9 +102,9 @@ def test_edits_stand_by_commit_under_the_last_path_of_their_file():
     before, after = _points()
     edits = (sample.edit(8), sample.edit(9), sample.edit(9, "prompts/old.md"))
     moved = {EditedFile("prompts/old.md", sample.commit(9).sha): "prompts/new.md"}
-    past = sample.past(sample.series(6), 5)._replace(moved=moved)
+    past = replace(sample.past(sample.series(6), 5), moved=moved)
     path = ".claude/instructions/waybill.md"
-    assert _view(after._replace(edits=edits), before, past).edits == (
+    assert _view(replace(after, edits=edits), before, past).edits == (
         CommitEdits(
             sample.commit(9),
             (EditLink(path, path, "modified"), EditLink("prompts/old.md", "prompts/new.md", "modified")),
@@ -120,9 +121,9 @@ def test_flips_are_counted_by_field_and_the_fixed_cells_are_listed():
     flipped = [CellFlip("fixed", cell, wrong, right), CellFlip("fixed", cell, moved, right)]
     flipped.append(CellFlip("broken", cell, right, wrong))
     flips = Flips((("consignee.city", 2),), (("consignee.city", 1),), (("remarks", 4),), (("route.eta", 3),), (), 1)
-    past = sample.past(sample.series(6), 5)._replace(flipped=flipped)
+    past = replace(sample.past(sample.series(6), 5), flipped=flipped)
     oslo, olso, bergen = (DisplayValue((WordSpan(name, False),)) for name in ("Oslo", "Olso", "Bergen"))
-    assert _view(after._replace(flips=flips), before, past).fates == Fates(
+    assert _view(replace(after, flips=flips), before, past).fates == Fates(
         fixed=2,
         broken=1,
         still=4,
@@ -147,13 +148,13 @@ def test_many_flips_are_bounded_and_the_rest_is_counted():
     run = Run(0, "omission", '"x"', "")
     many = [CellFlip("fixed", Cell("", f"a{n}", "a", False, (run,)), run, run) for n in range(FIXED + 3)]
     flips = Flips(fixed=tuple((f"field_{n:02}", 1) for n in range(FIELDS + 2)))
-    fates = _view(after._replace(flips=flips), before, sample.past(sample.series(6), 5)._replace(flipped=many)).fates
+    fates = _view(replace(after, flips=flips), before, replace(sample.past(sample.series(6), 5), flipped=many)).fates
     assert (len(fates.rows), fates.more_fields, len(fates.cells), fates.more_cells) == (FIELDS, 2, FIXED, 3)
 
 
 def test_a_discrepancy_says_since_when_it_is_one_and_leads_to_its_field():
     before, after = _points()
-    past = sample.past(sample.series(6), 5)._replace(wrong_since=lambda one: 2 if one is CITY else 5)
+    past = replace(sample.past(sample.series(6), 5), wrong_since=lambda one: 2 if one is CITY else 5)
     view = _view(after, before, past)
     assert [(row.path, row.since, row.field) for row in view.discrepancies] == [
         (
@@ -175,12 +176,12 @@ def test_repeated_runs_show_how_far_they_are_apart_and_in_which_fields():
     calm = Cell("", "y", "y", False, (Run(0, "correct", '"1"', '"1"'),))
     before, after = _points()
     runs = tuple(Blob(f"r/runs/{n}/extracted.json", f"{n:040x}") for n in range(4))
-    after = after._replace(snapshot=after.snapshot._replace(runs=runs))
+    after = replace(after, snapshot=replace(after.snapshot, runs=runs))
     repeats = Repeats(
         CellMap(3, (cell, calm)), (0, 1, 2), tuple(Repeat(f"run {n + 1}", 0.5 + n / 10) for n in range(3))
     )
-    view = _view(after, before, sample.past(sample.series(6), 5)._replace(runs=repeats)).runs
-    assert view._replace(interval=None, deviation=None) == RunsView(
+    view = _view(after, before, replace(sample.past(sample.series(6), 5), runs=repeats)).runs
+    assert replace(view, interval=None, deviation=None) == RunsView(
         4, 3, 0.5, 0.7, None, None, FlipRate("", 2, 6), (RateRow(FlipRate("x", 2, 3), "fields/x.html"),), 0
     )
     assert (view.interval.unit, view.interval.n, round(view.deviation, 9)) == ("runs", 3, 0.1)
@@ -213,8 +214,8 @@ def test_a_change_is_said_in_one_sentence(change, said):
 def test_a_rise_of_what_should_be_low_is_coloured_as_a_loss():
     before, after = _points()
     view = _view(after, before)
-    why = view.why._replace(
-        specs=(COST,), changes=(DisplayedChange(10.0, (Part("outputs", 15.0), Part("rules", -5.0))),)
+    why = replace(
+        view.why, specs=(COST,), changes=(DisplayedChange(10.0, (Part("outputs", 15.0), Part("rules", -5.0))),)
     )
     rows = str(why_rows.parts(why))
     assert rows.count('class="delta dn">+0.600') == rows.count('class="delta up">−0.200') == 1
@@ -244,9 +245,9 @@ def test_a_verdict_says_which_numbers_decided(why, noise, said):
     interval = Interval(-0.04, -0.01, "documents", 9, "paired, linearised")
     verdict = ChangeVerdict("worse", why, -0.02, interval, 2, 9, 0.04, 0.05, ())
     assert why_rows.evidence(verdict, F1, known) == said
-    doubtful = why_rows.evidence(verdict._replace(decision="cannot tell"), F1, known)
+    doubtful = why_rows.evidence(replace(verdict, decision="cannot tell"), F1, known)
     assert doubtful == f"{said} A change of 0.050 would be seen here 8 times in 10."
-    hopeless = verdict._replace(decision="cannot tell", detectable=3.129)
+    hopeless = replace(verdict, decision="cannot tell", detectable=3.129)
     assert why_rows.evidence(hopeless, F1, known) == (
         f"{said} No change at all would be seen here 8 times in 10: there is too little to compare."
     )
@@ -264,14 +265,18 @@ def test_the_page_names_hostile_documents_edits_and_fields_as_text():
     overlap = Overlap("bridged", 1, (sample.SCRIPT,), ("b",))
     metrics = tuple(MetricDelta(s.name, 0.1, DeltaParts(0.2, -0.1, 0.0)) for s in sample.SPECS)
     edit = sample.edit(9, f"prompts/{sample.SCRIPT}.md")
-    edit = edit._replace(commit=edit.commit._replace(subject=sample.SCRIPT))
+    edit = replace(edit, commit=replace(edit.commit, subject=sample.SCRIPT))
     run = Run(4, "omission", f'"{sample.SCRIPT}"', "")
     cell = Cell(sample.SCRIPT, sample.SCRIPT, sample.SCRIPT, False, (run,))
     series, result = sample.series(6), sample.result([CITY])
-    point = after._replace(
-        delta=Delta(overlap, metrics), edits=(edit,), flips=Flips(((sample.SCRIPT, 1),)), scorecard=result.scorecard
+    point = replace(
+        after,
+        delta=Delta(overlap, metrics),
+        edits=(edit,),
+        flips=Flips(((sample.SCRIPT, 1),)),
+        scorecard=result.scorecard,
     )
-    past = sample.past(series, 5)._replace(flipped=[CellFlip("fixed", cell, run, run)])
+    past = replace(sample.past(series, 5), flipped=[CellFlip("fixed", cell, run, run)])
     page = report_page(series.info, series.specs, point, before, result, past, 50)
     html = renderer_of(sample.SITE).render(page).decode()
     assert "<script>alert" not in html
@@ -282,7 +287,7 @@ def test_the_page_names_hostile_documents_edits_and_fields_as_text():
 def test_a_change_from_an_output_that_cannot_be_read_says_so(status, said):
     before, after = _points()
     series, result = sample.series(6), sample.result([CITY])
-    before = before._replace(scorecard=before.scorecard._replace(status=status))
+    before = replace(before, scorecard=replace(before.scorecard, status=status))
     page = report_page(series.info, series.specs, after, before, result, sample.past(series, 5), 50)
     html = renderer_of(sample.SITE).render(page).decode()
     assert ("The output of iteration-005 cannot be read," in html) is said
@@ -313,7 +318,7 @@ def test_a_report_begins_with_its_author_what_changed_and_the_edits_it_comes_fro
         ]
 
     commit = after.snapshot.commit
-    assert top(after._replace(edits=edits, flips=Flips()), sample.commit(11)) == [
+    assert top(replace(after, edits=edits, flips=Flips()), sample.commit(11)) == [
         f"{commit.subject} {commit.author}, 25 Jan 2025 {commit.short}",
         "Since iteration-005 F1 ▼ down 0.554 , 0 fixed, 0 broken. cannot tell because what was fixed and broken may be"
         " chance (−1.000 to +1.000). outputs −0.831, ground truth +0.277.",

@@ -4,6 +4,8 @@ import json
 import re
 from typing import Any
 
+from msgspec.structs import replace
+
 from sitegen.model.site import RawFile
 from sitegen.model.suspect_truth import SuspectTruth
 from sitegen.pages import links
@@ -68,7 +70,7 @@ def test_the_list_has_the_topics_of_methods_and_the_pages_that_each_eval_has():
     assert [page[1] for page in pages if page[0] == "Compare iterations"] == ["evals/waybills/compare.html"]
     of_all = ["Suspect labels", "suspect-labels.html", "labels of all evals that may be wrong"]
     assert [page for page in pages if page[0] == "Suspect labels"] == [of_all]
-    several = several._replace(suspects=(SUSPECT,))
+    several = replace(several, suspects=(SUSPECT,))
     found = [page for page in _body(search.list_file([several], (), (), 0))[2]["pages"] if page[0] == "Suspect labels"]
     of_eval = ["Suspect labels", "evals/waybills/suspect-truth.html", "Waybills: labels that may be wrong"]
     assert found == [of_all, of_eval]

@@ -2,6 +2,8 @@
 
 import re
 
+from msgspec.structs import replace
+
 from sitegen.model.outcomes import Judgement
 from sitegen.model.scorecards import ItemPair, ListAlignment
 from sitegen.pages.report.tree import VALUES, has_tree, tree_page
@@ -29,10 +31,10 @@ PAIRED = ListAlignment(
 
 
 def test_items_stand_as_they_were_paired_and_open_where_something_in_them_is_wrong():
-    result = sample.result(JUDGED)._replace(alignments=(PAIRED,))
+    result = replace(sample.result(JUDGED), alignments=(PAIRED,))
     series = sample.series(2)
     page = tree_page(series.info, series.points[1].snapshot, result)
-    assert (page.path, has_tree(series.info, result), has_tree(series.info, result._replace(alignments=()))) == (
+    assert (page.path, has_tree(series.info, result), has_tree(series.info, replace(result, alignments=()))) == (
         "evals/waybills/0002-tree.html",
         True,
         False,
@@ -63,9 +65,9 @@ def test_items_stand_as_they_were_paired_and_open_where_something_in_them_is_wro
 
 
 def test_the_page_is_bounded_and_shows_hostile_names_as_text():
-    many = [JUDGED[1]._replace(path=f"cargo[{n}].name", named_path="") for n in range(VALUES)]
-    hostile = JUDGED[1]._replace(document=sample.SCRIPT, path="cargo[0].x", named_path=f"cargo[{sample.SCRIPT}].x")
-    result = sample.result([hostile, *many])._replace(alignments=(PAIRED,))
+    many = [replace(JUDGED[1], path=f"cargo[{n}].name", named_path="") for n in range(VALUES)]
+    hostile = replace(JUDGED[1], document=sample.SCRIPT, path="cargo[0].x", named_path=f"cargo[{sample.SCRIPT}].x")
+    result = replace(sample.result([hostile, *many]), alignments=(PAIRED,))
     series = sample.series(2)
     page = tree_page(series.info, series.points[1].snapshot, result)
     html = Renderer([find_templates()], sample.SITE).render(page).decode()

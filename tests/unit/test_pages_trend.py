@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 from markupsafe import Markup
+from msgspec.structs import replace
 
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.analysis.noise.repeats import repeated
@@ -66,7 +67,7 @@ def test_the_best_point_is_the_earliest_with_the_best_value():
 def test_metrics_of_another_range_are_not_drawn_on_the_headline_axis():
     series = sample.series(3)
     quality = MetricSpec("quality", "Quality", "", 1.0, 5.0)
-    view = sample.view_of(trend_page(series._replace(specs=(series.specs[0], series.specs[1], quality))))
+    view = sample.view_of(trend_page(replace(series, specs=(series.specs[0], series.specs[1], quality))))
     assert view.drawn == 2
 
 
@@ -78,12 +79,12 @@ def test_targets_know_whether_they_are_met():
 def _series_of_fields(*counts_by_point: dict[str, Counts]) -> Series:
     base = sample.series(len(counts_by_point))
     points = tuple(
-        point._replace(
-            scorecard=point.scorecard._replace(fields=tuple(FieldScore(*pair) for pair in fields.items()))
+        replace(point,
+            scorecard=replace(point.scorecard, fields=tuple(FieldScore(*pair) for pair in fields.items()))
         )
         for point, fields in zip(base.points, counts_by_point, strict=True)
     )  # fmt: skip
-    return base._replace(points=points)
+    return replace(base, points=points)
 
 
 def test_fields_are_counted_over_all_points_and_old_ones_come_last():
@@ -133,16 +134,16 @@ def test_the_clocks_part_where_today_s_truth_gives_other_numbers():
 
 def test_clocks_that_never_part_have_no_values_of_their_own():
     series = sample.series()
-    points = tuple(point._replace(now=point.scorecard) for point in series.points)
-    clocks = sample.view_of(trend_page(series._replace(points=points))).clocks
+    points = tuple(replace(point, now=point.scorecard) for point in series.points)
+    clocks = sample.view_of(trend_page(replace(series, points=points))).clocks
     assert (clocks.apart, clocks.values, len(clocks.changes)) == (0, (), 2)
 
 
 def test_a_point_counts_its_flipped_cells_and_knows_whether_it_is_stale():
     series = sample.series(3)
     flips = Flips((("a", 2), ("b", 1)), (("c", 4),), (("a", 5),), (("d", 1),), (("e", 7),))
-    last = series.points[2]._replace(flips=flips, stale=True)
-    points = sample.view_of(trend_page(series._replace(points=(*series.points[:2], last)))).points
+    last = replace(series.points[2], flips=flips, stale=True)
+    points = sample.view_of(trend_page(replace(series, points=(*series.points[:2], last)))).points
     assert (points[2].flipped, points[2].stale) == (Flipped(3, 4, 5, 1, 7), True)
     assert (points[0].flipped, points[0].stale) == (None, False)
 
@@ -170,8 +171,8 @@ def _last(*deltas: float, flips: Flips) -> LastChange | None:
         same = series.points[0].scorecard if not change else series.points[nth].scorecard
         delta = Delta(Overlap("comparable", 1), (MetricDelta("f1", change, DeltaParts(change, 0.0, 0.0)),) * 3)
         cells = flips if nth == len(deltas) else Flips((("a", 1),))
-        points.append(series.points[nth]._replace(scorecard=same, delta=delta, flips=cells if change else Flips()))
-    last: LastChange | None = sample.view_of(trend_page(series._replace(points=tuple(points)))).last
+        points.append(replace(series.points[nth], scorecard=same, delta=delta, flips=cells if change else Flips()))
+    last: LastChange | None = sample.view_of(trend_page(replace(series, points=tuple(points)))).last
     return last
 
 
@@ -192,8 +193,8 @@ def test_iterations_in_which_nothing_moved_are_passed_over():
 def test_the_line_above_the_chart_names_the_last_change_in_the_unit_of_the_metric():
     series = sample.series(2)
     delta = Delta(Overlap("comparable", 1), (MetricDelta("f1", -0.2, DeltaParts(-0.3, 0.1, 0.0)),) * 3)
-    last = series.points[1]._replace(delta=delta, flips=Flips((("a", 1),), (("b", 1_030),)))
-    view = trend_page(series._replace(points=(series.points[0], last)))
+    last = replace(series.points[1], delta=delta, flips=Flips((("a", 1),), (("b", 1_030),)))
+    view = trend_page(replace(series, points=(series.points[0], last)))
     page = renderer_of(sample.SITE).render(view).decode()
     line = page[page.index('<p class="last">') : page.index('id="h-t"')].partition("</p>")[0]
     words = " ".join(Markup(line).striptags().split())
@@ -210,8 +211,8 @@ def test_iterations_of_one_commit_have_its_subject_once_and_name_the_files_edite
     paths = ("prompts/a/guide.md", "prompts/b/guide.md", "prompts/read.md", "prompts/check.md")
     edits = tuple([Edit(sample.commit(3), path, "modified", None, None) for path in paths])
     first, second, third = series.points
-    third = third._replace(snapshot=third.snapshot._replace(commit=second.snapshot.commit), edits=edits)
-    page = trend_page(series._replace(points=(first, second._replace(edits=edits[2:3]), third)))
+    third = replace(third, snapshot=replace(third.snapshot, commit=second.snapshot.commit), edits=edits)
+    page = trend_page(replace(series, points=(first, replace(second, edits=edits[2:3]), third)))
     rows = str(trend_rows.iterations(sample.view_of(page), "../../")).splitlines()
     subjects = [re.findall("<i>(.*?)</i>", row) for row in rows]
     assert subjects == [[second.snapshot.commit.subject], [], [first.snapshot.commit.subject]]
@@ -231,18 +232,19 @@ def _ten_thousand() -> TrendView:
         return (few * 10_000)[:10_000]
 
     step, points = view.steps[0], again(view.points)
-    return view._replace(
-        points=tuple(point._replace(file=f"{index:04}.html") for index, point in enumerate(points)),
-        clocks=view.clocks._replace(values=again(view.clocks.values)),
+    return replace(
+        view,
+        points=tuple(replace(point, file=f"{index:04}.html") for index, point in enumerate(points)),
+        clocks=replace(view.clocks, values=again(view.clocks.values)),
         best_so_far=again(view.best_so_far),
-        heat=view.heat._replace(shares=tuple(map(again, view.heat.shares))),
-        steps=tuple(step._replace(at=index) for index in range(40, 10_000, 40)),
+        heat=replace(view.heat, shares=tuple(map(again, view.heat.shares))),
+        steps=tuple(replace(step, at=index) for index in range(40, 10_000, 40)),
     )
 
 
 def test_the_page_of_ten_thousand_iterations_is_no_larger_than_that_of_hundreds_and_counts_what_it_leaves_out():
     view = _ten_thousand()
-    page = renderer_of(sample.SITE).render(trend_page(sample.series())._replace(view=view)).decode()
+    page = renderer_of(sample.SITE).render(replace(trend_page(sample.series()), view=view)).decode()
     assert len(page) < 400_000
     words = " ".join(Markup(page).striptags().split())
     for sentence in (
@@ -298,6 +300,6 @@ def test_one_pair_of_repeats_names_no_field(demo, tmp_path):
     series = read_series(Options(demo, cache=tmp_path), "freight-papers")
     pair, several = repeated(series.points)
     of_pair, of_both = (
-        repeats_view(series._replace(points=series.points[: group[1] + 1])) for group in (pair, several)
+        repeats_view(replace(series, points=series.points[: group[1] + 1])) for group in (pair, several)
     )
     assert (of_pair, of_both and of_both.outputs) == (None, 4)

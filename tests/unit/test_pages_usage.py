@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from sitegen.gate_files.document import gate_json
 from sitegen.gate_files.markdown import gate_markdown
@@ -157,7 +158,7 @@ def test_variants_have_bars_of_what_they_took() -> None:
     specs = {spec.name: spec for spec in USAGE_METRICS}
     row = MetricRow(specs["cost"], None, (0.5, 2.0, None))
     assert [bar.width for bar in bars(row)] == [250.0, 1000.0, 0.0]
-    assert radar([row._replace(values=(1.0, 2.0))] * 3) is None
+    assert radar([replace(row, values=(1.0, 2.0))] * 3) is None
 
 
 def test_the_trend_is_split_by_model_and_draws_quality_against_cost(project: tuple[GitRepo, Path]) -> None:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from sitegen.html import charts
 from sitegen.model.metrics import Counts, Metric, MetricSpec
@@ -147,9 +148,9 @@ PAGE = "evals/faq/variants.html"
 
 def trend_of(*found: Result) -> TrendView:
     base = sample.series(len(found))
-    points = tuple(point._replace(scorecard=one.scorecard) for point, one in zip(base.points, found, strict=True))
+    points = tuple(replace(point, scorecard=one.scorecard) for point, one in zip(base.points, found, strict=True))
     info = EvalInfo("faq", "Questions", kind="responses")
-    page = trend_page(base._replace(info=info, specs=(ACCURACY, QUALITY), points=points))
+    page = trend_page(replace(base, info=info, specs=(ACCURACY, QUALITY), points=points))
     assert isinstance(page.view, TrendView)
     return page.view
 

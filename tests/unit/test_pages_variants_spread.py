@@ -4,6 +4,8 @@ import csv
 import io
 import json
 
+from msgspec.structs import replace
+
 from sitegen.analysis.comparison.variants import variant_comparison, variant_of
 from sitegen.analysis.series import variant_spread
 from sitegen.commands.history import history_lines
@@ -30,7 +32,7 @@ def _card(**values: float | None) -> Scorecard:
 def test_the_worst_and_the_best_variant_stand_beside_the_average() -> None:
     card = _card(short=0.728, wordy=0.976, broken=None)
     assert variant_spread("responses", ACCURACY, card) == VariantSpread(2, 0.728, "short", 0.976, "wordy")
-    lower = ACCURACY._replace(higher_is_better=False)
+    lower = replace(ACCURACY, higher_is_better=False)
     assert variant_spread("responses", lower, card) == VariantSpread(2, 0.976, "wordy", 0.728, "short")
 
 

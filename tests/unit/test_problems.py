@@ -1,5 +1,7 @@
 """Problems by cause: one entry for one cause, one count for pages and terminal, and the banner."""
 
+from msgspec.structs import replace
+
 from sitegen.analysis.causes import causes_of, count_causes, named_counts
 from sitegen.model.problems import PROBLEM_TYPES, Problem
 from sitegen.pages.problems import LISTED, banner, problems_page
@@ -14,7 +16,7 @@ FIX = "Map them."
 def _unmapped(eval_id: str, number: int, *, past: bool = False, commit: str = "c1") -> Problem:
     message = f"{number} columns are not mapped: Heating"
     problem = Problem.of_type("unmapped_values", message, FIX, "truth.csv", commit, eval_id)
-    return problem._replace(past=past)
+    return replace(problem, past=past)
 
 
 def test_problems_of_one_type_are_one_entry_whatever_they_name() -> None:

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from sitegen.scoring.kinds import scorer
 from sitegen.stages.scorecard_store import ScorecardKeys
@@ -103,5 +104,5 @@ def test_an_output_is_scored_again_where_its_kind_has_a_new_metric(monkeypatch: 
     before = ScorecardKeys("fields")(snapshot)
     assert ScorecardKeys("fields")(snapshot) == before
     fields = scorer("fields")
-    monkeypatch.setattr(type(fields), "metrics", (*fields.metrics, fields.metrics[0]._replace(name="jaccard")))
+    monkeypatch.setattr(type(fields), "metrics", (*fields.metrics, replace(fields.metrics[0], name="jaccard")))
     assert ScorecardKeys("fields")(snapshot) != before

@@ -6,6 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from sitegen.errors import ConfigurationError
 from sitegen.model.outcomes import Judgement
@@ -29,7 +30,7 @@ def hidden(result_of: dict[str, Value], *globs: str) -> list[Value]:
         for path, value in result_of.items()
     )
     inputs = ScoringInputs((File("o.json", b"{}"),), File("g.json", b"{}"), None, None, "{}")
-    result = FieldsScorer().score(inputs)._replace(judgements=judged)
+    result = replace(FieldsScorer().score(inputs), judgements=judged)
     return [each.actual for each in Redaction(globs).applied(result, kind="fields").judgements]
 
 
@@ -62,7 +63,7 @@ def test_what_is_hidden_inside_a_value_of_another_shape_is_taken_out_of_it():
 def test_nothing_stays_nothing():
     judged = Judgement("d", "name", "name", "omission", "Ann", None)
     inputs = ScoringInputs((File("o.json", b"{}"),), File("g.json", b"{}"), None, None, "{}")
-    result = FieldsScorer().score(inputs)._replace(judgements=(judged,))
+    result = replace(FieldsScorer().score(inputs), judgements=(judged,))
     (found,) = Redaction(("name",)).applied(result, kind="fields").judgements
     assert (found.expected, found.actual, found.outcome) == (REDACTED, None, "omission")
 

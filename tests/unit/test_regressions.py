@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from sitegen.analysis.copies import first_points_with_output
 from sitegen.analysis.effects import peak
@@ -16,7 +17,7 @@ from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.noise import Interval
 from sitegen.model.regressions import EditedFile, MetricStep, Moved, Step
 from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard, Status
-from sitegen.model.series import EvalInfo, EvalSummary, Headline, Peak, Point, Series
+from sitegen.model.series import EvalInfo, EvalSummary, Peak, Point, Series
 from sitegen.model.timeline import Blob, Cause, Edit
 from sitegen.pages.changes import Part
 from sitegen.pages.regressions import step_lines
@@ -46,7 +47,7 @@ def point(
     counts = Counts(omission=wrong)
     scores = tuple(DocumentScore(f"doc-{n}", status, Counts()) for n in range(documents))
     fields = (FieldScore("total", Counts(wrong_value=1)), FieldScore("lines[].amount", counts))
-    snapshot = sample.snapshot(index + 1, sample.commit(index if commit is None else commit))._replace(cause=cause)
+    snapshot = replace(sample.snapshot(index + 1, sample.commit(index if commit is None else commit)), cause=cause)
     return Point(snapshot, Scorecard(status, counts, metrics, scores, fields, expected_values=CASES), edits)
 
 
@@ -146,7 +147,7 @@ def test_a_change_of_less_than_its_cases_can_tell_is_no_step() -> None:
     assert [told(step) for step in of(*values)] == [(6, "new", -1.3, 6, None)]
     assert of(*[0.9] * 6, *[0.89] * 6) == ()
     points = [point(index, value) for index, value in enumerate(values)]
-    many = [one._replace(scorecard=one.scorecard._replace(expected_values=1000)) for one in points]
+    many = [replace(one, scorecard=replace(one.scorecard, expected_values=1000)) for one in points]
     assert [told(step) for step in steps_of(series(*many))] == [(6, "open", -1.3, 6, None)]
 
 
@@ -163,15 +164,15 @@ def test_edits_since_the_last_output_of_an_earlier_commit_are_suspects() -> None
 
 def test_an_edit_after_the_time_that_the_output_records_is_no_suspect() -> None:
     points = [point(index, 0.9 if index < 6 else 0.5) for index in range(12)]
-    recorded = points[6].snapshot._replace(recorded_at=sample.commit(4).committed_at)
-    points[1] = points[1]._replace(edits=(edit("a.md", 1),))
-    points[6] = points[6]._replace(snapshot=recorded, edits=(edit("a.md", 6),))
+    recorded = replace(points[6].snapshot, recorded_at=sample.commit(4).committed_at)
+    points[1] = replace(points[1], edits=(edit("a.md", 1),))
+    points[6] = replace(points[6], snapshot=recorded, edits=(edit("a.md", 6),))
     assert steps_of(series(*points))[0].circumstances.edits == ()
 
 
 def test_of_several_outputs_of_one_commit_the_edits_of_the_commit_are_named() -> None:
     points = [point(index, 0.9 if index < 6 else 0.5, commit=3) for index in range(12)]
-    points[0] = points[0]._replace(edits=(edit("a.md", 2),))
+    points[0] = replace(points[0], edits=(edit("a.md", 2),))
     one = series(*points)
     heads = tuple(map(sample.headline, points))
     (row,) = view(EvalSummary(one.info, one.specs, heads, steps=steps_of(one))).groups[0].rows
@@ -190,13 +191,13 @@ def with_copies(*outputs: tuple[float, str]) -> Series:
     """Points with these values, whose outputs have these blob ids."""
     points = [point(index, value) for index, (value, _) in enumerate(outputs)]
     snapshots = [
-        at.snapshot._replace(outputs=(Blob("extracted.json", oid),))
+        replace(at.snapshot, outputs=(Blob("extracted.json", oid),))
         for at, (_, oid) in zip(points, outputs, strict=True)
     ]
     earliest = first_points_with_output(snapshots, "fields")
     return series(
         *(
-            at._replace(snapshot=snapshot, first_with_output=index)
+            replace(at, snapshot=snapshot, first_with_output=index)
             for at, snapshot, index in zip(points, snapshots, earliest, strict=True)
         )
     )
@@ -248,7 +249,7 @@ def test_where_the_change_came_from_is_told_if_it_came_from_more_than_one_place(
     def parted(*parts: float) -> StepRow:
         metric = MetricDelta("f1", sum(parts), DeltaParts(*parts))
         points = [point(index, 0.9 if index < 6 else 0.5) for index in range(12)]
-        points[6] = points[6]._replace(delta=Delta(Overlap("comparable", 1), (metric,)))
+        points[6] = replace(points[6], delta=Delta(Overlap("comparable", 1), (metric,)))
         one = series(*points)
         heads = tuple(map(sample.headline, points))
         ((row,),) = [view(EvalSummary(one.info, one.specs, heads, steps=steps_of(one))).groups[0].rows]
@@ -348,15 +349,15 @@ def test_the_one_furthest_behind_its_best_comes_first() -> None:
 
 def test_copies_since_the_best_output_count_once() -> None:
     one = summary("a", 0.9, 0.4, 0.4, 0.4)
-    heads = (*one.headlines[:2], *(head._replace(first_with_output=1) for head in one.headlines[2:]))
-    (row,) = view(one._replace(headlines=heads)).champions
+    heads = (*one.headlines[:2], *(replace(head, first_with_output=1) for head in one.headlines[2:]))
+    (row,) = view(replace(one, headlines=heads)).champions
     assert row.since == 1
 
 
 def test_the_best_and_the_newest_value_stand_with_their_intervals() -> None:
 
     best, newest = (Interval(low, 0.9, "fields", 40, "Wilson") for low in (0.612, 0.523))
-    page = regressions_page([summary("a", 0.8, 0.7)._replace(peak=Peak(0, 0.8, 0, best), interval=newest)], (), {})
+    page = regressions_page([replace(summary("a", 0.8, 0.7), peak=Peak(0, 0.8, 0, best), interval=newest)], (), {})
     html = renderer_of(sample.SITE).render(page).decode()
     assert html.index("0.612 to 0.900") < html.index("0.523 to 0.900")
 
@@ -413,15 +414,18 @@ def test_a_fall_too_new_to_tell_stands_apart_from_open_regressions() -> None:
 def test_hostile_names_are_escaped() -> None:
 
     one = summary("a", *[0.9] * 6, *[0.5] * 6)
-    info = one.info._replace(name=sample.SCRIPT)
-    heads = tuple(Headline(*head)._replace(label=sample.SCRIPT) for head in one.headlines)
+    info = replace(one.info, name=sample.SCRIPT)
+    heads = tuple(replace(head, label=sample.SCRIPT) for head in one.headlines)
     step = one.steps[0]
-    nasty = step._replace(
-        commit=step.commit._replace(subject=sample.SCRIPT),
-        circumstances=step.circumstances._replace(
-            edits=(EditedFile(sample.SCRIPT, step.commit.sha),), fields=(Moved(sample.SCRIPT, 1.0, 2.0),)
+    nasty = replace(
+        step,
+        commit=replace(step.commit, subject=sample.SCRIPT),
+        circumstances=replace(
+            step.circumstances,
+            edits=(EditedFile(sample.SCRIPT, step.commit.sha),),
+            fields=(Moved(sample.SCRIPT, 1.0, 2.0),),
         ),
     )
-    again = one._replace(info=info._replace(id="b"), headlines=heads, steps=(nasty,))
-    page = regressions_page([one._replace(info=info, headlines=heads, steps=(nasty,)), again], (), {})
+    again = replace(one, info=replace(info, id="b"), headlines=heads, steps=(nasty,))
+    page = regressions_page([replace(one, info=info, headlines=heads, steps=(nasty,)), again], (), {})
     assert sample.SCRIPT not in renderer_of(sample.SITE).render(page).decode()

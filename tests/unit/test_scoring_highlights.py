@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from sitegen.model.panels import Highlight, Mark, MarkedText, NotePanel, SpansPanel
 from sitegen.model.problems import Finding
@@ -243,7 +244,7 @@ def test_an_outcome_has_a_class_a_letter_and_a_word():
 
 def test_a_page_shows_the_texts_with_most_errors_in_their_order():
     texts = [MarkedText(f"p-{number}", "a", ()) for number in range(TEXTS + 2)]
-    texts[-1] = texts[-1]._replace(marks=(Mark(0, 1, "wrong", "t"),))
+    texts[-1] = replace(texts[-1], marks=(Mark(0, 1, "wrong", "t"),))
     panel = SpansPanel("Paragraphs", "", ("t",), tuple(texts))
     assert [text.id for text in shown_texts(panel)] == [
         *(f"p-{number}" for number in range(TEXTS - 1)),
@@ -260,8 +261,8 @@ def test_a_page_shows_the_texts_with_most_errors_in_their_order():
     ],
 )
 def test_what_a_page_leaves_out_is_in_the_data_file(text: MarkedText):
-    whole = score()._replace(data=None)
-    cut = whole._replace(panels=(SpansPanel("Paragraphs", "", ("t",), (text,)),))
+    whole = replace(score(), data=None)
+    cut = replace(whole, panels=(SpansPanel("Paragraphs", "", ("t",), (text,)),))
     assert (leaves_anything_out(whole, 50), leaves_anything_out(cut, 50)) == (False, True)
 
 

@@ -6,6 +6,7 @@ import json
 from decimal import Decimal
 
 import pytest
+from msgspec.structs import replace
 
 from sitegen.model.problems import Finding
 from sitegen.scoring.mapping import Documents, FieldSettings, ListSettings, Mapping, Tolerance
@@ -156,9 +157,9 @@ array_mappings: {walls: {csv_section: "Exterior Walls:", fields: {"Area": area}}
         ("City", "city"),
         ("Exterior Walls: Area", "walls[].area"),
     )
-    assert mapped_columns(inputs._replace(ground_truth=File("ground_truth.json", b"{}"))) == ()
+    assert mapped_columns(replace(inputs, ground_truth=File("ground_truth.json", b"{}"))) == ()
     same = File("m.yaml", b"csv_to_json: {city: city}")
-    assert mapped_columns(inputs._replace(mapping=same, settings="{}")) == ()
+    assert mapped_columns(replace(inputs, mapping=same, settings="{}")) == ()
 
 
 def test_a_pattern_is_only_held_against_paths_that_end_as_it_does(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,7 @@
 """What is kept of the points of an eval."""
 
+from msgspec.structs import replace
+
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.analysis.series import headline, standing_problems
 from sitegen.model.problems import Problem
@@ -18,13 +20,13 @@ def test_a_problem_of_many_points_is_listed_once_with_the_first_commit_that_had_
 def test_a_problem_that_the_newest_point_does_not_have_is_past():
     points = [(problem("broken", "a", "1.json"),), (problem("column twice", "b"),), (problem("column twice", "c"),)]
     assert standing_problems(points, deleted=False) == (
-        problem("broken", "a", "1.json")._replace(past=True),
+        replace(problem("broken", "a", "1.json"), past=True),
         problem("column twice", "b"),
     )
 
 
 def test_every_problem_of_a_deleted_eval_is_past():
-    assert standing_problems([(problem("broken", "a"),)], deleted=True) == (problem("broken", "a")._replace(past=True),)
+    assert standing_problems([(problem("broken", "a"),)], deleted=True) == (replace(problem("broken", "a"), past=True),)
 
 
 def test_an_eval_without_points_has_no_problems():
@@ -33,8 +35,8 @@ def test_an_eval_without_points_has_no_problems():
 
 def test_a_point_in_a_few_numbers_keeps_the_interval_of_its_headline():
     newest = sample.series().points[-1]
-    point = newest._replace(interval=interval_of(newest.scorecard, "fields"))
+    point = replace(newest, interval=interval_of(newest.scorecard, "fields"))
     assert point.interval is not None
-    assert headline(point, sample.SPECS) == sample.headline(point)._replace(
-        interval=point.interval, committed_at=point.snapshot.commit.committed_at
+    assert headline(point, sample.SPECS) == replace(
+        sample.headline(point), interval=point.interval, committed_at=point.snapshot.commit.committed_at
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from sitegen.analysis.standing import Trouble, nothing_is_worse, since_best, standing_of, standings
 from sitegen.config import Mute
@@ -32,7 +33,7 @@ CASES: list[tuple[EvalSummary, Trouble]] = [
     (summary("first", 0.5, peak=Peak(0, 0.5, 0)), "none"),
     (summary("undefined", None), "none"),
     (summary("lost", 0.5, None, peak=Peak(0, 0.5, 0)), "unscored"),
-    (summary("unread")._replace(headlines=(headline(1, None, status="unreadable"),)), "unscored"),
+    (replace(summary("unread"), headlines=(headline(1, None, status="unreadable"),)), "unscored"),
     (fallen("behind", 0.9, 0.7, "worse"), "worse"),
     (fallen("chance", 0.9, 0.7, "cannot tell"), "behind"),
     (fallen("equal", 0.9, 0.9, "same"), "none"),
@@ -44,7 +45,9 @@ CASES: list[tuple[EvalSummary, Trouble]] = [
 ]
 
 
-@pytest.mark.parametrize(("one", "trouble"), CASES, ids=lambda case: getattr(case, "info", [""])[0])
+@pytest.mark.parametrize(
+    ("one", "trouble"), CASES, ids=lambda value: value.info.id if isinstance(value, EvalSummary) else ""
+)
 def test_each_eval_has_one_trouble(one: EvalSummary, trouble: Trouble) -> None:
     found = standing_of(one, ())
     assert (found.trouble, nothing_is_worse([found])) == (trouble, trouble not in ("unscored", "worse", "too new"))
@@ -54,7 +57,7 @@ def test_the_eval_in_most_trouble_comes_first_and_deleted_ones_are_left_out() ->
     every = [
         *(one for one, _ in CASES),
         stepped("open more", "open", 0.5),
-        stepped("gone", "open")._replace(deleted=True),
+        replace(stepped("gone", "open"), deleted=True),
     ]
     assert [one.summary.info.id for one in standings(every, ())] == [
         "lost",
@@ -75,14 +78,14 @@ def test_the_eval_in_most_trouble_comes_first_and_deleted_ones_are_left_out() ->
 
 
 def test_a_mute_below_the_best_output_also_mutes_the_distance_to_it() -> None:
-    one = stepped("a", "open")._replace(since_best=verdict("worse"))
+    one = replace(stepped("a", "open"), since_best=verdict("worse"))
     mute = Mute(eval="a", commit=one.steps[0].commit.sha, why="harder documents")
     assert [standing_of(one, mutes).trouble for mutes in ((), (mute,))] == ["worse", "behind"]
 
 
 def test_of_an_amount_where_less_is_better_more_is_behind() -> None:
     one = summary("slow", 2.0, 5.0, peak=Peak(0, 2.0, 0))
-    one = one._replace(specs=(one.specs[0]._replace(higher_is_better=False), *one.specs[1:]))
+    one = replace(one, specs=(replace(one.specs[0], higher_is_better=False), *one.specs[1:]))
     assert standing_of(one, ()).behind == 3.0
 
 
@@ -94,4 +97,4 @@ def test_the_newest_output_is_judged_against_the_best_one_by_documents_and_cells
     assert judged is not None
     assert judged.change == pytest.approx(values[last] - values[0])
     assert since_best(series, Peak(last, values[last], 0)) is None
-    assert since_best(series._replace(info=series.info._replace(kind="recorded")), Peak(0, 1.0, 0)) is None
+    assert since_best(replace(series, info=replace(series.info, kind="recorded")), Peak(0, 1.0, 0)) is None

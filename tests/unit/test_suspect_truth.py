@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from msgspec.structs import replace
 
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.suspect_truth import SuspectLabel, by_cause, certainty, suspect_truth
@@ -28,13 +29,13 @@ def _named(
     ``copies``: for each point with a copy the first point with its output.
     """
     points = list(sample.series(len(values)).points)
-    points = [point._replace(snapshot=point.snapshot._replace(cause=("outputs",))) for point in points]
+    points = [replace(point, snapshot=replace(point.snapshot, cause=("outputs",))) for point in points]
     if rescored is not None:
-        points[rescored] = points[rescored]._replace(
-            snapshot=points[rescored].snapshot._replace(cause=("ground_truth",))
+        points[rescored] = replace(
+            points[rescored], snapshot=replace(points[rescored].snapshot, cause=("ground_truth",))
         )
     for index, first in (copies or {}).items():
-        points[index] = points[index]._replace(first_with_output=first)
+        points[index] = replace(points[index], first_with_output=first)
     follower = CellTracker()
     for value in values:
         outcome: Outcome = "correct" if value == label else "omission" if value is None else "wrong_value"
@@ -73,7 +74,7 @@ def test_outputs_count_since_the_label_is_what_it_is():
     follower = CellTracker()
     for label in (600, 600, 620, 620):
         follower.follow([Judgement("", "area", "area", "wrong_value", label, 640)])
-    points = [point._replace(snapshot=point.snapshot._replace(cause=("outputs",))) for point in sample.series(4).points]
+    points = [replace(point, snapshot=replace(point.snapshot, cause=("outputs",))) for point in sample.series(4).points]
     assert suspect_truth(follower.cells(), points) == ()
 
 
@@ -201,7 +202,7 @@ def _suspect(attribute: str, expected: str, actual: str, agreeing: int = 9, outp
 
 
 def _labels(eval_id: str, *suspects: tuple[str, str, str]) -> list[SuspectLabel]:
-    return [SuspectLabel(eval_id, _suspect(*row)._replace(path=f"{row[0]}{n}")) for n, row in enumerate(suspects)]
+    return [SuspectLabel(eval_id, replace(_suspect(*row), path=f"{row[0]}{n}")) for n, row in enumerate(suspects)]
 
 
 def test_labels_with_one_cause_are_told_apart_from_single_ones():
@@ -231,14 +232,14 @@ def test_a_label_is_the_more_certain_the_more_of_many_outputs_agree(agreeing, ou
 
 def _eval(eval_id: str, *suspects: SuspectTruth) -> EvalSummary:
     summary = sample.summary(sample.series(3))
-    return summary._replace(info=summary.info._replace(id=eval_id, name=eval_id.upper()), suspects=suspects)
+    return replace(summary, info=replace(summary.info, id=eval_id, name=eval_id.upper()), suspects=suspects)
 
 
 def test_one_page_has_the_labels_of_all_evals_and_leads_to_the_line_the_report_and_the_field():
-    known = _suspect("area", "6", "7")._replace(correction=Correction("a/truth.csv", "0" * 40, 2, "Ann,6", "Ann,7"))
+    known = replace(_suspect("area", "6", "7"), correction=Correction("a/truth.csv", "0" * 40, 2, "Ann,6", "Ann,7"))
     fields = [_suspect("w[0].name", f'"D0{n} (6068)"', f'"D0{n}"', 3, 4) for n in range(3)]
     evals = (_eval("a", known, *fields), _eval("b", _suspect("fuel", "", '"Gas"', 9, 9)), _eval("c"))
-    gone = _eval("d", known)._replace(deleted=True)
+    gone = replace(_eval("d", known), deleted=True)
     page = suspect_labels_page([*evals, gone])
     view = page.view
     assert isinstance(view, SuspectTruthView)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from sitegen.analysis.causes import Cause, causes_of
 from sitegen.model.problems import Problem, Severity
@@ -25,7 +26,7 @@ def problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     shown: list[Problem] = []
 
     def recording(problems: tuple[Problem, ...]) -> tuple[Cause, ...]:
-        shown[:] = [problem._replace(type="") for problem in problems if not problem.past]
+        shown[:] = [replace(problem, type="") for problem in problems if not problem.past]
         return causes_of(problems)
 
     monkeypatch.setattr("sitegen.stages.site.causes_of", recording)
@@ -107,7 +108,7 @@ def test_a_key_of_the_manifest_that_is_nearly_a_known_one_is_a_problem_with_its_
 )
 def test_what_an_entry_names_and_is_not_there_is_a_problem(problems: Any, text: str, what: str, fix: str) -> None:
     severity: Severity = "note" if "instruction" in what else "warning"
-    assert problems(entry(text)) == [warning(what, fix)._replace(severity=severity)]
+    assert problems(entry(text)) == [replace(warning(what, fix), severity=severity)]
 
 
 @pytest.mark.parametrize("glob", ["docs/how.md", "docs/*.md", "**/how.md"])

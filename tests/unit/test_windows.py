@@ -1,3 +1,5 @@
+from msgspec.structs import replace
+
 from sitegen.analysis.edits import edits_of_outputs
 from sitegen.analysis.effects import EffectIndex, EvalPeak, mean_change, windows
 from sitegen.model.commits import Commit
@@ -126,7 +128,7 @@ def test_effects_are_found_by_the_edit_and_by_the_files_that_drive_an_eval():
 
 def test_peaks_are_those_of_the_evals_that_a_file_drives():
     best = Peak(1, 0.75, 5)
-    index = EffectIndex([summary("a")._replace(peak=best), summary("b")], {"a": frozenset({"a.md"})})
+    index = EffectIndex([replace(summary("a"), peak=best), summary("b")], {"a": frozenset({"a.md"})})
     assert index.peaks("a.md") == (EvalPeak("a", "a", F1, headline(0.75), best),)
     assert index.peaks("b.md") == ()
 
@@ -134,8 +136,8 @@ def test_peaks_are_those_of_the_evals_that_a_file_drives():
 def test_what_outputs_made_of_a_change_is_the_rest():
     one = Effect("a", "a", headline(0.25), headline(0.75), by_rules=0.125)
     assert (one.change, one.by_outputs) == (0.5, 0.375)
-    assert one._replace(by_rules=None).by_outputs == 0.5
-    assert one._replace(before=None).by_outputs is None
+    assert replace(one, by_rules=None).by_outputs == 0.5
+    assert replace(one, before=None).by_outputs is None
 
 
 def test_the_mean_is_over_evals_with_a_change():
@@ -145,7 +147,7 @@ def test_the_mean_is_over_evals_with_a_change():
 
 def test_an_edit_has_no_effect_on_grades_that_two_judges_gave() -> None:
     quality, accuracy = MetricSpec("average_quality", "Average quality", "", high=5), MetricSpec("accuracy", "A", "")
-    before, after = (headline(0.25)._replace(values=(value, value)) for value in (0.25, 0.75))
+    before, after = (replace(headline(0.25), values=(value, value)) for value in (0.25, 0.75))
     judge = Exchange(("j-1",), ("j-2",), ("average_quality",))
     graded = Effect("a", "a", before, after, (quality, accuracy), judge=judge)
     assert (graded.change, graded.by_outputs, mean_change((graded,))) == (None, None, None)

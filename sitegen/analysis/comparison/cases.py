@@ -7,16 +7,17 @@ of theirs.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.analysis.comparison.values import CaseFlip, Flipped
+from sitegen.frozen import Frozen
 from sitegen.model.scorecards import Answer
 from sitegen.stats.significance import mean
 
 ORDER: Final[tuple[Flipped, ...]] = ("broken", "fixed", "still_wrong")
 
 
-class CaseOutcome(NamedTuple):
+class CaseOutcome(Frozen):
     """The result of one variant in one case."""
 
     category: str

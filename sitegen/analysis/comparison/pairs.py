@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import combinations
 from math import fsum
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.analysis.comparison.cases import CaseOutcome, case_flips, cases_by_id
 from sitegen.analysis.comparison.values import MetricTest, Tested, TestedMetric, VariantNumbers, VariantPair
+from sitegen.frozen import Frozen
 from sitegen.model.scorecards import Answer
 from sitegen.model.usage import exchanged
 from sitegen.stats import sample_size
@@ -20,7 +21,7 @@ TWO_JUDGES: Final = "another judge"
 """The note of a test of grades that was not made."""
 
 
-class VariantSample(NamedTuple):
+class VariantSample(Frozen):
     """A variant with the inputs of its tests."""
 
     measured: VariantNumbers
@@ -28,7 +29,7 @@ class VariantSample(NamedTuple):
     cases: dict[str, CaseOutcome]
 
 
-class _RawMetricTest(NamedTuple):
+class _RawMetricTest(Frozen):
     """One metric of one pair before p values are adjusted over all pairs."""
 
     first: float | None

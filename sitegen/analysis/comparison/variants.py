@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec import structs
 
 from sitegen.analysis.comparison.pairs import agreed, variant_pairs, variant_sample
 from sitegen.analysis.comparison.ranking import confidence, ranking, sole_leader
@@ -21,6 +23,7 @@ from sitegen.analysis.comparison.values import (
     VariantPair,
 )
 from sitegen.analysis.series import variant_spread
+from sitegen.frozen import Frozen
 from sitegen.model.metrics import Metric
 from sitegen.model.scorecards import Answer, Result
 from sitegen.model.series import VariantSpread
@@ -32,7 +35,7 @@ TESTED: Final[tuple[TestedMetric, ...]] = ("accuracy", "quality")
 _USAGE: Final = ("cost", "tokens_in", "tokens_out", "latency_median", "latency_p95")
 
 
-class ComparedVariant(NamedTuple):
+class ComparedVariant(Frozen):
     """One of the prompts that are compared."""
 
     name: str
@@ -57,7 +60,7 @@ def variant_of(name: str, result: Result) -> ComparedVariant:
     """All answers of a result, whatever their variants, as those of one prompt."""
     answers = result.answers
     if len({answer.variant for answer in answers}) > 1:
-        answers = tuple(answer._replace(case_id=f"{answer.variant}: {answer.case_id}") for answer in answers)
+        answers = tuple(structs.replace(answer, case_id=f"{answer.variant}: {answer.case_id}") for answer in answers)
     averaged = variant_spread("responses", METRICS[0], result.scorecard)
     return ComparedVariant(name=name, answers=answers, metrics=result.scorecard.metrics, averaged=averaged)
 

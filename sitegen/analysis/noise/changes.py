@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
 from sitegen.analysis.deltas import differing_roles, exchanges
 from sitegen.analysis.noise.flipped_fields import flip_p_value, flipped_cells, independent_flips, moved_fields
 from sitegen.analysis.noise.samples import cases_of, is_counted, paired_sample_of, variants_of
+from sitegen.frozen import Frozen
 from sitegen.model.cells import Flips
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import Counts
@@ -121,7 +124,7 @@ def output_verdict(
     )
 
 
-class _Movement(NamedTuple):
+class _Movement(Frozen):
     """The change between two points."""
 
     unit: Unit
@@ -182,7 +185,7 @@ def _difference(before: Scorecard, after: Scorecard) -> float | None:
     return last - first
 
 
-class _Test(NamedTuple):
+class _Test(Frozen):
     """What one test makes of a change: how far chance may have moved it."""
 
     doubt: Why
@@ -203,7 +206,7 @@ class _Test(NamedTuple):
         return least_change(self.error, self.freedom or _MANY)
 
 
-class _Judgement(NamedTuple):
+class _Judgement(Frozen):
     """The combined result of the tests of a change."""
 
     why: Why
@@ -285,7 +288,7 @@ def _tests(movement: _Movement, noise: Noise | None) -> list[_Test]:
 
 def _detectable(after: Scorecard, movement: _Movement, noise: Noise | None) -> float | None:
     """The least change that the same tests find 8 times in 10: the largest of theirs."""
-    limits = [test.least_change for test in _tests(movement._replace(p_value=None), noise) if test.error > ROUNDING]
+    limits = [test.least_change for test in _tests(replace(movement, p_value=None), noise) if test.error > ROUNDING]
     name = after.metrics[0].name
     counted, right = share_of(name, after.counts), share_of(name, Counts(tp=1))
     if counted and right and counted.whole:

@@ -13,6 +13,8 @@ from functools import cache
 from math import fsum
 from typing import Final
 
+from msgspec.structs import replace
+
 from sitegen.analysis.deltas import differing_roles
 from sitegen.analysis.noise.changes import FEWEST, change_of_units, change_verdict, mean_verdict
 from sitegen.analysis.noise.samples import is_counted
@@ -86,7 +88,7 @@ def _has_units(name: str, card: Scorecard) -> bool:
 
 def _with_headline(name: str, card: Scorecard) -> Scorecard:
     """The scorecard with another metric in the place of the headline."""
-    return card._replace(metrics=tuple(sorted(card.metrics, key=lambda metric: metric.name != name)))
+    return replace(card, metrics=tuple(sorted(card.metrics, key=lambda metric: metric.name != name)))
 
 
 _MEASURES: Final[Mapping[str, Callable[[Answer], float | None]]] = {

@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from math import sqrt
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec.structs import replace
 
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.deltas import differing_roles, exchanges
+from sitegen.frozen import Frozen
 from sitegen.model.cells import Cell, CellMap, State
 from sitegen.model.noise import FlipRate, Noise
 from sitegen.model.scorecards import Result, Scorecard
@@ -28,7 +31,7 @@ FEWEST: Final = 2
 _OUTPUTS_ONLY: Final = ("outputs",)
 
 
-class Repeat(NamedTuple):
+class Repeat(Frozen):
     """One of several outputs made under the same instructions."""
 
     name: str
@@ -38,7 +41,7 @@ class Repeat(NamedTuple):
     """By how much one case moves the headline; 0 if it is unknown."""
 
 
-class Repeats(NamedTuple):
+class Repeats(Frozen):
     """A group of outputs made under the same instructions, with the same ground truth and rules."""
 
     cells: CellMap
@@ -122,7 +125,7 @@ class RepeatsSoFar:
         return self._noise
 
 
-class _Group(NamedTuple):
+class _Group(Frozen):
     """Two or more repeats, and the values of those that have one."""
 
     outputs: Sequence[Repeat]
@@ -148,11 +151,11 @@ def noise_of(groups: Iterable[Repeats]) -> Noise | None:
     if noise is None:
         return None
     rates = _flip_rates(
-        group._replace(indices=tuple([index for place, index in enumerate(group.indices) if place not in places]))
+        replace(group, indices=tuple([index for place, index in enumerate(group.indices) if place not in places]))
         for group, places in zip(several, bad, strict=True)
     )
     pooled = FlipRate("", sum(rate.flips for rate in rates), sum(rate.pairs for rate in rates))
-    return noise._replace(pooled=pooled, fields=rates)
+    return replace(noise, pooled=pooled, fields=rates)
 
 
 def noise_of_headline(points: Sequence[Point]) -> Noise | None:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from math import fsum
 from typing import Final, NamedTuple
 
+from sitegen.frozen import Frozen
 from sitegen.model.metrics import Counts
 from sitegen.model.noise import Unit
 from sitegen.model.scorecards import Scorecard
@@ -24,7 +25,7 @@ _NONE: Final = Counts()
 _NOTHING: Final = Share(0, 0)
 
 
-class UnitSample(NamedTuple):
+class UnitSample(Frozen):
     """The units of a metric, without those whose denominator is 0."""
 
     unit: Unit

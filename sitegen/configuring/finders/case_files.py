@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from posixpath import splitext
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.config import EvalConfig
 from sitegen.configuring.finders.searched_files import LARGEST_CASES, Search, SearchedFiles
 from sitegen.configuring.paths import folder_path, home_of
+from sitegen.frozen import Frozen
 from sitegen.kind_files import GROUND_TRUTHS, SCORED_FILES, Kind, files_of
 from sitegen.text.plain import natural_order
 
@@ -35,7 +36,7 @@ _CONVENTIONAL: Final = frozenset((*GROUND_TRUTHS, *(name for files in SCORED_FIL
 _MAYBE_JUDGED: Final = frozenset(files_of("judged").outputs)
 
 
-class _Candidate(NamedTuple):
+class _Candidate(Frozen):
     """The newest file of a name, or of a glob of runs."""
 
     outputs: str

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from posixpath import join, splitext
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
 
 from sitegen.config import EvalConfig
 from sitegen.configuring.evaluation_config import EvaluationConfig
 from sitegen.configuring.paths import home_of
+from sitegen.frozen import Frozen
 from sitegen.kind_files import GROUND_TRUTHS, SCORED_FILES, Kind, files_of
 from sitegen.model.problems import Finding
 from sitegen.project_files import is_folder_inside, read_inside
@@ -46,7 +47,7 @@ class KeptAnswers(Protocol):
         """Store the answer for the file at a path."""
 
 
-class SearchedFiles(NamedTuple):
+class SearchedFiles(Frozen):
     """The files of the revision, or of the work tree, by name."""
 
     names: Callable[[str], dict[str, bool]]

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec.structs import replace
 
 from sitegen.analysis.noise.changes import output_verdict
 from sitegen.analysis.series import HEADLINES
+from sitegen.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import EvalInfo, Point
@@ -25,7 +28,7 @@ EDITS: Final = 20
 """Commits with edits that are stored for an eval, the newest ones."""
 
 
-class EarlierEdit(NamedTuple):
+class EarlierEdit(Frozen):
     """An earlier commit that edited instructions after the previous outputs were made."""
 
     position: int
@@ -35,7 +38,7 @@ class EarlierEdit(NamedTuple):
     files: int
 
 
-class CommitEffect(NamedTuple):
+class CommitEffect(Frozen):
     """The effect of a commit on one eval. A commit stores one for each eval with new points, so it is small."""
 
     changes: tuple[float | None, ...]
@@ -59,7 +62,7 @@ def commit_effect(info: EvalInfo, specs: tuple[MetricSpec, ...], before: Point, 
     return CommitEffect(
         changes=tuple(metric.change for metric in after.delta.metrics[:HEADLINES]),
         headline=changes(specs[:1], info.nouns, before, after)[0],
-        verdict=verdict and verdict._replace(fields=()),
+        verdict=verdict and replace(verdict, fields=()),
         flipped=flipped(after.flips),
         fields=fields[:FIELDS],
         more_fields=max(0, len(fields) - FIELDS),

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec.structs import replace
 
 from sitegen.analysis.best import best_so_far
+from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import Effect, EvalInfo, Headline
@@ -36,7 +39,7 @@ MOST_POINTS: Final = 500
 """Points of one eval that the page lists."""
 
 
-class EvalMove(NamedTuple):
+class EvalMove(Frozen):
     """The points of one eval at a commit, with the last one before."""
 
     info: EvalInfo
@@ -55,7 +58,7 @@ class EvalMove(NamedTuple):
     """Number of different outputs of these points."""
 
 
-class CommitPageInputs(NamedTuple):
+class CommitPageInputs(Frozen):
     """Everything that the page of one commit is made from."""
 
     record: CommitRecord
@@ -78,7 +81,7 @@ class CommitPageInputs(NamedTuple):
     """How evals changed with the edits of a commit that has no points itself."""
 
 
-class MoveRow(NamedTuple):
+class MoveRow(Frozen):
     """One eval: the last point before the commit compared with the last point of the commit."""
 
     row: EffectRow
@@ -94,7 +97,7 @@ class MoveRow(NamedTuple):
     effect: CommitEffect | None
 
 
-class InstructionEdit(NamedTuple):
+class InstructionEdit(Frozen):
     """An instruction file that the commit edited."""
 
     path: str
@@ -109,7 +112,7 @@ class InstructionEdit(NamedTuple):
     passages: tuple[Passage, ...] = ()
 
 
-class LinkedEdit(NamedTuple):
+class LinkedEdit(Frozen):
     """A commit that edited instructions between the previous outputs and those of this commit."""
 
     edit: EarlierEdit
@@ -117,7 +120,7 @@ class LinkedEdit(NamedTuple):
     """Names of the evals whose output it may have changed; empty if these are all evals with new output."""
 
 
-class CommitView(NamedTuple):
+class CommitView(Frozen):
     """What ``pages/commit.html`` shows."""
 
     nav: str
@@ -204,7 +207,7 @@ def _move_row(move: EvalMove) -> MoveRow:
     last = move.points[-1]
     moves = moved(move.before, last, move.specs)
     if move.effect:
-        moves = tuple(metric._replace(change=change) for metric, change in zip(moves, move.effect.changes, strict=True))
+        moves = tuple(replace(metric, change=change) for metric, change in zip(moves, move.effect.changes, strict=True))
     several = len(move.points) > 1
     values = [point.values[0] for point in move.points]
     best = best_so_far(values, higher_is_better=moves[0].higher_is_better)[-1] if several else None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
+from sitegen.frozen import Frozen
 from sitegen.history.layout import Layout
 from sitegen.model.commits import ChangedPath
 from sitegen.text.plain import line
@@ -16,7 +17,7 @@ or the manifest."""
 How: TypeAlias = Literal["added", "modified", "deleted"]
 
 
-class Touched(NamedTuple):
+class Touched(Frozen):
     """One changed path with its role."""
 
     change: ChangedPath
@@ -26,7 +27,7 @@ class Touched(NamedTuple):
     """Name of the iteration's folder; empty for an overwritten output, and for other roles."""
 
 
-class OutputChanges(NamedTuple):
+class OutputChanges(Frozen):
     """The changes of a commit to the outputs of one eval, counted in iterations."""
 
     eval_id: str
@@ -62,7 +63,7 @@ class OutputChanges(NamedTuple):
         return ", ".join(phrases)
 
 
-class PathChange(NamedTuple):
+class PathChange(Frozen):
     """One path, with hidden characters made visible, and how it changed."""
 
     path: str

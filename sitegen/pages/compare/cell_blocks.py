@@ -12,10 +12,11 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from sitegen.analysis.cells import Held, held_documents, spans
 from sitegen.analysis.noise.flipped_fields import flipping_together, independent_flips
+from sitegen.frozen import Frozen
 from sitegen.model.cells import Cell, Run, State
 from sitegen.model.series import Series
 from sitegen.model.site import RawFile
@@ -50,7 +51,7 @@ _POINT: Final = 400
 """Characters of a point in the data, about."""
 
 
-class CellBlocks(NamedTuple):
+class CellBlocks(Frozen):
     """The cells that were ever wrong, at the points that fit."""
 
     embedded: tuple[int, ...]
@@ -83,7 +84,7 @@ def cell_blocks(series: Series, details: Sequence[dict[str, Any]], linked: Itera
     return CellBlocks(embedded=embedded, block=block, ranges=ranges, pieces=_pieces(source, details, ranges))
 
 
-class _Source(NamedTuple):
+class _Source(Frozen):
     """What all blocks of an eval are made from."""
 
     eval_id: str
@@ -94,7 +95,7 @@ class _Source(NamedTuple):
     held: Held
 
 
-class _Sizes(NamedTuple):
+class _Sizes(Frozen):
     """About how many characters the data of an eval has, so that what is too large is not made first."""
 
     base: int

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from sitegen.analysis.best import best_before_newest
 from sitegen.analysis.cells import fate_of
 from sitegen.analysis.series import variant_spread
+from sitegen.frozen import Frozen
 from sitegen.model.cells import Fate, Run
 from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import MetricSpec
@@ -39,7 +40,7 @@ EDITS: Final = 200
 """Most commits that edited instructions that the page can name, the newest."""
 
 
-class CompareData(NamedTuple):
+class CompareData(Frozen):
     """What the script of the compare page reads."""
 
     page: dict[str, Any] | None

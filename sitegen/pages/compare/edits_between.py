@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable
-from typing import NamedTuple
 
+from sitegen.frozen import Frozen
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.series import Series
 from sitegen.pages import links
 from sitegen.text.plain import line
 
 
-class EditingCommit(NamedTuple):
+class EditingCommit(Frozen):
     """A commit that edited instructions which drive the eval."""
 
     point: int

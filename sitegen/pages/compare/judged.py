@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from markupsafe import Markup
+from msgspec.structs import replace
 
 from sitegen.analysis.cells import flips
 from sitegen.analysis.noise.changes import output_verdict
@@ -44,7 +45,7 @@ def judge_pairs(series: Series, pairs: Sequence[tuple[int, int]]) -> list[Change
     for earlier, later in pairs:
         before, after = series.points[earlier], series.points[later]
         if earlier + 1 < later or after.flips is None:
-            after = after._replace(flips=flips(series.cells, earlier, later))
+            after = replace(after, flips=flips(series.cells, earlier, later))
         better = series.specs[0].higher_is_better
         verdicts.append(output_verdict(before, after, series.info.kind, noise=noise, higher_is_better=better))
     return verdicts

@@ -14,6 +14,7 @@ from sitegen.analysis.compare import compare_points
 from sitegen.analysis.deltas import exchanges as between
 from sitegen.analysis.noise.flipped_fields import independent_flips
 from sitegen.analysis.series import variant_spread
+from sitegen.frozen import Frozen
 from sitegen.model.cells import CellFlip, Fate, Run, State
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, Interval
@@ -37,7 +38,7 @@ FIELDS: Final = 25
 """Fields that are listed, those that changed most; as many as in ``assets/js/compare.js``."""
 
 
-class Valued(NamedTuple):
+class Valued(Frozen):
     """A metric at both points."""
 
     spec: MetricSpec
@@ -59,7 +60,7 @@ class CellSide(NamedTuple):
     actual: str | None
 
 
-class ComparedCell(NamedTuple):
+class ComparedCell(Frozen):
     """A cell that is wrong at one of the points at least."""
 
     path: str
@@ -74,7 +75,7 @@ class ComparedCell(NamedTuple):
     after: CellSide
 
 
-class ComparedField(NamedTuple):
+class ComparedField(Frozen):
     """A field of which any cell changed."""
 
     attribute: str
@@ -94,7 +95,7 @@ class ComparedField(NamedTuple):
         return self.fixed - self.broken
 
 
-class FateCells(NamedTuple):
+class FateCells(Frozen):
     """The cells of one fate."""
 
     fate: Fate
@@ -103,7 +104,7 @@ class FateCells(NamedTuple):
     """At most ``ROWS``; none that are still wrong."""
 
 
-class PointSide(NamedTuple):
+class PointSide(Frozen):
     """One of the two points."""
 
     snapshot: Snapshot
@@ -117,7 +118,7 @@ class PointSide(NamedTuple):
     """What the headline averages."""
 
 
-class PointPair(NamedTuple):
+class PointPair(Frozen):
     """One point compared with a later one."""
 
     title: str
@@ -157,7 +158,7 @@ class PointPair(NamedTuple):
         return next(cells.total for cells in self.lists if cells.fate == fate)
 
 
-class CompareView(NamedTuple):
+class CompareView(Frozen):
     """What ``pages/compare.html`` shows."""
 
     info: EvalInfo

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Final, Literal, NamedTuple, TypedDict
+from typing import Final, Literal, TypedDict
 
 from markupsafe import escape
 
+from sitegen.frozen import Frozen
 from sitegen.model.series import EvalSummary
 from sitegen.model.site import RawFile
 from sitegen.pages import links
@@ -39,7 +40,7 @@ class BadgeEndpoint(TypedDict):
     """Six hexadecimal digits."""
 
 
-class Badge(NamedTuple):
+class Badge(Frozen):
     """The text and the colour of a badge."""
 
     label: str

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from sitegen import __version__, schemas
 from sitegen.analysis.deltas import ROLES
 from sitegen.analysis.series import variant_spread
+from sitegen.frozen import Frozen
 from sitegen.model.cells import Flips
 from sitegen.model.commits import WORKTREE
 from sitegen.model.deltas import Delta
@@ -81,7 +82,7 @@ def _patterns_data(patterns: Iterable[PatternSummary]) -> list[ErrorPatternData]
     ]
 
 
-class SeriesData(NamedTuple):
+class SeriesData(Frozen):
     """The two data files of a series from their beginnings up to some point of it."""
 
     points: int

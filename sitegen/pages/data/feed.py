@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import nlargest
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from markupsafe import escape
 
 from sitegen.analysis.best import best_of_summary, values_of_summary
+from sitegen.frozen import Frozen
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.regressions import UNTOLD, Step
@@ -39,7 +40,7 @@ _NO_XML: Final = re.compile("[\ufffe\uffff]")
 _TAG: Final = "tag:sitegen,2026-01-01"
 
 
-class FeedEntry(NamedTuple):
+class FeedEntry(Frozen):
     """One change that the feed reports."""
 
     kind: EntryKind

@@ -13,6 +13,7 @@ from itertools import chain
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
+from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
 from sitegen.model.series import EvalInfo, EvalSummary
 from sitegen.model.site import RawFile
@@ -36,7 +37,7 @@ class SearchEntry(NamedTuple):
     """Who made it; empty for a page."""
 
 
-class SearchFields(NamedTuple):
+class SearchFields(Frozen):
     """The fields of an eval that have a page: all that were ever judged."""
 
     eval_id: str

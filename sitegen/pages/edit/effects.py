@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from math import isfinite
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from sitegen.frozen import Frozen
 from sitegen.model.cells import Flips
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, Decision
@@ -52,7 +53,7 @@ NOTICED: Final = 0.0005
 """Parts of a change below this are not mentioned."""
 
 
-class Move(NamedTuple):
+class Move(Frozen):
     """One metric before and after."""
 
     label: str
@@ -71,7 +72,7 @@ class FlippedField(NamedTuple):
     broken: int
 
 
-class EffectRow(NamedTuple):
+class EffectRow(Frozen):
     """One eval before and after an edit or a commit."""
 
     eval_id: str
@@ -98,7 +99,7 @@ class EffectRow(NamedTuple):
         return abs(self.moves[0].change or 0.0) / (whole if isfinite(whole := self.spec.high - self.spec.low) else 1.0)
 
 
-class EffectsView(NamedTuple):
+class EffectsView(Frozen):
     """The effects of an edit or a commit on all evals."""
 
     rows: tuple[EffectRow, ...]

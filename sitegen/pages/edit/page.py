@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from typing import NamedTuple
 
+from sitegen.frozen import Frozen
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.series import Effect
 from sitegen.model.site import Page
@@ -19,7 +19,7 @@ from sitegen.text.plain import line
 from sitegen.text.sections import TextStats
 
 
-class RenderedPatch(NamedTuple):
+class RenderedPatch(Frozen):
     """What a page shows of the patch. It depends on the edit alone, so it can be cached."""
 
     counts: PatchCounts
@@ -34,7 +34,7 @@ class RenderedPatch(NamedTuple):
     """The command that shows the whole edit, if the page does not."""
 
 
-class EditView(NamedTuple):
+class EditView(Frozen):
     """What ``pages/edit.html`` shows."""
 
     nav: str

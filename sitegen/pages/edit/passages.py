@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.analysis.mentioned_fields import mentioned_fields
+from sitegen.frozen import Frozen
 from sitegen.pages.edit.effects import EffectRow
 from sitegen.text.patch import Hunk
 from sitegen.text.plain import line
@@ -14,7 +15,7 @@ MOST_FIELDS: Final = 200
 """Fields that a page lists, those with the most flips."""
 
 
-class FieldEffect(NamedTuple):
+class FieldEffect(Frozen):
     """A flipped field in one eval."""
 
     eval_id: str
@@ -23,14 +24,14 @@ class FieldEffect(NamedTuple):
     broken: int
 
 
-class PassageLink(NamedTuple):
+class PassageLink(Frozen):
     """A link to a passage of a diff."""
 
     anchor: str
     label: str
 
 
-class FieldRow(NamedTuple):
+class FieldRow(Frozen):
     """A field that flipped in any eval."""
 
     anchor: str
@@ -50,7 +51,7 @@ class FieldRow(NamedTuple):
         return sum(effect.broken for effect in self.evals)
 
 
-class Passage(NamedTuple):
+class Passage(Frozen):
     """A passage of a diff, with the fields that it names and that flipped."""
 
     anchor: str
@@ -58,7 +59,7 @@ class Passage(NamedTuple):
     fields: tuple[FieldRow, ...]
 
 
-class FlippedFields(NamedTuple):
+class FlippedFields(Frozen):
     """The fields that flipped over all evals, those with the most flips first, and the passages that name them."""
 
     rows: tuple[FieldRow, ...]

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from sitegen.analysis.blame import Blame, CellBlame, ChangePoint, ExplainedRun, by_attribute, change_points, worst_first
+from sitegen.frozen import Frozen
 from sitegen.html.values import DisplayValue, shown_run
 from sitegen.model.cells import Cell, Fate, State
 from sitegen.model.series import EvalInfo, Point, Series
@@ -34,7 +35,7 @@ RUNS: Final = 400
 FEWEST_RUNS: Final = 3
 
 
-class PointName(NamedTuple):
+class PointName(Frozen):
     """A point, as the page names it."""
 
     number: str
@@ -58,7 +59,7 @@ class Band(NamedTuple):
     columns: int
 
 
-class RunRow(NamedTuple):
+class RunRow(Frozen):
     """One run of a cell in the table."""
 
     at: PointName
@@ -72,7 +73,7 @@ class RunRow(NamedTuple):
     """Number of different outputs of the run; None if it has not ended."""
 
 
-class CellRow(NamedTuple):
+class CellRow(Frozen):
     """One cell."""
 
     path: str
@@ -88,7 +89,7 @@ class CellRow(NamedTuple):
     """Runs that are not listed."""
 
 
-class TurnRow(NamedTuple):
+class TurnRow(Frozen):
     """A point at which cells changed."""
 
     at: PointName
@@ -104,7 +105,7 @@ class TurnRow(NamedTuple):
     judged: int
 
 
-class FieldView(NamedTuple):
+class FieldView(Frozen):
     """What ``pages/field.html`` shows."""
 
     info: EvalInfo
@@ -136,7 +137,7 @@ class FieldView(NamedTuple):
         return any(column.number.endswith("*") for column in self.columns)
 
 
-class FieldWork(NamedTuple):
+class FieldWork(Frozen):
     """A field page that a build may have to render."""
 
     path: str

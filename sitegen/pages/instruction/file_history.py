@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from shlex import quote
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.analysis.effects import BestVersion, EvalPeak, best_versions
 from sitegen.analysis.go_back import FileThen
+from sitegen.frozen import Frozen
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.noise import Interval
 from sitegen.model.series import Effect
@@ -37,7 +38,7 @@ THICKENED: Final = (
 )
 
 
-class Track(NamedTuple):
+class Track(Frozen):
     """One number after each edit, oldest first."""
 
     label: str
@@ -53,7 +54,7 @@ class Track(NamedTuple):
         return tuple(value for value in self.values if value is not None)
 
 
-class Tendency(NamedTuple):
+class Tendency(Frozen):
     """How the mean headline changed around the edits that made the file longer, or shorter."""
 
     edits: int
@@ -62,7 +63,7 @@ class Tendency(NamedTuple):
     lowered: int
 
 
-class Growth(NamedTuple):
+class Growth(Frozen):
     """The size of a file beside the headline of each eval that it drives."""
 
     sizes: tuple[Track, ...]
@@ -76,7 +77,7 @@ class Growth(NamedTuple):
     """How many of the evals are visible at once."""
 
 
-class BestRow(NamedTuple):
+class BestRow(Frozen):
     """The best version for one eval."""
 
     peak: EvalPeak

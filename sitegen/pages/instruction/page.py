@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.analysis.effects import EvalPeak, mean_change
 from sitegen.analysis.section_flips import SectionFlips, section_flips
+from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
 from sitegen.model.series import Effect
 from sitegen.model.site import Page
@@ -31,7 +32,7 @@ SPARK_POINTS: Final = 120
 """Points of the line that shows the size over time; of more, an even selection."""
 
 
-class EditRecord(NamedTuple):
+class EditRecord(Frozen):
     """What lists of edits show of one edit, besides what the timeline holds."""
 
     counts: PatchCounts | None
@@ -41,7 +42,7 @@ class EditRecord(NamedTuple):
     """Paths of headings that its changed lines stand below."""
 
 
-class EditRow(NamedTuple):
+class EditRow(Frozen):
     """One edit in the list."""
 
     commit: Commit
@@ -60,7 +61,7 @@ class EditRow(NamedTuple):
     """Of the file after the edit."""
 
 
-class DisplayedFile(NamedTuple):
+class DisplayedFile(Frozen):
     """A file's text, as it is shown."""
 
     stats: TextStats
@@ -73,7 +74,7 @@ class DisplayedFile(NamedTuple):
     """The text is longer than what is shown."""
 
 
-class InstructionView(NamedTuple):
+class InstructionView(Frozen):
     """One file through history."""
 
     nav: str

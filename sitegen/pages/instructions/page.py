@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from math import isfinite
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.analysis.go_back import BestInstructions, EvalThen
+from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Decision
@@ -28,7 +29,7 @@ NOTICED: Final = 0.0005
 """A smaller change, as a share of the metric's range, is written as 0 and does not make an edit mixed."""
 
 
-class FileEdit(NamedTuple):
+class FileEdit(Frozen):
     """An edit of one instruction file."""
 
     edit: Edit
@@ -38,7 +39,7 @@ class FileEdit(NamedTuple):
     """Lines added and removed, on pages that say so."""
 
 
-class EditEffects(NamedTuple):
+class EditEffects(Frozen):
     """The instruction edits of one commit, with their effect on each eval."""
 
     commit: Commit
@@ -47,7 +48,7 @@ class EditEffects(NamedTuple):
     effects: tuple[Effect, ...]
 
 
-class FileSize(NamedTuple):
+class FileSize(Frozen):
     """The size of a file over its edits, and its version."""
 
     lines: int | None
@@ -57,7 +58,7 @@ class FileSize(NamedTuple):
     """The last version that an edit stated."""
 
 
-class FileRecord(NamedTuple):
+class FileRecord(Frozen):
     """One file with its size and how evals changed around its edits."""
 
     history: InstructionHistory
@@ -70,7 +71,7 @@ class FileRecord(NamedTuple):
     """The commit of that edit."""
 
 
-class FileRow(NamedTuple):
+class FileRow(Frozen):
     """One file in the list."""
 
     file: str
@@ -89,7 +90,7 @@ class FileRow(NamedTuple):
     effects: EffectsView
 
 
-class BestVersionRow(NamedTuple):
+class BestVersionRow(Frozen):
     """All instructions as they were when evals were at their best."""
 
     version: BestInstructions
@@ -101,7 +102,7 @@ class BestVersionRow(NamedTuple):
     """The command to go back; None if the instructions are what they were, or if there can be none."""
 
 
-class InstructionsView(NamedTuple):
+class InstructionsView(Frozen):
     """All instruction files."""
 
     nav: str
@@ -184,7 +185,7 @@ def _instruction_file_row(record: FileRecord) -> FileRow:
     )
 
 
-class Shift(NamedTuple):
+class Shift(Frozen):
     """The change of one eval around one edit."""
 
     change: float
@@ -196,7 +197,7 @@ class Shift(NamedTuple):
     """The verdict; None without one."""
 
 
-class MatrixRow(NamedTuple):
+class MatrixRow(Frozen):
     """One commit that edited instructions, with output of some eval before and after."""
 
     commit: Commit
@@ -215,7 +216,7 @@ class MatrixRow(NamedTuple):
         return any(change >= NOTICED for change in better) and any(change <= -NOTICED for change in better)
 
 
-class MatrixColumn(NamedTuple):
+class MatrixColumn(Frozen):
     """One eval."""
 
     eval_id: str
@@ -225,7 +226,7 @@ class MatrixColumn(NamedTuple):
     lost: int
 
 
-class Matrix(NamedTuple):
+class Matrix(Frozen):
     """Commits with edits, newest first, by the evals that any of them moved."""
 
     columns: tuple[MatrixColumn, ...]

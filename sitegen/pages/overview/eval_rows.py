@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.analysis.standing import EvalStanding
+from sitegen.frozen import Frozen
 from sitegen.model.deltas import Overlap
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Ends, Interval
@@ -15,7 +16,7 @@ SPARK: Final = 60
 """Points of a sparkline, the newest ones."""
 
 
-class EvalRow(NamedTuple):
+class EvalRow(Frozen):
     """One eval among the small multiples."""
 
     info: EvalInfo

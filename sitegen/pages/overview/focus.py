@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from operator import add
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec.structs import replace
 
 from sitegen.analysis.copies import OutputCounter, repeats_the_point_before
+from sitegen.frozen import Frozen
 from sitegen.model.error_summaries import Focus, Streak, WeakSection
 from sitegen.model.series import EvalInfo, EvalSummary, Point, Series
 from sitegen.pages import links
@@ -21,7 +24,7 @@ PATTERNS: Final = 3
 """Evals whose error pattern the overview names."""
 
 
-class WeakRow(NamedTuple):
+class WeakRow(Frozen):
     """A section of the schema with its errors in all evals."""
 
     name: str
@@ -30,7 +33,7 @@ class WeakRow(NamedTuple):
     evals: tuple[EvalInfo, ...]
 
 
-class BrokenRow(NamedTuple):
+class BrokenRow(Frozen):
     """A field that the newest outputs of evals got wrong, and the outputs before them right."""
 
     attribute: str
@@ -38,14 +41,14 @@ class BrokenRow(NamedTuple):
     evals: tuple[EvalInfo, ...]
 
 
-class StreakRow(NamedTuple):
+class StreakRow(Frozen):
     """A field of one eval that has been wrong for many outputs."""
 
     info: EvalInfo
     streak: Streak
 
 
-class PatternOfEval(NamedTuple):
+class PatternOfEval(Frozen):
     """What most errors of the newest output of an eval have in common."""
 
     info: EvalInfo
@@ -54,7 +57,7 @@ class PatternOfEval(NamedTuple):
     """From the root of the site."""
 
 
-class FocusView(NamedTuple):
+class FocusView(Frozen):
     """What to work on in all evals."""
 
     sections: tuple[WeakRow, ...]
@@ -162,7 +165,8 @@ def _weak_rows(summaries: Iterable[EvalSummary]) -> tuple[WeakRow, ...]:
         for section in summary.focus.sections:
             none = WeakRow(name=section.name, errors=(0,) * len(section.errors), judged=0, evals=())
             row = rows.get(section.name, none)
-            rows[section.name] = row._replace(
+            rows[section.name] = replace(
+                row,
                 errors=tuple(map(add, row.errors, section.errors)),
                 judged=row.judged + section.judged,
                 evals=(*row.evals, summary.info),

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from itertools import combinations
 from typing import Final, NamedTuple
 
+from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
 from sitegen.pages.instructions.page import FileRecord
 from sitegen.text.patch import PatchCounts
@@ -24,7 +25,7 @@ LEAST_TOGETHER: Final = 2
 """Fewest commits that the files of a pair have in common."""
 
 
-class FileLine(NamedTuple):
+class FileLine(Frozen):
     """One instruction file."""
 
     file: str
@@ -51,7 +52,7 @@ class FilePair(NamedTuple):
     """Commits that edited at least one; neither number counts commits of more than ``MOST_AT_ONCE`` files."""
 
 
-class AuthorLine(NamedTuple):
+class AuthorLine(Frozen):
     """An author of instruction edits."""
 
     name: str
@@ -60,7 +61,7 @@ class AuthorLine(NamedTuple):
     last: Commit
 
 
-class InstructionOverview(NamedTuple):
+class InstructionOverview(Frozen):
     """The instructions of a project as a whole."""
 
     files: tuple[FileLine, ...]

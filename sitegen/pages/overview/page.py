@@ -9,6 +9,7 @@ from sitegen.analysis.causes import ProblemCounts, named_counts
 from sitegen.analysis.noise.intervals import HeadlineWithInterval, ends_of_mean
 from sitegen.analysis.standing import LOST, standings
 from sitegen.config import Mute
+from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
 from sitegen.model.noise import Ends
 from sitegen.model.problems import Problem
@@ -35,7 +36,7 @@ LOSSES: Final = 6
 """Evals whose loss is listed below the first sentence."""
 
 
-class SiteCounts(NamedTuple):
+class SiteCounts(Frozen):
     """Numbers of the whole site."""
 
     commits: int
@@ -48,14 +49,14 @@ class SiteCounts(NamedTuple):
     problems: ProblemCounts
 
 
-class Worktree(NamedTuple):
+class Worktree(Frozen):
     """The uncommitted changes, on a site whose newest point is the work tree."""
 
     uncommitted: CommitView | None
     """Their effects against the newest commit; None if they change nothing that sitegen reads."""
 
 
-class LossCounts(NamedTuple):
+class LossCounts(Frozen):
     """How much is worse than it was, or seems to be."""
 
     regressions: int
@@ -73,7 +74,7 @@ class HeadlineChange(NamedTuple):
     change: float | None
 
 
-class LatestEditRow(NamedTuple):
+class LatestEditRow(Frozen):
     """The instruction edits of one of the latest commits."""
 
     commit: Commit
@@ -89,7 +90,7 @@ class LatestEditRow(NamedTuple):
         return tuple(sorted(defined, key=lambda row: -abs(row.change or 0.0))[:2])
 
 
-class SuspectLabels(NamedTuple):
+class SuspectLabels(Frozen):
     """An eval with labels that may be wrong."""
 
     info: EvalInfo
@@ -97,7 +98,7 @@ class SuspectLabels(NamedTuple):
     """Number of these labels."""
 
 
-class OverviewView(NamedTuple):
+class OverviewView(Frozen):
     """What ``pages/overview.html`` shows."""
 
     head: Commit

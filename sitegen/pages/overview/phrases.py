@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from sitegen.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import EvalSummary, Headline
 from sitegen.pages import links
 
 
-class Phrase(NamedTuple):
+class Phrase(Frozen):
     """A part of a sentence: words of ours, or a name of the project."""
 
     text: str
@@ -20,7 +20,7 @@ class Phrase(NamedTuple):
     """Of a name of the project: what a text for programs quotes in its place, such as the id of an eval."""
 
 
-class Sentence(NamedTuple):
+class Sentence(Frozen):
     """One sentence."""
 
     title: str

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.analysis.best import best_of_summary, values_of_summary
 from sitegen.analysis.copies import first_of_each_output
 from sitegen.analysis.regressions import mute_of
 from sitegen.analysis.standing import EvalStanding, nothing_is_worse, standings
 from sitegen.config import Mute
+from sitegen.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.regressions import UNTOLD, Circumstances, EditedFile, MetricStep, Step
 from sitegen.model.series import EvalInfo, EvalSummary, Headline
@@ -30,21 +31,21 @@ RECENT: Final = 60
 """Points that the chart of a champion shows, the newest ones."""
 
 
-class StepMetric(NamedTuple):
+class StepMetric(Frozen):
     """One metric of a step."""
 
     spec: MetricSpec
     step: MetricStep
 
 
-class EditPageLink(NamedTuple):
+class EditPageLink(Frozen):
     """An edit of an instruction file and its page."""
 
     path: str
     page: str
 
 
-class StepRow(NamedTuple):
+class StepRow(Frozen):
     """One step in a table."""
 
     info: EvalInfo
@@ -73,7 +74,7 @@ class StepRow(NamedTuple):
     """Why it is muted."""
 
 
-class Together(NamedTuple):
+class Together(Frozen):
     """One iteration of one commit at which several evals stepped, probably for a common reason."""
 
     at: Headline
@@ -81,7 +82,7 @@ class Together(NamedTuple):
     """Names of the evals."""
 
 
-class StepGroup(NamedTuple):
+class StepGroup(Frozen):
     """Steps of one status, the largest first."""
 
     key: str
@@ -91,7 +92,7 @@ class StepGroup(NamedTuple):
     """Those of the most evals first."""
 
 
-class ChampionRow(NamedTuple):
+class ChampionRow(Frozen):
     """The best output of an eval, by the newest ground truth and rules, and the newest one."""
 
     standing: EvalStanding
@@ -152,7 +153,7 @@ def regressions_page(summaries: Iterable[EvalSummary], mutes: Sequence[Mute], fi
     return Page(links.regressions(), "pages/regressions.html", view)
 
 
-class _Listed(NamedTuple):
+class _Listed(Frozen):
     """A step before it becomes a row, which most steps of a long history never do."""
 
     summary: EvalSummary

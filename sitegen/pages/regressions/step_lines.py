@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
+from msgspec.structs import replace
+
+from sitegen.frozen import Frozen
 from sitegen.html.charts import tenths
 
 WIDTH: Final = 150
@@ -14,7 +17,7 @@ REACH: Final = 8
 """Points over which a level is drawn, on its side of the step."""
 
 
-class StepLine(NamedTuple):
+class StepLine(Frozen):
     """Paths of the chart of a step."""
 
     values: str
@@ -24,14 +27,14 @@ class StepLine(NamedTuple):
     """The x coordinate of the step, between its two points."""
 
 
-class ChampionLine(NamedTuple):
+class ChampionLine(Frozen):
     """Paths of the chart of a champion."""
 
     values: str
     best: str
 
 
-class _Scale(NamedTuple):
+class _Scale(Frozen):
     size: int
     low: float
     span: float
@@ -64,7 +67,7 @@ def step_line(
 
 def champion_line(values: Sequence[float | None], best: Sequence[float | None]) -> ChampionLine:
     """Values, and the best so far as a staircase."""
-    scale = _step_scale((*values, *best))._replace(size=len(values))
+    scale = replace(_step_scale((*values, *best)), size=len(values))
     stairs, level = "", None
     for index, value in enumerate(best):
         if value is not None and value != level:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import inf
 from typing import Final
 
+from msgspec.structs import replace
+
 from sitegen.model.panels import AlignmentPanel
 from sitegen.model.scorecards import DocumentScore, Result
 from sitegen.pages.report import spans
@@ -56,4 +58,4 @@ def listed_alignments(result: Result) -> list[AlignmentPanel]:
 
 def bounded_alignment(alignment: AlignmentPanel) -> AlignmentPanel:
     """An alignment with no more rows than a report shows."""
-    return alignment._replace(rows=alignment.rows[:ALIGNED], left_out=max(0, len(alignment.rows) - ALIGNED))
+    return replace(alignment, rows=alignment.rows[:ALIGNED], left_out=max(0, len(alignment.rows) - ALIGNED))

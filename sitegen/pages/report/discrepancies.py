@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from sitegen.analysis.noise.repeats import Repeats
+from sitegen.frozen import Frozen
 from sitegen.model.cells import CellFlip
 from sitegen.model.noise import Noise
 from sitegen.model.outcomes import ERROR_TYPES, MISSING_ITEM, ErrorType, Judgement
@@ -27,7 +28,7 @@ _INDEX: Final = re.compile(r"\[(\d+)\]")
 _CORRECT: Final = ("correct", "true_negative")
 
 
-class EarlierPoints(NamedTuple):
+class EarlierPoints(Frozen):
     """What a report needs to know of the points before its own."""
 
     snapshots: Sequence[Snapshot]
@@ -46,7 +47,7 @@ class EarlierPoints(NamedTuple):
     """An edit whose instruction file was moved later -> the file's last path."""
 
 
-class Since(NamedTuple):
+class Since(Frozen):
     """The first point of a streak of errors that lasts up to the report's own point."""
 
     label: str
@@ -57,7 +58,7 @@ class Since(NamedTuple):
     """The streak begins here, although the series has an earlier point."""
 
 
-class Discrepancies(NamedTuple):
+class Discrepancies(Frozen):
     """The discrepancies of a report, with their numbers among all."""
 
     drawn: tuple[Discrepancy, ...]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.analysis.noise.flipped_fields import flipped_cells
+from sitegen.frozen import Frozen
 from sitegen.html.values import DisplayValue, shown_value
 from sitegen.model.cells import CellFlip, Flips, Run
 from sitegen.pages.report.discrepancies import field_file
@@ -19,7 +20,7 @@ FIXED: Final = 50
 _ABSENT: Final = Run(start=0, state="absent", expected="", actual="")
 
 
-class FateRow(NamedTuple):
+class FateRow(Frozen):
     """One attribute with cells that flipped, appeared or vanished."""
 
     attribute: str
@@ -32,7 +33,7 @@ class FateRow(NamedTuple):
     """Errors that appeared or vanished with documents or ground truth."""
 
 
-class FixedCell(NamedTuple):
+class FixedCell(Frozen):
     """A cell that was wrong and is right."""
 
     path: str
@@ -44,7 +45,7 @@ class FixedCell(NamedTuple):
     """None if the same was expected."""
 
 
-class Fates(NamedTuple):
+class Fates(Frozen):
     """All cells that changed since the previous point."""
 
     fixed: int

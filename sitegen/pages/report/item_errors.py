@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
+from sitegen.frozen import Frozen
 from sitegen.model.outcomes import ERROR_TYPES, EXTRA_ITEM, MISSING_ITEM, Judgement
 
 _ITEM: Final = re.compile(r"(.*\[\d+\])(\..+|\[\".+)?", re.DOTALL)
 """Matches the path of the innermost list item, and the rest of the path below it."""
 
 
-class ErrorGroup(NamedTuple):
+class ErrorGroup(Frozen):
     """All errors of one list item, or a run of errors outside of lists."""
 
     first: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from sitegen.frozen import Frozen
 from sitegen.model.deltas import Delta
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
@@ -12,7 +13,7 @@ from sitegen.model.usage import regraded
 from sitegen.stats.counts import RATIOS, errors_by_type
 
 
-class ReportMetric(NamedTuple):
+class ReportMetric(Frozen):
     """A metric with its change since the previous point."""
 
     spec: MetricSpec

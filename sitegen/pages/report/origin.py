@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
 from sitegen.model.regressions import EditedFile
 from sitegen.model.series import EvalInfo, Point
@@ -12,14 +13,14 @@ from sitegen.model.timeline import Blob, Edit, EditStatus, Snapshot
 from sitegen.pages import links
 
 
-class Previous(NamedTuple):
+class Previous(Frozen):
     """The point that changes are counted from."""
 
     label: str
     file: str
 
 
-class EditLink(NamedTuple):
+class EditLink(Frozen):
     """An edit of instructions since the previous point."""
 
     path: str
@@ -29,7 +30,7 @@ class EditLink(NamedTuple):
     status: EditStatus
 
 
-class CommitEdits(NamedTuple):
+class CommitEdits(Frozen):
     """The edits of one commit."""
 
     commit: Commit

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.analysis.series import variant_spread
+from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import MetricSpec, Verdict
 from sitegen.model.noise import Interval
@@ -35,7 +35,7 @@ from sitegen.scoring.usage import all_specs
 from sitegen.scoring.verdict import verdict
 
 
-class ReportView(NamedTuple):
+class ReportView(Frozen):
     """What ``pages/report.html`` shows."""
 
     info: EvalInfo

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.analysis.error_patterns import ROUNDING, ErrorPattern, error_patterns, without_errors
 from sitegen.analysis.mapping_lines import mapping_line
+from sitegen.frozen import Frozen
 from sitegen.model.error_summaries import PatternSummary
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement
@@ -36,7 +37,7 @@ _BY_RULE: Final = (
 """Patterns whose difference a field mapping can leave out of a comparison."""
 
 
-class PatternRow(NamedTuple):
+class PatternRow(Frozen):
     """One pattern."""
 
     name: str
@@ -54,7 +55,7 @@ class PatternRow(NamedTuple):
     """The headline if these errors were right; None if the headline is no ratio of the counts."""
 
 
-class PatternsView(NamedTuple):
+class PatternsView(Frozen):
     """All patterns, those with the most errors first."""
 
     rows: tuple[PatternRow, ...]
@@ -70,7 +71,7 @@ class PatternsView(NamedTuple):
     """The headline with these lines."""
 
 
-class PatternWords(NamedTuple):
+class PatternWords(Frozen):
     """The parts of the sentence on a pattern, of which ``since`` is a label of the project."""
 
     share: str

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 from markupsafe import Markup
+from msgspec.structs import replace
 
 from sitegen.html.cells import text as _text
 from sitegen.html.formats import bounded, number, percent, signed
@@ -26,7 +27,7 @@ _FIELDS = Nouns()
 _NIL = str(number(None))
 _RATIOS: Final = {
     **{ratio.name: ratio for ratio in RATIOS},
-    "accuracy": FIELD_ACCURACY._replace(label="Accuracy"),  # of kinds without other ratios
+    "accuracy": replace(FIELD_ACCURACY, label="Accuracy"),  # of kinds without other ratios
 }
 _CONFUSION: Final = (("TP", "tp"), ("FP", "fp"), ("FN", "fn"), ("TN", "tn"))
 _CORRECT: Final = (("Correct", "tp"),)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.analysis.noise.intervals import interval_of_runs
 from sitegen.analysis.noise.repeats import Repeats, noise_of
+from sitegen.frozen import Frozen
 from sitegen.model.noise import FlipRate, Interval
 from sitegen.model.timeline import Snapshot
 from sitegen.pages.report.discrepancies import field_file
@@ -14,7 +15,7 @@ FIELDS: Final = 20
 """Fields that the table names: those that differ most often."""
 
 
-class RateRow(NamedTuple):
+class RateRow(Frozen):
     """How often the runs differ in a field."""
 
     rate: FlipRate
@@ -22,7 +23,7 @@ class RateRow(NamedTuple):
     """The page of the attribute, as seen from the report."""
 
 
-class RunsView(NamedTuple):
+class RunsView(Frozen):
     """The runs of one iteration."""
 
     number: int

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
+from sitegen.frozen import Frozen
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.series import EvalInfo
 
@@ -13,7 +14,7 @@ TOP_LEVEL: Final = "(top level)"
 """The section of attributes that stand alone at the root of the schema."""
 
 
-class SchemaSection(NamedTuple):
+class SchemaSection(Frozen):
     """The attributes below one first step of the schema."""
 
     name: str

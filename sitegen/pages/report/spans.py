@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final
 
+from sitegen.frozen import Frozen
 from sitegen.model.panels import Highlight, Mark, MarkedText, SpansPanel
 
 TEXTS: Final = 100
@@ -20,7 +21,7 @@ LISTED: Final = 50
 """Highlights that are listed beside one text."""
 
 
-class Piece(NamedTuple):
+class Piece(Frozen):
     """A part of a text in which no mark begins or ends."""
 
     text: str
@@ -30,7 +31,7 @@ class Piece(NamedTuple):
     """Marks that end with it, the innermost first."""
 
 
-class ShownText(NamedTuple):
+class ShownText(Frozen):
     """A text cut into pieces."""
 
     id: str

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
+from sitegen.frozen import Frozen
 from sitegen.model.outcomes import EXTRA_ITEM, MISSING_ITEM, Judgement
 from sitegen.model.scorecards import ItemPair, Result
 from sitegen.model.series import EvalInfo
@@ -26,7 +27,7 @@ _CORRECT: Final = ("correct", "true_negative")
 _WHOLE: Final = {EXTRA_ITEM: "extra", MISSING_ITEM: "missing"}
 
 
-class TreePlace(NamedTuple):
+class TreePlace(Frozen):
     """Where a value stands in the tree."""
 
     nodes: tuple[str, ...]
@@ -68,7 +69,7 @@ class TreeNode:
         self.errors = wrong + sum(node.errors for node in below)
 
 
-class SourcePicture(NamedTuple):
+class SourcePicture(Frozen):
     """A page of the source, as the page shows it."""
 
     anchor: str
@@ -80,7 +81,7 @@ class SourcePicture(NamedTuple):
     height: int
 
 
-class SourceNote(NamedTuple):
+class SourceNote(Frozen):
     """Where the output says that a value stands in the source, and whether it does."""
 
     page: int | None
@@ -96,7 +97,7 @@ class SourceNote(NamedTuple):
     """Whether the remark is a hint at a hallucination."""
 
 
-class NotedValue(NamedTuple):
+class NotedValue(Frozen):
     """A value that the output gives a place in the source for."""
 
     node: TreeNode
@@ -104,7 +105,7 @@ class NotedValue(NamedTuple):
     """Below the node; empty: the node itself."""
 
 
-class TreeView(NamedTuple):
+class TreeView(Frozen):
     """What ``pages/tree.html`` shows."""
 
     info: EvalInfo

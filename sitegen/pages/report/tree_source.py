@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
+from msgspec.structs import replace
+
 from sitegen.pages.report.tree import NotedValue, SourceNote, SourcePicture, TreeNode, TreeView
 from sitegen.scoring.evidence import Evidence, EvidenceByPath
 from sitegen.text.quotes import QuotedPassage, SearchedText
@@ -96,7 +98,7 @@ def with_source(view: TreeView, cited: Sequence[Citation], pages: Mapping[str, M
         )
         if doubt:
             doubtful.update(citation.way)
-    return view._replace(notes=notes, doubtful=frozenset(doubtful), pictures=tuple(pictures.values()))
+    return replace(view, notes=notes, doubtful=frozenset(doubtful), pictures=tuple(pictures.values()))
 
 
 def _pictures(cited: Sequence[Citation], pages: Mapping[str, Mapping[int | None, Page]]) -> dict[str, SourcePicture]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.analysis.deltas import Role, differing_roles
 from sitegen.analysis.noise.changes import output_verdict
 from sitegen.analysis.series import HEADLINES
+from sitegen.frozen import Frozen
 from sitegen.model.deltas import Delta, Overlap
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, Noise
@@ -20,7 +21,7 @@ NAMED: Final = 10
 """Documents of only one of the two points that the report names."""
 
 
-class Why(NamedTuple):
+class Why(Frozen):
     """A point against the one before it."""
 
     specs: tuple[MetricSpec, ...]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.analysis.best import best_points, values_now
 from sitegen.analysis.deltas import graded_since
 from sitegen.analysis.noise.intervals import interval_of
+from sitegen.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Interval
 from sitegen.model.series import Series
@@ -17,7 +18,7 @@ DRAWN: Final = 3
 """Most metrics that are drawn: the first of the kind, as far as they have the headline's range."""
 
 
-class MetricNow(NamedTuple):
+class MetricNow(Frozen):
     """A metric at the newest point."""
 
     spec: MetricSpec

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec.structs import replace
 
 from sitegen.analysis.best import best_points, values_now
 from sitegen.analysis.series import problems_of_point, variant_spread
+from sitegen.frozen import Frozen
 from sitegen.model.error_summaries import PatternSummary
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import Counts, MetricSpec
@@ -48,7 +51,7 @@ NEWEST: Final = 200
 their rows and values are in a file beside the page (``older_rows.py``)."""
 
 
-class MetricTarget(NamedTuple):
+class MetricTarget(Frozen):
     """A threshold of the manifest: the least value of a metric, or the largest where lower is better."""
 
     spec: MetricSpec
@@ -66,7 +69,7 @@ class MetricTarget(NamedTuple):
         return None if self.value is None else self.spec.reaches(self.value, self.least)
 
 
-class TrendView(NamedTuple):
+class TrendView(Frozen):
     """What ``pages/trend.html`` shows."""
 
     info: EvalInfo
@@ -138,7 +141,7 @@ def trend_page(
     """
     info, counted = series.info, _is_counted(series)
     if not counted and not info.recorded:
-        series = series._replace(specs=_defined(series))
+        series = replace(series, specs=_defined(series))
     specs = series.specs
     variants = _variant_names(series)
     models = () if variants else _models(series)

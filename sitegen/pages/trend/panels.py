@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.noise.repeats import FEWEST, noise_of, noise_of_headline, repeats_among
+from sitegen.frozen import Frozen
 from sitegen.model.cells import Flips
 from sitegen.model.metrics import Counts, MetricSpec
 from sitegen.model.noise import ChangeVerdict, FlipRate
@@ -42,7 +43,7 @@ class HeatRow(NamedTuple):
     """Judgements over all points."""
 
 
-class HeatMap(NamedTuple):
+class HeatMap(Frozen):
     """Share of wrong values, with a row for each attribute, the last to change first, and a column for each point."""
 
     attributes: tuple[str, ...]
@@ -107,7 +108,7 @@ def _wrong_share(counts: Counts | None) -> float | None:
     return errors(counts) / total if counts and total else None
 
 
-class RulesChange(NamedTuple):
+class RulesChange(Frozen):
     """A point at which ground truth, mapping, schema or settings changed."""
 
     at: int
@@ -117,7 +118,7 @@ class RulesChange(NamedTuple):
     """What changed, in words."""
 
 
-class Clocks(NamedTuple):
+class Clocks(Frozen):
     """How the numbers of the two clocks of an eval differ."""
 
     changes: tuple[RulesChange, ...]
@@ -199,7 +200,7 @@ def _is_moved(point: Point) -> bool:
     return point.delta is not None and (point.delta.headline.change != 0 or has_flips)
 
 
-class RepeatsView(NamedTuple):
+class RepeatsView(Frozen):
     """How much outputs made again under unchanged instructions differ, over the whole series."""
 
     outputs: int

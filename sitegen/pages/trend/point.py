@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
 from sitegen.model.noise import Interval
 from sitegen.model.scorecards import Status
@@ -11,7 +10,7 @@ from sitegen.pages.changes import DisplayedChange, Flipped
 from sitegen.pages.labels import STATUSES
 
 
-class TrendPoint(NamedTuple):
+class TrendPoint(Frozen):
     """One point of the chart and the table."""
 
     number: int

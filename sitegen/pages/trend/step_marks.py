@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
+from sitegen.frozen import Frozen
 from sitegen.html.charts import (
     percent,
 )
@@ -25,7 +26,7 @@ _STEP_NAMES: Final = {
 }
 
 
-class StepMark(NamedTuple):
+class StepMark(Frozen):
     """The mark of a step."""
 
     place: float

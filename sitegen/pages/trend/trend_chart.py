@@ -7,6 +7,7 @@ from math import ceil, floor, log10
 from statistics import fmean
 from typing import Final, NamedTuple
 
+from sitegen.frozen import Frozen
 from sitegen.history.layout import iteration_number
 from sitegen.html.charts import (
     ChartLine,
@@ -50,7 +51,7 @@ HEAT_GROUPS: Final = 100
 """Most groups of older points in the heat map, which has many rows."""
 
 
-class VariantLine(NamedTuple):
+class VariantLine(Frozen):
     """The headline of one variant."""
 
     mark: str
@@ -60,7 +61,7 @@ class VariantLine(NamedTuple):
     line: ChartLine
 
 
-class TargetLine(NamedTuple):
+class TargetLine(Frozen):
     """A threshold as a line across the chart."""
 
     value: float
@@ -79,7 +80,7 @@ class LinkedDot(NamedTuple):
     y: float
 
 
-class TrendChart(NamedTuple):
+class TrendChart(Frozen):
     """All paths, ticks and labels of the chart."""
 
     size: int

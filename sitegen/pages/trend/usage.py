@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
+from sitegen.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.scoring.usage import USAGE
 
@@ -20,7 +21,7 @@ ROWS: Final = 200
 """Most outputs that the table lists and the picture draws, the newest ones."""
 
 
-class OutputUsage(NamedTuple):
+class OutputUsage(Frozen):
     """Usage of one output."""
 
     label: str
@@ -35,7 +36,7 @@ class OutputUsage(NamedTuple):
     """Value on the horizontal axis of the picture."""
 
 
-class UsageView(NamedTuple):
+class UsageView(Frozen):
     """Usage of all outputs."""
 
     headline: MetricSpec

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.analysis.comparison.values import CaseFlip, Ranked, VariantComparison, VariantPair
 from sitegen.analysis.comparison.variants import variant_comparison, variants_of
+from sitegen.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import EvalInfo
@@ -21,7 +22,7 @@ ALL_FLIPS: Final = 2_000
 """Most cases of all pairs together."""
 
 
-class MetricRow(NamedTuple):
+class MetricRow(Frozen):
     """One metric, over all variants."""
 
     spec: MetricSpec
@@ -31,7 +32,7 @@ class MetricRow(NamedTuple):
     """In the order of the variants."""
 
 
-class PairView(NamedTuple):
+class PairView(Frozen):
     """Two variants, and the cases that flipped between them."""
 
     pair: VariantPair
@@ -43,7 +44,7 @@ class PairView(NamedTuple):
     """Flips that are not listed."""
 
 
-class VariantsView(NamedTuple):
+class VariantsView(Frozen):
     """What ``pages/variants.html`` shows."""
 
     info: EvalInfo

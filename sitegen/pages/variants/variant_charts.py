@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import cos, pi, sin
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from sitegen.frozen import Frozen
 from sitegen.html.charts import Tick, nice_ticks, percent
 from sitegen.html.formats import number, printable
 from sitegen.pages.trend.usage import ROWS, OutputUsage, UsageView
@@ -23,7 +24,7 @@ CENTRE: Final = (220, 140)
 RINGS: Final = (0.25, 0.5, 0.75, 1.0)
 
 
-class Bar(NamedTuple):
+class Bar(Frozen):
     """One value on the scale of its metric, from 0 to 1000."""
 
     tone: int
@@ -31,7 +32,7 @@ class Bar(NamedTuple):
     value: float | None
 
 
-class RadarLabel(NamedTuple):
+class RadarLabel(Frozen):
     """The name of an axis at its end."""
 
     x: float
@@ -47,7 +48,7 @@ class RadarShape(NamedTuple):
     points: str
 
 
-class Radar(NamedTuple):
+class Radar(Frozen):
     """A polygon for each variant over three or more metrics."""
 
     rings: tuple[str, ...]
@@ -116,7 +117,7 @@ def _radar_label(x: float, y: float, text: str) -> RadarLabel:
     return RadarLabel(x=x, y=y + 4, anchor=anchor, text=text)
 
 
-class Dot(NamedTuple):
+class Dot(Frozen):
     """One output in the picture."""
 
     x: str
@@ -138,7 +139,7 @@ class LegendEntry(NamedTuple):
     model: str
 
 
-class Tradeoff(NamedTuple):
+class Tradeoff(Frozen):
     """The headline of each output against its cost, or another amount."""
 
     dots: tuple[Dot, ...]

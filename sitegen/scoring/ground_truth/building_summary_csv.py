@@ -8,15 +8,15 @@ row above it (layers of a construction). A blank row ends a section; a section m
 from __future__ import annotations
 
 from collections import Counter
-from typing import NamedTuple
 
+from sitegen.frozen import Frozen
 from sitegen.model.values import Value
 from sitegen.scoring.ground_truth.truth import GroundTruth, Tree, TruthDocument, truth_warning, unmapped
 from sitegen.scoring.mapping import ArrayMapping, Mapping
 from sitegen.text.similarity import normalise
 
 
-class CsvSection(NamedTuple):
+class CsvSection(Frozen):
     """The header row of a section."""
 
     name: str

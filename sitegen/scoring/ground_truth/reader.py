@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Final, Protocol
 
+from msgspec.structs import replace
+
 from sitegen.data_files.csv_reader import csv_rows
 from sitegen.data_files.json_reader import each_line
 from sitegen.data_files.reading import UnreadableError
@@ -72,7 +74,7 @@ def _truth_of_cases(path: str, content: bytes, mapping: Mapping) -> GroundTruth:
     }
     if not documents:
         raise UnreadableError("nothing is expected of any case", "Write an expected side for the cases.")
-    findings = tuple(finding._replace(about="ground_truth") for finding in file.findings)
+    findings = tuple(replace(finding, about="ground_truth") for finding in file.findings)
     return GroundTruth(documents=tuple(documents.values()), written=False, key=None, findings=findings)
 
 
@@ -96,7 +98,7 @@ def _truth_of_tree(ending: str, content: bytes, mapping: Mapping) -> GroundTruth
 def _truth_of_documents(value: Value, mapping: Mapping, findings: tuple[Finding, ...]) -> GroundTruth:
     stated = mapping.documents
     key = stated.key if stated else "id"
-    about = tuple(finding._replace(about="ground_truth") for finding in findings)
+    about = tuple(replace(finding, about="ground_truth") for finding in findings)
     if stated and stated.path and isinstance(value, dict):
         try:
             below = follow(value, parse_path(stated.path))

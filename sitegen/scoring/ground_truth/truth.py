@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
+from sitegen.frozen import Frozen
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
 from sitegen.scoring.mapping import Mapping
@@ -15,14 +16,14 @@ _MAX_ITEMS: Final = 10_000
 _PLAIN_PATH: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*|\[\d+\])+")
 
 
-class TruthDocument(NamedTuple):
+class TruthDocument(Frozen):
     """The expected values of one document."""
 
     id: str
     root: dict[str, Value]
 
 
-class GroundTruth(NamedTuple):
+class GroundTruth(Frozen):
     """The expected values of every document."""
 
     documents: tuple[TruthDocument, ...]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from sitegen.data_files.csv_reader import check_distinct
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding
@@ -74,7 +76,7 @@ def _named_documents(
     for document in documents:
         if document.id in distinct:
             message = f"The document {document.id[:80]!r} stands twice; the first one counts"
-            findings.append(truth_warning(message, "Give every document a name of its own.")._replace(severity="error"))
+            findings.append(replace(truth_warning(message, "Give every document a name of its own."), severity="error"))
         distinct.setdefault(document.id, document)
     return list(distinct.values()), (
         mapping.documents.key if mapping.documents else mapping.csv_to_json.get(id_name, "id")

@@ -24,9 +24,10 @@ around ``chunks`` those of all chunks. Other keys are ignored. Invalid values ar
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, Literal, NamedTuple, TypeAlias, TypeGuard
+from typing import Final, Literal, TypeAlias, TypeGuard
 
 from sitegen.data_files.reading import UnreadableError
+from sitegen.frozen import Frozen
 from sitegen.model.problems import Finding
 from sitegen.model.usage import Call, RunUsage, stated
 from sitegen.model.values import Value
@@ -44,7 +45,7 @@ _SIDES: Final[dict[About, tuple[str, ...]]] = {
 _SHAPE: Final = 'Write {"chunks": [{"paragraphs": [{"id": "p-1", "highlights": {"terms": []}}]}]}.'
 
 
-class Chunk(NamedTuple):
+class Chunk(Frozen):
     """Paragraphs that the model received together."""
 
     number: int | str | None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
+from sitegen.frozen import Frozen
 from sitegen.model.metrics import Counts
 from sitegen.model.panels import Mark, MarkedText, SpansPanel
 from sitegen.model.scorecards import Result, Status
@@ -25,7 +26,7 @@ class HighlightNumbers:
     f1: float | None
 
 
-class HighlightRow(NamedTuple):
+class HighlightRow(Frozen):
     """A highlight that only one side has; written as a list."""
 
     paragraph: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from sitegen.data_files.reading import UnreadableError
+from sitegen.frozen import Frozen
 from sitegen.model.problems import Finding
 from sitegen.scoring.highlights.chunks import Chunk
 from sitegen.scoring.highlights.files import read_log
@@ -15,7 +16,7 @@ CATEGORIES: Final = ("terms", "concepts", "examples")
 """The categories of every paragraph, unless the run uses only others."""
 
 
-class Extract(NamedTuple):
+class Extract(Frozen):
     """One run of a log."""
 
     content: bytes

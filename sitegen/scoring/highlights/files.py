@@ -7,8 +7,11 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
 from sitegen.data_files.json_reader import parse_json, read_json
 from sitegen.data_files.reading import UnreadableError, text_of
+from sitegen.frozen import Frozen
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.usage import RunUsage
 from sitegen.scoring.highlights.chunks import About, Chunk, ChunkReader
@@ -18,7 +21,7 @@ from sitegen.scoring.scorer import File, content_of
 _LINES: Final = (".ndjson", ".jsonl")
 
 
-class Gold(NamedTuple):
+class Gold(Frozen):
     """The gold standard."""
 
     paragraphs: tuple[Paragraph, ...]
@@ -26,7 +29,7 @@ class Gold(NamedTuple):
     findings: tuple[Finding, ...]
 
 
-class HighlightsOutput(NamedTuple):
+class HighlightsOutput(Frozen):
     """The run of an output that counts."""
 
     chunks: tuple[Chunk, ...]
@@ -132,7 +135,7 @@ def _read_chunks(is_lines: bool, content: bytes, about: About) -> _FileChunks:
         value, odd = read_json(content)
         of_file = reader.file(value)
         return _FileChunks(
-            of_file, (*(finding._replace(about=about) for finding in odd), *reader.findings), reader.beside
+            of_file, (*(replace(finding, about=about) for finding in odd), *reader.findings), reader.beside
         )
     chunks: list[Chunk] = []
     findings: list[Finding] = []
@@ -143,9 +146,9 @@ def _read_chunks(is_lines: bool, content: bytes, about: About) -> _FileChunks:
             value, odd = parse_json(text_of(line), number)
             chunks.append(reader.line(value, number))
         except UnreadableError as error:
-            findings.append(error.finding(f"Line {number}", about)._replace(line=number))
+            findings.append(replace(error.finding(f"Line {number}", about), line=number))
         else:
-            findings += [finding._replace(line=number, about=about) for finding in odd]
+            findings += [replace(finding, line=number, about=about) for finding in odd]
     if not chunks:
         first = findings[0] if findings else Finding("error", "It is empty", "Write one chunk a line.")
         raise UnreadableError(first.message[0].lower() + first.message[1:], first.fix, first.line)

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Final
 
+from msgspec.structs import replace
+
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts, ErrorWords, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Outcome
@@ -170,7 +172,7 @@ class _HighlightsScoring:
         self._findings += lacking([chunk.call for chunk in self._output.chunks])
         if not self._annotated:
             finding = Finding("warning", "No annotated paragraph lies in the range", "Correct 'range'.")
-            self._findings.append(finding._replace(about="settings"))
+            self._findings.append(replace(finding, about="settings"))
 
     def _notes(self) -> list[str]:
         notes = []

@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from sitegen.frozen import Frozen
 from sitegen.model.problems import Parsed
 from sitegen.model.values import Value
 from sitegen.scoring.highlights.paragraphs import nfc, normalised_id
@@ -24,7 +25,7 @@ class ParagraphRange(NamedTuple):
     last: int
 
 
-class Settings(NamedTuple):
+class Settings(Frozen):
     """The scope of an eval."""
 
     categories: tuple[str, ...] = ()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from sitegen.frozen import Frozen
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import LONGEST, Call, canonical
@@ -14,7 +13,7 @@ from sitegen.stats.counts import mean
 from sitegen.text.values import short_digest
 
 
-class Grader(NamedTuple):
+class Grader(Frozen):
     """The model that gave an opinion, as far as the file states it."""
 
     name: str = ""
@@ -23,7 +22,7 @@ class Grader(NamedTuple):
     """The criteria for this case alone."""
 
 
-class Opinion(NamedTuple):
+class Opinion(Frozen):
     """The opinion of one judge (a grader, an assertion, a metric) on one case."""
 
     name: str
@@ -45,7 +44,7 @@ def grader_name(model: str, prompt: str) -> str:
     return " ".join(filter(None, (model[:LONGEST], prompt and f"prompt {short_digest(prompt)}")))
 
 
-class JudgedCase(NamedTuple):
+class JudgedCase(Frozen):
     """One case of one variant, with everything that a format may state about it."""
 
     id: str
@@ -86,7 +85,7 @@ class JudgedCase(NamedTuple):
         return (self.opinion, *self.judges)
 
 
-class JudgedRun(NamedTuple):
+class JudgedRun(Frozen):
     """What a file of results states about the run that wrote it. Empty where it states nothing."""
 
     at: str = ""
@@ -96,7 +95,7 @@ class JudgedRun(NamedTuple):
     """As the tool computes them."""
 
 
-class JudgedResults(NamedTuple):
+class JudgedResults(Frozen):
     """The readable part of a file of results."""
 
     cases: tuple[JudgedCase, ...]

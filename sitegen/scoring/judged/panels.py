@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Final
 
+from msgspec.structs import replace
+
 from sitegen.model.panels import NotePanel, Panel, PanelColumn, TablePanel
 from sitegen.model.scorecards import Kappa
 from sitegen.model.values import Value
@@ -82,9 +84,9 @@ def _without_empty_columns(table: TablePanel) -> TablePanel:
     """The table without columns that are empty in all rows, and without rows if only the names of cases are left."""
     filled = [place for place in range(len(table.columns)) if any(row[place] for row in table.rows)]
     if filled == [0]:
-        return table._replace(rows=())
+        return replace(table, rows=())
     columns = tuple(table.columns[place] for place in filled)
-    return table._replace(columns=columns, rows=tuple(tuple(row[place] for place in filled) for row in table.rows))
+    return replace(table, columns=columns, rows=tuple(tuple(row[place] for place in filled) for row in table.rows))
 
 
 def _answer_row(case: JudgedCase) -> tuple[str, ...]:
@@ -107,11 +109,11 @@ def _answer_row(case: JudgedCase) -> tuple[str, ...]:
 
 def _listed_opinions(case: JudgedCase) -> Iterator[Opinion]:
     """The opinions on a case. That of a single judge, which the case usually repeats, is listed once."""
-    overall = case.opinion._replace(score=case.score)
+    overall = replace(case.opinion, score=case.score)
     if len(case.judges) == 1 and (merged := _merged(overall, case.judges[0])):
         yield merged
     else:
-        yield overall._replace(name=_TOGETHER) if case.judges else overall
+        yield replace(overall, name=_TOGETHER) if case.judges else overall
         yield from case.judges
 
 
@@ -123,7 +125,7 @@ def _merged(overall: Opinion, judge: Opinion) -> Opinion | None:
         if len(values) == 2 and values[0] != values[1]:
             return None
         fields[name] = values[0] if values else getattr(judge, name)
-    return judge._replace(**fields)
+    return replace(judge, **fields)
 
 
 def _opinion_row(case: JudgedCase, opinion: Opinion) -> tuple[str, ...]:

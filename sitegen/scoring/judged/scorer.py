@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts, ErrorWords, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Outcome
@@ -34,7 +36,7 @@ METRICS: Final = (
         "Score",
         "The mean of the scores of the cases as the tool gave them; for a case without one, the mean of its judges.",
     ),
-    stats.RATIOS[0].spec._replace(explanation=f"{stats.RATIOS[0].explanation} {_COUNTED}"),
+    replace(stats.RATIOS[0].spec, explanation=f"{stats.RATIOS[0].explanation} {_COUNTED}"),
     *(ratio.spec for ratio in stats.RATIOS[1:]),
     MetricSpec("pass_rate", "Pass rate", "Cases that passed / cases with a verdict."),
 )

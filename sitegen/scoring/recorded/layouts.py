@@ -13,6 +13,8 @@ from pathlib import PurePosixPath
 from posixpath import splitext
 from typing import Final
 
+from msgspec.structs import replace
+
 from sitegen.data_files.json_reader import parse_json, read_json
 from sitegen.data_files.reading import UnreadableError, text_of
 from sitegen.data_files.yaml_reader import read_yaml
@@ -89,7 +91,7 @@ def _of_tasks(results: dict[str, Value], stated: Value) -> Iterator[RecordedNumb
             name = number.name.removesuffix(",none")
             metric = name[len(task) + 1 :].partition(",")[0]
             higher = of_task.get(metric) if isinstance(of_task, dict) else None
-            yield number._replace(name=name, higher_is_better=higher if isinstance(higher, bool) else None)
+            yield replace(number, name=name, higher_is_better=higher if isinstance(higher, bool) else None)
 
 
 def _of_benchmarks(entries: dict[str, Value]) -> Iterator[RecordedNumber]:

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
-from typing import Final, NamedTuple
+from typing import Final
 
+from msgspec.structs import replace
+
+from sitegen.frozen import Frozen
 from sitegen.model.values import Unusable, Value
 from sitegen.scoring.values import as_float
 
@@ -19,7 +22,7 @@ _NAMES: Final = ("name", "metric", "task", "id", "label")
 """Keys that name an item of a list. The first with a text counts."""
 
 
-class RecordedNumber(NamedTuple):
+class RecordedNumber(Frozen):
     """One number of a file."""
 
     name: str
@@ -62,7 +65,7 @@ def _numbers_of_item(item: Value, start: str, index: int) -> Iterator[RecordedNu
     if not isinstance(item, dict):
         is_sample = not isinstance(item, list)
         numbers = numbers_in(item, joined_name(start, str(index)))
-        yield from (number._replace(is_sample=is_sample) for number in numbers)
+        yield from (replace(number, is_sample=is_sample) for number in numbers)
         return
     name_key = next((key for key in _NAMES if isinstance(item.get(key), str) and item[key]), None)
     name = joined_name(start, str(item[name_key]) if name_key else str(index))

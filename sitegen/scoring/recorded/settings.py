@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
+from sitegen.frozen import Frozen
 from sitegen.model.problems import Parsed
 from sitegen.model.recorded import WHERE
 from sitegen.model.values import Value
@@ -17,7 +18,7 @@ _LISTS: Final = ("metrics", "lower_is_better", "higher_is_better")
 KEYS: Final = (*_LISTS, "headline", WHERE)
 
 
-class RecordedSettings(NamedTuple):
+class RecordedSettings(Frozen):
     """Which numbers of a file are followed, and how. In globs, ``*`` also matches dots."""
 
     metrics: tuple[str, ...] = ()

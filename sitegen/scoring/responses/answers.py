@@ -12,10 +12,11 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.data_files.json_reader import json_lines, read_json
 from sitegen.data_files.reading import UnreadableError
+from sitegen.frozen import Frozen
 from sitegen.model.problems import Finding, Severity
 from sitegen.model.usage import LONGEST, Call, RunUsage, stated
 from sitegen.model.values import Value
@@ -30,7 +31,7 @@ _HASH: Final = 12
 _VARIANT: Final = re.compile(r"responses-(.+)\.jsonl?", re.IGNORECASE | re.DOTALL)
 
 
-class Response(NamedTuple):
+class Response(Frozen):
     """One recorded response."""
 
     case_id: str
@@ -46,7 +47,7 @@ class Response(NamedTuple):
     """The grade by a person, beside the judge's."""
 
 
-class VariantResponses(NamedTuple):
+class VariantResponses(Frozen):
     """The responses of one prompt."""
 
     name: str
@@ -58,7 +59,7 @@ class VariantResponses(NamedTuple):
     """What the file states about all responses, beside their list."""
 
 
-class Answers(NamedTuple):
+class Answers(Frozen):
     """The responses of one output."""
 
     variants: tuple[VariantResponses, ...]

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec.structs import replace
 
 from sitegen.data_files.json_reader import read_json
 from sitegen.data_files.reading import UnreadableError
+from sitegen.frozen import Frozen
 from sitegen.model.problems import Finding, Severity
 from sitegen.model.values import Value
 from sitegen.scoring.case_files import read_case_file
@@ -18,7 +21,7 @@ from sitegen.scoring.mapping import CaseKeys
 from sitegen.scoring.responses.texts import id_text, text_of_value
 
 
-class TestCase(NamedTuple):
+class TestCase(Frozen):
     """One test case."""
 
     id: str
@@ -35,7 +38,7 @@ class TestCase(NamedTuple):
         return bool(self.expected.strip())
 
 
-class Cases(NamedTuple):
+class Cases(Frozen):
     """The test cases of an eval."""
 
     by_id: dict[str, TestCase]
@@ -51,7 +54,7 @@ def read_cases(content: bytes) -> Cases:
         value = value.get("test_cases", value.get("cases"))
     if not isinstance(value, list):
         raise UnreadableError("it is no list of test cases", "Write a list of {id, input, expected, category}.")
-    reader = _TestCasesReader([finding._replace(about="ground_truth") for finding in findings])
+    reader = _TestCasesReader([replace(finding, about="ground_truth") for finding in findings])
     anonymous = are_anonymous(value)
     for number, case in enumerate(value, 1):
         reader.add(number, {**case, "id": str(number)} if anonymous and isinstance(case, dict) else case)
@@ -71,7 +74,7 @@ def expected_cases(path: str, content: bytes, keys: CaseKeys) -> Cases:
         )
         for case in read.cases
     }
-    return Cases(cases, tuple(finding._replace(about="ground_truth") for finding in read.findings))
+    return Cases(cases, tuple(replace(finding, about="ground_truth") for finding in read.findings))
 
 
 def are_anonymous(cases: Sequence[Any]) -> bool:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
+from msgspec.structs import replace
+
+from sitegen.frozen import Frozen
 from sitegen.model.metrics import Metric, MetricSpec
 from sitegen.model.outcomes import Judgement
 from sitegen.model.scorecards import Kappa, Rouge
@@ -59,7 +62,7 @@ METRICS: Final = (
 )
 
 
-class MeasuredResponse(NamedTuple):
+class MeasuredResponse(Frozen):
     """One response with its measurements, or a case that has no response."""
 
     case: TestCase
@@ -90,7 +93,7 @@ class MeasuredResponse(NamedTuple):
         return self.response.output if self.response else ""
 
 
-class MeasuredVariant(NamedTuple):
+class MeasuredVariant(Frozen):
     """One variant with all of its responses, and with the cases that have none."""
 
     variant: VariantResponses
@@ -104,7 +107,7 @@ class MeasuredVariant(NamedTuple):
         return [answer.response.call for answer in self.measured if answer.response]
 
 
-class CaseConsistency(NamedTuple):
+class CaseConsistency(Frozen):
     """How similar the responses of one variant to one case are."""
 
     case_id: str
@@ -122,7 +125,8 @@ def measured_response(
     )
     if unmeasured.failed:
         return unmeasured
-    return unmeasured._replace(
+    return replace(
+        unmeasured,
         correct=_is_same_text(case.expected, unmeasured.text) if case.is_scored else None,
         quality=grade(response.quality) if response else None,
         rouge=rouge(case.expected, unmeasured.text) if case.is_scored else None,

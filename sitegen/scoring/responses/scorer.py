@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Final
 
+from msgspec.structs import replace
+
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import ErrorWords, Metric, Nouns
 from sitegen.model.outcomes import Judgement, Outcome
@@ -149,7 +151,7 @@ class _ResponsesScoring:
             message = f"Responses to no test case are not scored ({len(unknown)}): {first_names(names)}"
             self._report("warning", variant, message, "Add the test cases.", unknown[0].line)
         responses = tuple(response for response in variant.responses if response.case_id in self._cases)
-        return variant._replace(responses=responses)
+        return replace(variant, responses=responses)
 
     def _report(
         self,

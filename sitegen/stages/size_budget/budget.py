@@ -17,6 +17,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from sitegen.analysis.memo import Memo
 from sitegen.config import BuildLimits
+from sitegen.frozen import Frozen
 from sitegen.model.problems import Problem
 from sitegen.stages.commits import OWNER as COMMITS_OWNER
 from sitegen.stages.commits import write_commits_again
@@ -43,7 +44,7 @@ Pages: TypeAlias = Mapping[str, Mapping[str, PageSizes]]
 """The pages that can be short, by sort, then by eval or instruction file."""
 
 
-class Fitted(NamedTuple):
+class Fitted(Frozen):
     """The result of fitting a site into its limit."""
 
     problems: tuple[Problem, ...] = ()
@@ -62,7 +63,7 @@ class Division(NamedTuple):
     """Whether sizes of rendered pages decide it; otherwise some pages have to be rendered and measured."""
 
 
-class Filled(NamedTuple):
+class Filled(Frozen):
     """How many pages fit into some room."""
 
     full: int

@@ -10,7 +10,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
 from sitegen.analysis.memo import Memo, PageRow
+from sitegen.frozen import Frozen
 from sitegen.history.fold_state import decode, encode, stored
 from sitegen.pages import links
 from sitegen.pages.links import is_source_picture
@@ -39,7 +42,7 @@ class SizeGroup(NamedTuple):
     """Bytes."""
 
 
-class PageSizes(NamedTuple):
+class PageSizes(Frozen):
     """The pages of one owner that are full or would be if they fitted, in columns, oldest first."""
 
     first: int = 0
@@ -65,7 +68,7 @@ class PageSizes(NamedTuple):
         return PageSizes(0, positions, sizes=sizes, standing=standing, short=short)
 
 
-class PictureSizes(NamedTuple):
+class PictureSizes(Frozen):
     """The pictures of source pages."""
 
     files: int = 0
@@ -77,7 +80,7 @@ class PictureSizes(NamedTuple):
     """Bytes in the output folder now."""
 
 
-class OwnerSizes(NamedTuple):
+class OwnerSizes(Frozen):
     """The bytes of the files of one owner."""
 
     sections: dict[str, SizeGroup]
@@ -171,7 +174,7 @@ class Sizes:
         gone = {section: SizeGroup(*(-number for number in of)) for section, of in replaced.items()}
         now = self._of(name, rows)
         sections = _summed(chain(before.items(), gone.items(), now.sections.items()))
-        return now._replace(sections=sections, pages=owner.pages.with_others(now.pages))
+        return replace(now, sections=sections, pages=owner.pages.with_others(now.pages))
 
     def _of(self, name: str, rows: Iterable[PageRow]) -> OwnerSizes:
         by_path = {row.path: row for row in rows}

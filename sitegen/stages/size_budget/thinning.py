@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final, NamedTuple, Self
+from typing import Final, Self
 
 from sitegen.analysis.memo import PageRow
+from sitegen.frozen import Frozen
 from sitegen.model.series import Headline, Series
 from sitegen.model.site import Page
 from sitegen.pages import links
@@ -30,7 +31,7 @@ def report_files(eval_id: str, points: Iterable[Headline]) -> frozenset[str]:
     return frozenset(address(eval_id, at.slug) for at in points for address in links.REPORT_FILES)
 
 
-class Short(NamedTuple):
+class Short(Frozen):
     """The points with a short page in the place of a full report."""
 
     passed: int

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
+from sitegen.frozen import Frozen
 from sitegen.text.markdown.blocks import headings, parse
 from sitegen.text.markdown.changes import Gone, mark, strike
 from sitegen.text.markdown.html import as_written, write
@@ -33,7 +34,7 @@ _TABLE_ROW = re.compile(r"\|.*\|\s*")
 _TABLE_RULE = re.compile(r"\|?(?:\s*:?-+:?\s*\|)+(?:\s*:?-+:?\s*)?")
 
 
-class MarkdownPage(NamedTuple):
+class MarkdownPage(Frozen):
     """A whole text."""
 
     html: str

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Final, NamedTuple
 
+from sitegen.frozen import Frozen
 from sitegen.model.metrics import Counts
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.values import Unusable, Value
@@ -36,7 +37,7 @@ _NOTHING: Final = frozenset({"", "nan", "none", "null", "n/a"})
 """Texts for "no score" in tables, in lower case."""
 
 
-class Graded(NamedTuple):
+class Graded(Frozen):
     """One score of one case, which may have several answers."""
 
     grades: tuple[Grade, ...]

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
+from msgspec.structs import replace
+
+from sitegen.frozen import Frozen
 from sitegen.model.values import Value
 from sitegen.scoring.judged.case import Usage
 from sitegen.scoring.judged.formats.json_values import items, lone_item, members, name_of, number, text, whole, written
@@ -12,7 +15,7 @@ from sitegen.scoring.judged.formats.json_values import items, lone_item, members
 Number = TypeVar("Number", int, float)
 
 
-class Epoch(NamedTuple):
+class Epoch(Frozen):
     """One answer to a sample."""
 
     number: int
@@ -23,7 +26,7 @@ class Epoch(NamedTuple):
     usage: Usage
 
 
-class LogSample(NamedTuple):
+class LogSample(Frozen):
     """A sample of the data set, with its epochs in order."""
 
     id: str
@@ -59,7 +62,7 @@ def samples_of(raw: Iterable[Value]) -> tuple[LogSample, ...]:
             expected = written(lone_item(entry.get("target")))
             sample = LogSample(id=name, input=_conversation(entry.get("input")), expected=expected, epochs=())
         epochs = sorted((*sample.epochs, _epoch(entry)), key=lambda epoch: epoch.number)
-        samples[name] = sample._replace(epochs=tuple(epochs))
+        samples[name] = replace(sample, epochs=tuple(epochs))
     return tuple(samples.values())
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
 from sitegen.data_files.json_reader import parse_json
 from sitegen.data_files.reading import UnreadableError, text_of
 from sitegen.model.metrics import Counts
@@ -80,7 +82,7 @@ class _LinesReader:
         for name, case in self.cases.items():
             sample = f"sample {name.sample}" if samples and name.sample > 1 else ""
             parts = (name.file if files else "", name.test, name.target if targets else "", sample)
-            results.append(case._replace(id=_BETWEEN.join(filter(None, parts))))
+            results.append(replace(case, id=_BETWEEN.join(filter(None, parts))))
         return tuple(results)
 
     def line(self, number: int, line: str) -> None:
@@ -117,9 +119,9 @@ class _LinesReader:
             opinions = [Opinion(judge, self._score(score, name)) for judge, score in scores]
         overall = self._opinion(value, name)
         if any(opinion.counts for opinion in opinions):  # runners may repeat the details of a judge for the case
-            overall = overall._replace(counts=())
+            overall = replace(overall, counts=())
         if any(opinion.grader for opinion in opinions):  # the case's score and verdict are computed from the judges'
-            overall = overall._replace(grader=overall.grader or Grader())
+            overall = replace(overall, grader=overall.grader or Grader())
         call = stated(value)
         self.cases[key] = JudgedCase(
             id=name,

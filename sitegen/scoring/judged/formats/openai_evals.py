@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 from sitegen.data_files.json_reader import json_lines
 from sitegen.data_files.reading import UnreadableError
+from sitegen.frozen import Frozen
 from sitegen.model.problems import Finding
 from sitegen.model.usage import stated
 from sitegen.model.values import Value
@@ -33,7 +34,7 @@ _JUDGE: Final = ("modelgraded_spec", "modelgraded_spec_args", "eval_type", "eval
 """Arguments of an eval that define what its grader is asked, and how its answer is read."""
 
 
-class Sampling(NamedTuple):
+class Sampling(Frozen):
     """One call of a model."""
 
     input: str

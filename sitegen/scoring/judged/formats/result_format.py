@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final
 
+from sitegen.frozen import Frozen
 from sitegen.scoring.judged.case import JudgedResults
 
 HEAD: Final = 4096
 """Bytes at the beginning of a file that ``recognises`` is called with."""
 
 
-class ResultFormat(NamedTuple):
+class ResultFormat(Frozen):
     """A format of results. Its files are read from their bytes alone, without clock, disk or network."""
 
     name: str

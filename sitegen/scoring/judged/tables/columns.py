@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
+from sitegen.frozen import Frozen
 from sitegen.model.values import Value
 
 PARTS: Final = (
@@ -33,7 +34,7 @@ EVERY: Final = "*"
 """The pattern of scores that matches every column of numbers that holds no other part."""
 
 
-class ScoreColumns(NamedTuple):
+class ScoreColumns(Frozen):
     """Columns that hold scores."""
 
     pattern: str
@@ -42,7 +43,7 @@ class ScoreColumns(NamedTuple):
     """The name of the score. Empty: the text that ``*`` matches, else the name of the column."""
 
 
-class ColumnMap(NamedTuple):
+class ColumnMap(Frozen):
     """The meaning of columns by patterns of their names, for any table."""
 
     parts: Mapping[str, tuple[str, ...]]
@@ -61,7 +62,7 @@ class ColumnMap(NamedTuple):
     """The range of the scores, which are scaled to 0..1."""
 
 
-class Columns(NamedTuple):
+class Columns(Frozen):
     """The columns of one table."""
 
     parts: Mapping[str, tuple[str, ...]]

@@ -8,7 +8,9 @@ other fields are skipped to find the end of the header.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
+
+from sitegen.frozen import Frozen
 
 _DEEPEST: Final = 10
 _MOST_PAGES: Final = 100_000
@@ -23,7 +25,7 @@ _VALUES: Final = ((5, 1), (7, 1), (8, 1))
 """The number of values in the header of a data page, of a dictionary, and of a data page of version 2."""
 
 
-class PageSize(NamedTuple):
+class PageSize(Frozen):
     """The header of one page."""
 
     unpacked: int

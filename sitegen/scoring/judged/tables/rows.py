@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from importlib.util import find_spec
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.data_files.csv_reader import csv_table
 from sitegen.data_files.json_reader import json_lines, read_json
 from sitegen.data_files.reading import UnreadableError
+from sitegen.frozen import Frozen
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
 from sitegen.scoring.judged.formats.json_values import items, members
@@ -20,7 +21,7 @@ MOST_COLUMNS: Final = 1_000
 _FIX: Final = "Write the table again."
 
 
-class ResultTable(NamedTuple):
+class ResultTable(Frozen):
     """The rows of a file."""
 
     columns: tuple[str, ...]

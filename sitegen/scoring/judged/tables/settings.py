@@ -6,6 +6,8 @@ from functools import lru_cache
 from itertools import chain
 from typing import Final
 
+from msgspec.structs import replace
+
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.values import Value
 from sitegen.scoring.judged.tables.columns import EVERY, PARTS, ColumnMap, ScoreColumns
@@ -35,7 +37,7 @@ def read_settings(settings: str) -> Parsed[ColumnMap | None]:
         column_map = _overridden(column_map, parts, scores) if parts or scores else column_map
     if column_map is not None and (list_at := stated.get("list")) is not None:
         if isinstance(list_at, str) and list_at:
-            column_map = column_map._replace(list_at=list_at)
+            column_map = replace(column_map, list_at=list_at)
         else:
             findings.append(settings_finding("'list' is no key", "Write the key of the list of rows, such as results."))
     if column_map is not None and (bounds := stated.get("range")) is not None:
@@ -44,7 +46,7 @@ def read_settings(settings: str) -> Parsed[ColumnMap | None]:
             message = "'range' is no pair of numbers, the lower first"
             findings.append(settings_finding(message, "Write one such as [1, 5]."))
         else:
-            column_map = column_map._replace(low=low_high[0], high=low_high[1])
+            column_map = replace(column_map, low=low_high[0], high=low_high[1])
     return Parsed(column_map, tuple(findings))
 
 
@@ -54,7 +56,8 @@ def _overridden(
     """The preset, whose parts and scores the stated ones replace."""
     names = [*chain.from_iterable(parts.values()), *(score.pattern for score in scores)]
     column_map = preset or ColumnMap({})
-    return column_map._replace(
+    return replace(
+        column_map,
         parts={**column_map.parts, **parts},
         scores=scores or column_map.scores,
         names_of_scores="" if scores else column_map.names_of_scores,
