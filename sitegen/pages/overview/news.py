@@ -185,7 +185,8 @@ def _distance(standing: EvalStanding) -> Iterator[Phrase]:
     yield from metric_phrases(standing.spec)
     if standing.best:
         yield Phrase(", ")
-        yield output_phrase(standing.summary, standing.best)
+        pair = f"#a={standing.best.slug}&b={standing.newest.slug}"
+        yield Phrase(standing.best.label, links.compare(standing.summary.info.id) + pair, standing.best.label)
 
 
 def _with_noun(number: int, singular: str, plural: str) -> str:
