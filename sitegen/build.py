@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
+from contextlib import closing
 from typing import Final
 
 from sitegen import __version__
@@ -17,7 +18,8 @@ from sitegen.render.output_folder import Claim, claimed, refuse_project
 from sitegen.stages.site_files import Site, SiteFiles
 
 FEW: Final = 150
-"""New outputs, edits and commits up to which too few pages are written for garbage collection to matter."""
+"""New outputs, edits and commits up to which few pages are written: garbage collection does not matter, and no page
+need be opened before the end."""
 
 
 class Progress(Frozen):
@@ -27,6 +29,8 @@ class Progress(Frozen):
     """Called when a stage begins, with the number of its steps."""
     step: Callable[[int], None] = lambda steps: None
     """So many more steps of the stage are done."""
+    first_page: Callable[[str], None] = lambda path: None
+    """Called with the path of the overview if it can be opened long before the build ends."""
 
 
 def template_digest() -> str:
@@ -74,9 +78,11 @@ def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progr
     """Run the stages, each of which is a function of the results of earlier stages."""
     from sitegen.stages.commits import write_commits
     from sitegen.stages.engine import pool_for
-    from sitegen.stages.evals import write_evals
+    from sitegen.stages.evals import ScoredEvals
+    from sitegen.stages.first_pages import write_first_pages
     from sitegen.stages.instructions import write_instructions
-    from sitegen.stages.site import write_site
+    from sitegen.stages.report_files import WaitingParts
+    from sitegen.stages.site import OWNER, write_site
     from sitegen.stages.timeline import read_timeline
 
     progress.stage("Reading history", 0)
@@ -84,16 +90,26 @@ def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progr
     if timeline.new_work > FEW:
         gc.set_threshold(50_000, 50, 100)  # contexts of some templates are cyclic, and hold whole pages
 
-    with pool_for(timeline.new_work, timeline.jobs, timeline.dask, timeline.context) as pool:
-        progress.stage(
-            "Scoring and writing reports", sum(len(changed.history.snapshots) for changed in timeline.update.evals)
-        )
-        evals = write_evals(timeline, memo, site_files, pool, progress.step)
+    pools = pool_for(timeline.new_work, timeline.jobs, timeline.dask, timeline.context)
+    with closing(WaitingParts()) as parts, pools as pool:
+        progress.stage("Scoring", sum(len(changed.history.snapshots) for changed in timeline.update.evals))
+        scored = ScoredEvals(timeline, memo, site_files, parts)
+        scored.score(pool, progress.step)
+
+        writer = site_files.writer(OWNER)
+        if timeline.new_work > FEW:
+            page = write_first_pages(timeline, scored.result(), memo, site_files, writer)
+            if page:
+                progress.first_page(page)
+        if scored.waiting_reports:
+            progress.stage("Writing older reports", scored.waiting_reports)
+            scored.write_older_reports(pool, progress.step)
+        evals = scored.result()
 
         progress.stage("Writing instruction edits", sum(len(file.edits) for file in timeline.update.instructions))
         instructions = write_instructions(timeline, evals, memo, site_files, pool, progress.step)
 
         progress.stage("Writing commits and the site", 0)
         commits = write_commits(timeline, evals, instructions.effects, memo, site_files, pool)
-        site = write_site(timeline, evals, instructions, commits, memo, site_files, pool)
+        site = write_site(timeline, evals, instructions, commits, memo, site_files, pool, writer)
     return site_files.close(site, timeline.head.sha, complete=timeline.update.complete)

@@ -123,14 +123,9 @@ class CellTracker:
         flips = (either[number].flip(self._points - 1, earlier & later) for number in sorted(either))
         return tuple(flip for flip in flips if flip is not None)
 
-    def wrong_since(self, judgement: Judgement) -> int | None:
-        """The first point of the unbroken streak of errors of a judgement's cell that lasts to the last point."""
-        since = None
-        for run in reversed(self._tracks[judgement.key].runs):
-            if not run.is_wrong:
-                break
-            since = run.start
-        return since
+    def streaks(self) -> dict[CellKey, int]:
+        """For each cell that is wrong at the last point, the first point of its unbroken streak of errors."""
+        return {track.location.key: track.wrong_since() for track in self._wrong.values()}
 
 
 class _Track:
@@ -176,6 +171,15 @@ class _Track:
             named_path=self.location.named_path,
             earlier_attributes=self.earlier_attributes,
         )
+
+    def wrong_since(self) -> int:
+        """The first point of the streak of errors that its last run belongs to."""
+        since = self.runs[-1].start
+        for run in reversed(self.runs):
+            if not run.is_wrong:
+                break
+            since = run.start
+        return since
 
     def move_to(self, judgement: Judgement) -> None:
         """Take the location from a newer judgement, and remember the attribute that the cell had before."""

@@ -9,8 +9,8 @@ from typing import Final
 from sitegen import configuring
 from sitegen.analysis.causes import ProblemCounts, named_counts
 from sitegen.build import Progress, build
-from sitegen.commands.printing import print_text
-from sitegen.commands.progress import StageBars, stage_line
+from sitegen.commands.printing import print_line, print_text
+from sitegen.commands.progress import StageBars, first_page_line, stage_line
 from sitegen.project import Options
 from sitegen.stages.site_files import Site
 from sitegen.text.plain import counted
@@ -19,10 +19,11 @@ PROBLEMS: Final = 3
 """Exit code if a part of the site could not be made, or with ``--strict`` if there is any problem."""
 
 
-def command(options: Options, *, strict: bool = False, public: bool = False) -> None:
+def command(options: Options, *, strict: bool = False, public: bool = False, open_browser: bool = False) -> None:
     """Build with progress on standard error, then print counts and the address of the site.
 
-    With *public*, raises SecretsError if the site holds what looks like a secret.
+    With *open_browser*, the overview is opened as soon as it is written, with *public* at the end. With *public*,
+    raises SecretsError if the site holds what looks like a secret.
     """
     gate = None
     if public:
@@ -30,16 +31,38 @@ def command(options: Options, *, strict: bool = False, public: bool = False) -> 
 
         gate = PublicCheck(options)
     bars = StageBars() if sys.stderr.isatty() else None
-    site = build(options, bars.progress if bars else Progress(stage=stage_line))
+    progress = bars.progress if bars else Progress(stage=stage_line, first_page=first_page_line)
+    early: list[str] = []
+
+    def first_page(page: str) -> None:
+        progress.first_page(page)
+        early.append(page)
+        if open_browser and not public:
+            _open(page)
+
+    try:
+        site = build(options, Progress(progress.stage, progress.step, first_page))
+    except KeyboardInterrupt:
+        if early:
+            print_line(f"stopped; {early[0]} can be opened, and the next build writes what is missing", error=True)
+        raise
     if bars:
         bars.end()
     if gate:
         gate.check(site.unmatched_redactions)
+    if open_browser and (public or not early):
+        _open(site.page)
     print_text(closing_line(site))
     if not site.evals and (path := uncommitted_manifest(options)):
         print_text(f"{path} is not committed and was not read: commit it, or run sitegen build --worktree.")
     if site.failed or (strict and site.problems):
         sys.exit(PROBLEMS)
+
+
+def _open(page: str) -> None:
+    import webbrowser  # few builds need it
+
+    webbrowser.open(Path(page).as_uri())
 
 
 def uncommitted_manifest(options: Options) -> str:

@@ -15,7 +15,7 @@ class StageBars:
     """Progress bars on a terminal, one for each stage of a build."""
 
     def __init__(self) -> None:
-        self.progress = Progress(self._stage, self._step)
+        self.progress = Progress(self._stage, self._step, self._first_page)
         self._bar: Any = None  # typer names no type for its bars
 
     def _stage(self, name: str, steps: int) -> None:
@@ -29,6 +29,10 @@ class StageBars:
         if self._bar is not None:
             self._bar.update(steps)
 
+    def _first_page(self, path: str) -> None:
+        self.end()
+        first_page_line(path)
+
     def end(self) -> None:
         """Finish the current bar."""
         if self._bar is not None:
@@ -39,6 +43,11 @@ class StageBars:
 def stage_line(name: str, steps: int) -> None:
     """Print a stage where there is no terminal."""
     print_line(f"{name}{f' ({steps})' if steps else ''} ...", error=True)
+
+
+def first_page_line(path: str) -> None:
+    """Say that the site can be opened before the build has ended."""
+    print_line(f"{path} can be opened; older reports, edits and commits follow", error=True)
 
 
 class CallProgress:

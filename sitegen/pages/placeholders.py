@@ -24,10 +24,12 @@ def failed_page(path: str, problem: Problem) -> Page:
 
 
 class NotFoundView(Frozen):
-    """What ``pages/not_found.html`` needs."""
+    """What ``pages/not_found.html`` shows: there is no such page, or not yet."""
 
     root: str
     """Address of the root of the site, absolute if ``base_url`` is set; else it is right only at the root itself."""
+    unfinished: bool = False
+    """The page is to be written by a build that has not ended."""
     nav: str = ""
 
 
@@ -35,6 +37,11 @@ def not_found_page(base_url: str | None) -> Page:
     """``404.html``: servers show it for any address, so that relative links would not work."""
     root = urlsplit(base_url).path.rstrip("/") + "/" if base_url else ""
     return Page(links.not_found(), "pages/not_found.html", NotFoundView(root))
+
+
+def unfinished_page(root: str) -> Page:
+    """A page in the place of several that are not written yet. ``root``: the way from them to the root of the site."""
+    return Page(links.not_found(), "pages/not_found.html", NotFoundView(root, unfinished=True))
 
 
 NO_JEKYLL: Final = RawFile(".nojekyll", b"")

@@ -19,7 +19,7 @@ from sitegen.model.scorecards import Result
 from sitegen.model.series import Series
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.project import Options, Project, open_project
-from sitegen.stages.scorecard_store import EvalScorecards, keep_cells, known_cells
+from sitegen.stages.scorecard_store import EvalScorecards, keep_cells, known_cells, series_inputs
 from sitegen.stages.timeline import Timeline, driving_edits, fold
 
 
@@ -70,7 +70,7 @@ class Study(Frozen):
         for result in scorecards.results(snapshots[tracked:]):
             tracker.follow(result.judgements)
         cells = tracker.cells()
-        inputs = scorecards.series_inputs(driving_edits(self.timeline, history.id))
+        inputs = series_inputs(history, driving_edits(self.timeline, history.id))
         if tracker.points > tracked and snapshots[-1].commit.sha != WORKTREE:
             keep_cells(self.memo, history.id, keys, cells)
         return scorecards.series(self.timeline.info(history), inputs, cells)

@@ -214,13 +214,16 @@ def content_digest(content: bytes) -> str:
     return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
-def list_file(folder: str, path: str, content: bytes) -> None:
-    """Adds a file to the list, before the file is moved into its place."""
+def list_files(folder: str, paths: Iterable[str], content: bytes) -> None:
+    """Adds files with the same content to the list, before they are moved into their places."""
     # The line end goes first: what a full disk cut off then spoils no line but its own.
-    line = f"\n{content_digest(content)} {path}".encode("utf-8", "surrogateescape")
+    digest = content_digest(content)
+    lines = "".join(f"\n{digest} {path}" for path in paths).encode("utf-8", "surrogateescape")
     descriptor = os.open(f"{folder}/{LIST}", os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o644)
     try:
-        os.write(descriptor, line)
+        view = memoryview(lines)
+        while view:
+            view = view[os.write(descriptor, view) :]
     finally:
         os.close(descriptor)
 

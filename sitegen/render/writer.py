@@ -18,7 +18,7 @@ from sitegen.analysis.memo import PageRow
 from sitegen.errors import OutputFolderError
 from sitegen.frozen import Frozen
 from sitegen.render.below import Parents, read_file, read_regular
-from sitegen.render.output_folder import TEMPORARY, list_file
+from sitegen.render.output_folder import TEMPORARY, list_files
 
 QUICK: Final = 1
 """Level of zlib for what goes over a network; higher ones take longer than they save there."""
@@ -70,12 +70,18 @@ class Writer:
         self._parents = Parents(self._folder)
         self._temporary = f"{TEMPORARY}-{os.getpid()}"
         self.rows: list[PageRow] = []
-        self.written = 0
+        self._written: set[str] = set()
 
     @property
     def files(self) -> WrittenFiles:
-        """What the writer wrote or recognised as fresh so far."""
-        return WrittenFiles(tuple(self.rows), self.written)
+        """What the writer wrote or recognised as fresh so far, each file as it was written last."""
+        rows = {row.path: row for row in self.rows}
+        return WrittenFiles(tuple(rows.values()), len(self._written))
+
+    @property
+    def written(self) -> int:
+        """How many files were not in the folder with their content."""
+        return len(self._written)
 
     def standing_row(self, path: str, key: str) -> PageRow | None:
         """The record of the file, if the folder surely has it, made from these inputs."""
@@ -105,6 +111,7 @@ class Writer:
         key = key or digest(content)
         self.rows.append(PageRow(owner=owner, path=path, key=key, size=len(content), full=full))
         if not self.standing_row(path, key):
+            self._standing.pop(path, None)
             self._store(path, content)
 
     def write_contents(self, files: WrittenFiles) -> int:
@@ -119,7 +126,7 @@ class Writer:
         target = f"{self._folder}/{path}"
         if read_regular(target, size=len(content)) == content:
             if self._listed:
-                list_file(self._folder, path, content)
+                list_files(self._folder, [path], content)
             return
         if is_foreign(path, self._foreign) and os.path.lexists(target):
             raise OutputFolderError(
@@ -128,9 +135,33 @@ class Writer:
                 fix="Move it away, or choose another -o; --force replaces such files, and keeps all others.",
             )
         if self._listed:
-            list_file(self._folder, path, content)
+            list_files(self._folder, [path], content)
         self._put(f"{parent}/{self._temporary}", target, content)
-        self.written += 1
+        self._written.add(path)
+
+    def reserve(self, paths: Iterable[str], content: bytes) -> list[str]:
+        """Give this content to those of these paths that are free, as one file with many names. Returns the paths.
+
+        The paths are recorded nowhere but in the list of the folder: pages are to replace all of them.
+        """
+        free = [path for path in paths if not is_foreign(path, self._foreign) and not self._exists(path)]
+        list_files(self._folder, free, content)
+        source = None
+        for path in free:
+            target = f"{self._folder}/{path}"
+            try:
+                if source is not None:
+                    os.link(source, target, follow_symlinks=False)
+                    continue
+            except OSError:  # too many names, or the file system has no such links
+                pass
+            self._put(f"{self._parents.of(path)}/{self._temporary}", target, content)
+            source = target
+        return free
+
+    def _exists(self, path: str) -> bool:
+        self._parents.of(path)  # makes it, and refuses a link
+        return os.path.lexists(f"{self._folder}/{path}")
 
     @staticmethod
     def _put(temporary: str, target: str, content: bytes) -> None:
@@ -159,7 +190,7 @@ class ContentsWriter(Writer):
     @property
     def files(self) -> WrittenFiles:
         """What the folder has to have, and the contents that it lacks."""
-        return WrittenFiles(tuple(self.rows), 0, tuple(self._contents))
+        return WrittenFiles(super().files.rows, 0, tuple(self._contents))
 
     def standing(self, path: str, key: str) -> bytes | None:
         """None: no file of the folder can be read here, and what would continue it is made from its beginning."""

@@ -126,8 +126,9 @@ def write_commits(
         uncommitted = done.uncommitted or uncommitted
         failures += done.failures
     commit_list.finish()
-    if update.records:
-        newest = NEWEST_COMMIT.keep(memo, "", update.records[-1].commit.sha)
+    newest = newest_commit(timeline, memo)
+    if newest:
+        NEWEST_COMMIT.keep(memo, "", newest)
     return Commits(newest, uncommitted, tuple(failures))
 
 
@@ -167,6 +168,12 @@ def write_commits_again(
     rows |= {row.path: row for row in chain(writer.rows, *(files.rows for files in done))}
     site_files.replace(OWNER, WrittenFiles(tuple(rows.values()), writer.written + sum(files.written for files in done)))
     return ()
+
+
+def newest_commit(timeline: Timeline, memo: Memo) -> str | None:
+    """Id of the newest commit that has a page once the new ones are written."""
+    records = timeline.update.records
+    return records[-1].commit.sha if records else NEWEST_COMMIT.get(memo)
 
 
 def _commit_tasks(

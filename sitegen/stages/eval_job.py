@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -23,16 +24,15 @@ from sitegen.model.problems import Problem
 from sitegen.model.regressions import EditedFile
 from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo
-from sitegen.model.site import Page, RawFile
+from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit, EvalHistory, Snapshot
 from sitegen.pages import links
-from sitegen.pages.data.exports import results_json
-from sitegen.pages.report import ReportView, leaves_anything_out
+from sitegen.pages.report import ReportView
 from sitegen.pages.report.patterns import pattern_summaries
-from sitegen.pages.report.rows_file import rows_file
-from sitegen.pages.report.tree import TreeView, has_tree, tree_page
+from sitegen.pages.short_pages import short_report
 from sitegen.pages.trend.page import has_variants
 from sitegen.render.writer import WrittenFiles, digest
+from sitegen.scoring.kinds import scorer
 from sitegen.scoring.mapping_use import mapped_columns
 from sitegen.scoring.scorer import ScoringInputs
 from sitegen.scoring.usage import specs_with_usage
@@ -40,19 +40,18 @@ from sitegen.stages.cached_kinds import (
     COMMIT_EFFECTS,
     EDIT_OUTCOMES,
     ERROR_PATTERNS,
-    SOURCE_USES,
     EvalRecord,
-    SourceUse,
 )
 from sitegen.stages.commit_effects import effects_of_commits, mixtures_of_commits, outcomes_of_edits
 from sitegen.stages.eval_pages import eval_pages, record_of, suspects_of, write_fields
 from sitegen.stages.failures import attempt, working_on
 from sitegen.stages.mapping_cache import recall_mapping, without_settings
-from sitegen.stages.reports import ReportWriter
-from sitegen.stages.scorecard_store import EvalScorecards, keep_cells, known_cells
+from sitegen.stages.report_files import ReportFiles, WaitingReports, newest_first
+from sitegen.stages.reports import ReportCollector, ReportInputs, ReportWriter
+from sitegen.stages.scorecard_store import EvalScorecards, keep_cells, known_cells, series_inputs
 from sitegen.stages.scoring import all_inputs, without_lost_outputs
 from sitegen.stages.series_cache import settled_points, write_series
-from sitegen.stages.size_budget.thinning import Short, room_key, write_thinned
+from sitegen.stages.size_budget.thinning import Short, write_short, write_thinned
 from sitegen.stages.sources import EvalSources
 from sitegen.stages.worker_context import WorkerContext
 
@@ -77,6 +76,24 @@ class EvalTask(Frozen):
     """Number of the oldest reports to shorten so that the site fits; None: as many as are short already."""
     source_folders: tuple[str, ...] = ()
     """Where the eval may have lived, if it states a source."""
+    waiting: WaitingEval | None = None
+    """The reports to write, if the eval was scored already."""
+
+
+class WaitingEval(Frozen):
+    """The reports of an eval that are not written yet, as ``WaitingReports.parts``, oldest first."""
+
+    keys: tuple[str, ...]
+    """For each report of the eval the digest of everything that it shows."""
+    parts: tuple[bytes, ...]
+
+
+class OlderReportsDone(Frozen):
+    """The result of ``write_older_reports``."""
+
+    files: WrittenFiles
+    cached: tuple[CachedRow, ...]
+    """New values for the memo."""
 
 
 class EvalDone(Frozen):
@@ -86,6 +103,8 @@ class EvalDone(Frozen):
     files: WrittenFiles
     cached: tuple[CachedRow, ...]
     """New values for the memo."""
+    waiting: WaitingEval | None = None
+    """The older reports, which a second task writes; None if there are none."""
     lost_outputs: int = 0
     """Number of outputs whose contents this clone lacks. Each is a problem, and the next build tries again."""
 
@@ -95,27 +114,74 @@ def owner(eval_id: str) -> str:
     return f"eval:{eval_id}"
 
 
-def write_eval(task: EvalTask) -> EvalDone | Problem:
-    """Score what the memo lacks, write the reports that are out of date, then the pages of all points.
+def score_eval(task: EvalTask) -> EvalDone | Problem:
+    """Score what the memo lacks, write the newest report and the pages of all points. Older reports wait.
 
     If sitegen fails, a problem is returned, and the pages written so far are no part of the site. An output whose
     content this clone lacks counts as unreadable, and all others are shown.
     """
-    return attempt("the pages of this eval", lambda: _run(task), eval_id=task.info.id)
+    return attempt("the pages of this eval", lambda: _scored_eval(task), eval_id=task.info.id)
 
 
-def _run(task: EvalTask) -> EvalDone:
+def write_older_reports(task: EvalTask) -> OlderReportsDone | Problem:
+    """Write the reports of an eval that wait, the newest first. If sitegen fails, as in ``score_eval``."""
+    return attempt("the pages of this eval", lambda: _older_written(task, task.waiting), eval_id=task.info.id)
+
+
+def write_eval(task: EvalTask) -> EvalDone | Problem:
+    """Score an eval and write all of its pages at once."""
+    return attempt("the pages of this eval", lambda: _with_older(_scored_eval(task), task), eval_id=task.info.id)
+
+
+def _scored_eval(task: EvalTask) -> EvalDone:
     try:
         return _EvalJob(task).run()
     except MissingObjectsError:
         history, lost = without_lost_outputs(task.context, task.history)
         if not lost:
             raise
-        return replace(_EvalJob(replace(task, history=history)).run(), lost_outputs=lost)
+        task = replace(task, history=history)
+        return replace(_with_older(_EvalJob(task).run(), task), lost_outputs=lost)
+
+
+def _with_older(done: EvalDone, task: EvalTask) -> EvalDone:
+    older = _older_written(task, done.waiting)
+    return replace(done, files=_together(done.files, older.files), cached=(*done.cached, *older.cached), waiting=None)
+
+
+def _together(first: WrittenFiles, second: WrittenFiles) -> WrittenFiles:
+    """The files of both parts of the work on an eval, each once."""
+    rows = {row.path: row for row in (*first.rows, *second.rows)}
+    contents = (*first.contents, *second.contents)
+    return WrittenFiles(tuple(rows.values()), first.written + second.written, contents)
+
+
+def _older_written(task: EvalTask, waiting: WaitingEval | None) -> OlderReportsDone:
+    """Draw what waits. The short ones among them need no drawing."""
+    keys, parts = (waiting.keys, waiting.parts) if waiting else ((), ())
+    context, info, snapshots = task.context, task.info, task.history.snapshots
+    writer, cache = context.writer(task.pages), TaskCache(task.cached)
+    sources = EvalSources(context, info, task.source_folders) if info.source else None
+    files = ReportFiles(context, info, snapshots, keys, sources, writer, cache)
+    draw = ReportWriter(context, info, series_inputs(task.history, task.edits), task.moved)
+    short = Short.of(len(snapshots), context.reports_kept, task.thinned or 0)
+    for inputs in newest_first(parts):
+        index, result = inputs.at, inputs.result
+        with working_on(snapshots[index]):
+            if index in short:
+                previous = snapshots[index - 1] if index else None
+                page = partial(
+                    short_report, info, scorer(info.kind).metrics, snapshots[index], result.scorecard, previous
+                )
+                paths = [address(info.id, snapshots[index].slug) for address in links.REPORT_FILES]
+                write_short(writer, context.renderer(), owner(info.id), paths, keys[index], page)
+            else:
+                files.write(index, draw.page(inputs), result)
+    return OlderReportsDone(files=writer.files, cached=cache.new)
 
 
 class _EvalJob:
-    """Runs one task, from the oldest snapshot to the newest. Holds all scorecards, but one whole result at a time."""
+    """Runs one task, from the oldest snapshot to the newest. Holds all scorecards, but few whole results at a time."""
 
     def __init__(self, task: EvalTask) -> None:
         self._task = task
@@ -127,34 +193,29 @@ class _EvalJob:
         self._cards = EvalScorecards(self._context, task.history, self._cache)
         self._card_keys = [self._cards.key(snapshot) for snapshot in self._snapshots]
         self._specs = self._cards.series_specs()
-        self._inputs = self._cards.series_inputs(task.edits)
-        self._reports = ReportWriter(
-            self._context,
-            self._info,
-            self._specs,
-            self._inputs,
-            task.moved,
-            self._cards,
-        )
+        self._inputs = series_inputs(task.history, task.edits)
+        self._collector = ReportCollector(self._specs, self._inputs, self._cards)
         self._writer = self._context.writer(task.pages)
         self._renderer = self._context.renderer()
         self._sources = EvalSources(self._context, self._info, task.source_folders) if self._info.source else None
         self._page_keys = self._digests_of_reports()
-        self._pictures: set[str] = set()
-        """Paths of the pictures of the source that were written or recognised as fresh."""
+        self._files = ReportFiles(
+            self._context, self._info, self._snapshots, self._page_keys, self._sources, self._writer, self._cache
+        )
         self._patterns = ERROR_PATTERNS.get(self._cache, task.info.id, self._page_keys[-1:]) if self._page_keys else ()
 
     def run(self) -> EvalDone:
         """Score the snapshots that lack anything, oldest first, then write the pages that show all of them."""
         last = len(self._snapshots) - 1
         short = self._short()
-        stale = {index for index in range(last + 1) if index not in short and not self._is_fresh(index)}
+        stale = {index for index in range(last + 1) if index not in short and not self._files.is_fresh(index)}
         compared = {last} if self._lacks_variants() else set()
         # The overview shows the error patterns of the newest report, so it is drawn where the memo lacks them.
         drawn = stale if self._patterns is not None else stale | {last}
         unscored = {index for index, snapshot in enumerate(self._snapshots) if snapshot not in self._cards}
         cached = known_cells(self._cache, self._info.id, self._card_keys) or CellMap(0, ())
         tracker, end = CellTracker(cached), len(self._snapshots)
+        waiting = WaitingReports()
         if drawn and min(drawn) < cached.points:
             # A report locates each cell by the judgements of its own point and, where the cell is gone, of the point
             # before. The cached cells have no locations, so they are followed again from the point before. If the cache
@@ -165,7 +226,7 @@ class _EvalJob:
         needed = sorted(drawn | compared | unscored | set(range(tracker.points, end)))
         self._cards.fill(mixture for index in drawn for mixture in self._mixtures(index))
         committed = sum(snapshot.commit.sha != WORKTREE for snapshot in self._snapshots)
-        # The memo has scorecards but no whole results. Each result is computed once, used for everything, and dropped.
+        # The memo has scorecards but no whole results. Each is computed once, and waits in bytes until it is drawn.
         results = self._cards.results([self._snapshots[index] for index in needed])
         for index, result in zip(needed, results, strict=True):
             with working_on(self._snapshots[index]):
@@ -174,14 +235,16 @@ class _EvalJob:
                     if tracker.points == committed:  # uncommitted outputs can be different at the next build
                         keep_cells(self._cache, self._info.id, self._card_keys, tracker.cells())
                 if index in drawn:
-                    page = self._reports.page(index, result, tracker)
-                    if index in stale:
-                        self._write_report(index, page, result)
-                    if index == last:
-                        self._keep_patterns(page)
+                    inputs = self._collector.inputs(index, result, tracker)
+                    if index < last:
+                        waiting.add(inputs)
+                    else:
+                        self._draw_newest(inputs, is_stale=index in stale)
                 if index in compared:
                     self._write_variants(result)
-        return self._finish(short, cached if cached.points == len(self._snapshots) else tracker.cells())
+        done = self._finish(short, cached if cached.points == len(self._snapshots) else tracker.cells())
+        parts = waiting.parts()
+        return replace(done, waiting=WaitingEval(tuple(self._page_keys), parts)) if parts else done
 
     def _short(self) -> Short:
         full, thinned = self._context.reports_kept, self._task.thinned
@@ -191,18 +254,6 @@ class _EvalJob:
 
     def _mixtures(self, index: int) -> tuple[Snapshot, ...]:
         return mixtures(self._snapshots[index - 1], self._snapshots[index]) if index else ()
-
-    def _is_fresh(self, index: int) -> bool:
-        """Whether the report is up to date; if so, the files beside it are marked as files of the site, too."""
-        slug, key = self._snapshots[index].slug, self._page_keys[index]
-        page, *beside = (address(self._info.id, slug) for address in links.REPORT_FILES)
-        use = self._source_use(index)
-        if use is None or not self._writer.is_fresh(self._owner, page, key):
-            return False
-        self._write_pictures(use)
-        for path in beside:
-            self._writer.is_fresh(self._owner, path, key)
-        return True
 
     def _digests_of_reports(self) -> list[str]:
         """For each report the digest of everything it shows: all snapshots up to its own, the eval, the templates."""
@@ -228,52 +279,15 @@ class _EvalJob:
             digests.append(digest(page_key, repr(self._sources.files(snapshot))) if self._sources else page_key)
         return digests
 
-    def _keep_patterns(self, page: Page) -> None:
-        """Cache the error patterns of the newest report."""
+    def _draw_newest(self, inputs: ReportInputs, *, is_stale: bool) -> None:
+        """Write the newest report if it is stale, and cache its error patterns."""
+        page = ReportWriter(self._context, self._info, self._inputs, self._task.moved).page(inputs)
+        if is_stale:
+            self._files.write(inputs.at, page, inputs.result)
         view = page.view
         assert isinstance(view, ReportView)
         self._patterns = pattern_summaries(view.patterns, view.total, view.metrics[0].value)
         ERROR_PATTERNS.keep(self._cache, self._info.id, self._patterns, self._page_keys[-1])
-
-    def _write_report(self, index: int, page: Page, result: Result) -> None:
-        key = self._page_keys[index]
-        self._writer.write(self._owner, page.path, self._renderer.render(page), key)
-        if isinstance(page.view, ReportView) and (rows := rows_file(page.view)):
-            self._writer.write(self._owner, rows.path, rows.content, key)
-        tree = self._tree_page(index, result)
-        if tree:
-            self._writer.write(self._owner, tree.path, self._renderer.render(tree), key)
-        if leaves_anything_out(result, self._context.discrepancies_per_type):
-            snapshot = self._snapshots[index]
-            data = results_json(result, self._info, snapshot)
-            self._writer.write(self._owner, links.report_data(self._info.id, snapshot.slug), data, key)
-
-    def _tree_page(self, index: int, result: Result) -> Page | None:
-        """Ground truth beside output, with the source if there is one; writes the pictures that it shows."""
-        snapshot, use = self._snapshots[index], SourceUse()
-        page = tree_page(self._info, snapshot, result) if has_tree(self._info, result) else None
-        if self._sources is None:
-            return page
-        if page and isinstance(page.view, TreeView):
-            view, use = self._sources.with_source(page.view, snapshot, result)
-            page = replace(page, view=view)
-        SOURCE_USES.keep(self._cache, within(self._info.id, snapshot.slug), use, self._page_keys[index])
-        self._write_pictures(use)
-        return page
-
-    def _source_use(self, index: int) -> SourceUse | None:
-        """What the page of an output shows of its source; None if it is not cached."""
-        if self._sources is None:
-            return SourceUse()
-        key = within(self._info.id, self._snapshots[index].slug)
-        return SOURCE_USES.get(self._cache, key, [self._page_keys[index]])
-
-    def _write_pictures(self, use: SourceUse) -> None:
-        for path, oid, *_ in use.pictures:
-            if self._sources and path not in self._pictures:
-                self._pictures.add(path)
-                if not any(self._writer.is_fresh(self._owner, path, key) for key in (oid, room_key(oid))):
-                    self._writer.write(self._owner, path, self._sources.content(oid), oid)
 
     def _lacks_variants(self) -> bool:
         """Whether the newest point has variants, or may have, and their page is out of date."""
@@ -311,7 +325,7 @@ class _EvalJob:
         record = record_of(
             series, self._inputs.edits.made_by, edit_windows, steps, suspects, self._patterns or (), newest
         )
-        if self._snapshots and (use := self._source_use(len(self._snapshots) - 1)):
+        if self._snapshots and (use := self._files.source_use(len(self._snapshots) - 1)):
             record = replace(record, problems=(*record.problems, *use.problems))
         for page in eval_pages(series, steps, record.summary, mapped_columns(newest) if newest else ()):
             content = page.content if isinstance(page, RawFile) else self._renderer.render(page)

@@ -31,8 +31,17 @@ from sitegen.stages.cached_kinds import (
     EvalRecord,
 )
 from sitegen.stages.engine import Pool
-from sitegen.stages.eval_job import EvalTask, owner, write_eval
+from sitegen.stages.eval_job import (
+    EvalDone,
+    EvalTask,
+    WaitingEval,
+    owner,
+    score_eval,
+    write_eval,
+    write_older_reports,
+)
 from sitegen.stages.failures import write_in_its_place
+from sitegen.stages.report_files import WaitingParts
 from sitegen.stages.scorecard_store import wanted_keys
 from sitegen.stages.scoring import model_of
 from sitegen.stages.site_files import SiteFiles
@@ -63,48 +72,103 @@ class Evals(Frozen):
     """Ids of the evals whose best output, or its value, is not that of the previous build."""
 
 
-def write_evals(
-    timeline: Timeline, memo: Memo, site_files: SiteFiles, pool: Pool, step: Callable[[int], None]
-) -> Evals:
-    """Score and write the evals that new commits touched; the records of all others come from the memo."""
-    records = {record.summary.info.id: record for record in EVAL_RECORDS.all(memo)}
-    pins = pins_of(timeline, memo)
-    touched = [*timeline.update.evals, *_outdated(timeline, memo, records)]
-    updates = [replace(update, history=under_pins(update.history, pins)) for update in touched]
-    updates.sort(key=lambda update: len(update.history.snapshots), reverse=True)  # the longest tasks start first
-    room = ExpectedRoom(timeline)
-    tasks = (_task(timeline, memo, site_files, update, room.thinned(update.history)) for update in updates)
-    new_peaks: set[str] = set()
-    failures: list[Problem] = []
-    lost_outputs = 0
-    for task, done in pool.map(write_eval, tasks):
-        step(len(task.history.snapshots))
+class ScoredEvals:
+    """The evals of a site while a build brings them up to date: scores and newest reports first, older ones later."""
+
+    def __init__(self, timeline: Timeline, memo: Memo, site_files: SiteFiles, parts: WaitingParts) -> None:
+        """``parts``: holds the older reports until they are written."""
+        self._timeline = timeline
+        self._memo = memo
+        self._site_files = site_files
+        self._records = {record.summary.info.id: record for record in EVAL_RECORDS.all(memo)}
+        self._room = ExpectedRoom(timeline)
+        self._failures: list[Problem] = []
+        self._lost_outputs = 0
+        self._new_peaks: set[str] = set()
+        self._parts = parts
+        self._waiting: list[_UnfinishedEval] = []
+
+    def score(self, pool: Pool, step: Callable[[int], None]) -> None:
+        """Score the evals that new commits touched, and write all of their pages except older reports."""
+        timeline, memo = self._timeline, self._memo
+        pins = pins_of(timeline, memo)
+        touched = [*timeline.update.evals, *_outdated(timeline, memo, self._records)]
+        updates = [replace(update, history=under_pins(update.history, pins)) for update in touched]
+        updates.sort(key=lambda update: len(update.history.snapshots), reverse=True)  # the longest tasks start first
+        tasks = (_task(timeline, memo, self._site_files, update, None) for update in updates)
+        for task, done in pool.map(score_eval, tasks):
+            step(len(task.history.snapshots))
+            if isinstance(done, Problem):
+                self._fail(task.info.id, done)
+            else:
+                self._add(task, done)
+
+    def _fail(self, eval_id: str, problem: Problem) -> None:
+        self._records.pop(eval_id, None)
+        self._failures.append(problem)
+        _write_failed(self._timeline, self._site_files, eval_id, problem)
+
+    def _add(self, task: EvalTask, done: EvalDone) -> None:
         eval_id = task.info.id
-        before = records.pop(eval_id, None)
-        if isinstance(done, Problem):
-            failures.append(done)
-            _write_failed(timeline, site_files, eval_id, done)
-            continue
-        lost_outputs += done.lost_outputs
-        memo.put_rows(done.cached)
+        before = self._records.get(eval_id)
+        self._lost_outputs += done.lost_outputs
+        self._memo.put_rows(done.cached)
         if before is None or before.summary.peak != done.record.summary.peak:
-            new_peaks.add(eval_id)
+            self._new_peaks.add(eval_id)
         summary = _with_earlier_decisions(done.record.summary, before, task.first_new)
-        record = replace(done.record, summary=_sharing(summary, task.history))
-        records[eval_id] = EVAL_RECORDS.keep(memo, eval_id, record)
-        site_files.record(owner(eval_id), done.files)
-        room.learn(record.summary, done.files.rows)
-    every = [(eval_id, records[eval_id]) for eval_id in sorted(records)]
-    return Evals(
-        summaries=tuple(record.summary for _, record in every),
-        fields=tuple(SearchFields(eval_id, record.attributes) for eval_id, record in every),
-        problems=tuple(problem for _, record in every for problem in record.problems),
-        failures=tuple(sorted(failures, key=_eval_of)),
-        mapping_uses={eval_id: record.mapping_use for eval_id, record in every if record.mapping_use},
-        lost_outputs=lost_outputs,
-        short_before=room.short_before(),
-        new_peaks=frozenset(new_peaks),
-    )
+        record = self._records[eval_id] = replace(done.record, summary=_sharing(summary, task.history))
+        self._room.learn(record.summary, done.files.rows)
+        self._site_files.record(owner(eval_id), done.files)
+        if done.waiting is None:
+            EVAL_RECORDS.keep(self._memo, eval_id, record)
+        else:
+            parts = self._parts.put(done.waiting.parts)
+            self._waiting.append(_UnfinishedEval(replace(task, cached=()), done.waiting.keys, parts))
+
+    @property
+    def waiting_reports(self) -> int:
+        """Upper bound on the number of reports that are not written yet."""
+        return sum(len(waiting.task.history.snapshots) - 1 for waiting in self._waiting)
+
+    def write_older_reports(self, pool: Pool, step: Callable[[int], None]) -> None:
+        """Write the reports that wait: those of each eval from the newest to the oldest."""
+        tasks = (
+            replace(task, thinned=self._room.thinned(task.history), waiting=WaitingEval(keys, parts()))
+            for task, keys, parts in ((waiting.task, waiting.keys, waiting.parts) for waiting in self._waiting)
+        )
+        for task, done in pool.map(write_older_reports, tasks):
+            eval_id = task.info.id
+            step(len(task.history.snapshots) - 1)
+            if isinstance(done, Problem):
+                self._fail(eval_id, done)
+                continue
+            self._memo.put_rows(done.cached)
+            self._room.learn_reports(self._records[eval_id].summary, done.files.rows)
+            EVAL_RECORDS.keep(self._memo, eval_id, self._records[eval_id])
+            self._site_files.record(owner(eval_id), done.files)
+        self._waiting.clear()
+
+    def result(self) -> Evals:
+        """What later stages need to know of all evals, as far as they were scored and written."""
+        every = [(eval_id, self._records[eval_id]) for eval_id in sorted(self._records)]
+        return Evals(
+            summaries=tuple(record.summary for _, record in every),
+            fields=tuple(SearchFields(eval_id, record.attributes) for eval_id, record in every),
+            problems=tuple(problem for _, record in every for problem in record.problems),
+            failures=tuple(sorted(self._failures, key=_eval_of)),
+            mapping_uses={eval_id: record.mapping_use for eval_id, record in every if record.mapping_use},
+            lost_outputs=self._lost_outputs,
+            short_before=self._room.short_before(),
+            new_peaks=frozenset(self._new_peaks),
+        )
+
+
+class _UnfinishedEval(Frozen):
+    """An eval whose older reports are not written yet."""
+
+    task: EvalTask
+    keys: tuple[str, ...]
+    parts: Callable[[], tuple[bytes, ...]]
 
 
 def _with_earlier_decisions(summary: EvalSummary, before: EvalRecord | None, first_new: int) -> EvalSummary:
@@ -123,7 +187,7 @@ def _write_failed(timeline: Timeline, site_files: SiteFiles, eval_id: str, probl
     """Write the only page of an eval that failed."""
     writer = site_files.writer(owner(eval_id))
     write_in_its_place(writer, timeline.context.renderer(), owner(eval_id), links.eval_trend(eval_id), problem)
-    site_files.record(owner(eval_id), writer.files)
+    site_files.replace(owner(eval_id), writer.files)
 
 
 def _eval_of(problem: Problem) -> str:

@@ -40,10 +40,10 @@ class WrittenInstructions(Frozen):
     """What later stages need to know of the instruction files."""
 
     effects: EffectIndex
-    files: tuple[FileRecord, ...]
     raised: int
     """Commits with edits after which the mean headline of the evals was higher."""
     lowered: int
+    files: tuple[FileRecord, ...] = ()
     failures: tuple[Problem, ...] = ()
     """One for each file whose pages could not be made, by path."""
 
@@ -58,11 +58,23 @@ def index_effects(timeline: Timeline, evals: Evals) -> EffectIndex:
     return EffectIndex(evals.summaries, driven_by)
 
 
+def counted_effects(timeline: Timeline, evals: Evals) -> WrittenInstructions:
+    """What is known of the instruction files before their pages are written, without a record of any file."""
+    effects = index_effects(timeline, evals)
+    changes = [mean_change(effects.effects_of(position)) or 0.0 for position in effects.positions()]
+    return WrittenInstructions(
+        effects=effects,
+        raised=sum(change > 0 for change in changes),
+        lowered=sum(change < 0 for change in changes),
+    )
+
+
 def write_instructions(
     timeline: Timeline, evals: Evals, memo: Memo, site_files: SiteFiles, pool: Pool, step: Callable[[int], None]
 ) -> WrittenInstructions:
     """Write the pages of the files that were edited, or of whose edits new outputs show the effects."""
-    effects = index_effects(timeline, evals)
+    expected = counted_effects(timeline, evals)
+    effects = expected.effects
     positions = touched_positions(timeline, effects)
     touched = [file for file in timeline.instructions if _is_touched(timeline, evals, effects, file, positions)]
     touched.sort(key=lambda file: len(file.edits), reverse=True)  # the longest tasks start first
@@ -93,15 +105,12 @@ def write_instructions(
         site_files.record(owner(path), done.files)
     for former in _former_names(timeline.instructions, touched):
         site_files.drop(owner(former))
-    changes = [mean_change(effects.effects_of(position)) or 0.0 for position in effects.positions()]
-    return WrittenInstructions(
-        effects=effects,
+    return replace(
+        expected,
         files=tuple(
             _file_record(file, file_size(counts_of_edits(memo, file, timeline.context, failures)), effects)
             for file in timeline.instructions
         ),
-        raised=sum(change > 0 for change in changes),
-        lowered=sum(change < 0 for change in changes),
         failures=tuple(failures[path] for path in sorted(failures)),
     )
 

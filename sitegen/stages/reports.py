@@ -1,4 +1,7 @@
-"""Makes the report pages of one eval, each from its result and the points before it."""
+"""Makes the report pages of one eval, each from its result and the points before it.
+
+What they show is collected from the oldest to the newest, while outputs are scored. Pages are drawn in any order.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,17 @@ from msgspec.structs import replace
 
 from sitegen.analysis.cells import CellTracker, tallied
 from sitegen.analysis.deltas import delta
-from sitegen.analysis.noise.repeats import RepeatsSoFar, repeats_of_runs
+from sitegen.analysis.noise.repeats import Repeats, RepeatsSoFar, repeats_of_runs
 from sitegen.analysis.series import SeriesInputs, problems_of_point
+from sitegen.frozen import Frozen
+from sitegen.model.cells import CellFlip
+from sitegen.model.deltas import Delta
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec
+from sitegen.model.noise import Noise
+from sitegen.model.outcomes import CellKey
 from sitegen.model.regressions import EditedFile
-from sitegen.model.scorecards import Result
+from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import EvalInfo, Point
 from sitegen.model.site import Page
 from sitegen.model.timeline import Snapshot
@@ -27,87 +35,54 @@ from sitegen.stages.scoring import all_inputs
 from sitegen.stages.worker_context import WorkerContext
 
 
-class ReportWriter:
-    """Makes the reports of an eval from the oldest to the newest. Points may be left out."""
+class ReportInputs(Frozen):
+    """What the report of one point shows beside the snapshots of its eval. It is sent between processes."""
 
-    def __init__(
-        self,
-        context: WorkerContext,
-        info: EvalInfo,
-        specs: tuple[MetricSpec, ...],
-        inputs: SeriesInputs,
-        moved: Mapping[EditedFile, str],
-        cards: EvalScorecards,
-    ) -> None:
-        """Store what all reports share.
+    at: int
+    """Index of the point in its series."""
+    specs: tuple[MetricSpec, ...]
+    """The metrics, with those of usage that the point or the one before it has."""
+    result: Result
+    before: Scorecard | None
+    """Of the point before; None for the first."""
+    delta: Delta | None
+    flipped: tuple[CellFlip, ...]
+    wrong_since: Mapping[CellKey, int]
+    """For each cell that is wrong the first point of its streak of errors."""
+    noise: Noise | None
+    runs: Repeats | None
 
-        Args:
-            context: what every task of the build shares.
-            info: the eval.
-            specs: its metrics, without those of usage.
-            inputs: what its points are computed from.
-            moved: as in ``EarlierPoints``.
-            cards: its scorecards.
 
-        """
-        self._context = context
-        self._info = info
+class ReportCollector:
+    """Collects what the reports of an eval show, from the oldest to the newest. Points may be left out."""
+
+    def __init__(self, specs: tuple[MetricSpec, ...], inputs: SeriesInputs, cards: EvalScorecards) -> None:
+        """``specs``: the metrics of the eval, without those of usage."""
         self._specs = specs
         self._inputs = inputs
-        self._moved = moved
         self._cards = cards
         self._repeats = RepeatsSoFar()
-        self._scored_by_rules = traits_of(info.kind).is_structured
 
-    def page(self, index: int, result: Result, tracker: CellTracker) -> Page:
-        """The report of a point, after ``tracker`` followed it and its mixtures with the point before were scored."""
+    def inputs(self, index: int, result: Result, tracker: CellTracker) -> ReportInputs:
+        """Those of a point, after ``tracker`` followed it and its mixtures with the point before were scored."""
         at, before = self._point(index), self._point(index - 1) if index else None
-        specs = specs_with_usage(self._specs, [side.scorecard for side in (before, at) if side])
         runs = list(self._cards.results(runs_of(at.snapshot)))
         self._learn(index)
-        flipped = tracker.flipped() if before else ()
-        point = Point(
-            snapshot=at.snapshot,
-            scorecard=result.scorecard,
-            edits=self._inputs.edits.beside[index],
-            first_with_output=at.first_with_output,
+        return ReportInputs(
+            at=index,
+            specs=specs_with_usage(self._specs, [side.scorecard for side in (before, at) if side]),
+            result=result,
+            before=before.scorecard if before else None,
             delta=delta(self._inputs.metrics_for, before, at, self._cards.__getitem__) if before else None,
-            flips=tallied(flipped) if before else None,
+            flipped=tracker.flipped() if before else (),
+            wrong_since=tracker.streaks(),
+            noise=self._repeats.noise(),
+            runs=repeats_of_runs(runs) if runs else None,
         )
-        return report_page(
-            self._info,
-            specs,
-            point,
-            before,
-            result,
-            EarlierPoints(
-                snapshots=self._inputs.snapshots,
-                last=index,
-                wrong_since=tracker.wrong_since,
-                flipped=flipped,
-                noise=self._repeats.noise(),
-                runs=repeats_of_runs(runs) if runs else None,
-                moved=self._moved,
-            ),
-            self._context.discrepancies_per_type,
-            problems_of_point(self._info.id, point.snapshot, result.scorecard),
-            self._inputs.edits.made_with[index],
-            rules=partial(self._rules, at.snapshot) if self._scored_by_rules else None,
-        )
-
-    def _rules(self, snapshot: Snapshot) -> FieldRules:
-        """The rules by which an output was scored; they are compiled already."""
-        inputs = next(all_inputs(self._context, [replace(snapshot, outputs=(), ground_truth=None)]))
-        return compile_rules(rule_sources(inputs)).value
 
     def _point(self, index: int) -> Point:
         snapshot = self._inputs.snapshots[index]
-        return Point(
-            snapshot=snapshot,
-            scorecard=self._cards[snapshot],
-            edits=self._inputs.edits.since_previous[index],
-            first_with_output=self._inputs.first_with_output[index],
-        )
+        return point_at(self._inputs, index, self._cards[snapshot])
 
     def _learn(self, index: int) -> None:
         """Measure the noise of repeated outputs up to a point."""
@@ -116,3 +91,63 @@ class ReportWriter:
             runs = runs_of(point.snapshot)
             self._cards.fill(runs)
             self._repeats.add(point, [self._cards[run] for run in runs])
+
+
+class ReportWriter:
+    """Draws the reports of an eval, in any order."""
+
+    def __init__(
+        self, context: WorkerContext, info: EvalInfo, inputs: SeriesInputs, moved: Mapping[EditedFile, str]
+    ) -> None:
+        """``moved``: as in ``EarlierPoints``."""
+        self._context = context
+        self._info = info
+        self._inputs = inputs
+        self._moved = moved
+        self._scored_by_rules = traits_of(info.kind).is_structured
+
+    def page(self, inputs: ReportInputs) -> Page:
+        """The report of a point."""
+        index, result, before = inputs.at, inputs.result, inputs.before
+        snapshot = self._inputs.snapshots[index]
+        point = replace(
+            point_at(self._inputs, index, result.scorecard),
+            edits=self._inputs.edits.beside[index],
+            delta=inputs.delta,
+            flips=tallied(inputs.flipped) if before else None,
+        )
+        return report_page(
+            self._info,
+            inputs.specs,
+            point,
+            point_at(self._inputs, index - 1, before) if before else None,
+            result,
+            EarlierPoints(
+                snapshots=self._inputs.snapshots,
+                last=index,
+                wrong_since=lambda judgement: inputs.wrong_since.get(judgement.key),
+                flipped=inputs.flipped,
+                noise=inputs.noise,
+                runs=inputs.runs,
+                moved=self._moved,
+            ),
+            self._context.discrepancies_per_type,
+            problems_of_point(self._info.id, snapshot, result.scorecard),
+            self._inputs.edits.made_with[index],
+            rules=partial(self._rules, snapshot) if self._scored_by_rules else None,
+        )
+
+    def _rules(self, snapshot: Snapshot) -> FieldRules:
+        """The rules by which an output was scored; they are compiled already."""
+        inputs = next(all_inputs(self._context, [replace(snapshot, outputs=(), ground_truth=None)]))
+        return compile_rules(rule_sources(inputs)).value
+
+
+def point_at(inputs: SeriesInputs, index: int, card: Scorecard) -> Point:
+    """A point with the edits since the one before it, without any comparison."""
+    return Point(
+        snapshot=inputs.snapshots[index],
+        scorecard=card,
+        edits=inputs.edits.since_previous[index],
+        first_with_output=inputs.first_with_output[index],
+    )

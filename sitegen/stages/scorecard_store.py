@@ -57,6 +57,17 @@ def wanted_keys(history: EvalHistory, redact: tuple[str, ...]) -> list[str]:
     return list(dict.fromkeys(map(ScorecardKeys(history.kind, redact), every_snapshot)))
 
 
+def series_inputs(history: EvalHistory, edits: Sequence[Edit]) -> SeriesInputs:
+    """What the points are computed from. ``edits``: of the instructions that drive the eval, by commit."""
+    snapshots, kind = history.snapshots, history.kind
+    return SeriesInputs(
+        edits=edits_of_outputs(snapshots, edits),
+        metrics_for=scorer(kind).metrics_for,
+        kind=kind,
+        first_with_output=first_points_with_output(snapshots, kind),
+    )
+
+
 class ScorecardKeys:
     """Computes the memo's key of the scorecard of a snapshot, once for equal inputs."""
 
@@ -137,16 +148,6 @@ class EvalScorecards:
             settings = (snapshot.settings for snapshot in snapshots)
             self._specs = series_specs(self.scorer, settings, map(self.__getitem__, snapshots))
         return self._specs
-
-    def series_inputs(self, edits: Sequence[Edit]) -> SeriesInputs:
-        """What the points are computed from. ``edits``: of the instructions that drive the eval, by commit."""
-        snapshots, kind = self._history.snapshots, self._history.kind
-        return SeriesInputs(
-            edits=edits_of_outputs(snapshots, edits),
-            metrics_for=self.scorer.metrics_for,
-            kind=kind,
-            first_with_output=first_points_with_output(snapshots, kind),
-        )
 
     def series(self, info: EvalInfo, inputs: SeriesInputs, cells: CellMap, settled: Sequence[Derived] = ()) -> Series:
         """All points of the eval, under their own rules and the newest ones; missing scorecards are computed first.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Final
 
@@ -36,7 +36,7 @@ from sitegen.text.plain import line
 OWNER: Final = "site"
 
 
-class _SiteFile(Frozen):
+class SiteFile(Frozen):
     """A file that a site has once."""
 
     path: str
@@ -48,10 +48,10 @@ class _SiteFile(Frozen):
     """The digest of what it is made from; empty: that of its content."""
 
 
-class _RenderedFiles(Frozen):
+class RenderedFiles(Frozen):
     """The files that a site has once."""
 
-    files: tuple[_SiteFile, ...]
+    files: tuple[SiteFile, ...]
     failures: tuple[Problem, ...]
     """One for each part that could not be made."""
 
@@ -64,26 +64,25 @@ def write_site(
     memo: Memo,
     site_files: SiteFiles,
     pool: Pool,
+    writer: Writer,
 ) -> Site:
-    """Write the pages of the site as a whole. ``pool``: for pages that have to be made again."""
+    """Write the pages of the site as a whole.
+
+    ``pool``: for pages that have to be made again; ``writer``: of ``OWNER``.
+    """
     failures = (*evals.failures, *instructions.failures, *commits.failures)
-    problems = (*failures, *_of_history(timeline), *unmatched(timeline, evals), *evals.problems)
+    problems = problems_of(timeline, evals, failures)
     entries = write_search_log(timeline, evals, memo, site_files)
     renderer = timeline.context.renderer()
     pages = SitePages.of(timeline, evals, instructions, commits, memo, entries)
-    writer = site_files.writer(OWNER)
-    once = _render_once(renderer, pages, problems, writer)
+    once = render_once(renderer, pages, problems, writer)
     fitted = fit(timeline, evals, instructions, memo, site_files, pool, OWNER, sum(file.size for file in once.files))
     memo.forget(COMMIT_EFFECTS.name)
     failures += (*once.failures, *fitted.failures)
     if more := (*once.failures, *fitted.failures, *fitted.problems):
         problems += more  # the pages that list or count problems change
-        once = _render_once(renderer, pages, problems, writer)
-    for file in once.files:
-        if file.content is None:
-            writer.is_fresh(OWNER, file.path, file.key)
-        else:
-            writer.write(OWNER, file.path, file.content, file.key)
+        once = render_once(renderer, pages, problems, writer)
+    write_files(once.files, writer)
     site_files.record(OWNER, writer.files)
     counts = count_causes(causes_of(problems))
     return Site(
@@ -107,30 +106,49 @@ def write_site(
     )
 
 
-def _render_once(
-    renderer: Renderer, site_pages: SitePages, problems: tuple[Problem, ...], writer: Writer
-) -> _RenderedFiles:
-    """Render every page, or in its place one that explains the failure; and all other files, or none of them."""
+def problems_of(timeline: Timeline, evals: Evals, failures: tuple[Problem, ...]) -> tuple[Problem, ...]:
+    """The problems of the project, those of sitegen itself first."""
+    return (*failures, *_of_history(timeline), *unmatched(timeline, evals), *evals.problems)
+
+
+def render_once(
+    renderer: Renderer, site_pages: SitePages, problems: tuple[Problem, ...], writer: Writer, *, without: str = ""
+) -> RenderedFiles:
+    """Render every page, or in its place one that explains the failure; and all other files, or none of them.
+
+    ``without``: path of a page that is left out.
+    """
     files, failures, causes = list(map(_site_file, renderer.assets())), [], causes_of(problems)
     for path, make, key in site_pages.pages(problems, causes):
+        if path == without:
+            continue
         if key and (standing := writer.standing_row(path, key)):
-            files.append(_SiteFile(path, None, standing.size, key=key))
+            files.append(SiteFile(path, None, standing.size, key=key))
             continue
         content = attempt(f"the page {path}", partial(_rendered, renderer, make))
         if isinstance(content, Problem):
             failures.append(content)
             content, key = renderer.render(failed_page(path, content)), ""
-        files.append(_SiteFile(path, content, len(content), key=key))
+        files.append(SiteFile(path, content, len(content), key=key))
     other_files = attempt("the files for machines and for search", lambda: tuple(site_pages.other_files(causes)))
     if isinstance(other_files, Problem):
         failures.append(other_files)
     else:
         files += map(_site_file, other_files)
-    return _RenderedFiles(files=tuple(files), failures=tuple(failures))
+    return RenderedFiles(files=tuple(files), failures=tuple(failures))
 
 
-def _site_file(file: RawFile) -> _SiteFile:
-    return _SiteFile(file.path, file.content, len(file.content))
+def write_files(files: Iterable[SiteFile], writer: Writer) -> None:
+    """Write those that do not stand in the output folder already."""
+    for file in files:
+        if file.content is None:
+            writer.is_fresh(OWNER, file.path, file.key)
+        else:
+            writer.write(OWNER, file.path, file.content, file.key)
+
+
+def _site_file(file: RawFile) -> SiteFile:
+    return SiteFile(file.path, file.content, len(file.content))
 
 
 def _rendered(renderer: Renderer, make: Callable[[], Page]) -> bytes:

@@ -86,11 +86,13 @@ class SiteFiles:
         self._standing = self._look()
         self._whole_owners: set[str] = set()
         """Owners all of whose files were recorded."""
-        self._files: dict[str, list[PageRow]] = {}
-        """The recorded files, by owner."""
+        self._files: dict[str, dict[str, PageRow]] = {}
+        """The recorded files, by owner and path."""
         self._replaced: list[PageRow] = []
         """Files that were recorded, and that a second record of their owner does not have."""
         self._written = 0
+        self._reserved: set[str] = set()
+        """Paths that have a placeholder until their pages are written."""
         self.bound: int | None = self._state.get("bound") if self._state else None
         """Upper bound on the bytes of the site if no report were short; None if they were never added up."""
 
@@ -129,7 +131,7 @@ class SiteFiles:
     def standing_files(self, owner: str) -> tuple[PageRow, ...]:
         """The files of an owner that are known to be in the folder; none if the folder cannot be trusted."""
         if owner in self._whole_owners:
-            return tuple(self._files.get(owner, ()))
+            return tuple(self._files.get(owner, {}).values())
         return self._memo.pages(self._site, owner) if self.trusted else ()
 
     def writer(self, owner: str, *, new: bool = False) -> Writer:
@@ -141,22 +143,26 @@ class SiteFiles:
 
         Those that were made on another machine are written first.
         """
-        self._files.setdefault(owner, []).extend(files.rows)
+        self._files.setdefault(owner, {}).update((row.path, row) for row in files.rows)
         self._written += files.written
         if files.contents:
             self._written += self.writer(owner, new=True).write_contents(files)
         if whole:
             self._whole_owners.add(owner)
 
+    def reserve(self, paths: Iterable[str], content: bytes) -> None:
+        """Write a placeholder for pages that this build is still to write, where nothing is in their place."""
+        self._reserved.update(Writer(self._into, foreign=self.foreign).reserve(paths, content))
+
     def replace(self, owner: str, files: WrittenFiles) -> None:
         """Record all files of an owner in place of what was recorded of it, if anything was."""
         paths = {row.path for row in files.rows}
-        self._replaced += [row for row in self._files.pop(owner, ()) if row.path not in paths]
+        self._replaced += [row for path, row in self._files.pop(owner, {}).items() if path not in paths]
         self.record(owner, files)
 
     def recorded(self) -> Iterator[PageRow]:
         """All files that were recorded so far."""
-        return chain.from_iterable(self._files.values())
+        return chain.from_iterable(files.values() for files in self._files.values())
 
     def owners(self) -> tuple[str, ...]:
         """Every owner that was recorded or dropped."""
@@ -168,7 +174,7 @@ class SiteFiles:
 
     def recorded_of(self, owner: str) -> tuple[PageRow, ...]:
         """The files of an owner that were recorded so far."""
-        return tuple(self._files.get(owner, ()))
+        return tuple(self._files.get(owner, {}).values())
 
     def earlier_files(self) -> Iterator[PageRow]:
         """The files of earlier builds that an incremental build leaves as they are."""
@@ -190,6 +196,7 @@ class SiteFiles:
         before, rows = self._before(complete), list(self.recorded())
         stale = {row.path: row.size for row in self._stale((*before, *self._replaced))}
         removed, changed = remove(folder, {**dict.fromkeys(self._unlisted()), **stale})
+        remove(folder, dict.fromkeys(self._reserved.difference(row.path for row in rows)))
         earlier = set(before)
         memo.forget_pages(name, earlier.difference(rows))
         memo.keep_pages(name, (row for row in rows if row not in earlier))

@@ -117,7 +117,7 @@ def test_a_commit_or_a_page_that_fails_is_a_problem_and_everything_else_is_built
     out, fine = tmp_path / "public", tmp_path / "fine"
     with monkeypatch.context() as patched:
         commit = "sitegen.stages.commits.commit_page"
-        failing(patched, commit, lambda record, *_: record.commit.sha == sha, RecursionError())
+        failing(patched, commit, lambda inputs, *_: inputs.record.commit.sha == sha, RecursionError())
         failing(patched, "sitegen.stages.site_pages.regressions_page", lambda *_: True, TypeError())
         failing(patched, "sitegen.stages.site_pages.summary_file", lambda *_: True, AssertionError())
         assert build_site(project.path, out, jobs=1).failed == 3

@@ -86,7 +86,7 @@ def test_wrong_since_is_the_start_of_the_streak(points):
             if run is None or not run.is_wrong:
                 break
             streak = index
-        assert follower.wrong_since(judgement) == streak
+        assert follower.streaks().get(judgement.key) == streak
         assert by_path[judgement.path].wrong_since(len(points) - 1) == streak
 
 

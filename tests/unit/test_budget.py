@@ -8,11 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.memo import PageRow
-from sitegen.model.scorecards import Result
 from sitegen.model.site import Page
-from sitegen.stages.reports import ReportWriter
+from sitegen.stages.reports import ReportInputs, ReportWriter
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.size_budget.budget import Division, divide
 from sitegen.stages.size_budget.expected_room import ExpectedRoom
@@ -276,9 +274,9 @@ def test_what_is_guessed_of_the_room_changes_no_byte_but_how_much_is_rendered(
     rendered: list[int] = []
     page = ReportWriter.page
 
-    def counted(writer: ReportWriter, index: int, result: Result, cells: CellTracker) -> Page:
-        rendered.append(index)
-        return page(writer, index, result, cells)
+    def counted(writer: ReportWriter, inputs: ReportInputs) -> Page:
+        rendered.append(inputs.at)
+        return page(writer, inputs)
 
     monkeypatch.setattr(ReportWriter, "page", counted)
     build_site(three_evals.path, tmp_path / "out", jobs=1)

@@ -6,16 +6,20 @@ import pty
 import re
 import subprocess
 import sys
+import webbrowser
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sitegen import build as building
+from sitegen.commands.build import command
+from sitegen.project import Options
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
 from tests.sites import content, differences, run
 
-STAGES = "Reading history ...\nScoring and writing reports (2) ...\nWriting instruction edits (2) ...\n"
+STAGES = "Reading history ...\nScoring (2) ...\nWriting older reports (1) ...\nWriting instruction edits (2) ...\n"
 
 
 @pytest.fixture
@@ -332,7 +336,7 @@ def test_on_a_terminal_a_bar_is_drawn_and_the_last_lines_are_the_same(project):
     assert build.wait() == 0
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
     assert "Reading history ..." in text
-    assert re.search(r"Scoring and writing reports +\[#+\] +100%", text)
+    assert re.search(r"Scoring +\[#+\] +100%", text)
     assert re.search(r"Writing instruction edits +\[#+\] +100%", text)
     out = project.path / "public"
     assert printed == (
@@ -372,3 +376,21 @@ def test_a_manifest_that_is_not_committed_is_named_with_what_to_do(tmp_path):
     note = re.sub(r"<[^>]+>", "", (tmp_path / "out/problems.html").read_text())
     assert "If evals/manifest.yaml is written but not committed, commit it, or run sitegen build --worktree." in note
     assert told not in run("build", repo.path, "--out", tmp_path / "out", "--worktree").stdout
+
+
+@pytest.mark.parametrize(("few", "public", "is_early"), [(0, False, True), (0, True, False), (1000, False, False)])
+def test_open_shows_the_overview_once_as_soon_as_it_is_written_but_a_public_site_after_its_check(
+    project, monkeypatch, capsys, few, public, is_early
+):
+    out = project.path / "public"
+    opened: list[tuple[str, bool]] = []
+
+    def browser(address: str) -> None:
+        opened.append((address, any(b"not written yet" in body for body in content(out).values())))
+
+    monkeypatch.setattr(building, "FEW", few)
+    monkeypatch.setattr(webbrowser, "open", browser)
+    command(Options(repo=project.path, jobs=1), public=public, open_browser=True)
+    assert opened == [((out / "index.html").as_uri(), is_early)]
+    message = f"{out}/index.html can be opened; older reports, edits and commits follow"
+    assert (message in capsys.readouterr().err.splitlines()) == (few == 0)

@@ -11,7 +11,7 @@ from sitegen.analysis.memo import PageRow
 from sitegen.errors import OutputFolderError
 from sitegen.render.below import Removal, remove
 from sitegen.render.output_folder import LIST, MARKER, Claim, Standing, claimed, look_into
-from sitegen.render.writer import Writer, digest, folder_times, same_times
+from sitegen.render.writer import Writer, WrittenFiles, digest, folder_times, same_times
 
 
 def test_parts_of_a_digest_cannot_run_into_each_other():
@@ -36,6 +36,35 @@ def test_a_file_whose_inputs_are_known_is_not_even_looked_at(tmp_path):
     assert not writer.is_fresh("", "a.html", "other")
     assert not writer.is_fresh("", "b.html", "key")
     assert writer.rows == [PageRow("", "a.html", "key", 7)]
+
+
+def test_a_file_that_is_written_twice_has_the_second_content_and_counts_once(tmp_path):
+    Writer(tmp_path).write("", "a.html", b"old", "key")
+    writer = Writer(tmp_path, [PageRow("", "a.html", "key", 3)])
+    writer.write("", "a.html", b"early")
+    writer.write("", "a.html", b"old", "key")
+    assert (tmp_path / "a.html").read_bytes() == b"old"
+    assert writer.files == WrittenFiles((PageRow("", "a.html", "key", 3),), 1)
+
+
+def test_placeholders_are_one_file_with_many_names_and_take_no_place_of_another(tmp_path):
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "b.html").write_bytes(b"there")
+    writer = Writer(tmp_path, foreign=["notes/"])
+    assert writer.reserve(["a.html", "b.html", "c.html", "notes/d.html"], b"soon") == ["a.html", "c.html"]
+    assert os.path.samefile(tmp_path / "a.html", tmp_path / "c.html")
+    writer.write("", "a.html", b"page")
+    assert [(tmp_path / name).read_bytes() for name in ("a.html", "b.html", "c.html")] == [b"page", b"there", b"soon"]
+    assert look_into(tmp_path, ["a.html"]).unlisted == ("c.html",)
+
+
+def test_without_links_of_the_file_system_each_placeholder_is_a_file(tmp_path, monkeypatch):
+    def link(*_: object, **__: object) -> None:
+        raise OSError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", link)
+    Writer(tmp_path).reserve(["a.html", "b.html"], b"soon")
+    assert [(tmp_path / name).read_bytes() for name in ("a.html", "b.html")] == [b"soon", b"soon"]
 
 
 def test_a_file_is_read_back_only_if_it_is_still_what_was_written(tmp_path):

@@ -29,6 +29,9 @@ def build(
         bool,
         typer.Option("--public", help="Exit with 1 and delete the site if anything in it looks like a secret."),
     ] = False,
+    open_browser: Annotated[
+        bool, typer.Option("--open", help="Open the site in the browser as soon as its overview is written.")
+    ] = False,
     worktree: Annotated[
         bool, typer.Option("--worktree", help="Add the uncommitted state as the newest iteration.")
     ] = False,
@@ -76,7 +79,7 @@ def build(
         verify=verify,
         dask=dask,
     )
-    command(project, strict=strict, public=public)
+    command(project, strict=strict, public=public, open_browser=open_browser)
 
 
 def watch(

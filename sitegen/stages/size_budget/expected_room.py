@@ -7,7 +7,7 @@ the rest, once the size of everything else is known.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Final
 
 from sitegen.analysis.memo import PageRow
@@ -52,20 +52,21 @@ class ExpectedRoom:
         self._positions = sorted(position for history in histories for position in self._positions_of(history))
         self._learnt_points = self._reports = self._report_bytes = self._other_bytes = 0
 
-    def learn(self, summary: EvalSummary, rows: Iterable[PageRow]) -> None:
-        """Learn from the files of a finished eval."""
-        paths = report_files(
-            summary.info.id, summary.headlines[first_full(len(summary.headlines), self._full_reports) :]
-        )
-        for row in rows:
-            if is_source_picture(row.path):
-                continue  # pictures make room before reports do
-            if row.path not in paths:
-                self._other_bytes += row.size
-            elif not row.full:
-                self._reports += row.path.endswith(".html") and not row.path.endswith("-tree.html")
-                self._report_bytes += row.size
+    def learn(self, summary: EvalSummary, rows: Sequence[PageRow]) -> None:
+        """Learn from the files of an eval: all of them, or all except older reports."""
+        paths = self.learn_reports(summary, rows)
+        # Pictures do not count: they make room before reports do.
+        self._other_bytes += sum(row.size for row in rows if row.path not in paths and not is_source_picture(row.path))
         self._learnt_points += len(summary.headlines)
+
+    def learn_reports(self, summary: EvalSummary, rows: Sequence[PageRow]) -> frozenset[str]:
+        """Learn from the reports among some files of an eval. Returns the paths that all of its reports can have."""
+        first = first_full(len(summary.headlines), self._full_reports)
+        paths = report_files(summary.info.id, summary.headlines[first:])
+        full = [row for row in rows if row.path in paths and not row.full]
+        self._reports += sum(row.path.endswith(".html") and not row.path.endswith("-tree.html") for row in full)
+        self._report_bytes += sum(row.size for row in full)
+        return paths
 
     def thinned(self, history: EvalHistory) -> int | None:
         """How many of the oldest reports of an eval will not fit; None without an estimate.

@@ -1,0 +1,123 @@
+"""What can be opened while a build goes on, and what a build leaves that was stopped on its way."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from sitegen import build as building
+from sitegen.build import Progress, build
+from sitegen.project import Options
+from sitegen.render.output_folder import LIST, look_into
+from tests.gitrepo import GitRepo
+from tests.names import MAPPING, TRUTH, output
+from tests.sites import broken_links, build_site, content, differences
+
+UNFINISHED = b"This page is not written yet"
+OUTPUTS = 4
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two evals with four outputs each, and instructions that are edited before each of them."""
+    repo = GitRepo(tmp_path_factory.mktemp("stopped") / "project")
+    repo.commit(
+        {"evals/field_mapping.yaml": MAPPING, "evals/a/ground_truth.csv": TRUTH, "evals/b/ground_truth.csv": TRUTH}
+    )
+    for number in range(OUTPUTS):
+        repo.commit({"CLAUDE.md": f"# Rules\n\nRead {number} times.\n"})
+        repo.commit({f"evals/{name}/results/iteration-{number:03}/extracted.json": output(number) for name in "ab"})
+    return repo.path
+
+
+@pytest.fixture(scope="module")
+def finished(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site of a build that was too small to write anything early."""
+    out = tmp_path_factory.mktemp("finished") / "public"
+    build_site(project, out, jobs=1)
+    return out
+
+
+@pytest.fixture(autouse=True)
+def _large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every build counts as large enough to write first what can be opened first."""
+    monkeypatch.setattr(building, "FEW", 0)
+
+
+def stopped(project: Path, out: Path, progress: Progress) -> None:
+    options = Options(repo=project, out=out, cache=out.with_name("memo"), jobs=1)
+    with pytest.raises(KeyboardInterrupt):
+        build(options, progress)
+
+
+def stop(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def stop_at(stage: str) -> Progress:
+    return Progress(stage=lambda name, steps: stop() if name.startswith(stage) else None)
+
+
+def unfinished(folder: Path) -> set[str]:
+    return {path for path, body in content(folder).items() if UNFINISHED in body}
+
+
+def test_the_overview_the_trends_and_the_newest_reports_are_written_first_and_every_link_of_them_leads_somewhere(
+    project, finished, tmp_path
+):
+    out = tmp_path / "public"
+    pages: list[str] = []
+
+    def first_page(page: str) -> None:
+        pages.append(page)
+        raise KeyboardInterrupt
+
+    stopped(project, out, Progress(first_page=first_page))
+    assert pages == [f"{out}/index.html"]
+    assert broken_links(out) == []
+    here, whole = content(out), content(finished)
+    written = here.keys() - unfinished(out) - {"search/list.js"}  # it does not name the parts that are still missing
+    assert {path: here[path] for path in written} == {path: whole[path] for path in written}
+    assert {"index.html", "problems.html", "404.html", "assets/app.css"} <= written
+    for name in "ab":
+        reports = {path for path in whole if re.fullmatch(rf"evals/{name}/\d+\.html", path)}
+        assert (len(reports), reports & written) == (OUTPUTS, {f"evals/{name}/0003.html"})
+        assert f"evals/{name}/index.html" in written
+    assert unfinished(out) == {path for path in whole if path.endswith(".html")} - written
+    assert look_into(out, ()).foreign == ()  # the next build may delete every file
+
+
+@pytest.mark.parametrize("stage", ["Writing older reports", "Writing instruction edits", "Writing commits"])
+def test_the_build_after_a_stopped_one_leaves_the_bytes_of_one_go(project, finished, tmp_path, stage):
+    out = tmp_path / "public"
+    stopped(project, out, stop_at(stage))
+    assert unfinished(out) != set()
+    assert broken_links(out) == []
+    build_site(project, out, jobs=1, cache=tmp_path / "memo")
+    assert differences(out, finished) == []
+
+
+def test_a_stopped_build_of_a_shorter_history_leaves_nothing_behind(project, finished, tmp_path):
+    """The commits, edits and reports that the next build does not have lose their placeholders, too."""
+    out, short = tmp_path / "public", tmp_path / "short"
+    stopped(project, out, stop_at("Writing older reports"))
+    build_site(project, out, jobs=1, cache=tmp_path / "memo", rev="HEAD~4")
+    build_site(project, short, jobs=1, rev="HEAD~4")
+    assert differences(out, short) == []
+
+
+def test_the_overview_is_written_before_older_reports_and_these_from_the_newest_to_the_oldest(project, tmp_path):
+    out = tmp_path / "public"
+    stopped(project, out, stop_at("Writing instruction edits"))
+    listed = [line.partition(" ")[2] for line in (out / LIST).read_text().splitlines()]
+    last_place = {path: place for place, path in enumerate(listed)}
+    pages = ["evals/a/0003.html", "index.html", *(f"evals/a/000{number}.html" for number in (2, 1, 0))]
+    assert sorted(pages, key=last_place.__getitem__) == pages
+
+
+def test_an_early_overview_counts_each_file_once(project, finished, tmp_path):
+    out = tmp_path / "public"
+    assert build_site(project, out, jobs=1).written == len(content(finished))
+    assert differences(out, finished) == []
