@@ -25,7 +25,7 @@ class FailedCall(Frozen):
     """A call without an answer."""
 
     case_id: str
-    """With the variant or the run, if the response is for one."""
+    """Includes the variant or the run, if there is one."""
     reason: str
 
 

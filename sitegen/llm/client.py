@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 KEY: Final = "ANTHROPIC_API_KEY"
 MOST_AT_ONCE: Final = 100
-"""Concurrent calls; the API would reject more, and they would be repeated."""
+"""The most concurrent calls; the API would reject further ones, which would have to be repeated."""
 
 _LONGEST_ERROR: Final = 300
 _HOPELESS: Final = (401, 403, 404)
-"""Statuses for a wrong key, a missing right or an unknown model, which every other call would get too."""
+"""Statuses for a wrong key, a missing permission or an unknown model: every other call would fail likewise."""
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 
 Log = Callable[[str], None]
@@ -41,7 +41,7 @@ class CallSettings(Llm):
 
     @property
     def parameters(self) -> dict[str, int | float]:
-        """The parameters of every call that responses record."""
+        """The parameters of every call, as responses record them."""
         parameters = {"max_tokens": self.max_tokens, "temperature": self.temperature}
         return {name: value for name, value in parameters.items() if value is not None}
 

@@ -45,7 +45,7 @@ def responses_to_grade(
 
 
 def given_by_the_judge(todo: Sequence[PendingResponse], file: ResponsesFile, model: str) -> int:
-    """How many of the responses were written by the judge's own model, with dates of aliases ignored."""
+    """Return how many of the responses the judge's own model wrote, ignoring dates of aliases."""
     models = [str(file.rows[pending.slot].get("model") or "") for pending in todo]
     return sum(_DATED.sub("", author) == _DATED.sub("", model) for author in models)
 

@@ -33,7 +33,7 @@ def is_answered(row: Row | None) -> bool:
 
 
 def of_another_prompt(template: PromptTemplate, cases: Sequence[PromptCase], file: ResponsesFile) -> int:
-    """How many of the recorded responses were made with another prompt."""
+    """Return how many recorded responses were made with another prompt."""
     case_ids = {case.id for case in cases}
     rows = [row for slot, row in file.rows.items() if slot.case_id in case_ids and is_answered(row)]
     return sum(row.get("prompt", template.digest) != template.digest for row in rows)

@@ -18,7 +18,7 @@ from sitegen.frozen import Frozen
 from sitegen.project_files import NotOpenedError, append_inside, read_inside, write_inside
 
 LARGEST: Final = 1_000_000_000
-"""Bytes of the largest file that is read."""
+"""The size of the largest file that is read, in bytes."""
 
 Row: TypeAlias = dict[str, Any]
 """A response: ``case_id``, ``output`` or ``error``, ``model``, ``prompt``, usage, ``quality``, and any other keys."""

@@ -1,5 +1,5 @@
 """The nouns of sitegen: frozen values without I/O and without arithmetic.
 
-Rows that exist in large numbers are NamedTuples (fast to make, compact in the memo); the rest are frozen
-dataclasses. Nothing here imports another package of sitegen.
+The values are frozen structs (``sitegen.frozen``), or NamedTuples where code unpacks or orders them. Nothing here
+imports another package of sitegen.
 """

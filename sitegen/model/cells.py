@@ -18,7 +18,7 @@ class Run(NamedTuple):
     """Consecutive points at which nothing about a cell changed."""
 
     start: int
-    """Index, in the series, of the first of them; the run lasts until the next one's start."""
+    """Index of the first of these points in the series. The run ends where the next run starts."""
     state: State
     expected: str
     """The value as bounded JSON text; empty if there was none."""
@@ -26,7 +26,7 @@ class Run(NamedTuple):
 
     @property
     def is_wrong(self) -> bool:
-        """Whether it is an error."""
+        """Whether the outcome is an error."""
         return self.state in WRONG
 
 
@@ -36,17 +36,17 @@ class Cell(NamedTuple):
     document: str
     """Id of the document; empty if the eval has only one."""
     path: str
-    """``walls[0].area``; for an unmatched item of the output with its index in the output."""
+    """Field path, ``walls[0].area``; for an unmatched item of the output, with the item's index in the output."""
     attribute: str
     """``walls[].area``: the path by which cells are grouped."""
     extra: bool
-    """Whether it belongs to an item that only the output has; its path then has the index in the output."""
+    """Whether the cell belongs to a list item that only the output has; its path then has the index in the output."""
     runs: tuple[Run, ...]
-    """Oldest first, from the point that judged the cell first on. Never empty."""
+    """Oldest first, starting at the first point that judged the cell. Never empty."""
     named_path: str = ""
-    """The path with list items by their names; empty where it is the same. Path and names are the newest ones."""
+    """The path with names of list items instead of indices; empty if it is the same. Path and names are the newest."""
     earlier_attributes: tuple[str, ...] = ()
-    """Other attributes that it had before, oldest first; for example, a case can move to another category."""
+    """Attributes that the cell had earlier, oldest first; for example, a case can move to another category."""
 
     @property
     def label(self) -> str:
@@ -59,12 +59,12 @@ class Cell(NamedTuple):
         return self.document, self.path, self.extra
 
     def at(self, index: int) -> Run | None:
-        """The run at a point; None before the cell was judged first."""
+        """Return the run that covers a point; None before the cell was first judged."""
         following = bisect_right(self.runs, index, key=_start)
         return self.runs[following - 1] if following else None
 
     def wrong_since(self, index: int) -> int | None:
-        """The first point of the unbroken streak of errors that includes a point; None if it is not wrong there."""
+        """Return the first point of the unbroken streak of errors around a point; None if the cell is right there."""
         since = None
         for run in self.runs:
             if run.start > index:
@@ -84,12 +84,12 @@ class CellMap(Frozen):
     """All cells of an eval."""
 
     points: int
-    """Number of points of the series that are included."""
+    """Number of points of the series that the map covers."""
     cells: tuple[Cell, ...]
-    """In the order in which they were judged first."""
+    """In the order in which they were first judged."""
 
     def up_to(self, points: int) -> CellMap:
-        """The map after its first *points*; but names and paths of cells stay those of the newest of all points."""
+        """Return the map of the first *points* points. Names and paths of cells are the newest of the whole series."""
         cells = (
             cell._replace(runs=cell.runs[: bisect_left(cell.runs, points, key=_start)])
             for cell in self.cells
@@ -99,8 +99,8 @@ class CellMap(Frozen):
 
 
 Fate: TypeAlias = Literal["fixed", "broken", "still_wrong", "appeared", "vanished"]
-"""What happened to a cell that is wrong at one or both of two points. appeared, vanished: only the later or only the
-earlier point has the cell, because their documents or their ground truth differ."""
+"""How a cell that is wrong at one or both of two points changed between them. appeared, vanished: only the later or
+only the earlier point has the cell, because their documents or their ground truth differ."""
 
 Tally: TypeAlias = tuple[tuple[str, int], ...]
 """(attribute, number of its cells): most cells first, then by name. Attributes without any cell are left out."""
@@ -113,7 +113,7 @@ class CellFlip(NamedTuple):
     cell: Cell
     before: Run | None
     after: Run | None
-    """None if it was not judged yet, which is the same as absent."""
+    """None if the cell had not been judged yet, which counts as absent."""
 
     @property
     def by_truth(self) -> bool:
@@ -125,8 +125,7 @@ class CellFlip(NamedTuple):
 class Flips(Frozen):
     """The number of cells with each fate between two points, by attribute.
 
-    The number of errors of the later point is that of the earlier one, plus *broken* and *appeared*, minus *fixed* and
-    *vanished*.
+    Errors at the later point = errors at the earlier point + *broken* + *appeared* - *fixed* - *vanished*.
     """
 
     fixed: Tally = ()

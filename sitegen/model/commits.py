@@ -31,7 +31,7 @@ WORKTREE = "worktree"
 
 
 class ChangedPath(NamedTuple):
-    """One path that a commit added, modified or deleted, against its first parent."""
+    """A path that a commit added, modified or deleted, compared with its first parent."""
 
     path: str
     """Relative to the root of the repository, ``/`` between folders; undecodable bytes as surrogate escapes."""

@@ -1,4 +1,4 @@
-"""Questions of history about the contents of outputs, which scoring answers: history knows no file format."""
+"""The functions by which ``history`` reads contents of outputs. ``scoring`` provides them, as it knows the formats."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ class CaseSides(NamedTuple):
 
 
 def _no_sides(path: str, content: bytes, settings: str) -> CaseSides | None:
-    """Answer for histories whose files are not read."""
+    """Return no digests, for histories whose files are not read."""
 
 
 def _no_record(kind: str, path: str, content: bytes, settings: str) -> Recorded | None:
-    """Answer for histories whose files are not read."""
+    """Return no record, for histories whose files are not read."""
 
 
 class Contents(Frozen):
-    """The functions that answer; by default no file is read."""
+    """The functions that read contents; the defaults read nothing."""
 
     sides: Callable[[str, bytes, str], CaseSides | None] = _no_sides
-    """Takes (path, content, settings) of a file of cases. None: the file has no two sides."""
+    """Takes (path, content, settings) of a file of cases. Returns None for a file without two sides."""
     recorded: Callable[[str, str, bytes, str], Recorded | None] = _no_record
-    """Takes (kind, path, content, settings) of an output; gives what it states about its run, or None."""
+    """Takes (kind, path, content, settings) of an output; returns what it states about its run, or None."""
 
 
 NO_CONTENTS: Final = Contents()

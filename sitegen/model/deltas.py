@@ -35,9 +35,9 @@ class MetricDelta(Frozen):
 
     name: str
     change: float | None
-    """After minus before; None if it is refused, or undefined on either side."""
+    """After minus before; None if the comparison is refused, or if either value is undefined."""
     parts: DeltaParts | None
-    """None if the change is None, or if the metric of a mixture is undefined."""
+    """None if the change is None, or if the metric is undefined for a mixture of the files of both points."""
 
 
 class Delta(Frozen):
@@ -45,7 +45,7 @@ class Delta(Frozen):
 
     overlap: Overlap
     metrics: tuple[MetricDelta, ...]
-    """In the order of the kind's specs, those of usage last; the first is the headline."""
+    """In the order of the kind's specs, followed by metrics of usage; the first is the headline."""
     model: Exchange | None = None
     """The change of the model, if any: its part in a change of metrics is unknown."""
     judge: Exchange | None = None

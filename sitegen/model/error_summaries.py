@@ -1,4 +1,4 @@
-"""What the stored summary of an eval tells of the errors of its newest output, and of its fields."""
+"""The parts of an eval's stored summary about the errors of its newest output and about the history of its fields."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ class Streak(Frozen):
     cells: int
     """Number of cells of all these fields that have been wrong since then."""
     since: str
-    """Label of the point."""
+    """Label of that point."""
     slug: str
     outputs: int
-    """Number of different outputs that have been wrong there, including the newest."""
+    """Number of different outputs with these errors, including the newest."""
 
 
 class Focus(Frozen):
-    """Three selections of the errors of the newest point."""
+    """Which errors of the newest output to work on first, selected in three ways."""
 
     sections: tuple[WeakSection, ...] = ()
-    """Those with the most errors first."""
+    """The sections with the most errors first."""
     broken: Tally = ()
-    """Cells that the newest output got wrong and the one before it right."""
+    """Cells that the newest output got wrong and the previous output got right."""
     longest: tuple[Streak, ...] = ()
     """The longest first."""
 
@@ -50,7 +50,7 @@ class PatternSummary(Frozen):
     name: str
     errors: int
     total: int
-    """All errors of the output."""
+    """Number of all errors of the output."""
     fields: int
     """Number of fields with errors of the pattern."""
     since: str
@@ -58,9 +58,9 @@ class PatternSummary(Frozen):
     all_since: bool
     """Whether all of them have been wrong since that point."""
     value: float | None
-    """The headline."""
+    """The headline of the output."""
     without: float | None
-    """The headline if these errors were right; None if the headline is no ratio of the counts."""
+    """The headline if these values were right; None if the headline is not a ratio of counts."""
 
 
 class FlipsAfterEdit(NamedTuple):
@@ -76,13 +76,13 @@ class FailingValue(Frozen):
     """A value of a field that is wrong in the newest output."""
 
     label: str
-    """Its path, with list items by their names."""
+    """Its path, with names of list items instead of indices."""
     document: str
     expected: str
-    """Cut; empty if nothing was expected."""
+    """The expected value, truncated; empty if there is none."""
     actual: str
     outputs: int
-    """Number of different outputs that have been wrong there without interruption."""
+    """Number of different outputs, up to the newest, that are wrong here without interruption."""
 
 
 class FieldSummary(Frozen):
@@ -90,11 +90,11 @@ class FieldSummary(Frozen):
 
     attribute: str
     wrong: int
-    """Values that are wrong in the newest output."""
+    """Number of values that are wrong in the newest output."""
     judged: int
     right: tuple[float | None, ...]
     """Share of right values, 0..1, at the newest points; None where the field was not judged."""
     moves: tuple[FlipsAfterEdit, ...]
     """Newest first."""
     failing: tuple[FailingValue, ...]
-    """Those that have been wrong for longest."""
+    """The values that have been wrong longest."""

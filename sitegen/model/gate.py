@@ -37,9 +37,9 @@ class MetricLimits(NamedTuple):
     """The limits of one metric of one eval; None: no limit."""
 
     floor: float | None = None
-    """In the unit of the metric; a ceiling if lower is better."""
+    """The least value that passes, in the unit of the metric; the greatest if lower is better."""
     drop: float | None = None
-    """How far it may get worse: in hundredths of its range, or for an amount in percent."""
+    """How far the metric may get worse: in hundredths of its range, or for an amount in percent of its value."""
 
 
 class MetricCheck(Frozen):
@@ -49,7 +49,7 @@ class MetricCheck(Frozen):
     limits: MetricLimits
     verdict: GateVerdict = "pass"
     reasons: tuple[Reason, ...] = ()
-    """Empty: it passes."""
+    """Empty if it passes."""
     before: float | None = None
     """The value at the base; None if it is undefined there, or if the base has no output."""
     after: float | None = None
@@ -57,9 +57,9 @@ class MetricCheck(Frozen):
     """After minus before, over the documents that both sides have, in the unit of the metric."""
     parts: DeltaParts | None = None
     chance: ChangeVerdict | None = None
-    """Whether a drop beyond its limit is more than chance; None if that cannot be judged, or was not."""
+    """Whether a drop beyond its limit is more than chance; None if this was not or cannot be judged."""
     averaged_before: VariantSpread | None = None
-    """What ``before`` averages, of an output with several variants of the prompt."""
+    """The variants of the prompt whose average ``before`` is, if the output has several."""
     averaged_after: VariantSpread | None = None
 
 
@@ -72,23 +72,23 @@ class InstructionChange(Frozen):
 
 
 class GatedChange(Frozen):
-    """How an eval changed that both sides have."""
+    """The change of an eval that both sides have."""
 
     overlap: Overlap
     """Common documents, or test cases if the kind has these."""
     unit: str = "document"
     """What the overlap counts."""
     units: str = "documents"
-    """More than one ``unit``."""
+    """The plural of ``unit``."""
     fixed: int = 0
-    """Number of cells."""
+    """Number of fixed cells; ``broken`` likewise."""
     broken: int = 0
     flipped: tuple[CellFlip, ...] = ()
-    """The first broken cells, then the first fixed ones."""
+    """The first of the broken cells, followed by the first of the fixed cells."""
     edits: tuple[InstructionChange, ...] = ()
     """Changes of the instructions that drive the eval."""
     stale: bool = False
-    """Whether these were edited and the output was not made again."""
+    """Whether these instructions were edited without a new output being made."""
     model: Exchange | None = None
     """The change of the model, if any."""
     judge: Exchange | None = None
@@ -111,7 +111,7 @@ class EvalCheck(Frozen):
     matched: bool = False
     """Whether both sides were compared or, if only one has an output, a floor was checked."""
     file: str = ""
-    """Path of the file that changed: the output, else ground truth or rules; the output if none did."""
+    """Path of the changed file: the output, else the ground truth or the rules; the output if no file changed."""
 
 
 class GateReport(Frozen):
@@ -125,6 +125,6 @@ class GateReport(Frozen):
     """The verdict of the worst eval; not comparable if none matched."""
     passed: bool
     matched: int
-    """Number of evals that matched."""
+    """Number of evals that are ``matched``."""
     evals: tuple[EvalCheck, ...]
     """The worst first, then by id."""

@@ -40,7 +40,7 @@ class Metric(NamedTuple):
 
 
 class Threshold(NamedTuple):
-    """What a metric has to reach, as the manifest states it."""
+    """The value that a metric has to reach, as the manifest states it."""
 
     metric: str
     least: float
@@ -57,7 +57,7 @@ class ErrorWords(NamedTuple):
 
 
 NO_ERRORS: Final = ErrorWords(omission="", hallucination="", wrong_value="", format_error="")
-"""Of a kind whose values are not compared."""
+"""For kinds whose values are not compared."""
 
 
 class ErrorNumbers(NamedTuple):
@@ -83,15 +83,15 @@ class MetricSpec(Frozen):
     """Infinite for an amount without an upper bound, whose changes are given relative to its value before."""
     higher_is_better: bool = True
     least: float | None = None
-    """The default threshold, which the manifest's ``thresholds`` override; None: none."""
+    """The default threshold, which the manifest's ``thresholds`` override; None if there is none."""
     when_failed: str = ""
-    """What to do if it does not reach its threshold, as the end of a sentence: ``read the wrong answers.``"""
+    """The advice if the metric misses its threshold, as the end of a sentence: ``read the wrong answers.``"""
     when_undefined: str = ""
-    """What to do if it is undefined, likewise."""
+    """The advice if the metric is undefined, as the end of a sentence."""
     unit: str = ""
     """The unit of an amount: ``USD``, ``tokens``, ``s``; empty for a share or a grade."""
     recorded: bool = False
-    """The runs recorded it themselves; it is not computed here."""
+    """Whether the number was recorded by runs and is not computed here."""
 
     def reaches(self, value: float, threshold: float) -> bool:
         """Whether a value is at least as good as a threshold."""
@@ -99,7 +99,7 @@ class MetricSpec(Frozen):
 
 
 class Nouns(Frozen):
-    """The words of a kind for what every kind has, in lower case, for headings and tables."""
+    """The words of a kind for documents, attributes, errors and so on, in lower case, for headings and tables."""
 
     attribute: str = "field"
     attributes: str = "fields"
@@ -109,10 +109,10 @@ class Nouns(Frozen):
         omission="omission", hallucination="hallucination", wrong_value="wrong value", format_error="format error"
     )
     ratios: tuple[str, ...] | None = None
-    """The ratios in tables of attributes and documents; None: each of ``sitegen.stats.counts.RATIOS``. ``accuracy`` is
-    (TP + TN) / judged."""
+    """The ratios in tables of attributes and documents; None stands for all ``RATIOS`` of ``sitegen.stats.counts``.
+    ``accuracy`` is (TP + TN) / judged."""
     letters: ErrorWords = ErrorWords(omission="O", hallucination="H", wrong_value="W", format_error="F")
-    """Of each word in ``errors``: beside the colour, never colour alone."""
+    """A letter for each error type, shown beside its colour, because colour alone must not carry the meaning."""
 
     @property
     def counts_false_positives(self) -> bool:
@@ -126,12 +126,12 @@ class Nouns(Frozen):
 
     @property
     def group(self) -> str:
-        """What pages group errors by: sections of the schema for fields, else the attributes themselves."""
+        """The noun for groups of errors on pages: sections of the schema for fields, otherwise attributes."""
         return "section of the schema" if self.are_fields else self.attribute
 
     @property
     def groups(self) -> str:
-        """More than one ``group``."""
+        """The plural of ``group``."""
         return "sections" if self.are_fields else self.attributes
 
     @property
@@ -155,10 +155,10 @@ class VerdictRow(Frozen):
 
 
 class Verdict(Frozen):
-    """The verdict on all metrics with a threshold, and what to do."""
+    """The verdict on all metrics with a threshold, and recommendations."""
 
     rows: tuple[VerdictRow, ...]
-    """In the order of the kind's metrics; thresholds of metrics that the kind does not have last."""
+    """In the order of the kind's metrics, followed by thresholds of metrics that the kind does not have."""
     overall_status: VerdictStatus
     """PASS: every defined metric with a threshold reaches it; SKIP: there is no such metric."""
     failed_criteria: tuple[str, ...]
@@ -167,5 +167,5 @@ class Verdict(Frozen):
     """Plain sentences: one for each failed criterion, and one for each undefined metric."""
 
     def row(self, metric: str) -> VerdictRow | None:
-        """The row of a metric, None if it has no threshold."""
+        """Return the row of a metric; None if it has no threshold."""
         return next((row for row in self.rows if row.metric == metric), None)

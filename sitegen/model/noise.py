@@ -80,7 +80,7 @@ Decision: TypeAlias = Literal["better", "likely better", "cannot tell", "likely 
 is too little to compare. same: no cell flipped, and the number did not change."""
 
 OPEN: Final[tuple[Decision, ...]] = ("likely better", "cannot tell", "likely worse")
-"""The decisions that further outputs may still turn round."""
+"""The decisions that further outputs may still change."""
 
 Why: TypeAlias = Literal[
     "another judge",
@@ -100,12 +100,12 @@ class ChangeVerdict(Frozen):
 
     decision: Decision
     why: Why
-    """What decided: unless the change is beyond chance, the test that is least sure of it."""
+    """The test that decided: unless the change is beyond chance, the test that is least certain of it."""
     change: float | None
     """After minus before, over what both points have; None if it is undefined."""
     interval: Interval | None
-    """The interval of the change. It leaves out zero if and only if the decision is *better* or *worse*: where it is
-    open, this is the interval of the test that is least sure. None if there is too little to compare."""
+    """The interval of the change. It excludes zero if and only if the decision is *better* or *worse*; for an open
+    decision it is the interval of the test that is least certain. None if there is too little to compare."""
     fixed: int
     broken: int
     p_value: float | None
@@ -114,9 +114,9 @@ class ChangeVerdict(Frozen):
     detectable: float | None
     """The least change of the headline that this set detects 8 times in 10; None if it is unknown."""
     fields: tuple[FieldMove, ...]
-    """The fields with flipped cells, the least p first."""
+    """The fields with flipped cells, by ascending p-value."""
 
     @property
     def is_open(self) -> bool:
-        """Whether the change may be chance: it is likely at most, or nothing can be told."""
+        """Whether the change may be chance: the decision is at most *likely*, or *cannot tell*."""
         return self.decision in OPEN

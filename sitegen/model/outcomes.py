@@ -38,7 +38,7 @@ class Judgement(Frozen):
     note: str = ""
     """The reason, if values alone do not show it: ``expected blank``, ``not in ground truth``, ``extra item`` ..."""
     named_path: str = ""
-    """The path with list items by their names, ``walls[E Wall].area``; empty where it is the same, and where a
+    """The path with names of list items instead of indices, ``walls[E Wall].area``; empty if it is the same, or if a
     redaction hides names."""
 
     @property
@@ -48,5 +48,5 @@ class Judgement(Frozen):
 
     @property
     def key(self) -> CellKey:
-        """Identifies the cell from output to output, whatever the name of its item."""
+        """The key that identifies the cell in every output, whatever the name of its list item."""
         return self.document, self.path, self.note == EXTRA_ITEM

@@ -66,7 +66,7 @@ class Mark(Frozen):
     """A marked part of a text, and its outcome."""
 
     start: int
-    """In characters."""
+    """Offset in characters."""
     end: int
     outcome: Literal["correct", "missed", "wrong"]
     category: str
@@ -89,7 +89,7 @@ class MarkedText(Frozen):
     marks: tuple[Mark, ...]
     """By start, then by end."""
     elsewhere: tuple[Highlight, ...] = ()
-    """Those that do not occur literally in the text."""
+    """Highlights that do not occur literally in the text."""
 
 
 class SpansPanel(Frozen):

@@ -1,4 +1,4 @@
-"""What could not be read or scored. A failure is a value: it is shown, and it never stops a build."""
+"""Findings and problems: failures to read or score as values, which pages show and which never stop a build."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from sitegen.frozen import Frozen
 T = TypeVar("T")
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
-"""What a problem does to the scores of the newest output. error: they are missing, or say nothing. warning: they would
-be others without it. note: they would be the same."""
+"""The effect of a problem on the scores of the newest output. error: they are missing or meaningless. warning: they
+would differ without the problem. note: they are not affected."""
 SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "note")
-"""The gravest first."""
+"""Most severe first."""
 About: TypeAlias = Literal["output", "ground_truth", "mapping", "schema", "settings"]
 """Which of the scored files a finding is in."""
 
@@ -22,9 +22,9 @@ class ProblemType(Frozen):
 
     severity: Severity
     summary: str
-    """What several problems of this type have in common, as a sentence without a full stop."""
+    """A description of several problems of this type together, as a sentence without a full stop."""
     of_scores: bool = True
-    """False for a warning about something else than scores, such as values that were to be hidden."""
+    """False for a warning that does not concern scores, such as one about values that should be hidden."""
 
 
 PROBLEM_TYPES: Final = {
@@ -42,7 +42,7 @@ PROBLEM_TYPES: Final = {
     "unmatched_limit": ProblemType("warning", "Limits or thresholds name no metric or eval", of_scores=False),
     "left_out_pictures": ProblemType("warning", "Pictures of sources are left out to fit", of_scores=False),
     "shortened_reports": ProblemType("warning", "Old reports are short to fit", of_scores=False),
-    # The scores of the newest output are the same.
+    # The scores of the newest output are not affected.
     "unmapped_blanks": ProblemType("note", "Columns of the ground truth without any value are not mapped"),
     "value_elsewhere": ProblemType("note", "Omitted values stand elsewhere in the output"),
     "missing_source": ProblemType("note", "No file is where `source` says"),
@@ -55,8 +55,8 @@ PROBLEM_TYPES: Final = {
     "unmatched_instructions": ProblemType("note", "Globs name no instruction file"),
     "unmatched_mute": ProblemType("note", "Mutes name no step"),
 }
-"""One table of what each type of problem does to the scores of the newest output. Problems of no type listed here, such
-as files that cannot be read, state their severity where they are found."""
+"""The severity of each type of problem. Problems without a type, such as files that cannot be read, state their
+severity where they are created."""
 
 
 class Finding(Frozen):
@@ -70,7 +70,7 @@ class Finding(Frozen):
     line: int | None = None
     about: About = "output"
     value: str = ""
-    """The value that is quoted after the sentence; empty: none."""
+    """The value that is quoted after the sentence; empty if there is none."""
     path: str = ""
     """Field path of the value. If it is empty, an eval with any redacted field redacts this value too."""
     type: str = ""
@@ -80,7 +80,7 @@ class Finding(Frozen):
     def of_type(
         cls, type: str, message: str, fix: str, about: About = "output", value: str = "", path: str = ""
     ) -> Self:
-        """A finding of a type, which decides its severity."""
+        """Return a finding whose severity follows from its type."""
         severity = PROBLEM_TYPES[type].severity
         return cls(severity=severity, message=message, fix=fix, about=about, value=value, path=path, type=type)
 
@@ -91,7 +91,7 @@ class Finding(Frozen):
 
 
 class Parsed(NamedTuple, Generic[T]):
-    """What was read from a file or from settings, and findings on what is wrong or suspicious there."""
+    """The value read from a file or from settings, with findings about wrong or suspicious parts."""
 
     value: T
     findings: tuple[Finding, ...] = ()
@@ -124,7 +124,7 @@ class Problem(Frozen):
         commit: str | None = None,
         eval_id: str | None = None,
     ) -> Self:
-        """A problem of a type, which decides its severity."""
+        """Return a problem whose severity follows from its type."""
         severity = PROBLEM_TYPES[type].severity
         return cls(severity, message, fix, path=path, commit=commit, eval_id=eval_id, type=type)
 

@@ -16,7 +16,7 @@ from sitegen.model.usage import RunUsage, stated
 _MAX_BYTES: Final = 50_000_000
 _MAX_ENTRIES: Final = 1_000
 _OURS: Final = "sitegen/"
-"""The beginning of ``schema`` in every file that sitegen writes."""
+"""The prefix of ``schema`` in every file that sitegen writes."""
 
 WHERE: Final = "where"
 """The key of an eval's settings with the values that a run has to state to belong to the eval."""
@@ -51,7 +51,7 @@ class Recorded(Frozen):
     """The recorded metrics and origin of one iteration; None or empty where the file states nothing."""
 
     metrics: tuple[RecordedMetric, ...]
-    """Every finite number below ``metrics``, in the order of the file; then those of ``errors_by_type``, there or
+    """Every finite number below ``metrics``, in the order of the file; then the numbers of ``errors_by_type``, in or
     beside ``metrics``, as ``errors_by_type.omission``."""
     iteration: int | None
     timestamp: str | None
@@ -87,7 +87,7 @@ def read_recorded(content: bytes) -> Recorded | None:
 
 
 def _usage_of_own_results(root: dict[str, Any]) -> dict[str, Any]:
-    """The usage in results that sitegen wrote, which may have replaced a record with that usage."""
+    """Return the usage in results that sitegen wrote, perhaps in place of the record that stated it."""
     schema, usage = root.get("schema"), root.get("usage")
     if not isinstance(schema, str) or not schema.startswith(_OURS) or not isinstance(usage, dict):
         return {}
@@ -104,11 +104,11 @@ class RecordedOrigin(TypedDict):
 
 
 ORIGIN_KEYS: Final = ("git_commit", "instruction_hashes", "prompt_hash", "prompt_version")
-"""Keys without any other meaning, so that they count anywhere in an output."""
+"""Keys that have no other meaning, so that they count anywhere in an output."""
 
 
 def origin_in(stated: dict[str, Any]) -> RecordedOrigin:
-    """What an object states about the instructions of a run. ``prompt_path`` names the file."""
+    """Return what an object states about the instructions of a run. ``prompt_path`` names the file."""
     commit, path = _short_text(stated.get("git_commit")), _short_text(stated.get("prompt_path")) or ""
     named = path.removeprefix("./")
     version = stated.get("prompt_version")

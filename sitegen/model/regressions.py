@@ -12,8 +12,9 @@ from sitegen.model.timeline import Cause
 from sitegen.model.usage import Exchange
 
 StepStatus: TypeAlias = Literal["open", "fixed", "better", "new", "blip"]
-"""open, fixed: a regression whose level was not regained, or was. better: a step up. new: not a step yet; the newest
-values are lower, but too few to be told from noise. blip: not a step; one to three values far below both neighbours."""
+"""open: a regression whose loss was not regained. fixed: a regression whose loss was regained. better: a step up. new:
+not a step yet; the newest values are lower, but too few to distinguish from noise. blip: not a step; one to three
+values far below both neighbours."""
 
 UNTOLD: Final[tuple[StepStatus, ...]] = ("new", "blip")
 """The statuses that are not steps."""
@@ -66,11 +67,11 @@ class Circumstances(Frozen):
     output: Status
     """Status of the first point at the new level: an output that cannot be read explains the step."""
     edits: tuple[EditedFile, ...]
-    """Edits of instructions beside the new outputs between both levels, the newest first; none without a new output."""
+    """Edits of instructions between the two levels, newest first; empty if no new output was made between them."""
     more_edits: int
     """Number of further edits."""
     documents: DocumentNumbers | None
-    """None if these are the same."""
+    """None if the number is the same."""
     errors: tuple[Moved, ...]
     """The error types whose numbers changed, in the order of ``ERROR_TYPES``."""
     fields: tuple[Moved, ...]
@@ -94,7 +95,7 @@ class Step(Frozen):
     """The first is the main one: the headline if it stepped, else the metric that lost most."""
     status: StepStatus
     commit: Commit
-    """The commit of the first point at the new level, without its body."""
+    """The commit of the first point at the new level, without the body of its message."""
     circumstances: Circumstances
     iterations: int
     """Number of outputs at the new level, until it was regained or until now."""
@@ -107,4 +108,4 @@ class Step(Frozen):
     noise: float = 0.0
     """The assumed standard deviation of a single value of the first metric."""
     different: int = 0
-    """Number of these outputs with different files; copies of an output are no further evidence."""
+    """Number of different outputs at the new level; copies of an output are no further evidence."""

@@ -49,7 +49,7 @@ class Scorecard(Frozen):
     """The metrics of the kind, in the order of its specs; the first is the headline. Those of usage come last."""
     documents: tuple[DocumentScore, ...]
     fields: tuple[FieldScore, ...]
-    """In the order of the ground truth, attributes that only the output has last."""
+    """In the order of the ground truth, followed by attributes that only the output has."""
     findings: tuple[Finding, ...] = ()
     expected_values: int = 0
     """Non-empty expected values in scope (``total_fields_gt``)."""
@@ -95,22 +95,22 @@ class ListAlignment(Frozen):
 
 
 class Kappa(NamedTuple):
-    """How far two judges agree on the same things."""
+    """Cohen's kappa of two judges who judged the same items, with its interval."""
 
     value: float
-    """1: they always agree; 0: as often as by luck; below 0: less often."""
+    """1: they always agree; 0: as often as by chance; below 0: less often."""
     low: float
     high: float
     agreed: int
-    """Number of things that both judged alike."""
+    """Number of items that both judged alike."""
     judged: int
 
 
 class Question(NamedTuple):
-    """What the model was asked, where the kind knows it."""
+    """The question that the model was asked, for kinds that know it."""
 
     path: str
-    """The path of judgements."""
+    """The field path of the judgements of its answer."""
     text: str
 
 
@@ -136,7 +136,7 @@ class Result(Frozen):
     answers: tuple[Answer, ...] = ()
     """Kind ``responses``: every response, by variant, then by case."""
     data: Value = None
-    """Data that the data file beside the report includes as they are."""
+    """Data that the data file beside the report includes unchanged."""
     questions: tuple[Question, ...] = ()
     agreement: Kappa | None = None
     """Agreement of the judge with people, if both judged two things or more."""
@@ -161,4 +161,4 @@ class Answer(Frozen):
     model: str = ""
     """The model that gave it; empty if no file states it."""
     judge: str = ""
-    """The judge that graded it; likewise."""
+    """The judge that graded it; empty if no file states it."""

@@ -146,24 +146,24 @@ class Window(NamedTuple):
     """The part of the headline's change that ground truth and rules made, summed over the points in between; None if it
     is undefined at any of them."""
     comparable: bool = True
-    """Whether all points from one to the other have the same documents."""
+    """Whether all points from ``before`` to ``after`` have the same documents."""
     model: Exchange | None = None
     """The change of the model, if any: its part and that of the edit cannot be separated."""
     judge: Exchange | None = None
     """The change of the judge, if any: grades of two judges are not compared."""
     decision: Decision | None = None
-    """The verdict on the change; None without one, such as for the same output."""
+    """The verdict on the change; None if there is none, for example because the output is the same."""
 
 
 class Peak(Frozen):
-    """The best output of an eval, all of them scored by the newest ground truth and rules."""
+    """The best output of an eval when all outputs are scored by the newest ground truth and rules."""
 
     at: int
-    """Index of the point in the series; of several equal ones the earliest."""
+    """Index of the point in the series; the earliest of equally good points."""
     value: float
     """The headline."""
     edit: int
-    """Position of the edit that the output is attributed to; -1: none."""
+    """Position of the edit that the output is attributed to; -1 if there is none."""
     interval: Interval | None = None
     """The interval of the value."""
 
@@ -204,13 +204,14 @@ class EvalSummary(Frozen):
     """The change that the newest output made, without its fields."""
     iterations: int = 0
     outputs: int = 0
-    """Number of iterations, and of different outputs among them."""
+    """Number of different outputs among the iterations."""
     spread: VariantSpread | None = None
-    """What the headline of the newest point averages; None with fewer than two variants of the prompt."""
+    """The variants whose average the headline of the newest point is; None with fewer than two variants of the
+    prompt."""
     patterns: tuple[PatternSummary, ...] = ()
     """What wrong values of the newest output have in common: the patterns of the most errors first."""
     fields: tuple[FieldSummary, ...] = ()
-    """Those that were ever wrong."""
+    """Fields that were wrong at any point."""
 
 
 class Effect(Frozen):
@@ -230,7 +231,7 @@ class Effect(Frozen):
     by_rules: float | None = 0.0
     """The part of the change that ground truth and rules made, and not the output; None if it is undefined."""
     comparable: bool = True
-    """Whether the documents are the same in between."""
+    """Whether all points from ``before`` to ``after`` have the same documents."""
     model: Exchange | None = None
     """The change of the model, if any: then no part of the change is attributed to the edit."""
     flips: Flips | None = None
@@ -242,7 +243,7 @@ class Effect(Frozen):
     nouns: Nouns = Nouns()
     """The kind's words for documents and attributes."""
     decision: Decision | None = None
-    """The word of the verdict, which is known where the whole verdict is not read."""
+    """The decision of the verdict, present even if the whole verdict is not loaded."""
 
     @property
     def change(self) -> float | None:

@@ -6,21 +6,21 @@ from sitegen.frozen import Frozen
 
 
 class SiteInfo(Frozen):
-    """What all pages show of the site. Nothing here changes with a commit, because every page would change with it."""
+    """What every page shows about the site. Nothing here changes with a commit, or every page would change."""
 
     title: str
     version: str
-    """Of sitegen."""
+    """The version of sitegen."""
     repository_url: str | None = None
     """Web address of the repository, without a trailing slash and without credentials; for commit links."""
     base_url: str | None = None
     """Address of the published site, without a trailing slash."""
     shallow: bool = False
-    """The clone is shallow; every page has a banner that says so."""
+    """Whether the clone is shallow; every page then has a banner that says so."""
     pinned: str = ""
     """Id of the commit whose ground truth and rules score everything; every page has a banner that says so."""
     noindex: bool = False
-    """Every page asks search engines to leave it out."""
+    """Whether every page asks search engines not to index it."""
 
 
 class Page(Frozen):

@@ -26,7 +26,7 @@ class SuspectTruth(Frozen):
     expected: str
     """The label as bounded JSON text; empty if it is blank."""
     actual: str
-    """The value on which the outputs agree, likewise."""
+    """The value on which the outputs agree, in the same form."""
     agreeing: int
     """Number of outputs with this value."""
     outputs: int

@@ -96,14 +96,14 @@ class InstructionHistory(Frozen):
 
 
 class StartedSnapshot(NamedTuple):
-    """A snapshot, by its eval and its place in it."""
+    """A reference to a snapshot: its eval and its index there."""
 
     eval_id: str
     slug: str
 
 
 class CommitRecord(Frozen):
-    """What one commit changed that sitegen reads. Commits that change nothing of that have no record."""
+    """What one commit changed that sitegen reads. Commits without such a change have no record."""
 
     commit: Commit
     changes: tuple[ChangedPath, ...]

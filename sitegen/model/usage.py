@@ -82,7 +82,7 @@ def regraded(judge: Exchange | None, metric: str) -> bool:
 
 
 LONGEST: Final = 200
-"""Characters of a model's name."""
+"""The greatest length of the name of a model, in characters."""
 _LONGEST_PARAMETERS: Final = 1_000
 _LARGEST: Final = 1e15
 
@@ -93,7 +93,7 @@ _CACHED: Final = ("cachereadinputtokens", "cachecreationinputtokens")
 """Names in one API that counts these tokens apart from ``input_tokens``."""
 _SHORT_IN: Final = ("input", "prompt", "in")
 _SHORT_OUT: Final = ("output", "completion", "out")
-"""Names below a key that says that they are tokens."""
+"""Names that count only below a key that stands for tokens."""
 _COST: Final = ("cost", "costusd", "usd")
 _LATENCY: Final = ("latency", "duration", "elapsed", "elapsedtime", "responsetime", "processingtime")
 _MEDIAN: Final = ("latencymedian", "medianlatency", "latencyp50", "p50latency")
@@ -201,7 +201,7 @@ def _number_or_text(value: Any) -> Any:
 
 
 def _seconds(members: dict[str, Any], names: tuple[str, ...]) -> float | None:
-    """The first of these times in seconds; the ending of its name is its unit."""
+    """Return the first of these times in seconds; the end of its name gives its unit."""
     for name in names:
         for ending, divisor in (("", 1.0), *_UNITS):
             number = _usable_number(members.get(name + ending))
@@ -220,7 +220,7 @@ def _first_whole_number(members: dict[str, Any], names: tuple[str, ...]) -> int 
 
 
 def _usable_number(value: Any) -> float | None:
-    """A finite number, at least 0; None for anything else."""
+    """Return a finite number of at least 0; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return None
     try:

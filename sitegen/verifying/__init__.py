@@ -1,1 +1,1 @@
-"""Scores what lies in the work tree now, without history: the engine of ``verify-one`` and ``verify-all``."""
+"""Scores the files of the work tree without history: the engine of ``verify-one`` and ``verify-all``."""

@@ -1,4 +1,4 @@
-"""Where an eval's files lie in the work tree: its folder, its iterations and its newest outputs."""
+"""Locates an eval's files in the work tree: its folder, its iterations and its newest outputs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class WorktreeEval(Frozen):
 
 
 def newest_outputs(place: WorktreeEval) -> tuple[Path, ...]:
-    """The outputs of the highest iteration, or of an eval without iterations the overwritten output; often empty."""
+    """Return the outputs of the highest iteration or, without iterations, the overwritten output; often empty."""
     entry, files = place.entry, place.files
     if runs := runs_of(entry):
         return _newest_run(place.folder, runs, required_statements(entry))
@@ -56,7 +56,7 @@ def newest_outputs(place: WorktreeEval) -> tuple[Path, ...]:
 
 
 def newest_case_file(folder: Path, entry: EvalConfig) -> Path | None:
-    """The file that holds expected values and outputs together; the one of the last run if there are several."""
+    """Return the file that holds expected values and outputs together; if there are several, that of the last run."""
     if runs := runs_of(entry):
         return next(iter(_newest_run(folder, runs)), None)
     return first_file(folder, (entry.outputs,))

@@ -1,4 +1,4 @@
-"""The work tree of a project as something to score: its configuration, its evals, and the scoring of their outputs."""
+"""A project in the work tree: its configuration and its evals, ready to be scored."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class WorktreeProject(Frozen):
         return structs.replace(self, manifest=manifest, layout=Layout(self.config, manifest, Watched()))
 
     def place(self, eval_id: str) -> WorktreeEval:
-        """Where an eval lies. Raises SitegenError if there is no such eval, or if its ground truth is missing."""
+        """Locate an eval. Raises SitegenError if there is no such eval, or if its ground truth is missing."""
         ids = self.eval_ids()
         if eval_id not in ids:
             fix = f"The evals of this project: {', '.join(ids) or 'none'}."

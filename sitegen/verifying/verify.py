@@ -83,7 +83,7 @@ def verify(
 def verify_iterations(
     project: WorktreeProject, place: WorktreeEval, *, without: Container[object] = ()
 ) -> Iterator[Verified]:
-    """Score all iterations that have an output, except the numbers in *without*, by the present ground truth."""
+    """Score all iterations that have an output by the present ground truth, except iterations numbered in *without*."""
     for number, outputs in outputs_of_iterations(place):
         if number not in without:
             yield _scored(project, place, outputs)
@@ -165,7 +165,7 @@ def _instruction_hashes(project: WorktreeProject) -> Iterator[tuple[str, str]]:
 
 
 def _refuse_unfit(result: Result, own_settings: str) -> None:
-    """Raise ConfigurationError for settings of the command line that do not fit. Wrong settings of the eval do not."""
+    """Raise ConfigurationError for settings of the command line that do not fit; ignore wrong settings of the eval."""
     findings_of_entry = read_settings(own_settings).findings
     for finding in result.scorecard.findings:
         if finding.severity == "error" and finding.about == "settings" and finding not in findings_of_entry:
