@@ -16,7 +16,7 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import EvalSummary, Peak
 from sitegen.pages.overview.focus import focus_view
 from sitegen.pages.overview.news import news
-from sitegen.pages.overview.page import SiteCounts, overview_page
+from sitegen.pages.overview.page import LossCounts, SiteCounts, overview_page
 from sitegen.pages.overview.phrases import Sentence
 from sitegen.render.summary import summary_file
 from tests import pages_sample as sample
@@ -250,7 +250,7 @@ def test_the_overview_lists_what_further_evals_lost_below_the_first_sentence() -
         "Eval b is 0.100 behind its best F1, iteration-001, by more than chance.",
         "Eval c: F1 fell from 0.900 to 0.600 at iteration-002, too new to tell from noise.",
     ]
-    assert (view.more_losses, view.lost) == (0, (1, 1, 1))
+    assert (view.more_losses, view.lost) == (0, LossCounts(regressions=1, too_new=1, behind=1))
 
 
 def test_a_muted_regression_is_no_news() -> None:
