@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
 from sitegen.model.outcomes import Judgement
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
-from sitegen.scoring.paths import Step, path_text
+from sitegen.scoring.paths import PathError, Step, parse_path, path_text
 
 _SHORTEST: Final = 4
 """Characters of a value that is looked for. Shorter ones, such as ``12`` or ``yes``, stand anywhere by chance."""
@@ -38,11 +38,16 @@ def with_places(judgements: list[Judgement], root: dict[str, Value], text: str =
     A value counts if exactly one omission expects it, it stands in the output once, and no value that is correct is the
     same. *text* is ``ReadOutput.text``: what does not stand in it need not be looked for.
     """
-    expected = Counter([_text(item.expected) for item in judgements if item.outcome == "omission"])
-    sought = {value for value, times in expected.items() if times == 1 and value}
-    if text and not any("E" in number for number in sought):  # ``1E+5`` can be written in other ways
-        sought = {value for value in sought if value in text}
-    if sought:  # most of these are correct at another path, which is faster to see than to walk through the output
+    omitted = [(_text(item.expected), item.path) for item in judgements if item.outcome == "omission"]
+    times = Counter([value for value, _ in omitted])
+    searched = "" if any("E" in value for value in times) else text  # ``1E+5`` can be written in other ways
+    # An item without a partner omits values that stand at their very paths: that is seen without a walk.
+    sought = {
+        value
+        for value, path in omitted
+        if value and times[value] == 1 and (not searched or value in searched) and not _stands_at(path, value, root)
+    }
+    if sought:
         sought.difference_update([_text(item.actual) for item in judgements if item.outcome == "correct"])
     places: dict[str, tuple[Step, ...] | None] = {}
     if sought:
@@ -88,6 +93,17 @@ def _text(value: Value) -> str:
         if "." in text:
             text = text.rstrip("0").rstrip(".")
     return text if len(text) >= _SHORTEST else ""
+
+
+def _stands_at(path: str, text: str, root: Any) -> bool:
+    """Whether a text stands at a path of the output."""
+    value = root
+    try:
+        for step in parse_path(path):
+            value = value[step]
+    except (PathError, LookupError, TypeError):
+        return False
+    return _text(value) == text
 
 
 def _look(

@@ -1,0 +1,46 @@
+"""Omitted values that the output has at another path."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+
+import pytest
+
+from sitegen.model.outcomes import Judgement, Outcome
+from sitegen.model.values import Value
+from sitegen.scoring import elsewhere
+from sitegen.scoring.elsewhere import with_places
+
+
+def judgement(outcome: Outcome, path: str, value: Value) -> Judgement:
+    actual = None if outcome == "omission" else value
+    return Judgement(document="", path=path, attribute=path, outcome=outcome, expected=value, actual=actual)
+
+
+ITEM = judgement("omission", "items[0].price", Decimal("120.50"))
+
+
+@pytest.mark.parametrize(
+    ("omitted", "output", "pairs"),
+    [
+        (ITEM, {"price": 120.5}, ["items[0].price at price"]),
+        (ITEM, {"items": [{"net": 120.5}]}, ["items[0].price at items[0].net"]),
+        (ITEM, {"items": {"0": {"price": 120.5}}}, ['items[0].price at items["0"].price']),
+        (ITEM, {"items": [{"price": 120.5}]}, []),
+        (ITEM, {"items": [{"price": 120.5}], "total": 120.5}, []),
+        (ITEM, {"net": 120.5, "total": 120.5}, []),
+        (ITEM, {"paid": 120.5}, []),
+        (judgement("omission", "a", "yes"), {"b": "yes"}, []),
+        (judgement("omission", "a", "EUR 12"), {"b": " eur 12 "}, ["a at b"]),
+    ],
+)
+def test_an_omitted_value_is_noted_where_it_stands_once_at_another_path(omitted, output, pairs):
+    judgements = [judgement("correct", "paid", Decimal("120.5")), omitted] if "paid" in output else [omitted]
+    for text in ("", json.dumps(output).casefold()):
+        assert with_places(judgements, output, text).pairs == pairs
+
+
+def test_an_item_without_a_partner_is_not_looked_for_because_its_values_stand_at_their_paths(monkeypatch):
+    monkeypatch.setattr(elsewhere, "_look", None)
+    assert with_places([ITEM], {"items": [{"price": Decimal("120.5")}]}).pairs == []
