@@ -1,4 +1,4 @@
-"""Reads the YAML file that configures evaluations of prompts; it adds to an eval's entry and to the table ``[llm]``."""
+"""Reads the YAML file that configures evaluations of prompts; it adds to an eval's entry and to table ``[llm]``."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _SETTINGS: Final = ("evaluation_methods", "significance_level")
 
 
 def project_evaluation(files: SearchedFiles) -> EvaluationConfig | Finding | None:
-    """The evaluation that the project configures, or what is wrong with it; None if there is none."""
+    """Read the evaluation that the project configures, or its error; None if there is none."""
     folder = ""
     for name in EVALUATION_FILE.split("/"):
-        if name not in files.names(folder):  # in most projects, the names in the root are enough to tell
+        if name not in files.names(folder):  # in most projects, the names in the root already show that there is none
             return None
         folder = join(folder, name)
     content = files.read(EVALUATION_FILE, LARGEST_READ)
@@ -40,7 +40,7 @@ def project_evaluation(files: SearchedFiles) -> EvaluationConfig | Finding | Non
 
 
 def read_evaluation(content: bytes) -> EvaluationConfig | Finding:
-    """The evaluation in a file, or its first error. An unknown key is an error."""
+    """Read the evaluation in a file, or its first error. An unknown key is an error."""
     from pydantic import TypeAdapter, ValidationError
 
     try:
@@ -72,9 +72,9 @@ def read_evaluation(content: bytes) -> EvaluationConfig | Finding:
 
 
 def read_named(eval_id: str, content: bytes, path: str) -> EvalConfig | EvaluationConfig:
-    """The content of a file of ``--config``: an evaluation, or keys of the eval's entry.
+    """Read the content of a file of ``--config``: an evaluation, or keys of the eval's entry.
 
-    Raises ConfigurationError, also for a key that neither of them has.
+    Raises ConfigurationError, for example for a key that neither of them has.
     """
     try:
         root = read_configuring_yaml(content).root
@@ -94,7 +94,7 @@ def read_named(eval_id: str, content: bytes, path: str) -> EvalConfig | Evaluati
 
 
 def evaluated_entry(entry: EvalConfig, evaluation: EvaluationConfig) -> EvalConfig:
-    """An entry with the thresholds and settings of an evaluation in place of its own."""
+    """Return an entry with its thresholds and settings replaced by those of an evaluation."""
     stated = [(metric, getattr(evaluation.metrics, key)) for metric, key in _METRICS]
     settings = {name: value for name in _SETTINGS if (value := getattr(evaluation, name)) not in (None, ())}
     evaluated = EvalConfig(
@@ -106,25 +106,25 @@ def evaluated_entry(entry: EvalConfig, evaluation: EvaluationConfig) -> EvalConf
 
 
 def evaluated_llm(llm: Llm, evaluation: EvaluationConfig) -> Llm:
-    """A table ``[llm]`` with an evaluation's settings of the model in place of its own."""
+    """Return a table ``[llm]`` with its settings of the model replaced by those of an evaluation."""
     stated = {name: value for name in _OF_THE_MODEL if (value := getattr(evaluation, name)) is not None}
     return replace(llm, **stated)
 
 
 def stated_llm(llm: Llm, evaluation: EvaluationConfig) -> Llm:
-    """A table ``[llm]`` with an evaluation's settings of the model wherever the table has the default."""
+    """Return a table ``[llm]`` with an evaluation's settings of the model wherever the table has the default."""
     own = Llm()
     stated = {name: value for name in _OF_THE_MODEL if (value := getattr(llm, name)) != getattr(own, name)}
     return replace(evaluated_llm(llm, evaluation), **stated)
 
 
 def evaluation_methods(settings: str) -> tuple[str, ...]:
-    """The methods that an eval's settings name; empty: all."""
+    """Return the methods that an eval's settings name; empty for all methods."""
     stated = json.loads(settings).get("evaluation_methods")
     return tuple(map(str, stated)) if isinstance(stated, list) else ()
 
 
 def significance_level(settings: str) -> float | None:
-    """The level that an eval's settings name; None if they name none between 0 and 1."""
+    """Return the significance level in an eval's settings; None if they have no level between 0 and 1."""
     stated = json.loads(settings).get("significance_level")
     return float(stated) if isinstance(stated, int | float) and 0 < stated < 1 else None

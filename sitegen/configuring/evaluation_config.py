@@ -26,7 +26,7 @@ class EvaluationConfig:
     """``evaluations/config/default_config.yaml``: how prompts are run on test cases, measured and compared.
 
     None and empty values mean not stated. A file that ``--config`` names takes precedence over ``[llm]`` and the eval's
-    entry; a file that was only found does not.
+    entry; the file in the project does not.
     """
 
     __pydantic_config__ = FINITE

@@ -1,4 +1,4 @@
-"""Words errors of a configuration: the key, its value, what is expected there, and the nearest key that exists."""
+"""Formulates errors of a configuration: the key, its value, the expected value, and the nearest existing key."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Location = tuple[str | int, ...]
 
 
 def invalid(message: str, fix: str, line: int | None) -> Finding:
-    """The finding for an invalid value."""
+    """Return the finding for an invalid value."""
     return Finding(severity="error", message=message, fix=fix, line=line)
 
 
 def error_in(file: str, finding: Finding) -> ConfigurationError:
-    """A finding as the error that ends a command."""
+    """Return a finding as the error that ends a command."""
     where = file if finding.line is None else f"{file}:{finding.line}"
     return ConfigurationError(finding.message, where=where, fix=finding.fix)
 
@@ -34,7 +34,7 @@ def finding_of(
     keys: Callable[[Location], Iterable[str]],
     prefix: str = "",
 ) -> Finding:
-    """An error of pydantic as a finding."""
+    """Return an error of pydantic as a finding."""
     location: Location = tuple(error["loc"])
     name = prefix + key_path(location)
     if error["type"] in UNKNOWN:
@@ -47,12 +47,12 @@ def finding_of(
 
 
 def unreadable(file: str, error: UnreadableError) -> Finding:
-    """The finding for a file, such as ``The manifest``, that cannot be read at all."""
+    """Return the finding for a file, such as ``The manifest``, that cannot be read at all."""
     return invalid(f"{file} cannot be read: {error.message}.", error.fix, error.line)
 
 
 def unknown_key(location: Location, keys: Iterable[str], line: int | None, prefix: str = "") -> Finding:
-    """The finding for a key that is not among *keys*, with the nearest of these."""
+    """Return the finding for a key that is not among *keys*, with the nearest of these."""
     keys = tuple(keys)
     near = nearest(str(location[-1]), keys)
     fix = f"Did you mean {near!r}?" if near else f"Known keys: {', '.join(sorted(keys))}."
@@ -60,7 +60,7 @@ def unknown_key(location: Location, keys: Iterable[str], line: int | None, prefi
 
 
 def describe(value: Any) -> str:
-    """A value as it stands in a message: its type and its beginning."""
+    """Describe a value in a message, by its type and its beginning."""
     names = {dict: "a mapping", list: "a list", str: "text", bool: "a truth value", int: "a number", float: "a number"}
     kind = "empty" if value is None else names.get(type(value), type(value).__name__)
     if value is None or isinstance(value, dict | list):

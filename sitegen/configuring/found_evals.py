@@ -1,7 +1,7 @@
 """Finds evals that no manifest names: results of other tools where those tools write them, and folders of test cases.
 
-Found evals become entries of the manifest and instruction globs of the site, as if somebody had written them. So all of
-history is read by these, and nothing after the configuration depends on how an eval was found.
+These evals become entries of the manifest and instruction globs of the site, as if a user had written them. All of
+history is therefore read with these entries, and no later stage depends on how an eval was found.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ FINDERS: Final[tuple[Finder, ...]] = (
     recorded_evals,
     prompt_evaluations,
 )
-"""In this order: of two evals with one id in one folder, the first counts."""
+"""In order of precedence: of two evals with the same id in the same folder, the first counts."""
 
 
 class CompletedConfiguration(NamedTuple):
@@ -52,10 +52,10 @@ class CompletedConfiguration(NamedTuple):
 
 
 def with_found_evals(config: SiteConfig, manifest: Manifest, files: SearchedFiles) -> CompletedConfiguration:
-    """The configuration with the evals that finders find. Entries of the manifest take precedence.
+    """Return the configuration with the evals that finders find. Entries of the manifest take precedence.
 
-    What several finders find in one folder under one id is one eval, with the entry of the first finder. In another
-    folder it is an eval of its own, named after its folder if the id is in use.
+    If several finders find the same id in the same folder, that is one eval, with the entry of the first finder. The
+    same id in another folder is another eval, named after its folder.
 
     Never raises: a configuration of a tool that cannot be read names no prompts.
     """
@@ -96,7 +96,7 @@ def with_found_evals(config: SiteConfig, manifest: Manifest, files: SearchedFile
 
 
 def _id_by_folder(eval_id: str, home: str, ids_in_use: Collection[str]) -> str:
-    """An id made from the folder, or else with a number, for an eval whose own id is in use."""
+    """Make an id from the folder, or else with a number, for an eval whose own id is in use."""
     folder = home.replace("/", "-").lstrip(".")
     by_folder = folder if folder.endswith(eval_id) else f"{folder}-{eval_id}"
     names = (by_folder, *(f"{eval_id}-{number}" for number in range(2, len(ids_in_use) + 3)))

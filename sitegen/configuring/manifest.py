@@ -1,4 +1,4 @@
-"""Reads the manifest of the evals: that of the built revision strictly, those of old commits leniently."""
+"""Reads the manifest of the evals: strictly for the built revision, leniently for old commits."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ ENTRY_KEYS: Final = tuple(field.name for field in fields(EvalConfig) if field.na
 
 
 def read_manifest(content: bytes, path: str, evals_dir: str) -> Manifest:
-    """The manifest of the built revision. Raises ConfigurationError for the first thing that cannot be understood."""
+    """Read the manifest of the built revision. Raises ConfigurationError for the first error."""
     return read_manifest_with_remarks(content, path, evals_dir).value
 
 
 def read_manifest_with_remarks(content: bytes, path: str, evals_dir: str) -> Parsed[Manifest]:
-    """The manifest of the built revision, and warnings of what is valid but probably a mistake.
+    """Read the manifest of the built revision, with warnings about valid keys that are probably mistakes.
 
-    Raises ConfigurationError for the first thing that cannot be understood.
+    Raises ConfigurationError for the first error.
     """
     manifest, findings = _manifest(content, path, evals_dir)
     errors = [finding for finding in findings if finding.severity == "error"]
@@ -40,16 +40,16 @@ def read_manifest_with_remarks(content: bytes, path: str, evals_dir: str) -> Par
 
 
 def read_manifest_leniently(content: bytes, path: str, evals_dir: str) -> Parsed[Manifest | None]:
-    """The manifest of an old commit without its invalid entries, and a finding for each of those.
+    """Read the manifest of an old commit without its invalid entries, with a finding for each of them.
 
-    The manifest is None if the file cannot be read. There are no warnings, as nobody can correct an old commit.
+    The manifest is None if the file cannot be read. There are no warnings, because nobody can correct an old commit.
     """
     manifest, findings = _manifest(content, path, evals_dir)
     return Parsed(manifest, tuple(finding for finding in findings if finding.severity == "error"))
 
 
 def read_entry(eval_id: str, content: bytes, path: str) -> EvalConfig:
-    """A file of its own with the keys of one eval's entry, YAML or JSON. Raises ConfigurationError."""
+    """Read a YAML or JSON file with the keys of one eval's entry. Raises ConfigurationError."""
     try:
         root, lines = read_configuring_yaml(content)
     except UnreadableError as error:
@@ -64,7 +64,7 @@ def read_entry(eval_id: str, content: bytes, path: str) -> EvalConfig:
 
 
 def overlaid(entry: EvalConfig, changes: EvalConfig) -> EvalConfig:
-    """An entry with every key that *changes* states; settings and thresholds are merged key by key."""
+    """Return an entry with every key that *changes* states; settings and thresholds are merged key by key."""
     defaults = EvalConfig(id="")
     changed = {
         field.name: value
@@ -109,7 +109,7 @@ def _manifest(content: bytes, path: str, evals_dir: str) -> Parsed[Manifest | No
 
 
 def _warnings(eval_id: str, entry: Mapping[Any, Any], lines: Mapping[Location, int]) -> Iterator[Finding]:
-    """Warnings of keys that count as metadata but are probably misspelt, and of a second id, which does not count."""
+    """Yield warnings about probably misspelt keys, which count as metadata, and about a second id, which is ignored."""
     for key in map(str, entry):
         line = lines.get(("evals", eval_id, key))
         near = None if key in (*ENTRY_KEYS, "id") else misspelt(key, ENTRY_KEYS)
@@ -186,7 +186,7 @@ def _typed_entry(eval_id: str, entry: Any, lines: Mapping[Location, int]) -> Eva
 
 
 def _unknown_kind(entry: EvalConfig, lines: Mapping[Location, int]) -> Finding | None:
-    """The finding for a kind that is neither built in nor installed. Packages are searched only for the latter."""
+    """Return the finding for a kind that is neither built in nor installed. Packages are searched only if necessary."""
     built_in = [files.kind for files in KIND_FILES]
     if entry.kind is None or entry.kind in built_in or entry.kind in (installed := names(KINDS)):
         return None
@@ -199,14 +199,14 @@ def _unknown_kind(entry: EvalConfig, lines: Mapping[Location, int]) -> Finding |
 
 
 def _as_written(location: tuple[Any, ...], thresholds: Sequence[str]) -> tuple[Any, ...]:
-    """The location of a value in the manifest. Thresholds are validated as pairs, whose first member is a key there."""
+    """Return a value's location in the manifest, where the first member of a validated threshold pair is a key."""
     if location[:1] != ("thresholds",) or len(location) == 1:
         return location
     return ("thresholds", thresholds[location[1]])
 
 
 def _paths_outside(entry: EvalConfig, evals_dir: str) -> Iterator[tuple[str, str]]:
-    """(key, path) of each path of an entry that is outside the project."""
+    """Yield (key, path) of each path of an entry that is outside the project."""
     folder = entry.dir or f"{evals_dir}/{entry.id}"
     stated = [(key, getattr(entry, key), "") for key in ("dir", "mapping", "schema")]
     stated += [(key, getattr(entry, key), folder) for key in ("ground_truth", "outputs", "source")]
@@ -215,7 +215,7 @@ def _paths_outside(entry: EvalConfig, evals_dir: str) -> Iterator[tuple[str, str
         if path and leads_out(path, below):
             yield key, path
     for glob in entry.instructions:
-        if leads_out(glob.lstrip("/")):  # a slash in front of a glob is the project's root
+        if leads_out(glob.lstrip("/")):  # a slash at the start of a glob is the project's root
             yield "instructions", glob
 
 
@@ -228,7 +228,7 @@ def _as_text(value: Any) -> str:
 
 
 def canonical(value: Any) -> str:
-    """Canonical JSON: sorted keys, no spaces, every key as text."""
+    """Return canonical JSON: sorted keys, no spaces, every key as text."""
     return json.dumps(_text_keys(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
 
 
@@ -239,5 +239,5 @@ def _text_keys(value: Any) -> Any:
 
 
 def _first_line(lines: Mapping[Location, int], location: Location) -> int | None:
-    """The line of the innermost key of a location whose line is known."""
+    """Return the line of the innermost key of a location whose line is known."""
     return next((lines[location[:end]] for end in range(len(location), 0, -1) if location[:end] in lines), None)

@@ -1,4 +1,4 @@
-"""Paths and names that a configuration states: where an eval lies, and what leads out of the project."""
+"""Interprets the paths of a configuration: the folder of an eval, and paths that lead out of the project."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ def leads_out(path: str, below: str = "") -> bool:
 
 
 def is_source(value: object) -> bool:
-    """Whether the value of ``source`` names files; any other, such as an address or a remark, is metadata."""
+    """Whether the value of ``source`` names files; any other value, such as an address or a remark, is metadata."""
     return isinstance(value, str) and _NAMES_A_FILE.fullmatch(value.strip()) is not None
 
 
 def home_of(entry: EvalConfig, evals_dir: str) -> str:
-    """The folder of an eval, from the root: the one that its entry names, else the folder of its id."""
+    """Return the folder of an eval, relative to the root: the folder in its entry, otherwise the folder of its id."""
     return folder_path(entry.dir or f"{evals_dir}/{entry.id}")
 
 
 def folder_path(path: str) -> str:
-    """A folder as a configuration states it, from the root; empty: the root."""
+    """Return a folder of a configuration relative to the root; empty for the root."""
     folder = normpath(path.strip("/"))
     return "" if folder == "." else folder

@@ -28,13 +28,13 @@ _NOT_OF_A_FILE: Final[dict[Location, tuple[str, str]]] = {
         "Remove it; --base-url or the environment variable ANTHROPIC_BASE_URL names one.",
     ),
 }
-"""Keys that only the user may set, and no file of a project: the reason, and how the user does."""
+"""Keys that no file of a project may set: the reason, and how the user sets them."""
 
 
 def read_site(root: Path | None, *, read: Read | None = None) -> SiteConfig:
-    """The site's configuration: ``sitegen.toml``, else ``[tool.sitegen]`` of ``pyproject.toml``, else the defaults.
+    """Read the site's configuration: ``sitegen.toml``, else ``[tool.sitegen]`` of ``pyproject.toml``, else defaults.
 
-    *read* gives a file's content by its path, for a repository without a work tree. Raises ConfigurationError.
+    *read* returns a file's content by its path, for a repository without a work tree. Raises ConfigurationError.
     """
     for name, content in _site_contents(root, read):
         table: Any = _toml(name, content)
@@ -49,7 +49,7 @@ def read_site(root: Path | None, *, read: Read | None = None) -> SiteConfig:
 
 
 def read_site_file(file: Path) -> SiteConfig:
-    """The configuration in a file of any name, written as ``sitegen.toml`` is. Raises ConfigurationError."""
+    """Read the configuration in a file of any name, in the format of ``sitegen.toml``. Raises ConfigurationError."""
     try:
         content = read_file(file, LARGEST_CONFIGURATION)
     except OSError as error:
@@ -60,7 +60,7 @@ def read_site_file(file: Path) -> SiteConfig:
 
 
 def site_config_bytes(root: Path | None, *, read: Read | None = None) -> bytes:
-    """Everything that ``read_site`` reads, for a digest."""
+    """Return everything that ``read_site`` reads, for a digest."""
     return b"\0".join(
         b"%s\0%d\0%s" % (name.encode(), len(content), content) for name, content in _site_contents(root, read)
     )
@@ -111,14 +111,16 @@ def _site(name: str, text: str, table: Any, prefix: str) -> SiteConfig:
     except ValidationError as error:
         first = min(
             error.errors(), key=lambda error: error["type"] not in UNKNOWN
-        )  # a misspelt key explains the one that is missing
+        )  # a misspelt key explains the missing key
         line = partial(_toml_line, text, prefix=prefix)
         if (location := tuple(first["loc"])) in _NOT_OF_A_FILE and first["type"] in UNKNOWN:
             reason, fix = _NOT_OF_A_FILE[location]
             message = f"A file cannot set {'.'.join(map(str, location))}: {reason}."
             raise error_in(name, invalid(message, fix, line(location))) from None
         raise error_in(name, finding_of(first, line, _site_keys)) from None
-    globs = [("instructions", glob.lstrip("/")) for glob in site.instructions]  # there a slash is the project's root
+    globs = [
+        ("instructions", glob.lstrip("/")) for glob in site.instructions
+    ]  # a slash at the start is the project's root
     for key, path in (("evals_dir", site.evals_dir), *(("mapping", path) for path in site.mapping), *globs):
         if leads_out(path):
             raise error_in(
@@ -128,7 +130,7 @@ def _site(name: str, text: str, table: Any, prefix: str) -> SiteConfig:
 
 
 def _site_keys(location: Location) -> tuple[str, ...]:
-    """The keys of the table that a key belongs to."""
+    """Return the keys of the table that a key belongs to."""
     from sitegen.config import BuildLimits, Engine, EvalLimits, GateSettings, Limit, Llm, Mute, Public, Regressions
 
     tables = {
@@ -145,13 +147,13 @@ def _site_keys(location: Location) -> tuple[str, ...]:
         ("gate", "evals", "*", "metrics", "*"): Limit,
     }
     parts = [part for part in location[:-1] if isinstance(part, str)]
-    in_gate = parts[:1] == ["gate"]  # where every second key is the name of a metric or of an eval
+    in_gate = parts[:1] == ["gate"]  # every second key here is the name of a metric or of an eval
     owner = tables.get(tuple("*" if in_gate and depth in (2, 4) else part for depth, part in enumerate(parts)))
     return tuple(key_field.name for key_field in fields(owner)) if owner else ()
 
 
 def _toml_line(text: str, location: Location, prefix: str) -> int | None:
-    """The line of a key, found by its spelling because tomllib does not report lines."""
+    """Return the line of a key, located by its spelling because tomllib does not report lines."""
     keys = [part for part in location if isinstance(part, str)]
     table = ""
     for number, line in enumerate(text.splitlines(), 1):

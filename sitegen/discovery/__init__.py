@@ -37,23 +37,23 @@ class Discovery(Frozen):
     """The evals and instructions of a project."""
 
     files: int
-    """How many files were looked at."""
+    """Number of files that were examined."""
     existing: tuple[FoundEval, ...] = ()
-    """Evals that a build finds without a further configuration."""
+    """Evals that a build finds without further configuration."""
     proposed: tuple[FoundEval, ...] = ()
     """Evals that the manifest below adds."""
     rejected: tuple[FoundEval, ...] = ()
     """Proposals that give no numbers."""
     instructions: tuple[InstructionGlob, ...] = ()
     manifest: str | None = None
-    """The text of a manifest with the proposed evals, None without any."""
+    """The text of a manifest with the proposed evals; None if there are none."""
     site: str | None = None
-    """The text of ``sitegen.toml``, None if the configured globs match all instruction files."""
+    """The text of ``sitegen.toml``; None if the configured globs match all instruction files."""
 
 
 @share_processes()
 def discover(repository: Repository, config: SiteConfig, manifest: Manifest, head: str) -> Discovery:
-    """Look through history up to a commit, and the files there. Reads git alone, within bounds, and writes nothing."""
+    """Search history up to a commit, and its files. Reads only git, within bounds, and writes nothing."""
     history = tracked_files(repository, head, first_parent=config.first_parent)
     files, reader = FilesAt(repository.place, head), BlobReader(repository)
     searched = SearchedFiles(names=files.names, read=files.read, kind_of_cases=kind_of_case_file)
@@ -67,7 +67,7 @@ def discover(repository: Repository, config: SiteConfig, manifest: Manifest, hea
     is_site_needed = any(glob.glob not in config.instructions for glob in globs)
     if is_site_needed:
         config = replace(config, instructions=tuple(glob.glob for glob in globs))
-    # The entries go through their text, so that the trial has exactly what a build will read.
+    # The entries are read back from their text, so that the trial uses exactly what a build will read.
     text = manifest_text([WrittenEntry(proposal.id, proposal.entry) for proposal in by_id.values()], "")
     entries = read_manifest(text.encode(), "manifest.yaml", config.evals_dir).evals
     manifest = replace(manifest, evals=(*manifest.evals, *entries))
@@ -92,7 +92,7 @@ def discover(repository: Repository, config: SiteConfig, manifest: Manifest, hea
 
 
 def _existing_ids(files: tuple[TrackedFile, ...], layout: Layout, manifest: Manifest) -> frozenset[str]:
-    """Evals that a manifest names, and folders of evals with expected values by convention."""
+    """Return the evals that a manifest names, and the folders that have expected values by convention."""
     truths = (place.eval_id for file in files for place in layout.places(file.path) if place.role == "ground_truth")
     return frozenset((*truths, *layout.stated, *(entry.id for entry in manifest.evals)))
 

@@ -1,4 +1,4 @@
-"""Guesses what the columns of a table of results mean, as settings of an eval of kind ``judged``."""
+"""Guesses the meaning of the columns of a table of results, as settings of an eval of kind ``judged``."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _NAMES: Final[dict[str, tuple[str, ...]]] = {
 
 _VERDICTS: Final = ("passed", "pass", "ispassed", "correct", "iscorrect", "gatepass", "verdict")
 _WEAK_VERDICTS: Final = ("success", "status", "outcome")
-"""Names that often mean only that a call went through. They count if both verdicts occur in the column."""
+"""Names that often mean only that a call succeeded. They count if both verdicts occur in the column."""
 
 _SCORES: Final = ("score", "overallscore", "totalscore", "finalscore", "weightedscore", "rating", "grade")
 _WORDS: Final = frozenset({"true", "false", "yes", "no", "pass", "passed", "fail", "failed", "correct", "incorrect"})
@@ -52,7 +52,7 @@ _MOST_SCORES: Final = 12
 
 
 def guessed_columns(table: FoundTable) -> dict[str, Any] | None:
-    """Settings that map columns to the parts of a case; None without a verdict or score, or without an id or input."""
+    """Return settings that map columns to parts of a case; None without verdict and score, or without id and input."""
     columns = _values_by_column(table)
     by_name: dict[str, str] = {}
     for name in (*table.columns, *(name for name in columns if "." in name)):
@@ -65,13 +65,13 @@ def guessed_columns(table: FoundTable) -> dict[str, Any] | None:
             parts[part] = column
     for name in table.columns:
         by_name[_normalised_name(name)] = name
-    for name in columns:  # a verdict may stand in an object of the judge: ``judgment.verdict``
+    for name in columns:  # a verdict may be in an object of the judge: ``judgment.verdict``
         by_name.setdefault(_normalised_name(name.rpartition(".")[2]), name)
     verdict = _verdict_column(columns, by_name)
     scores, highest = _score_columns(columns, by_name)
     has_text = {"input", "expected", "output"} & parts.keys()
     if not ({"id", "input"} & parts.keys()) or (verdict is None and not (scores and has_text)):
-        return None  # a table of ids and scores alone may be the result of a search
+        return None  # a table of only ids and scores may be the result of a search
     if verdict is not None:
         parts["passed"] = verdict
     if len(scores) == 1:
@@ -84,7 +84,7 @@ def guessed_columns(table: FoundTable) -> dict[str, Any] | None:
 
 
 def _values_by_column(table: FoundTable) -> dict[str, list[Value]]:
-    """Values by column. Members of objects in cells are columns too: ``judgment.verdict``."""
+    """Return values by column. Members of objects in cells are columns too: ``judgment.verdict``."""
     columns = {name: [row.get(name) for row in table.rows] for name in table.columns}
     for name, values in tuple(columns.items()):
         objects = [value for value in values if isinstance(value, dict)]
@@ -111,7 +111,7 @@ def _is_verdict(value: Value) -> bool:
 
 
 def _fits(part: str, values: list[Value]) -> bool:
-    """Whether a column can be this part: an id differs from row to row, a variant occurs more than once."""
+    """Whether a column can be this part: ids differ from row to row, variants repeat."""
     cells = [str(value) for value in values if value is not None and not isinstance(value, dict | list)]
     different = len(set(cells))
     if part in ("id", "input"):
@@ -120,7 +120,10 @@ def _fits(part: str, values: list[Value]) -> bool:
 
 
 def _score_columns(columns: dict[str, list[Value]], by_name: dict[str, str]) -> tuple[list[str], float]:
-    """(columns with scores on one scale, the highest score). Scores of judges take precedence over an overall score."""
+    """Return (columns with scores on one scale, the highest score).
+
+    Scores of judges take precedence over overall scores.
+    """
     of_judges = [name for name in columns if name.endswith(".score")]
     overall = [by_name[name] for name in _SCORES if name in by_name and _numbers_of_column(columns[by_name[name]])]
     metric_columns = [name for name in columns if _NAMED_SCORE.search(name) and "." not in name]
@@ -141,7 +144,7 @@ def _scale(highest: float) -> int:
 
 
 def _numbers_of_column(values: Iterable[Value]) -> list[float]:
-    """The numbers of a column without its empty cells; nothing if it holds anything else."""
+    """Return the numbers of a column without its empty cells; an empty list if it holds anything else."""
     cells = [value for value in values if value is not None and value != ""]
     numbers = [number for number in map(_float_of_cell, cells) if number is not None]
     return numbers if len(numbers) == len(cells) else []

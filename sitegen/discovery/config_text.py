@@ -1,4 +1,4 @@
-"""Writes proposals as configuration files, with comments that say what each entry is and why it is there."""
+"""Writes proposals as configuration files, with comments that describe each entry and its reason."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
 _WORDS: Final = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
 _OWN: Final = (".claude/instructions/**/*.md", ".claude/agents/*.md")
 _COMMENT: Final = 110
-"""Characters of a line of a comment."""
+"""The length of a comment's lines, in characters."""
 
 
 class WrittenEntry(NamedTuple):
@@ -28,7 +28,7 @@ class WrittenEntry(NamedTuple):
 
 
 def manifest_text(entries: Sequence[WrittenEntry], about: str) -> str:
-    """The text of ``manifest.yaml``."""
+    """Return the text of ``manifest.yaml``."""
     rows = [*_comments(about, ""), 'version: "2.0"', "evals:" if entries else "evals: {}"]
     for eval_id, keys, comment in entries:
         rows.append(f"  {_yaml_text(eval_id)}:")
@@ -39,7 +39,7 @@ def manifest_text(entries: Sequence[WrittenEntry], about: str) -> str:
 
 
 def site_text(globs: Sequence[InstructionGlob]) -> str:
-    """The text of ``sitegen.toml``: the globs of the instruction files, and those of the files that ``init`` writes."""
+    """Return the text of ``sitegen.toml``: the globs of the instruction files, including files that ``init`` writes."""
     patterns = {glob.glob for glob in globs}
     rows = [(glob.glob, glob_summary(glob)) for glob in globs]
     rows += [(pattern, "what init writes itself") for pattern in _OWN if pattern not in patterns]
@@ -68,7 +68,7 @@ def _comments(text: str, indent: str) -> list[str]:
 
 
 def _flow(value: object) -> str:
-    """A value as YAML on one line."""
+    """Return a value as YAML on one line."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{_yaml_text(str(key))}: {_flow(member)}" for key, member in value.items()) + "}"
     if isinstance(value, list | tuple):
@@ -77,10 +77,10 @@ def _flow(value: object) -> str:
 
 
 def _yaml_text(text: str) -> str:
-    """A text as a YAML scalar, quoted only if YAML would otherwise read something else."""
+    """Return a text as a YAML scalar, quoted only if YAML would otherwise read another value."""
     return text if _PLAIN.fullmatch(text) and text.casefold() not in _WORDS else _quoted(text)
 
 
 def _quoted(text: str) -> str:
-    """A text in double quotes, which YAML and TOML read alike."""
+    """Return a text in double quotes, which YAML and TOML read alike."""
     return json.dumps(text, ensure_ascii=False)

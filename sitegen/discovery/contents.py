@@ -15,16 +15,16 @@ from sitegen.history.repository import Repository
 from sitegen.model.values import Value
 
 LARGEST: Final = 5_000_000
-"""Bytes of a file that is parsed."""
+"""The size of the largest file that is parsed, in bytes."""
 
 MOST_READ: Final = 300
-"""Files that are read."""
+"""The most files that are read."""
 
 MOST_BYTES: Final = 60_000_000
-"""Bytes of all files together."""
+"""The most bytes that are read from all files together."""
 
 _ROWS: Final = 200
-"""Rows of a list from which its columns are taken."""
+"""Number of rows of a list that determine its columns."""
 
 _DEEPEST: Final = 6
 _MOST_PATHS: Final = 400
@@ -40,11 +40,11 @@ class BlobReader:
 
     @property
     def full(self) -> bool:
-        """Whether a bound is reached, so that no further blob is read."""
+        """Whether a limit is reached, so that no further blob is read."""
         return len(self._read) >= MOST_READ or self._bytes >= MOST_BYTES
 
     def content(self, oid: str) -> bytes | None:
-        """The bytes of a blob; None if it is missing or larger than ``LARGEST``, or if the reader is full."""
+        """Return the bytes of a blob; None if it is missing or larger than ``LARGEST``, or if the reader is full."""
         if oid in self._read:
             return self._read[oid]
         if self.full:
@@ -63,7 +63,7 @@ class FoundTable(Frozen):
     rows: tuple[dict[str, Value], ...]
     """The first rows."""
     size: int
-    """The number of all rows."""
+    """Total number of rows."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -72,7 +72,7 @@ class FoundTable(Frozen):
 
 
 def value_of(ending: str, content: bytes) -> Value:
-    """The value of a JSON, JSON Lines or YAML file, or the rows of a CSV file; None if it cannot be read as such."""
+    """Return the value of a JSON, JSON Lines or YAML file, or the rows of a CSV file; None if it is malformed."""
     try:
         if ending == "json":
             return read_json(content).value
@@ -90,7 +90,7 @@ def value_of(ending: str, content: bytes) -> Value:
 
 
 def table_of(value: Value) -> FoundTable | None:
-    """The value itself if it is a list of objects, or the longest such list under one of its keys."""
+    """Return the value itself if it is a list of objects, or the longest such list under one of its keys."""
     if isinstance(value, list):
         return _table("", value)
     if not isinstance(value, dict):
@@ -105,7 +105,7 @@ def _table(key: str, values: list[Value]) -> FoundTable | None:
 
 
 def leaf_paths(value: Value) -> frozenset[str]:
-    """Field paths without indices, such as ``lines[].price``; of a large object only the first ones."""
+    """Return field paths without indices, such as ``lines[].price``; only the first ones of a large object."""
     return frozenset(path for path, _ in zip(_leaves(value, "", 0), range(_MOST_PATHS), strict=False))
 
 
@@ -121,5 +121,5 @@ def _leaves(value: Value, path: str, depth: int) -> Iterator[str]:
 
 
 def texts(values: Iterable[Value]) -> frozenset[str]:
-    """The texts and integers among the values, which can name a document, as text."""
+    """Return the texts and integers among the values as text, since these can be ids of documents."""
     return frozenset(str(value) for value in values if isinstance(value, str | int) and not isinstance(value, bool))

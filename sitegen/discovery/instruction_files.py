@@ -1,4 +1,4 @@
-"""Finds the files that instruct a model: by their places and names, otherwise by their text."""
+"""Finds the files that instruct a model, by folder and name or else by their text."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ PLACES: Final = (
 CODE: Final = tuple(
     (f"**/*prompts.{ending}", "code that is named after the prompts in it") for ending in ("py", "ts", "js")
 )
-"""Tried only if no text instructs a model: the prompts are probably in code then."""
+"""Tried only if no text instructs a model, because the prompts are then probably in code."""
 
 _NOT_INSTRUCTIONS = re.compile(
     r"(?:^|/)(?:README|CHANGELOG|HISTORY|CONTRIBUTING|LICEN[CS]E|CODE_OF_CONDUCT|SECURITY|NOTICE|TODO|ROADMAP)[^/]*$|"
@@ -86,14 +86,14 @@ _IMPERATIVE = re.compile(
 _ADDRESSED = re.compile(
     r"\byou are (?:a|an|the|now)\b|\byour (?:task|job|role|goal) is\b|\bact as (?:a|an|the)\b", re.IGNORECASE
 )
-"""Phrases that hardly occur outside instructions for a model."""
+"""Phrases that rarely occur outside instructions for a model."""
 
 _CERTAIN: Final = 2
 _LEAST_CHARACTERS: Final = 600
 _LARGEST: Final = 200_000
 _MOST_READ: Final = 150
 _WORDS_PER_IMPERATIVE: Final = 150
-"""At most, in a text that instructs."""
+"""The most words per imperative in a text that instructs."""
 
 
 class InstructionGlob(Frozen):
@@ -101,16 +101,16 @@ class InstructionGlob(Frozen):
 
     glob: str
     meaning: str
-    """What its files are: ``rules of Cursor``."""
+    """A description of its files: ``rules of Cursor``."""
     files: int
     edits: int
-    """Versions of all its files."""
+    """Number of versions of all its files."""
 
 
 def instruction_globs(
     files: Sequence[TrackedFile], reader: BlobReader, configured: Sequence[str] = INSTRUCTIONS
 ) -> tuple[InstructionGlob, ...]:
-    """Globs that match the instruction files, starting with the *configured* globs that match any.
+    """Return globs that match the instruction files, starting with the *configured* globs that match any.
 
     The text of a file counts only if no glob matches it, and only outside folders of results and documentation.
     """
@@ -118,7 +118,7 @@ def instruction_globs(
     globs: list[InstructionGlob] = []
 
     def add(glob: str, meaning: str, *, everything: bool) -> None:
-        """Add a glob that matches remaining files, unless all of these look like documentation."""
+        """Add a glob that matches remaining files, unless all of them look like documentation."""
         nonlocal remaining
         pattern = compiled((glob,))
         matches = [file for file in remaining if pattern.fullmatch(file.path)]
@@ -139,7 +139,7 @@ def instruction_globs(
 
 
 def _globs_by_content(files: Iterable[TrackedFile], reader: BlobReader) -> list[tuple[str, str]]:
-    """(glob, meaning) for long texts full of imperatives: one glob for a folder of mostly such texts, or for a file."""
+    """Return (glob, meaning) for long texts full of imperatives: a glob for a file or a folder of mostly such texts."""
     candidates = [
         file
         for file in files
@@ -163,7 +163,7 @@ def _globs_by_content(files: Iterable[TrackedFile], reader: BlobReader) -> list[
 
 
 def _certainty(content: bytes | None) -> int:
-    """How certainly a text instructs a model: 0 hardly, 1 it is full of imperatives, 2 it also addresses the model."""
+    """Return how certainly a text instructs a model: 0 hardly, 1 full of imperatives, 2 it also addresses the model."""
     if content is None or len(content) > _LARGEST:
         return 0
     text = content.decode("utf-8", "replace")
@@ -174,5 +174,5 @@ def _certainty(content: bytes | None) -> int:
 
 
 def _escaped_glob(path: str) -> str:
-    """A glob that matches this path alone."""
+    """Return a glob that matches only this path."""
     return re.sub(r"([*?\[\\])", r"\\\1", path)

@@ -1,4 +1,4 @@
-"""Groups data files into series of outputs: a file that is rewritten again and again, or runs matched by one glob."""
+"""Groups data files into series of outputs: a file that is overwritten repeatedly, or runs that match one glob."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from sitegen.text.plain import natural_order
 _DATED = re.compile(
     r"(?<![0-9])20[0-9]{2}[-_]?[01][0-9](?:[-_]?[0-3][0-9])?(?![0-9])|(?<![0-9])1[5-9][0-9]{8}(?:[0-9]{3})?(?![0-9])"
 )
-"""A date, or seconds or milliseconds since 1970."""
+"""Matches a date, or seconds or milliseconds since 1970."""
 
 _NUMBERED = re.compile(
     r"(?<![a-z0-9])(?:run|round|iteration|iter|exp|experiment|attempt|trial|batch|v|r)[-_ ]?[0-9]+", re.IGNORECASE
 )
 _ORDINAL = re.compile(r"[A-Za-z]{0,4}[-_]?(?=[0-9]{1,6}[-_])")
-"""The start of a folder's name with both a counter and a date: ``R003__2025-12-18``."""
+"""Matches the start of a folder's name with both a counter and a date: ``R003__2025-12-18``."""
 
 _NUMBER = re.compile(r"[0-9]+")
 _GLOB_SIGNS = re.compile(r"[*?\[\]\\]")
@@ -40,17 +40,17 @@ _NO_RESULTS = re.compile(
     r"|[^/]*(?:checkpoint|intermediate|partial|backup)[^/]*$|(?:^|/)(?:fixtures?|testdata|test[_-]data|schemas?|i18n|locales?|translations?)/|(?:^|/)\.",
     re.IGNORECASE,
 )
-"""Settings of tools, test data and hidden files."""
+"""Matches settings of tools, test data and hidden files."""
 
 _TESTS = re.compile(r"(?:^|/)(?:tests?|__tests__|spec)/", re.IGNORECASE)
 _EVALS_OF_TESTS = re.compile(r"/(?:evals?|evaluations?|runs?|prompts?)/", re.IGNORECASE)
-"""Folders below those of tests in which files are results of evals after all."""
+"""Matches folders below test folders in which files are results of evals nevertheless."""
 
 LEAST_RUNS: Final = 2
 
 
 class OutputSeries(Frozen):
-    """A file that is rewritten, or the runs that a glob matches."""
+    """A file that is overwritten, or the runs that a glob matches."""
 
     folder: str
     """The folder of an eval with these outputs; empty for the root."""
@@ -66,7 +66,7 @@ class OutputSeries(Frozen):
 
     @property
     def is_glob(self) -> bool:
-        """Whether these are runs."""
+        """Whether the outputs are runs."""
         return len(self.files) > 1
 
     @property
@@ -81,7 +81,7 @@ class OutputSeries(Frozen):
 
     @property
     def path(self) -> str:
-        """The file or the glob, relative to the root."""
+        """The path of the file or the glob, relative to the root."""
         return f"{self.folder}/{self.outputs}" if self.folder else self.outputs
 
     @property
@@ -101,7 +101,7 @@ def is_result_by_name(path: str) -> bool:
 
 
 def data_files(files: Iterable[TrackedFile]) -> tuple[TrackedFile, ...]:
-    """The files that may hold outputs, expected values or results."""
+    """Return the files that may hold outputs, expected values or results."""
     return tuple(
         file
         for file in files
@@ -113,9 +113,10 @@ def data_files(files: Iterable[TrackedFile]) -> tuple[TrackedFile, ...]:
 
 
 def output_series(files: Iterable[TrackedFile]) -> tuple[OutputSeries, ...]:
-    """Series of runs, then single files. Within both, deleted series come last and those with most versions first.
+    """Return series of runs, then single files; within both, those with the most versions first and deleted ones last.
 
-    A file belongs to the widest glob that at least ``LEAST_RUNS`` files share; without such a glob it stands alone.
+    A file belongs to the widest glob that at least ``LEAST_RUNS`` files share; without such a glob it is a series of
+    its own.
     """
     runs: list[OutputSeries] = []
     single_files: list[OutputSeries] = []
@@ -141,7 +142,7 @@ def _most_likely_first(series: OutputSeries) -> tuple[bool, bool, int, str]:
 
 
 def _series_of_runs(glob: str, files: list[TrackedFile]) -> OutputSeries:
-    """The series of a glob, in the first folder above its wildcard."""
+    """Make the series of a glob, in the first folder above its wildcard."""
     segments = glob.split("/")
     wild = next(index for index, segment in enumerate(segments) if "*" in segment)
     in_order = tuple(sorted(files, key=lambda file: natural_order(file.path)))
@@ -149,10 +150,10 @@ def _series_of_runs(glob: str, files: list[TrackedFile]) -> OutputSeries:
 
 
 def run_globs_of(path: str) -> tuple[str, ...]:
-    """The globs of runs that a path may belong to, the widest first; empty if no part of it looks like a run.
+    """Return the globs of runs that a path may belong to, widest first; empty if no part of it looks like a run.
 
-    A segment looks like a run if it has a date, or a number after a word for runs. The wildcard replaces everything
-    from the date or number on, except the suffix of a file.
+    A segment looks like a run if it has a date, or a number after a word for runs. The wildcard replaces the date or
+    number and everything after it, except the suffix of a file.
     """
     segments = path.split("/")
     globs = []
@@ -170,7 +171,7 @@ def run_globs_of(path: str) -> tuple[str, ...]:
 
 
 def nearest_first(files: Iterable[TrackedFile], folder: str) -> list[TrackedFile]:
-    """Files sorted by distance from a folder: first those in and below it, then those in and below each parent."""
+    """Sort files by distance from a folder: first files in and below it, then files in and below each parent."""
     ancestors = [folder]
     while ancestors[-1]:
         ancestors.append(ancestors[-1].rpartition("/")[0])

@@ -14,7 +14,7 @@ from sitegen.frozen import Frozen
 from sitegen.model.values import Value
 
 _LEAST_AGREEMENT: Final = 0.5
-"""The share of expected fields that an output must have."""
+"""The least share of expected fields that an output must have."""
 
 _BY_NAME: Final = 0.5
 """Added to the agreement of a file whose name suggests expected values."""
@@ -26,7 +26,7 @@ _NO_TRUTH = re.compile(
 """Words in the path of a file that does not hold expected values, unless another word says that it does."""
 
 _TRUTHS_TRIED: Final = 12
-"""How many of the nearest files are tried as the expected values of an output."""
+"""Number of the nearest files that are tried as the expected values of an output."""
 
 _IDS: Final = (
     "id",
@@ -51,7 +51,7 @@ class Shape(Frozen):
     keys: Mapping[str, frozenset[str]] = MappingProxyType({})
     """The values of each field that is unique in the list; fields named like an id come first."""
     list_at: str = ""
-    """Key of the list of documents; empty if the file itself is the list, or a single document."""
+    """Key of the list of documents; empty if the file is the list itself, or a single document."""
     is_list: bool = False
 
 
@@ -60,11 +60,11 @@ class PairedTruth(NamedTuple):
 
     file: TrackedFile
     settings: dict[str, Any]
-    """Those that match its documents with those of the output, if any are needed."""
+    """The settings that match its documents with the documents of the output, if any are needed."""
 
 
 class TruthFinder:
-    """Looks for expected values among the data files of a history. Each file is read and parsed at most once."""
+    """Finds expected values among the data files of a history. Each file is read and parsed at most once."""
 
     def __init__(self, files: Iterable[TrackedFile], reader: BlobReader) -> None:
         self._reader = reader
@@ -72,7 +72,7 @@ class TruthFinder:
         self._candidates = [file for file in files if not file.deleted and file.ending in _EXPECTED_IN]
 
     def paired(self, series: OutputSeries) -> PairedTruth | None:
-        """The file with the expected values of an output, if there is one."""
+        """Return the file with the expected values of an output, if there is one."""
         actual = self._shape(series.newest)
         if actual is None:
             return None
@@ -84,16 +84,18 @@ class TruthFinder:
                 scored.append((agreement + _BY_NAME * is_truth_by_name(file.path), file, expected))
         if not scored:
             return None
-        _, file, expected = max(scored, key=lambda row: row[0])  # the first of equals, which is the nearest
+        _, file, expected = max(
+            scored, key=lambda row: row[0]
+        )  # of equally good files, the first, which is the nearest
         return PairedTruth(file, _document_settings(expected, actual))
 
     def _truths(self, series: OutputSeries) -> list[TrackedFile]:
-        """Candidates for the expected values of an output: those named so, then rarely edited ones; nearest first."""
+        """Return candidates for the expected values of an output: by name, then rarely edited ones; nearest first."""
         own_paths = {file.path for file in series.files}
         eligible = [file for file in self._candidates if file.path not in own_paths and _may_belong(file, series)]
         by_name = [file for file in eligible if is_truth_by_name(file.path)]
         stable = [file for file in eligible if file.versions * 2 < series.versions and not _NO_TRUTH.search(file.path)]
-        if series.versions <= 2:  # too few versions to call another file stable
+        if series.versions <= 2:  # too few versions for another file to be relatively stable
             stable = []
         ordered = (*nearest_first(by_name, series.folder), *nearest_first(stable, series.folder))
         return list(dict.fromkeys(ordered))[:_TRUTHS_TRIED]
@@ -131,7 +133,7 @@ def _shape_of(value: Value) -> Shape | None:
 
 
 def _agreement(expected: Shape, actual: Shape) -> float:
-    """The share of expected fields that outputs have; 0 if the documents cannot be the same."""
+    """Return the share of expected fields that the output has; 0 if the documents cannot be the same."""
     if expected.is_list != actual.is_list or len(expected.fields & actual.fields) < 2:
         return 0.0
     if expected.is_list and not _common_key(expected, actual):
@@ -140,13 +142,13 @@ def _agreement(expected: Shape, actual: Shape) -> float:
 
 
 def _common_key(expected: Shape, actual: Shape) -> str:
-    """The first unique field of both sides that shares at least half of its expected values; empty if none does."""
+    """Return the first unique field of both sides with at least half of its expected values in common; else empty."""
     sides = ((key, ids, actual.keys.get(key, frozenset())) for key, ids in expected.keys.items())
     return next((key for key, ids, actual_ids in sides if len(ids & actual_ids) * 2 >= len(ids)), "")
 
 
 def _document_settings(expected: Shape, actual: Shape) -> dict[str, Any]:
-    """The setting that says where documents stand and which field names them, if defaults do not."""
+    """Return the settings for the list of documents and the field with their ids, unless the defaults apply."""
     where: dict[str, str] = {}
     if expected.is_list and (actual.list_at or expected.list_at):
         where["path"] = actual.list_at or expected.list_at

@@ -21,13 +21,14 @@ from sitegen.frozen import Frozen
 from sitegen.model.kinds import traits_of
 
 MOST: Final = 40
-"""Evals that are proposed."""
+"""The most evals that are proposed."""
 
 MOST_SINGLE: Final = 10
-"""Proposed evals with a single output, whose history shows nothing yet."""
+"""The most proposed evals with a single output, whose history shows nothing yet."""
 
 MOST_BESIDE: Final = 6
-"""Proposed evals in one folder or below one glob. If there are more, each is probably a case and not an eval."""
+"""The most proposed evals in one folder or below one glob. If there are more, each is probably a case and not an
+eval."""
 
 _NOT_IN_AN_ID = re.compile(r"[^A-Za-z0-9._-]+")
 _UNINFORMATIVE_FOLDERS: Final = frozenset(
@@ -46,7 +47,7 @@ class Proposal(Frozen):
     entry: dict[str, Any]
     """Its keys in the order in which they are written."""
     why: str
-    """What was recognised."""
+    """The evidence for the proposal."""
     series: OutputSeries
 
     @property
@@ -61,9 +62,9 @@ class Proposal(Frozen):
 
 
 def proposals(files: Iterable[TrackedFile], reader: BlobReader, existing_ids: Iterable[str]) -> tuple[Proposal, ...]:
-    """The evals that the files could hold, the most likely first.
+    """Return the evals that the files could hold, the most likely first.
 
-    Recorded metrics of runs whose cases are proposed too are left out: sitegen computes them from the cases.
+    Recorded metrics are left out if the cases of the same runs are proposed: sitegen computes them from the cases.
     """
     all_proposals = tuple(_all_proposals(files, reader, existing_ids))
     detailed = {proposal.folder for proposal in all_proposals if not proposal.only_records}
@@ -102,7 +103,7 @@ def _all_proposals(files: Iterable[TrackedFile], reader: BlobReader, existing_id
 
 
 def _is_candidate(series: OutputSeries) -> bool:
-    """Whether it was rewritten, or its path suggests results. Files named like expected values need both."""
+    """Whether a series was rewritten, or its path suggests results. Files named like expected values need both."""
     if is_truth_by_name(series.newest.path) and not series.is_glob and series.versions < 3:
         return False
     return series.hinted or series.versions >= 3
@@ -114,7 +115,7 @@ def _place_keys(series: OutputSeries, truth: str) -> dict[str, Any]:
 
 
 def _free_id(series: OutputSeries, used_ids: set[str]) -> str:
-    """An unused id: the nearest folder with an informative name, then that and the file's name, then longer ones."""
+    """Return an unused id: the nearest informative folder name, then that name with the file's, then longer ones."""
     stem = splitext(series.outputs.rpartition("/")[2])[0].replace("*", "")
     folders = [*filter(None, series.folder.split("/"))]
     informative = next((name for name in reversed(folders) if name.casefold() not in _UNINFORMATIVE_FOLDERS), "")

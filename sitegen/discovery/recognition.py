@@ -1,4 +1,4 @@
-"""Recognises what kind of eval an output could belong to, from its content: one function for each kind of evidence."""
+"""Recognises the kind of eval that an output could belong to by its content: a function for each kind of evidence."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from sitegen.scoring.recorded.layouts import read_numbers
 from sitegen.text.plain import counted
 
 _MOST_NUMBERS: Final = 200
-"""A file with more numbers than this does not hold the metrics of a run."""
+"""The most numbers in a file with the metrics of a run."""
 
 _LARGEST_SUMS: Final = 300_000
-"""Bytes of the largest file that is read as the metrics of a run."""
+"""The size of the largest file that is read as the metrics of a run, in bytes."""
 
 _TABLE_IN: Final = frozenset({"csv", "json", "jsonl"})
 _OUTPUT_IN: Final = frozenset({"json", "jsonl", "yaml", "yml"})
@@ -34,18 +34,18 @@ _OUTPUT = re.compile(r"output|extract|predict|result|respon|actual|generat|answe
 
 
 class Recognition(Frozen):
-    """What an output was recognised as."""
+    """The kind of eval that was recognised for an output."""
 
     keys: dict[str, Any]
-    """Keys of the manifest entry, without those that say where the eval lies."""
+    """Keys of the manifest entry, except those that locate the eval."""
     why: str
-    """What was recognised, for the comment above the entry."""
+    """The evidence, for the comment above the entry."""
     truth: str = ""
-    """Path of the file with the expected values, if they are in a file of their own."""
+    """Path of the file with the expected values, if they are in a separate file."""
 
 
 def recognised(series: OutputSeries, content: bytes, truths: TruthFinder) -> Recognition | None:
-    """The kind of eval that an output could belong to, the most specific evidence first."""
+    """Recognise the kind of eval that an output could belong to, trying the most specific evidence first."""
     path = series.newest.path
     cases = _case_file(path, content) if series.hinted else None
     if cases and traits_of(cases.keys["kind"]).is_structured:
@@ -55,7 +55,7 @@ def recognised(series: OutputSeries, content: bytes, truths: TruthFinder) -> Rec
 
 
 def _tool_results(path: str, content: bytes) -> Recognition | None:
-    """A known format of results in which most cases have a verdict or a score."""
+    """Recognise a known format of results in which most cases have a verdict or a score."""
     ending, head = splitext(path)[1][1:].lower(), content[:HEAD]
     form = next(form for form in FORMATS if form.recognises(ending, head))
     if form is LINES and ending not in ("jsonl", "ndjson"):
@@ -73,12 +73,12 @@ def _tool_results(path: str, content: bytes) -> Recognition | None:
 
 
 def _is_named(case: JudgedCase) -> bool:
-    """Whether a line names its case: a line with nothing but a score may be the total of a run."""
+    """Whether a line names its case; a line with only a score may be the total of a run."""
     return bool(case.judges) or not re.fullmatch(r"line [0-9]+", case.id)
 
 
 def _graded_table(series: OutputSeries, content: bytes) -> Recognition | None:
-    """A table with a verdict or a score on each row."""
+    """Recognise a table with a verdict or a score in each row."""
     table = table_of(value_of(series.newest.ending, content)) if series.newest.ending in _TABLE_IN else None
     settings = guessed_columns(table) if table and series.hinted else None
     if table is None or settings is None:
@@ -91,7 +91,7 @@ def _graded_table(series: OutputSeries, content: bytes) -> Recognition | None:
 
 
 def _case_file(path: str, content: bytes) -> Recognition | None:
-    """Expected values and outputs in one file, case by case."""
+    """Recognise a file with the expected value and the output of each case."""
     if splitext(path)[1][1:].lower() not in _OUTPUT_IN:
         return None
     kind = kind_of_case_file(path, content)
@@ -102,7 +102,7 @@ def _case_file(path: str, content: bytes) -> Recognition | None:
 
 
 def _paired_output(series: OutputSeries, truths: TruthFinder) -> Recognition | None:
-    """An output with a file of expected values near it."""
+    """Recognise an output with a file of expected values near it."""
     if series.newest.ending not in _OUTPUT_IN or not _OUTPUT.search(series.path):
         return None
     pair = truths.paired(series)
@@ -114,7 +114,7 @@ def _paired_output(series: OutputSeries, truths: TruthFinder) -> Recognition | N
 
 
 def _recorded_numbers(series: OutputSeries, content: bytes) -> Recognition | None:
-    """Numbers that a run recorded, one of which has the name of a metric."""
+    """Recognise numbers that a run recorded, one of which has the name of a metric."""
     if not series.hinted or series.newest.ending not in _OUTPUT_IN or len(content) > _LARGEST_SUMS:
         return None
     try:
@@ -130,6 +130,6 @@ def _recorded_numbers(series: OutputSeries, content: bytes) -> Recognition | Non
     headline = min(of_the_run, key=headline_rank, default="")
     if not headline or not is_headline(headline) or len(names) > _MOST_NUMBERS:
         return None
-    # Without the setting, the headline would be the first number of the first run, whatever that is.
+    # Without the setting, the headline would be an arbitrary number: the first of the first run.
     keys = {"kind": "recorded", "settings": {"headline": headline}}
     return Recognition(keys, f"{counted(len(names), 'number')} that a run recorded, such as {headline[:80]}")

@@ -14,10 +14,10 @@ from sitegen.history.repository import Repository
 from sitegen.model.commits import Revision
 
 MOST_COMMITS: Final = 20_000
-"""How many of the newest commits are walked. Files that none of them wrote are ignored."""
+"""Number of newest commits that are walked. Files that none of them wrote are ignored."""
 
 MOST_FILES: Final = 50_000
-"""How many files are listed; further files are ignored."""
+"""The most files that are listed; further files are ignored."""
 
 DATA: Final = frozenset({"json", "jsonl", "ndjson", "csv", "yaml", "yml", "xml", "eval"})
 """Suffixes of files that may hold outputs, expected values or results."""
@@ -38,7 +38,7 @@ _RULE_FILES: Final = frozenset({".cursorrules", ".windsurfrules", ".clinerules",
 
 
 class TrackedFile(Frozen):
-    """A path of the history."""
+    """A file of the history, by path."""
 
     path: str
     oid: str
@@ -59,7 +59,7 @@ class TrackedFile(Frozen):
 
     @property
     def ending(self) -> str:
-        """What follows the last dot of the name, in lower case; empty without a dot."""
+        """The part of the name after the last dot, in lower case; empty without a dot."""
         return self.name.rpartition(".")[2].lower() if "." in self.name else ""
 
 
@@ -76,7 +76,7 @@ def tracked_files(repository: Repository, head: str, *, first_parent: bool) -> T
     """Walk history up to a commit. Paths that cannot be written into a configuration are left out."""
     try:
         since = repository.resolve(f"{head}~{MOST_COMMITS}")
-    except SitegenError:  # the history is shorter
+    except SitegenError:  # the history has fewer commits
         since = None
     return _history_of_revisions(repository.walk(head, since=since, first_parent=first_parent))
 

@@ -20,13 +20,13 @@ from sitegen.text.plain import counted
 from sitegen.text.values import metric_text
 
 _LEAST_ANSWERED: Final = 0.25
-"""The share of the expected values of a structured output for which it must have some value."""
+"""The least share of expected values for which a structured output must have some value."""
 
 _LEAST_CORRECT: Final = 0.1
-"""The share of those values that must be correct."""
+"""The least share of these values that must be correct."""
 
 _LEAST_ROUGE: Final = 0.1
-"""The ROUGE-1 that responses must reach if none of them is exactly as expected."""
+"""The least ROUGE-1 of responses of which none is exactly as expected."""
 
 
 class TrialResult(Frozen):
@@ -34,19 +34,22 @@ class TrialResult(Frozen):
 
     points: int
     newest: str
-    """``F1 0.83 over 24 fields``; empty if it has no number."""
+    """Its headline and sample, ``F1 0.83 over 24 fields``; empty if it has no number."""
     lacks: str
-    """Why it is no eval; empty if it is one."""
+    """The reason for rejecting the eval; empty if it is accepted."""
 
     @property
     def summary(self) -> str:
-        """``12 iterations; the newest: F1 0.830 over 2 documents``."""
+        """Summarise the result: ``12 iterations; the newest: F1 0.830 over 2 documents``."""
         iterations = counted(self.points, "iteration")
         return f"{iterations}; the newest: {self.newest}" if self.newest else iterations
 
 
 def folded_evals(repository: Repository, config: SiteConfig, manifest: Manifest, head: str) -> tuple[EvalHistory, ...]:
-    """The histories of all evals under a configuration, by id. A shallow history is folded as far as it goes."""
+    """Return the histories of all evals under a configuration, by id.
+
+    A shallow history is folded from where it begins.
+    """
     parts = CopiedParts()
     try:
         advance(
@@ -65,7 +68,7 @@ def folded_evals(repository: Repository, config: SiteConfig, manifest: Manifest,
 
 
 def score_newest(repository: Repository, history: EvalHistory) -> TrialResult:
-    """Score the newest output of an eval. If that is impossible, the result says why; it never raises."""
+    """Score the newest output of an eval. If that is impossible, the result has the reason. Never raises."""
     points = tuple(snapshot for snapshot in history.snapshots if snapshot.outputs)
     if not points:
         return TrialResult(0, "", "no output was found")
@@ -87,7 +90,7 @@ def score_newest(repository: Repository, history: EvalHistory) -> TrialResult:
 
 
 def _sample(kind: str, card: Scorecard) -> str:
-    """How many documents, cases or expected answers a number is computed from."""
+    """Return the number of documents, cases or expected answers that a metric is computed from, in words."""
     if traits_of(kind).answers_cases:
         return counted(card.expected_values, "expected answer")
     nouns, documents = scorer(kind).nouns, len(card.documents)

@@ -23,8 +23,8 @@ _PIECE: Final = 1 << 20
 _ID = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})")
 
 _AHEAD: Final = 16
-"""Blobs that git is asked for before the first answer is read, so that both processes work. Their ids fit the smallest
-buffer of a pipe, so that neither side can wait for the other for ever."""
+"""Number of blobs requested from git before the first answer is read, so that both processes work. Their ids fit the
+smallest buffer of a pipe, so that the processes cannot wait for each other for ever."""
 
 POINTER: Final = "a Git LFS pointer: git has the file's address, not its contents"
 CHANGED: Final = "changed in the work tree while it was read"
@@ -37,16 +37,16 @@ class BlobRead(NamedTuple):
     oid: str
     content: bytes | None
     reason: str = ""
-    """Why there is no content: missing, no file, larger than the limit, a Git LFS pointer."""
+    """Why there is no content: the object is missing, no file, larger than the limit, or a Git LFS pointer."""
 
 
 NOTHING: Final = BlobRead("", None, MISSING)
-"""The answer to a name of no object, or of one that git cannot read."""
+"""The answer for an object that does not exist, or that git cannot read."""
 
 
 @dataclass(slots=True)
 class _Question:
-    """An object that git was asked for, with the answer once it was read."""
+    """A request to git for an object, with the answer once it is read."""
 
     name: bytes
     kind: str
@@ -55,7 +55,7 @@ class _Question:
 
 
 class CatFile:
-    """One ``git cat-file --batch``, started on first use. Several readers may take turns.
+    """One ``git cat-file --batch``, started on first use. Several readers can take turns.
 
     Git answers in the order of the questions. A reader that meets answers to another reader's questions stores them in
     those questions.
@@ -67,11 +67,11 @@ class CatFile:
         self._unanswered: deque[_Question] = deque()
 
     def read(self, name: bytes, kind: str, limit: int) -> BlobRead:
-        """The object of a name without line ends, with its content if it is of the kind and within the limit."""
+        """Return the object with a name (no line ends), with its content if it is of the kind and within the limit."""
         return self._answer(self._ask_for(_Question(name=name, kind=kind, limit=limit)))
 
     def read_blobs(self, oids: Iterable[str], limit: int) -> Iterator[BlobRead]:
-        """One answer for each id, in order, see ``Repository.read_blobs``."""
+        """Yield an answer for each id, in order, as ``Repository.read_blobs`` does."""
         asked: deque[tuple[str, _Question]] = deque()
         for oid in oids:
             # Only ids may reach git, because other names of objects can be expressions.
@@ -108,7 +108,7 @@ class CatFile:
 
     @staticmethod
     def _send(process: Process, question: _Question) -> None:
-        with suppress(BrokenPipeError):  # git ended: whoever reads its answer sees that
+        with suppress(BrokenPipeError):  # git has ended; the reader of its answer reports that
             process.stdin.write(question.name + b"\n")
             process.stdin.flush()
 
@@ -118,8 +118,7 @@ class CatFile:
             oldest = self._unanswered.popleft()
             oldest.answer = _read_object(process.stdout, oldest)
             if oldest.answer is None:
-                # Git ended at an object that it could not read. Only that one is lost: the next process is asked for
-                # all the others again.
+                # Git ended at an object that it cannot read. Only this one is lost: a new process answers the others.
                 oldest.answer = NOTHING
                 self.close()
         return question.answer
@@ -127,7 +126,7 @@ class CatFile:
 
 @contextmanager
 def cat_file(repository: RepositoryPlace) -> Iterator[CatFile]:
-    """The process that this thread shares, or one that ends with the context."""
+    """Yield the process that this thread shares, or a new one that ends with the context."""
     shared = shared_processes()
     if shared is None:
         with closing(CatFile(repository)) as own:
@@ -139,7 +138,7 @@ def cat_file(repository: RepositoryPlace) -> Iterator[CatFile]:
 
 
 def read_file(file: Path, oid: str, limit: int) -> BlobRead:
-    """The content of a file of the work tree, if it still has the blob id."""
+    """Return the content of a file of the work tree, if it still has the blob id."""
     try:
         with open_file(file) as stream:
             size = os.fstat(stream.fileno()).st_size
@@ -153,7 +152,7 @@ def read_file(file: Path, oid: str, limit: int) -> BlobRead:
 
 
 def blob_id(content: IO[bytes], size: int, digits: int) -> str:
-    """The id that git gives to a content of *size* bytes, of 40 digits (SHA-1) or 64 (SHA-256); read in pieces."""
+    """Return git's id of a content of *size* bytes, with 40 digits (SHA-1) or 64 (SHA-256). Reads it in pieces."""
     state = hashlib.new("sha1" if digits == 40 else "sha256", b"blob %d\0" % size, usedforsecurity=False)
     while piece := content.read(_PIECE):
         state.update(piece)
@@ -166,14 +165,14 @@ def too_large(size: int, limit: int) -> str:
 
 
 def checked(oid: str, content: bytes) -> BlobRead:
-    """The answer for a content that was read, which may be a Git LFS pointer."""
+    """Return the answer for a content, which may turn out to be a Git LFS pointer."""
     if content.startswith(LFS) and len(content) < _LARGEST_POINTER:
         return BlobRead(oid, None, POINTER)
     return BlobRead(oid, content)
 
 
 def _read_object(stream: IO[bytes], question: _Question) -> BlobRead | None:
-    """The next answer; None at the end of the stream, or if git ended in the middle of it."""
+    """Read the next answer; None at the end of the stream, or if git ended in the middle of the answer."""
     header = stream.readline()
     if not header.endswith(b"\n"):
         return None

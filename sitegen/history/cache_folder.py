@@ -1,9 +1,9 @@
 """Chooses the folder of the memo, and decides whether its content may be believed.
 
-A memo decides numbers, verdicts of the gate and what a build deletes. One inside the project may have been delivered
-with it: committed, unpacked from an archive, or as a link. So it is believed only if it has a mark of this user, which
-is made with a key among the user's own files, and only while git does not track it. A folder outside the project is
-believed because the user named it.
+A memo decides numbers, verdicts of the gate and which files a build deletes. A memo inside the project may have been
+delivered with it: committed, unpacked from an archive, or as a link. So it is believed only if it has a mark of this
+user, signed with a key among the user's own files, and only while git does not track it. A folder outside the project
+is believed because the user named it.
 """
 
 from __future__ import annotations
@@ -21,19 +21,20 @@ from sitegen.history.repository_place import is_tracked
 
 MEMO: Final = "memo.sqlite3"
 MARK: Final = "mark"
-"""Two signed lines: this user made the memo in this folder; git did not track it with the present index."""
+"""The file with two signed lines: this user made the memo in this folder; git did not track it with the present
+index."""
 _OURS: Final = frozenset(
     {MEMO, f"{MEMO}-wal", f"{MEMO}-shm", MARK, "lock", ".gitignore", "memo.damaged.sqlite3", "preview", "watch"}
     | {"committed", "uncommitted"}
 )
-"""What sitegen writes into the folder."""
+"""The names of all files that sitegen writes into the folder."""
 
 
 def cache_folder(asked: Path | None, top: Path) -> Path:
-    """The folder of a project's memo: the requested one, or ``.sitegen`` in the project.
+    """Return the folder of a project's memo: the requested one, or ``.sitegen`` in the project.
 
-    If that is a link or tracked by git, the folder is one in the user's own cache. A memo in the project that is not
-    this user's is renamed. Raises CacheFolderError if the folder holds anything but what sitegen writes there.
+    If ``.sitegen`` is a link or tracked by git, a folder in the user's own cache is used instead. A memo in the project
+    that is not this user's is renamed. Raises CacheFolderError if the folder holds files that sitegen does not write.
     """
     default = top / ".sitegen"
     folder = Path(os.path.abspath(asked or default))
@@ -89,7 +90,7 @@ def _put_aside(folder: Path) -> None:
 
 
 def _folder_of_the_user(folder: Path, why: str) -> Path:
-    """A folder in the user's own cache, in place of one that cannot be believed."""
+    """Return a folder in the user's own cache, in place of one that cannot be believed."""
     home = os.environ.get("XDG_CACHE_HOME")
     base = Path(home) if home else Path(os.path.expanduser("~")) / ".cache"
     instead = base / "sitegen" / "memos" / hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
@@ -118,7 +119,7 @@ def _read_mark(folder: Path) -> tuple[str | None, str]:
 
 
 def _index_state(folder: Path) -> str:
-    """A text that changes with the index of the repository around a folder; empty if there is none."""
+    """Return a text that changes with the index of the surrounding repository; empty if there is no repository."""
     for parent in folder.parents:
         git = parent / ".git"
         try:
@@ -136,7 +137,7 @@ def _index_state(folder: Path) -> str:
 
 
 def _user_key() -> bytes | None:
-    """The user's own key, which is created on first use; None if it cannot be stored."""
+    """Return the user's own key, created on first use; None if it cannot be stored."""
     home = os.environ.get("XDG_STATE_HOME")
     file = (Path(home) if home else Path(os.path.expanduser("~")) / ".local" / "state") / "sitegen" / "key"
     try:

@@ -1,7 +1,7 @@
-"""Tells which side of a case file a commit changed, where one file holds both expected values and outputs.
+"""Detects which side of a case file a commit changed, if one file holds both expected values and outputs.
 
-Each side is identified by the first blob that had it. So a version that changes one side alone changes only the ground
-truth, or only the outputs, for everything that compares blob ids.
+Each side is identified by the first blob that had it. If a version changes only one side, code that compares blob ids
+therefore sees a change of only the ground truth, or only the outputs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sitegen.text.plain import natural_order
 
 
 def with_built_sides(rules: EntryRules, built: EntryRules) -> EntryRules:
-    """The rules of a commit, with the built manifest's settings of where the sides stand, which are structure."""
+    """Return the rules of a commit with the built manifest's settings for the places of the sides in case files."""
     if case_settings(rules.settings) == case_settings(built.settings):
         return rules
     settings, structure = json.loads(rules.settings), json.loads(built.settings)
@@ -38,7 +38,7 @@ def with_built_sides(rules: EntryRules, built: EntryRules) -> EntryRules:
 
 
 def newest_case_file(state: EvalState, entry: EvalConfig) -> Blob | None:
-    """The current file that holds both sides; of several runs, the last by name."""
+    """Return the current file that holds both sides; of several runs, the last by name."""
     folder = state.active
     if folder is None:
         return None
@@ -53,9 +53,9 @@ def newest_case_file(state: EvalState, entry: EvalConfig) -> Blob | None:
 
 
 def keep_newest_run(state: EvalState, place: PathRole, change: ChangedPath) -> None:
-    """Update which run is the last by name after a change of a run's file.
+    """Update the last run by name after a change of a run's file.
 
-    If the last run lost a file, the answer is unknown until ``newest_case_file`` looks for it again.
+    If the last run lost a file, the last run is unknown until ``newest_case_file`` determines it again.
     """
     newest = state.newest_run
     if newest is None or place.folder != state.active:
@@ -69,12 +69,12 @@ def keep_newest_run(state: EvalState, place: PathRole, change: ChangedPath) -> N
 def expected_side(
     state: EvalState, file: Blob, settings: str, read: Callable[[str], BlobRead], contents: Contents
 ) -> Blob:
-    """The file, with the id of the first blob that had these expected values."""
+    """Return the file with the id of the first blob that had these expected values."""
     return file._replace(oid=_sides(state, file, settings, read, contents)[0])
 
 
 def with_own_sides(iteration_files: IterationFiles, state: EvalState, eval_commit: EvalCommit) -> IterationFiles:
-    """The iteration with the ids of its sides: its outputs and its own ground truth, where files hold both."""
+    """Return the iteration with separate ids for its outputs and its own ground truth, if its files hold both."""
     settings = eval_commit.inputs.settings
     if case_settings(settings) is None or not iteration_files.outputs:
         return iteration_files
@@ -90,7 +90,7 @@ def _sides(
     if version not in state.sides:
         content = read(file.oid).content
         sides = None if content is None else contents.sides(file.path, content, settings)
-        if sides is None:  # while the file cannot be read, the expected values of before still apply
+        if sides is None:  # while the file cannot be read, the earlier expected values still apply
             earlier = state.inputs.ground_truth if state.inputs else None
             state.sides[version] = SideBlobs(earlier.oid if earlier else file.oid, file.oid)
         else:

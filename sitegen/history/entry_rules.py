@@ -1,4 +1,4 @@
-"""What the manifest's entry of an eval says: how it is scored, of what kind it is, and which files are its outputs."""
+"""Interprets the manifest's entry of an eval: how it is scored, its kind, and which files are its outputs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DEFAULT_SETTINGS: Final = '{"ground_truth_format":"auto"}'
 
 
 class EntryRules(Frozen):
-    """How an eval is scored according to a manifest: everything that may differ from commit to commit."""
+    """The rules by which a manifest scores an eval, which can differ from commit to commit."""
 
     ground_truth: str | None = None
     """Path relative to the eval's folder."""
@@ -29,7 +29,7 @@ class EntryRules(Frozen):
 
     @classmethod
     def of(cls, entry: EvalConfig) -> EntryRules:
-        """The rules of a manifest's entry."""
+        """Return the rules of a manifest's entry."""
         settings = json.loads(entry.settings)
         settings["ground_truth_format"] = "cases" if entry.in_cases else entry.ground_truth_format
         return cls(
@@ -41,13 +41,13 @@ class EntryRules(Frozen):
 
 
 def required_statements(entry: EvalConfig) -> dict[str, str]:
-    """What a run must state of itself to belong to a recorded eval; empty: every file that ``outputs`` names does."""
+    """Return the values that a run must state to belong to a recorded eval; empty if all files of ``outputs`` do."""
     where = json.loads(entry.settings).get(WHERE) if traits_of(entry.kind).is_recorded else None
     return {key: str(value) for key, value in where.items()} if isinstance(where, dict) else {}
 
 
 def kind_of(entry: EvalConfig, ground_truth: str | None) -> Kind:
-    """The kind that the manifest states, else the one that the name of the ground truth tells."""
+    """Return the kind that the manifest states, otherwise the kind implied by the name of the ground truth."""
     if entry.kind:
         return entry.kind
     name = ground_truth.rpartition("/")[2] if ground_truth else ""
@@ -65,10 +65,10 @@ def is_glob(outputs: str) -> bool:
 
 
 def runs_of(entry: EvalConfig) -> RunGlob | None:
-    """The glob of an eval's runs; None if its outputs are not named by one."""
+    """Return the glob of an eval's runs; None if ``outputs`` is not a glob."""
     return run_glob(normal(entry.outputs)) if is_glob(entry.outputs) else None
 
 
 def normal(path: str) -> str:
-    """A path as git writes it: no ``./``, no slash at either end, nothing that goes down and up again."""
+    """Return a path as git writes it: without ``./``, ``..`` or slashes at its ends."""
     return normpath(path.strip("/"))

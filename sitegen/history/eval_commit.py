@@ -1,4 +1,4 @@
-"""One commit as the fold of one eval sees it, and the files of an iteration at that commit."""
+"""A commit as input to the fold of an eval, and the files of an iteration at that commit."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from sitegen.model.timeline import Blob
 
 
 class FileChange(NamedTuple):
-    """The change of a file of an eval, and what the file is to it."""
+    """The change of a file of an eval, and the role of the file."""
 
     place: PathRole
     change: ChangedPath
 
 
 class EvalCommit(Frozen):
-    """A commit that changed an eval's files, or what its scores depend on."""
+    """A commit that changed an eval's files, or other inputs of its scores."""
 
     commit: Commit
     changes: tuple[FileChange, ...]
@@ -38,11 +38,12 @@ class EvalCommit(Frozen):
     """Returns the content of a blob."""
     report: Callable[[Problem], None]
     made_with: Callable[[Recorded], Commit | None]
-    """Returns the commit that left instruction files as a record states them."""
+    """Returns the commit after which instruction files were as a record states them."""
     contents: Contents
-    """Answers questions about the contents of outputs."""
+    """The functions that read the contents of outputs."""
     inputs: EvalInputs = EvalInputs()
-    """What scoring depends on after the commit, besides outputs. Set, with the next two, once the files are updated."""
+    """The inputs of scoring besides outputs, after the commit. Set once the files are updated, as the next two fields
+    are."""
     inputs_changed: bool = False
     """Whether the commit changed ``inputs``."""
     kind: Kind = "fields"
@@ -53,7 +54,7 @@ class EvalCommit(Frozen):
         return self.inputs.ground_truth is not None or not files_of(self.kind).ground_truths
 
     def belongs(self, output: Blob) -> bool:
-        """Whether an output is one of this eval's: its run states what the eval's settings require."""
+        """Decide whether an output belongs to this eval: its run states the values that the eval's settings require."""
         statements = required_statements(self.entry)
         if not statements:
             return True
@@ -71,8 +72,8 @@ class IterationFiles(Frozen):
     stated_at: str | None = None
     """The time in the iteration's name, ISO 8601."""
     ground_truth: Blob | None = None
-    """The expected values in the iteration's own file; None: those of the eval apply."""
+    """The expected values in the iteration's own file; None if the expected values of the eval apply."""
 
     def inputs(self, of_eval: EvalInputs) -> EvalInputs:
-        """What scoring the iteration depends on, besides outputs."""
+        """Return the inputs of scoring the iteration, besides its outputs."""
         return of_eval if self.ground_truth is None else of_eval._replace(ground_truth=self.ground_truth)

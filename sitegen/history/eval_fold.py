@@ -1,4 +1,4 @@
-"""Folds commits into one eval: its files, where it lives, what it is scored by, and its snapshots."""
+"""Folds commits into one eval: its files, its folder, its scoring inputs, and its snapshots."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from sitegen.model.timeline import Blob, EvalHistory, Layout, Snapshot
 
 
 def fold_eval(state: EvalState, eval_commit: EvalCommit, inputs_of: Callable[[EvalState], EvalInputs]) -> None:
-    """Fold one commit into an eval: its files, then where it lives, then its inputs, then its series.
+    """Fold one commit into an eval: its files, then its folder, then its inputs, then its series.
 
-    *inputs_of* returns what scoring depends on; it is called once the files are updated. While ``outputs`` of the built
-    manifest is ``auto``, both candidates for the series are followed, because only the end of history decides between
-    them.
+    *inputs_of* returns the inputs of scoring besides outputs; it is called once the files are updated. While
+    ``outputs`` of the built manifest is ``auto``, both candidates for the series are followed, because only the end of
+    history decides between them.
     """
     folder_before, inputs_before = state.active, state.inputs
     for place, change in eval_commit.changes:
@@ -57,7 +57,7 @@ def fold_eval(state: EvalState, eval_commit: EvalCommit, inputs_of: Callable[[Ev
 
 
 def ground_truth(state: EvalState, kind: Kind | None, stated: str | None, shared: dict[str, str]) -> Blob | None:
-    """The current ground truth: the file that the commit's manifest names, else the first by convention."""
+    """Return the current ground truth: the file that the commit's manifest names, otherwise the first by convention."""
     conventional = files_of(kind).ground_truths if kind else GROUND_TRUTHS
     if state.active is None or not conventional:
         return None
@@ -67,14 +67,14 @@ def ground_truth(state: EvalState, kind: Kind | None, stated: str | None, shared
 
 
 def layout_of(state: EvalState, entry: EvalConfig) -> Layout:
-    """The layout of an eval's outputs: iterations if it ever had any, unless the manifest says otherwise."""
+    """Return the layout of an eval's outputs: iterations if it ever had any, unless the manifest states another."""
     if entry.outputs == "iterations" or is_glob(entry.outputs):
         return "iterations"
     return "iterations" if entry.outputs == "auto" and state.iterations.units else "overwritten"
 
 
 def history_of(state: EvalState, entry: EvalConfig) -> EvalHistory:
-    """The history of the eval, with the layout and the kind that the built manifest's entry gives it."""
+    """Return the history of the eval, with the layout and the kind according to the built manifest's entry."""
     layout = layout_of(state, entry)
     series = state.iterations if layout == "iterations" else state.overwritten
     last = series.snapshots[-1] if series.snapshots else None
@@ -112,7 +112,7 @@ def _update_files(state: EvalState, place: PathRole, change: ChangedPath, eval_c
 
 
 def _active_folder(state: EvalState) -> str | None:
-    """The first of the eval's folders that holds a file; ``folders`` has the best place first."""
+    """Return the first of the eval's folders that holds a file; ``folders`` lists them by precedence."""
     return next((folder for folder in state.folders if _has_files(state, folder)), None)
 
 

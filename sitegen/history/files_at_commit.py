@@ -1,4 +1,4 @@
-"""Reads files of a commit by their paths, for the few whose blob ids are not known, such as the manifest."""
+"""Reads files of a commit by path: the few whose blob ids are not known, such as the manifest."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sitegen.history.repository_place import RepositoryPlace
 from sitegen.history.revisions import REGULAR
 
 LARGEST_SEARCH: Final = 1_000
-"""Folders in which a file that a glob names is searched."""
+"""The most folders in which a file that matches a glob is searched."""
 _FOLDER: Final = b"40000"
 _REGULAR: Final = tuple(mode.encode() for mode in REGULAR)
 
@@ -23,11 +23,11 @@ class Folders(Protocol):
     """A listing of folders."""
 
     def names(self, folder: str) -> dict[str, bool]:
-        """The names in a folder, and whether each is a folder; none if there is no such folder."""
+        """Return the names in a folder, and whether each is a folder; none if there is no such folder."""
 
 
 class FilesAt:
-    """Reads files and folders of one commit by path. To read several, do so within ``share_processes``."""
+    """Reads files and folders of one commit by path. Use it within ``share_processes`` to read several."""
 
     def __init__(self, place: RepositoryPlace, commit: str) -> None:
         self.place = place
@@ -36,11 +36,11 @@ class FilesAt:
         self._ids: dict[str, str] = {}
 
     def read(self, path: str, largest: int = LARGEST_BLOB) -> bytes | None:
-        """The bytes of a file; None if there is none, or it is larger than so many bytes."""
+        """Return the bytes of a file; None if there is none, or if it is larger than *largest* bytes."""
         return self._object(path, "blob", largest).content
 
     def names(self, folder: str) -> dict[str, bool]:
-        """The names in a folder, and whether each is a folder; a link or a submodule is neither file nor folder."""
+        """Return the names in a folder, and whether each is a folder. Links and submodules are left out."""
         if folder in self._names:
             return self._names[folder]
         listed = self._object(folder, "tree", LARGEST_BLOB)
@@ -56,12 +56,12 @@ class FilesAt:
         return names
 
     def blob_id(self, path: str) -> str | None:
-        """The id of a file's content, which is not read; None if there is no such file."""
+        """Return the id of a file's content without reading it; None if there is no such file."""
         folder, name = posixpath.split(path)
         return self._ids[path] if self.names(folder).get(name) is False else None
 
     def _object(self, path: str, kind: str, largest: int) -> BlobRead:
-        """The object at a path, with its content if it is of the kind and no larger than so many bytes."""
+        """Return the object at a path, with its content if it is of the kind and has at most *largest* bytes."""
         name = f"{self._commit}:".encode() + os.fsencode(path)
         if b"\n" in name:  # git would read it as two names
             return NOTHING
@@ -70,7 +70,7 @@ class FilesAt:
 
 
 class FolderListing:
-    """Folders of a list of files."""
+    """The folders of a list of files."""
 
     def __init__(self, paths: Iterable[str]) -> None:
         self._folders: dict[str, dict[str, bool]] = {}
@@ -85,12 +85,12 @@ class FolderListing:
                 is_folder = True
 
     def names(self, folder: str) -> dict[str, bool]:
-        """The names in a folder, and whether each is a folder."""
+        """Return the names in a folder, and whether each is a folder."""
         return self._folders.get(folder, {})
 
 
 def first_file_named(glob: str, folders: Folders) -> str | None:
-    """The first file, by depth and then by path, that a glob names, within ``LARGEST_SEARCH`` folders."""
+    """Return the first file, by depth and then by path, that a glob matches within ``LARGEST_SEARCH`` folders."""
     pattern = compiled((glob,))
     top = literal_prefix(glob)
     parent, _, name = top.rpartition("/")
@@ -115,5 +115,5 @@ def first_file_named(glob: str, folders: Folders) -> str | None:
 
 
 def content_at(repository: Repository, commit: str, path: str) -> bytes | None:
-    """The bytes of a single file at a commit, as ``FilesAt`` reads it."""
+    """Return the bytes of a single file at a commit, as ``FilesAt`` reads it."""
     return FilesAt(repository.place, commit).read(path, repository.max_blob_bytes)

@@ -1,4 +1,4 @@
-"""The stored state of the fold, from which the next build goes on. It is in parts, so that one commit loads few."""
+"""The stored state of the fold, from which the next build continues, in parts so that one commit loads only a few."""
 
 from __future__ import annotations
 
@@ -30,30 +30,30 @@ T = TypeVar("T")
 
 
 class PartStore(Protocol):
-    """A store of bytes by kind and key. Everything put into it must come back together, or not at all."""
+    """A store of bytes by kind and key. Either everything that was put into it is returned later, or nothing."""
 
     def get(self, kind: str, key: str) -> bytes | None:
-        """The stored content, or None."""
+        """Return the stored content, or None."""
 
     def put(self, kind: str, key: str, content: bytes) -> None:
-        """Store a content in place of the former one."""
+        """Store a content, replacing any earlier one."""
 
     def delete(self, kind: str, key: str) -> None:
         """Delete the content, if there is one."""
 
     def keys(self, kind: str) -> tuple[str, ...]:
-        """All keys of a kind."""
+        """Return all keys of a kind."""
 
 
 class CopiedParts:
-    """A copy of parts that can be changed without changing the originals."""
+    """A copy of a store that can be changed without changing the original."""
 
     def __init__(self, parts: PartStore | None = None) -> None:
         self._parts = parts
         self._own: dict[tuple[str, str], bytes | None] = {}
 
     def get(self, kind: str, key: str) -> bytes | None:
-        """The content of the copy, else the original."""
+        """Return the content in the copy, otherwise the original."""
         if (kind, key) in self._own:
             return self._own[kind, key]
         return self._parts.get(kind, key) if self._parts else None
@@ -67,14 +67,14 @@ class CopiedParts:
         self._own[kind, key] = None
 
     def keys(self, kind: str) -> tuple[str, ...]:
-        """All keys of a kind, of the copy and of the originals."""
+        """Return all keys of a kind, in the copy and in the original."""
         originals = self._parts.keys(kind) if self._parts else ()
         keys = {*originals, *(key for own_kind, key in self._own if own_kind == kind)}
         return tuple(sorted(key for key in keys if self._own.get((kind, key), b"") is not None))
 
 
 class EvalInputs(NamedTuple):
-    """What scoring an eval depends on besides its outputs."""
+    """The inputs of scoring an eval besides its outputs."""
 
     ground_truth: Blob | None = None
     mapping: Blob | None = None
@@ -99,7 +99,7 @@ class SeriesState:
 
     snapshots: list[Snapshot] = field(default_factory=list)
     units: dict[str, SeriesIteration] = field(default_factory=dict)
-    """By the name of the iteration's folder, or by the number of the version, in the order of their first commits."""
+    """Iterations by folder name, or versions by number, in the order of their first commits."""
     waiting: dict[str, bool] = field(default_factory=dict)
     """Names of iterations that were added or changed while there was no ground truth."""
     slugs: dict[str, bool] = field(default_factory=dict)
@@ -107,7 +107,7 @@ class SeriesState:
 
 
 class SideBlobs(NamedTuple):
-    """For a version of a case file: the first blob with the same expected values, and that with the same outputs."""
+    """For a version of a case file: the first blobs with the same expected values and with the same outputs."""
 
     expected: str
     output: str
@@ -119,18 +119,18 @@ class EvalState:
 
     id: str
     folders: list[str]
-    """Where it may live, the best place first."""
+    """The folders that it may be in, by precedence."""
     active: str | None = None
-    """The folder that it lives in."""
+    """The folder that it is in."""
     renamed_from: list[str] = field(default_factory=list)
     files: FolderTree = field(default_factory=FolderTree)
-    """Every file of its folders that is read, by its path from the root of the repository."""
+    """Every file of its folders that sitegen reads, by its path from the root of the repository."""
     newest_run: str | None = None
-    """The last by name of the runs that a glob names; None: not determined yet."""
+    """The last by name of the runs that a glob matches; None if it is not determined yet."""
     with_runs: dict[str, bool] = field(default_factory=dict)
     """Names of iterations that ever had repeated runs."""
     strangers: dict[str, bool] = field(default_factory=dict)
-    """Names below ``results/`` that were reported."""
+    """Names below ``results/`` that were reported because they are no iteration's."""
     inputs: EvalInputs | None = None
     """The inputs in force; None before the first commit that touched the eval."""
     was_scorable: bool = False
@@ -138,26 +138,26 @@ class EvalState:
     iterations: SeriesState = field(default_factory=SeriesState)
     overwritten: SeriesState = field(default_factory=SeriesState)
     output: tuple[Blob, ...] = ()
-    """The current overwritten output."""
+    """The files of the current overwritten output."""
     sides: dict[str, SideBlobs] = field(default_factory=dict)
-    """For each version of a case file."""
+    """The sides of each version of a case file, by its blob id."""
     first_with: dict[str, str] = field(default_factory=dict)
     """Digest of a side -> the first blob that had it."""
 
 
 @dataclass(slots=True)
 class FoldState:
-    """The small part that every build loads. Nothing in it grows with the number of commits."""
+    """The small part that every build loads. Its size does not grow with the number of commits."""
 
     structure: str
     boundary: tuple[str, ...]
     head: Commit | None = None
     rules: dict[str, EntryRules] = field(default_factory=dict)
-    """By eval id, of the newest readable manifest."""
+    """The rules of the newest readable manifest, by eval id."""
     rule_folders: dict[str, str] = field(default_factory=dict)
-    """Folder -> eval id, of that manifest."""
+    """The eval id of each folder that this manifest names."""
     borrowed: dict[str, EntryRules] = field(default_factory=dict)
-    """By eval id: rules of the built revision that scored commits whose manifest did not name the eval."""
+    """The rules of the built revision, by eval id, that scored commits whose manifest did not name the eval."""
     shared: dict[str, str] = field(default_factory=dict)
     """Path -> blob id of mappings, schemas and ground truths outside their eval's folder."""
     evals: dict[str, str | None] = field(default_factory=dict)
@@ -167,11 +167,11 @@ class FoldState:
     shared_paths: list[str] = field(default_factory=list)
     ground_truth_names: list[str] = field(default_factory=list)
     backward_dates: int = 0
-    """Commits that are dated before their parent."""
+    """Number of commits that are dated before their parent."""
 
 
 class Renamed(Frozen):
-    """An eval that had another id up to a commit, and has other ``outputs`` in the manifest under the new one."""
+    """An eval that had another id before a commit, and whose entry under the new id states other ``outputs``."""
 
     old: str
     position: int
@@ -180,17 +180,17 @@ class Renamed(Frozen):
 
 
 class StartOverError(Exception):
-    """Going on from the state would give another result than starting from the root."""
+    """Continuing from the state would give another result than starting from the root."""
 
     def __init__(self, watched: Watched | None = None, renamed: Renamed | None = None) -> None:
-        """The arguments are what the next attempt has to know: paths to follow, an eval that is renamed later."""
+        """The arguments are for the next attempt: paths to follow, and an eval that is renamed later."""
         super().__init__()
         self.watched = watched or Watched()
         self.renamed = (renamed,) if renamed else ()
 
 
 def encode(value: object) -> bytes:
-    """A part as JSON."""
+    """Encode a part as JSON."""
     try:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:
@@ -213,28 +213,28 @@ def _decoder(kind: Any) -> Any:
 
 
 class FoldStore:
-    """The parts as values, each loaded on its own."""
+    """The parts as values, each loaded separately."""
 
     def __init__(self, parts: PartStore) -> None:
         self._parts = parts
 
     def state(self) -> FoldState | None:
-        """The small part; None if there is none, or this version cannot read it."""
+        """Return the small part; None if there is none, or if this version cannot read it."""
         try:
             return self._get(STATE, GLOBAL, FoldState)
         except ValueError:
             return None
 
     def eval(self, eval_id: str) -> EvalState | None:
-        """One eval's part."""
+        """Return the part of an eval."""
         return self._get(EVAL, eval_id, EvalState)
 
     def instruction(self, path: str) -> InstructionHistory | None:
-        """One instruction file's part."""
+        """Return the part of an instruction file."""
         return self._get(INSTRUCTION, path, InstructionHistory)
 
     def problems(self) -> list[Problem]:
-        """All stored problems."""
+        """Return all stored problems."""
         return self._get(STATE, PROBLEMS, list[Problem]) or []
 
     def clear(self) -> None:
@@ -252,11 +252,11 @@ class FoldStore:
         self._put(STATE, PROBLEMS, problems)
 
     def put_eval(self, eval_id: str, state: EvalState | None) -> None:
-        """Store one eval's part, or delete it."""
+        """Store the part of an eval, or delete it."""
         self._put(EVAL, eval_id, state)
 
     def put_instruction(self, path: str, history: InstructionHistory | None) -> None:
-        """Store one instruction file's part, or delete it."""
+        """Store the part of an instruction file, or delete it."""
         self._put(INSTRUCTION, path, history)
 
     def _get(self, kind: str, name: str, shape: type[T]) -> T | None:
@@ -270,18 +270,18 @@ class FoldStore:
             self._parts.put(kind, stored(name), encode(value))
 
     def instructions(self) -> Iterator[InstructionHistory]:
-        """Every instruction file's part, by path."""
+        """Yield the part of every instruction file, by path."""
         histories = (self._parts.get(INSTRUCTION, key) for key in self._parts.keys(INSTRUCTION))
         decoded = [decode(content, InstructionHistory) for content in histories if content is not None]
         yield from sorted(decoded, key=lambda history: history.path)
 
     def evals(self) -> Iterator[EvalState]:
-        """Every eval's part, by id."""
+        """Yield the part of every eval, by id."""
         contents = (self._parts.get(EVAL, key) for key in self._parts.keys(EVAL))
         states = [decode(content, EvalState) for content in contents if content is not None]
         yield from sorted(states, key=lambda state: state.id)
 
 
 def stored(name: str) -> str:
-    """A path, or an id made from one, as text that SQLite can store: bytes that are not UTF-8 are escaped."""
+    """Return a path, or an id made from a path, as text that SQLite can store: bytes that are not UTF-8 are escaped."""
     return name if name.isascii() else name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

@@ -20,7 +20,7 @@ class FolderTree:
 
     @classmethod
     def of(cls, paths: Iterable[str]) -> FolderTree:
-        """A tree of files without their contents."""
+        """Return a tree of files without their contents."""
         tree = cls()
         for path in paths:
             tree.put(path, "")
@@ -33,12 +33,12 @@ class FolderTree:
         return len(self.files) + sum(map(len, self.folders.values()))
 
     def get(self, path: str) -> str | None:
-        """The blob id of a file; None if there is none."""
+        """Return the blob id of a file; None if there is no such file."""
         folder, _, name = path.rpartition("/")
         return self.folder(folder).files.get(name)
 
     def folder(self, path: str) -> FolderTree:
-        """A folder, or an empty one if there is none. The empty path is this folder."""
+        """Return a folder, empty if it does not exist. The empty path is this folder."""
         tree = self
         for name in path.split("/") if path else ():
             if name not in tree.folders:
@@ -55,7 +55,7 @@ class FolderTree:
         tree.files[name] = oid
 
     def remove(self, path: str) -> None:
-        """Remove a file, if there is one, and the folders that are empty without it."""
+        """Remove a file, if it exists, and the folders that become empty."""
         first, slash, rest = path.partition("/")
         if not slash:
             self.files.pop(first, None)
@@ -65,7 +65,7 @@ class FolderTree:
                 del self.folders[first]
 
     def blobs(self, folder: str = "") -> Iterator[Blob]:
-        """All files below a folder, with their whole paths."""
+        """Yield all files below a folder, with their whole paths."""
         yield from self.folder(folder)._blobs(f"{folder}/" if folder else "")
 
     def _blobs(self, start: str) -> Iterator[Blob]:
@@ -78,7 +78,7 @@ class FolderTree:
 def outputs_in(
     folder: str, names: Iterable[str], files: FolderTree, variants: str = "", *, elsewhere: Iterable[str] = ()
 ) -> tuple[Blob, ...]:
-    """The output files of a folder: those of all variants together, by path, else the first of the names.
+    """Return the output files of a folder: the files of all variants, by path, otherwise the first of the names.
 
     Variants may also lie *elsewhere*, in other folders.
     """
@@ -96,5 +96,5 @@ def outputs_in(
 
 
 def first_blob(paths: Iterable[str], files: FolderTree | Mapping[str, str]) -> Blob | None:
-    """The file at the first of the paths that exists. *files* gives the blob id of a path."""
+    """Return the first of the paths at which a file exists. *files* maps paths to blob ids."""
     return next((Blob(intern(path), oid) for path in paths if (oid := files.get(path)) is not None), None)

@@ -1,11 +1,11 @@
 """Globs over whole paths, as ``.gitignore`` and ``pathlib`` read them, compiled to one regular expression.
 
-``*`` and ``?`` stay within a folder, ``**`` between slashes is any number of folders, ``[a-z]`` and ``[!a-z]`` are
-sets, a backslash takes the next character as it is, and a slash at the end means everything below.
+``*`` and ``?`` match within a folder, ``**`` between slashes matches any number of folders, ``[a-z]`` and ``[!a-z]``
+are sets, a backslash makes the next character literal, and a slash at the end matches everything below.
 
 A manifest can name the runs of an eval by a glob, ``results/run-*.json`` or ``runs/*/responses.jsonl``. A run is the
-folder that a wildcard matches, or, where only the file's own name has a wildcard, the file. Its name is the
-part of the path that the wildcards match, with the rest of the segment that holds the first wildcard.
+folder that a wildcard matches, or, where only the file's own name has a wildcard, the file. Its name is the part of the
+path that the wildcards match, together with the rest of the segment that holds the first wildcard.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ _PART = re.compile(
 
 @lru_cache(maxsize=256)
 def compiled(globs: tuple[str, ...]) -> re.Pattern[str]:
-    """A pattern whose ``fullmatch`` accepts every path that one of the globs names. Without globs it accepts none."""
+    """Return a pattern whose ``fullmatch`` accepts every path that a glob matches. Without globs it accepts none."""
     return re.compile("|".join(f"(?:{_glob_expression(glob)})" for glob in globs) or r"(?!)", re.DOTALL)
 
 
 def matches(path: str, globs: Iterable[str]) -> bool:
-    """Whether one of the globs names the path."""
+    """Whether a path matches one of the globs."""
     return compiled(tuple(globs)).fullmatch(path) is not None
 
 
 def literal_prefix(glob: str) -> str:
-    """The folder, or the file of a glob without wildcards, that holds everything it can name; empty: anywhere."""
+    """Return the folder that holds all matches of a glob, or the file if it has no wildcards; empty for the root."""
     glob = _normal_glob(glob)
     special = _SPECIAL.search(glob)
     if special is None:
@@ -47,7 +47,7 @@ def literal_prefix(glob: str) -> str:
 
 
 def literal_prefixes(globs: Iterable[str]) -> tuple[str, ...]:
-    """The folders and files that hold everything the globs can name, sorted; empty: anywhere."""
+    """Return the folders and files that hold all matches of the globs, sorted; empty if these can be anywhere."""
     prefixes = sorted(set(map(literal_prefix, globs)))
     return () if "" in prefixes else tuple(prefixes)
 
@@ -98,16 +98,17 @@ class RunGlob(Frozen):
 
     glob: str
     start: str
-    """What every path begins with, up to the segment with the first wildcard: ``results/``."""
+    """The beginning of every path, up to the segment with the first wildcard: ``results/``."""
     is_folder: bool
-    """Whether a run is a folder, whose files are one output together."""
+    """Whether a run is a folder, whose files together are one output."""
     depth: int
-    """Segments of a run's name, of a folder; 0: of a file, all that follow ``start``."""
+    """Number of segments in the name of a run that is a folder; 0 for a file, whose name has all segments after
+    ``start``."""
     ending: str
-    """What every path ends with and no name holds: ``.json``, or ``/responses.jsonl`` behind a folder."""
+    """The end of every path, which is no part of the run's name: ``.json``, or ``/responses.jsonl`` after a folder."""
 
     def name(self, inside: str) -> str | None:
-        """The run that a path of the eval's folder belongs to; None if the glob does not name the path."""
+        """Return the run that a path of the eval's folder belongs to; None if the glob does not match the path."""
         if compiled((self.glob,)).fullmatch(inside) is None:
             return None
         rest = inside[len(self.start) :]
@@ -116,18 +117,18 @@ class RunGlob(Frozen):
         return rest[: len(rest) - len(self.ending)] or rest
 
     def names(self, folder: str, files: FolderTree) -> Iterator[str]:
-        """The run of each output among the files of an eval, which lives in *folder*."""
+        """Yield the run of each output among the files of an eval, which is in *folder*."""
         start = len(folder) + 1 if folder else 0
         return (name for blob in files.blobs(folder) if (name := self.name(blob.path[start:])))
 
     def folder_name(self, inside: str) -> str | None:
-        """The name of the run whose folder this is, by its path in the eval's folder; None if it is no run's."""
+        """Return the name of the run whose folder has this path in the eval's folder; None if it is no run's folder."""
         name = inside[len(self.start) :]
         is_run = self.is_folder and bool(self.ending) and self.name(f"{inside}{self.ending}") == name
         return name if is_run else None
 
     def outputs(self, folder: str, name: str, files: FolderTree) -> tuple[Blob, ...]:
-        """The files of a run, by path. *files* are those of the eval, *folder* is the eval's."""
+        """Return the files of a run, by path. *files* are the files of the eval and *folder* is its folder."""
         start = f"{folder}/{self.start}{name}"
         if self.ending:
             paths: Iterable[str] = (f"{start}{self.ending}", start)
@@ -157,16 +158,16 @@ def run_glob(outputs: str) -> RunGlob:
 
 
 def slug_of_run(name: str, number: int) -> str:
-    """The file name of a run's report, without its ending: ``0007-run-2025-10-01t06-51-41``."""
+    """Return the file name of a run's report without its suffix: ``0007-run-2025-10-01t06-51-41``."""
     words = _NOT_IN_A_SLUG.sub("-", name.lower())[:_LONGEST_SLUG].strip("-.")
     return f"{number:04d}-{words}" if words else f"{number:04d}"
 
 
 def time_in(name: str, committed_at: str) -> str | None:
-    """The date and time in a run's name, as ISO 8601; None if it has no valid one.
+    """Return the date and time in a run's name, as ISO 8601; None if it has no valid one.
 
     A time without ``Z``, or the offset ``+00-00`` in any spelling, is in the time zone of the commit that added the
-    run; the sign of another offset is lost in the names of files. A date alone is not enough: the instructions may have
+    run; a name does not show the sign of any other offset. A date alone is not enough: the instructions may have
     been edited on that day before or after the run.
     """
     match = _TIME.search(name)

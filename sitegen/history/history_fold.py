@@ -1,7 +1,7 @@
 """Folds revisions into the state of history, oldest first.
 
-``HistoryFold._fold_revision`` shows the way of one commit: its paths are sorted by what they mean, the manifest and the
-shared files are updated, evals whose folders moved continue under their new ids, then instruction files and evals are
+``HistoryFold._fold_revision`` shows how one commit is folded: its paths are sorted by role, the manifest and the shared
+files are updated, evals whose folders moved continue under their new ids, and then instruction files and evals are
 folded.
 """
 
@@ -31,11 +31,11 @@ from sitegen.model.problems import Problem
 from sitegen.model.timeline import CommitRecord, EvalHistory
 
 OTHERS: Final = 50
-"""Changed paths that sitegen does not read, which the record of a commit names."""
+"""The most changed paths in the record of a commit that sitegen does not read."""
 
 
 class StartedSnapshots(Frozen):
-    """The snapshots that one commit started in an eval, in both candidates for its series."""
+    """The snapshots that a commit started in both candidates for the series of an eval."""
 
     state: EvalState
     entry: EvalConfig
@@ -45,19 +45,19 @@ class StartedSnapshots(Frozen):
 
 
 class _SortedChanges(Frozen):
-    """A commit's changes by what they mean. A change can be in several of these."""
+    """A commit's changes by role. A change can have several roles."""
 
     by_eval: dict[str, list[FileChange]]
-    """By eval id, including the strangers."""
+    """By eval id, including strangers: folders beside iterations that have no iteration's name."""
     shared: list[ChangedPath]
     manifest: ChangedPath | None
     instructions: list[ChangedPath]
     changes: list[ChangedPath]
-    """All that any of the others contains but strangers."""
+    """All changes with any of these roles, except strangers."""
 
 
 class HistoryFold:
-    """One fold of new commits: the state, the parts of it that they touch, and a record of each commit."""
+    """A fold of new commits: the state, the parts of it that the commits touch, and a record of each commit."""
 
     def __init__(
         self,
@@ -72,27 +72,27 @@ class HistoryFold:
     ) -> None:
         """With a new *state*, nothing is loaded from the store.
 
-        *watched* are paths to follow besides those of the state; *renamed* are evals whose later id has to be known in
-        advance; *contents* answers questions about the contents of outputs.
+        *watched* are paths to follow in addition to those in the state; *renamed* are evals whose later ids are needed
+        in advance; *contents* has the functions that read contents of outputs.
         """
         watched_before = Watched(frozenset(state.shared_paths), frozenset(state.ground_truth_names))
         self.state = state
         self.complete = state.head is None
-        """Whether this starts from the root."""
+        """Whether the fold starts from the root."""
         self.layout = Layout(site, manifest, watched | watched_before)
         self.evals: dict[str, EvalState] = {}
-        """The evals that were touched, by id."""
+        """The evals that the commits touched, by id."""
         self.before: dict[str, EvalHistory] = {}
         """The same evals before the fold."""
         self.problems: list[Problem] = []
         self.records: list[tuple[CommitRecord, list[StartedSnapshots]]] = []
-        """The records lack their snapshots: which series counts is decided at the end."""
+        """The records do not have their snapshots yet, because only the end of history decides which series counts."""
         self._repository = repository
         self._store = store
         self._first_parent = site.first_parent
         self._renamed = renamed
         self._stale = not self.complete and not watched_before.covers(self.layout.watched)
-        # No bound method of this object is handed on: the cycle would keep all states alive until garbage collection.
+        # No bound method of this object is passed on: the cycle would keep all states until garbage collection.
         self._read = read = repository.read_blob
         load = _no_history if self.complete else store.instruction
         load_all = tuple if self.complete else store.instructions
@@ -132,13 +132,13 @@ class HistoryFold:
     def fold(self, revisions: Iterable[Revision]) -> None:
         """Fold revisions, oldest first.
 
-        Raises StartOverError where a manifest names files that were not followed, or a known eval is renamed.
+        Raises StartOverError if a manifest names files that were not followed, or if an eval is renamed.
         """
         for revision in revisions:
             self._fold_revision(revision)
 
     def irregular(self, commit: Commit, path: str, file_type: str) -> None:
-        """Report a symbolic link or a submodule in the place of a file that would be read, or of its folder."""
+        """Report a symbolic link or a submodule at the path of a file that would be read, or of its folder."""
         places, instruction = self.layout.places(path), self.layout.is_instruction(path)
         if places or instruction or self._is_shared_or_manifest(path) or self.layout.hides(path):
             eval_id = places[0].eval_id if places else None
@@ -221,7 +221,7 @@ class HistoryFold:
         )
 
     def _continue_renamed_evals(self, by_eval: dict[str, list[FileChange]]) -> None:
-        """Continue an eval under its new id where most of its files moved to a new folder."""
+        """Continue an eval under its new id if most of its files moved to a new folder."""
         if len(by_eval) < 2:
             return
         deleted, added = {}, {}
@@ -231,14 +231,14 @@ class HistoryFold:
             if any(change.old is None for _, change in changes) and self._is_new(eval_id):
                 added[eval_id] = Counter(change.new for _, change in changes if change.old is None and change.new)
         for new, old in folder_renames(deleted, added).items():
-            # Where at least as many files stay as moved, the old eval still exists and the new one is another.
+            # If at least as many files stay as moved, the old eval still exists and the new folder is another eval.
             staying = len(self._eval_state(old).files) - deleted[old].total()
             if self.layout.share_folder(old, new) or staying >= (deleted[old] & added[new]).total():
                 continue
             if not self.complete:
                 # The records of earlier builds name the eval by its old id.
                 raise StartOverError
-            # Earlier commits were folded by the old entry; by the new one, other files are outputs.
+            # Earlier commits were folded by the old entry; under the new entry, other files are outputs.
             if self._entry_of(old).outputs != self._entry_of(new).outputs:
                 raise StartOverError(renamed=Renamed(old, self.head.position, new))
             self._rename(old, new)
@@ -256,7 +256,7 @@ class HistoryFold:
                 self.problems[index] = replace(problem, eval_id=new)
 
     def _entry_of(self, eval_id: str) -> EvalConfig:
-        """The built manifest's entry of an eval, by its final id where renames are known in advance."""
+        """Return the built manifest's entry of an eval, by its final id if the rename is known in advance."""
         position = self.head.position
         for renamed in sorted(self._renamed, key=lambda renamed: renamed.position):
             if renamed.old == eval_id and renamed.position >= position:
@@ -285,7 +285,7 @@ class HistoryFold:
 
 
 def _no_history(path: str) -> None:
-    """Stands for the store where history is read from its root."""
+    """Replace the store when history is read from its root."""
 
 
 def _commit_time(commit: Commit) -> float:

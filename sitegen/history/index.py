@@ -1,7 +1,7 @@
-"""Tells which tracked files may differ from the commit, without git opening any of them.
+"""Finds the tracked files that may differ from the commit, without git opening any of them.
 
 ``git diff-index`` opens files whose times prove nothing, and runs the filters that the repository's configuration names
-for them. So git only lists its index, with the times and sizes that it recorded, and the comparison is made here.
+for them. Git therefore only lists its index with the recorded times and sizes, and this module compares them.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _STATE = re.compile(
     rb"  ctime: (\d+):(\d+)\n  mtime: (\d+):(\d+)\n  dev: \d+\tino: (\d+)\n  uid: (\d+)\tgid: (\d+)\n"
     rb"  size: (\d+)\tflags: ([0-9a-f]+)\n"
 )
-"""What ``ls-files --debug`` prints after each path. git promises no form of it: if a line does not match, no recorded
-state is used, and the contents of all files are compared."""
+"""The text that ``ls-files --debug`` prints after each path. Its format is not guaranteed: if a line does not match, no
+recorded state is used, and the contents of all files are compared."""
 
 _ASSUMED: Final = 0x8000 | 0x4000_0000
-"""Flags: the user said that the file is unchanged, or that it is not on disk (a sparse checkout)."""
+"""Flags: the user declared that the file is unchanged, or not on disk (a sparse checkout)."""
 _ONLY_INTENDED: Final = 0x2000_0000
 """Flag: ``git add --intent-to-add``. The entry has no content yet."""
 _SUBMODULE: Final = "160000"
@@ -39,7 +39,7 @@ class _Recorded(Frozen):
     """A file's state when git last saw that it was unchanged; numbers are cut to 32 bits."""
 
     changed: tuple[int, int]
-    """Seconds and nanoseconds; nanoseconds are 0 where whoever wrote the index has none."""
+    """Seconds and nanoseconds; the latter are 0 if the program that wrote the index does not record them."""
     modified: tuple[int, int]
     inode: int
     owner: int
@@ -60,7 +60,7 @@ class UnprovenFile(NamedTuple):
 
 
 def unproven(repository: RepositoryPlace, root: Path, head: str, pathspecs: tuple[str, ...]) -> Iterator[UnprovenFile]:
-    """Every tracked file whose state on disk is not surely the commit's. Submodules are left out."""
+    """Yield every tracked file whose content on disk is not certain to be the commit's. Submodules are left out."""
     staged = dict(_staged(repository, root, head, pathspecs))
     yield from starmap(UnprovenFile, staged.items())
     written = _modified_at(os.stat(repository.git_dir / "index")) if (repository.git_dir / "index").exists() else (0, 0)
@@ -76,7 +76,10 @@ def unproven(repository: RepositoryPlace, root: Path, head: str, pathspecs: tupl
 def _staged(
     repository: RepositoryPlace, root: Path, head: str, pathspecs: tuple[str, ...]
 ) -> Iterator[tuple[str, str | None]]:
-    """(path, blob id in the commit) of files that differ in the index. With ``--cached`` git reads no file on disk."""
+    """Yield (path, blob id in the commit) of files that differ in the index.
+
+    With ``--cached`` git reads no file on disk.
+    """
     options = ["--cached", "--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=all", "--no-ext-diff"]
     with Process(repository, ["diff-index", *options, head, "--", *pathspecs], (), work_tree=root) as process:
         parts = tokens(process.stdout)
@@ -87,7 +90,7 @@ def _staged(
 
 
 def _index_entries(repository: RepositoryPlace, root: Path, pathspecs: tuple[str, ...]) -> Iterator[_Entry]:
-    """The entries of the index that are not in conflict."""
+    """Yield the entries of the index that are not in conflict."""
     with Process(repository, ["ls-files", "--stage", "--debug", "-z", "--", *pathspecs], (), work_tree=root) as process:
         parts = tokens(process.stdout)
         name = next(parts, b"")
@@ -102,7 +105,7 @@ def _index_entries(repository: RepositoryPlace, root: Path, pathspecs: tuple[str
 
 
 def _entries_alone(repository: RepositoryPlace, root: Path, pathspecs: tuple[str, ...]) -> Iterator[_Entry]:
-    """The same entries without their recorded states."""
+    """Yield the same entries without their recorded states."""
     with Process(repository, ["ls-files", "--stage", "-z", "--", *pathspecs], (), work_tree=root) as process:
         for name in tokens(process.stdout):
             yield from _index_entry(name, None)
@@ -110,7 +113,7 @@ def _entries_alone(repository: RepositoryPlace, root: Path, pathspecs: tuple[str
 
 
 def _index_entry(name: bytes, recorded: _Recorded | None) -> Iterator[_Entry]:
-    """``mode id stage<tab>path``; nothing if a stage says that it is in conflict."""
+    """Parse ``mode id stage<tab>path``; yields nothing if the stage shows a conflict."""
     about, _, path = name.partition(b"\t")
     mode, oid, stage = about.decode("ascii").split(" ")
     if stage == "0":
@@ -131,7 +134,10 @@ def _recorded(state: re.Match[bytes]) -> _Recorded:
 
 
 def _folder_test(root: str) -> Callable[[str], bool]:
-    """Returns a test whether a path below *root* is a folder with no symbolic link above it; each is examined once."""
+    """Return a test whether a path below *root* is a folder without a symbolic link above it.
+
+    It examines each path once.
+    """
 
     @cache
     def is_folder(folder: str) -> bool:
@@ -149,8 +155,8 @@ def _folder_test(root: str) -> Callable[[str], bool]:
 def _is_same(root: Path, path: str, recorded: _Recorded, written: tuple[int, int]) -> bool:
     """Whether a file certainly has the content that the index has.
 
-    This is uncertain for a file that was changed when the index was written or later: another content can have the same
-    times and size ("racy git" in git's technical documentation).
+    A file that was changed when the index was written, or later, is uncertain: another content can have the same times
+    and size ("racy git" in git's technical documentation).
     """
     try:
         now = os.lstat(f"{root}/{path}")
@@ -172,5 +178,5 @@ def _modified_at(status: os.stat_result) -> tuple[int, int]:
 
 
 def _in_32_bits(nanoseconds: int) -> tuple[int, int]:
-    """Seconds and nanoseconds as git records them."""
+    """Return seconds and nanoseconds as git records them."""
     return nanoseconds // 10**9 & _32_BITS, nanoseconds % 10**9

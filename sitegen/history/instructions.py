@@ -1,4 +1,4 @@
-"""Folds the edits of instruction files: which commit edited which file, under which name."""
+"""Folds the edits of instruction files: the commit, the file and its path at the time."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from sitegen.model.timeline import Blob, Edit, EditStatus, InstructionHistory
 from sitegen.text.sections import VERSION_LINES, split_lines, stated_version
 
 _LONGEST_HEAD: Final = 20_000
-"""Bytes of a file in which its version is looked for."""
+"""Number of bytes at the start of a file that are searched for its version."""
 _VERSION_IN_NAME: Final = re.compile(r"(?:^|[-_./ ])v([0-9]+(?:[.-][0-9]+)*)$", re.IGNORECASE)
 _HASH: Final = re.compile(r"(?:(?:sha256|sha1|md5)[:-])?([0-9a-f]{7,64})")
 
 
 class InstructionHistories:
-    """The histories that new commits touch. The others are not loaded, unless an output states hashes or versions."""
+    """The histories that new commits touch. Other histories are loaded only if an output states hashes or versions."""
 
     def __init__(
         self,
@@ -32,21 +32,21 @@ class InstructionHistories:
     ) -> None:
         """*load* returns the history of a path so far, *load_all* all histories.
 
-        *read* returns a blob's content; it is called only where a rename is in doubt, or an output records hashes or
-        versions.
+        *read* returns a blob's content; it is called only to decide about a possible rename, or if an output records
+        hashes or versions.
         """
         self._load = load
         self._load_all = load_all
         self._read = read
         self._loaded: dict[str, _FileEdits] | None = None
         self._touched: dict[str, _FileEdits | None] = {}
-        """By path; None where there is no history, or where it went on under another name."""
+        """By path; None if there is no history, or if it continues under another name."""
         self._digests: dict[str, tuple[str, ...]] = {}
         self._versions: dict[str, str] = {}
 
     @property
     def touched(self) -> dict[str, InstructionHistory | None]:
-        """By path; None where the history went on under another name."""
+        """The touched histories by path; None if the history continues under another name."""
         return {path: file.history(path) if file else None for path, file in self._touched.items()}
 
     def fold(self, commit: Commit, changes: Sequence[ChangedPath]) -> tuple[str, ...]:
@@ -70,19 +70,19 @@ class InstructionHistories:
         return tuple(sorted(edit.path for edit in edits))
 
     def made_with(self, recorded: Recorded) -> Commit | None:
-        """The commit that left instruction files as a record states them, by its hashes or else by its versions."""
+        """Return the commit after which instruction files matched a record, by its hashes or else by its versions."""
         return self.with_hashes(recorded.instruction_hashes) or self.with_versions(recorded.prompt_versions)
 
     def with_versions(self, versions: Sequence[PromptVersion]) -> Commit | None:
-        """As ``with_hashes``, by the versions that files state in their first lines or their names."""
+        """Do the same as ``with_hashes``, by the versions that files state in their first lines or their names."""
         plain = [(path, _plain_version(version)) for path, version in versions]
         return self._left_by([(path, partial(self._has_version, version)) for path, version in plain])
 
     def with_hashes(self, hashes: Sequence[InstructionHash]) -> Commit | None:
-        """The newest commit that left instruction files with these hashes; None if a hash matches no edit.
+        """Return the newest commit after which instruction files had these hashes; None if a hash matches no edit.
 
-        A hash is the id of the blob, or SHA-256, SHA-1 or MD5 of the file's bytes, in full or from 7 digits on.
-        An empty path stands for any file.
+        A hash is the id of the blob, or SHA-256, SHA-1 or MD5 of the file's bytes, complete, or abbreviated to at least
+        7 digits. An empty path stands for any file.
         """
         stated = []
         for path, written in hashes:
@@ -113,7 +113,7 @@ class InstructionHistories:
         if blob.oid not in self._digests:
             content = self._read(blob.oid)
             functions = (hashlib.sha256, hashlib.sha1, hashlib.md5)
-            # Tools that read a prompt may strip the white space at its ends before they hash it.
+            # Some tools strip the white space at both ends of a prompt before they hash it.
             texts = () if content is None else dict.fromkeys((content, content.strip()))
             self._digests[blob.oid] = tuple(
                 function(text, usedforsecurity=False).hexdigest() for text in texts for function in functions
@@ -136,7 +136,7 @@ class InstructionHistories:
 
 
 class _FileEdits:
-    """The edits of one file, oldest first, and all the names that it had."""
+    """The edits of one file, oldest first, and all names that the file had."""
 
     def __init__(self, edits: Iterable[Edit] = ()) -> None:
         self._edits = list(edits)
@@ -148,18 +148,18 @@ class _FileEdits:
         self._names.add(edit.path)
 
     def merged(self, other: _FileEdits) -> _FileEdits:
-        """The edits of both files together."""
+        """Return the edits of both files together."""
         return _FileEdits(sorted((*self._edits, *other._edits), key=lambda edit: edit.commit.position))
 
     def history(self, path: str) -> InstructionHistory:
-        """The edits as the history of a file that has this path now."""
+        """Return the history of a file with these edits that has this path now."""
         return InstructionHistory(path, tuple(self._edits), self._edits[-1].status == "deleted")
 
     def newest(self, path: str, name: str, fits: Callable[[Blob], bool]) -> Commit | None:
-        """The newest commit that left a content that fits, while the file was at *path*; None if there is none.
+        """Return the newest commit that wrote a fitting content while the file was at *path*; None if there is none.
 
         *name* is the current path of the file, which stands for all of its paths. An empty *path* matches every file.
-        Edits are tried from the newest on, because most outputs are made with recent instructions.
+        Edits are tried from the newest to the oldest, because most outputs are made with recent instructions.
         """
         if path not in ("", name, *self._names):
             return None
@@ -173,7 +173,7 @@ def _plain_version(version: str) -> str:
 
 
 def _edit_of_change(commit: Commit, change: ChangedPath, source: ChangedPath | None) -> Edit:
-    """The edit of a change; *source* is the deletion behind it if it is a rename."""
+    """Return the edit of a change; *source* is the deletion of the old path if the change is a rename."""
     old = Blob(change.path, change.old) if change.old else None
     new = Blob(change.path, change.new) if change.new else None
     if source is not None and source.old is not None:

@@ -1,7 +1,7 @@
 """Folds a commit into the iterations of an eval, in both candidates for its series.
 
-One candidate holds the iterations in folders, ``results/iteration-NNN``, or the runs that a glob names. The other holds
-the versions of an output that is overwritten from commit to commit.
+One candidate holds the iterations in folders, ``results/iteration-NNN``, or the runs that a glob matches. The other
+holds the versions of an output that is overwritten from commit to commit.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def _is_failed_run(iteration_files: IterationFiles) -> bool:
 
 
 def _run_number(path: str) -> int:
-    """7 for ``7/extracted.json``; -1 for a name that is no number, so that it sorts first."""
+    """Return 7 for ``7/extracted.json``; -1 for a name that is no number, so that it sorts first."""
     name = path.partition("/")[0]
     return int(name) if name.isascii() and name.isdigit() and len(name) < 10 else -1
 
@@ -136,7 +136,7 @@ def _continue_renamed_iterations(
 
 
 def _new_unit(state: EvalState, eval_commit: EvalCommit, name: str) -> SeriesIteration:
-    """A new iteration, with a slug that is unique in the series on every file system."""
+    """Make a new iteration, with a slug that is unique in the series on every file system."""
     if runs_of(eval_commit.entry) is not None:
         return _new_run(state.iterations, name)
     number = iteration_number(name) or 0
@@ -149,7 +149,7 @@ def _new_unit(state: EvalState, eval_commit: EvalCommit, name: str) -> SeriesIte
 
 
 def _new_run(series: SeriesState, name: str) -> SeriesIteration:
-    """A new run. Its number is the one in its name, else its place among all runs so far."""
+    """Make a new run, with the number in its name, otherwise its position among all runs so far."""
     stated = iteration_number(name.rpartition("/")[2])
     number = len(series.units) + 1 if stated is None else stated
     return _with_unique_slug(series, number, f"{number:04d}" if stated is not None else slug_of_run(name, number))
@@ -168,11 +168,11 @@ def _place_in_series(name: str) -> tuple[int, tuple[tuple[int, str], ...], str]:
 
 
 def fold_overwritten(state: EvalState, eval_commit: EvalCommit) -> None:
-    """Fold one commit into the series of versions. The same content at another path is no new version."""
+    """Fold one commit into the series of versions. The same content at another path is not a new version."""
     iteration_files = with_own_sides(IterationFiles("", _version_outputs(state, eval_commit)), state, eval_commit)
     outputs = iteration_files.outputs
     if not all(map(eval_commit.belongs, outputs)):
-        outputs = state.output  # the version belongs to another eval: this one stays as it was
+        outputs = state.output  # the version belongs to another eval, and this eval is unchanged
     series = state.overwritten
     number = len(series.units)
     touched = []
@@ -190,7 +190,7 @@ def fold_overwritten(state: EvalState, eval_commit: EvalCommit) -> None:
 
 
 def _version_outputs(state: EvalState, eval_commit: EvalCommit) -> tuple[Blob, ...]:
-    """The files of the overwritten output after the commit."""
+    """Return the files of the overwritten output after the commit."""
     folder = state.active or ""
     if is_path(eval_commit.entry.outputs):
         return outputs_in(folder, (normal(eval_commit.entry.outputs),), state.files)

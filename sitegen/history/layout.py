@@ -1,4 +1,4 @@
-"""Tells what each path means, by the conventions, the site's configuration and the built manifest."""
+"""Determines the role of each path, from conventions, the site's configuration and the built manifest."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ Role: TypeAlias = Literal["ground_truth", "overwritten", "output", "recorded", "
 RESULTS: Final = "results"
 RECORDED: Final = "eval-results.json"
 RECORDS: Final = (RECORDED, "run.json", "summary.json", "metadata.json")
-"""Files beside an output in which its run may state something of itself; the first that exists counts."""
+"""Files beside an output in which a run may record its origin and metrics; the first that exists counts."""
 REPORT: Final = "eval-report.html"
-"""What ``verify-one --save`` writes beside them, for people."""
+"""The report for people that ``verify-one --save`` writes beside them."""
 LONE: Final[Kind] = "highlights"
-"""The kind, and the id, of an eval whose files lie in the folder of evals itself."""
+"""The kind, which is also the id, of an eval whose files are directly in the folder of evals."""
 
 _ITERATION = re.compile(r"iteration-?([0-9]{1,9})", re.IGNORECASE)
 _KINDS: Final = frozenset(files.kind for files in KIND_FILES)
@@ -48,11 +48,11 @@ class PathRole(Frozen):
     """The eval's folder that the path lies in."""
     role: Role
     iteration: str = ""
-    """Name of the iteration's folder, of the run, or of the stranger."""
+    """Name of the iteration's folder, of the run, or of a folder that is neither (a stranger)."""
 
 
 class Watched(Frozen):
-    """Paths that some manifest of history names besides those of the conventions."""
+    """Paths that any manifest of the history names in addition to the conventional ones."""
 
     shared: frozenset[str] = frozenset()
     """Mappings, schemas and ground truths outside their eval's folder, relative to the repository."""
@@ -64,12 +64,12 @@ class Watched(Frozen):
         return Watched(self.shared | other.shared, self.ground_truths | other.ground_truths)
 
     def covers(self, other: Watched) -> bool:
-        """Whether it has all paths of the other."""
+        """Whether all paths of the other value are watched here."""
         return other.shared <= self.shared and other.ground_truths <= self.ground_truths
 
 
 class Layout:
-    """Tells what a path means under the configuration of the built revision."""
+    """Determines the role of a path under the configuration of the built revision."""
 
     def __init__(self, site: SiteConfig, manifest: Manifest, watched: Watched) -> None:
         self._evals_dir = folder_path(site.evals_dir)
@@ -101,15 +101,15 @@ class Layout:
         return tuple(self._entries)
 
     def entry(self, eval_id: str) -> EvalConfig:
-        """The built manifest's entry, or the defaults."""
+        """Return the built manifest's entry of an eval, or the defaults."""
         return self._entries.get(eval_id) or EvalConfig(id=eval_id)
 
     def rules(self, eval_id: str) -> EntryRules:
-        """How the eval is scored according to the built manifest, or the defaults."""
+        """Return the rules of an eval in the built manifest, or the defaults."""
         return self._rules.get(eval_id) or EntryRules()
 
     def folders(self, eval_id: str) -> tuple[str, ...]:
-        """Folders where the eval may live, best first: its own, its earlier names, the folder of its id."""
+        """Return the folders where the eval may be, by precedence: its own, its earlier names, the folder of its id."""
         entry = self.entry(eval_id)
         stated = [folder_path(entry.dir)] if entry.dir else []
         aliases = (self._alias(alias) for alias in entry.aliases)
@@ -117,7 +117,7 @@ class Layout:
         return tuple(dict.fromkeys([*stated, *aliases, f"{self._evals}{eval_id}", *lone]))
 
     def named_by(self, manifest: Manifest) -> Watched:
-        """The paths that a manifest names."""
+        """Return the paths that a manifest names."""
         shared, truths = set(), set()
         for entry in manifest.evals:
             rules = EntryRules.of(entry)
@@ -130,7 +130,7 @@ class Layout:
         return Watched(frozenset(shared), frozenset(truths))
 
     def places(self, path: str) -> tuple[PathRole, ...]:
-        """The role of a path in each eval that it belongs to: several only if the manifest gives them one folder."""
+        """Return a path's role in each eval that it belongs to: several only if the manifest gives them one folder."""
         if self._evals and path in _LONE_AT_ROOT:
             return (PathRole(eval_id=LONE, folder=self._evals_dir, role="overwritten"),)
         for eval_ids, folder in self._owners_of(path):
@@ -150,7 +150,7 @@ class Layout:
         return role and PathRole(eval_id=eval_id, folder=folder, role=role, iteration=iteration)
 
     def _role(self, eval_id: str, inside: str) -> tuple[Role | None, str]:
-        """The role of a path in the eval's folder, and the iteration, run or stranger that it belongs to."""
+        """Return the role of a path in the eval's folder, and the iteration, run or stranger that it belongs to."""
         recorded = self._recorded.get(eval_id)
         if inside in self._truths and recorded is None:
             return "ground_truth", ""
@@ -188,7 +188,7 @@ class Layout:
         return any(own.replace("{dir}", folder) == path for own in self._own_mappings for folder in folders)
 
     def hides(self, path: str) -> bool:
-        """Whether something that is read could lie below a path, were it a folder."""
+        """Whether files that are read could be below a path, if it were a folder."""
         below = f"{path}/"
         if any(spec == path or spec.startswith(below) for spec in self.pathspecs):
             return True
@@ -196,20 +196,20 @@ class Layout:
 
     @property
     def pathspecs(self) -> tuple[str, ...]:
-        """The folders and files that hold everything that is read; empty: the whole repository."""
+        """Return the folders and files that hold everything that is read; empty for the whole repository."""
         paths = {self._evals_dir, *self._owners, *self._shared, *_LONE_AT_ROOT, *map(literal_prefix, self._globs)}
-        roots = {path for path in paths if not f"{path}/".startswith("../")}  # git refuses what lies outside
+        roots = {path for path in paths if not f"{path}/".startswith("../")}  # git refuses paths outside the repository
         if "" in roots:
             return ()
         return tuple(sorted(root for root in roots if not any(root.startswith(f"{above}/") for above in roots)))
 
     def mapping(self, rules: EntryRules, folder: str, shared: Mapping[str, str]) -> Blob | None:
-        """The field mapping in force: the one that the rules name, else the first existing one of the site's."""
+        """Return the field mapping in force: the mapping in the rules, otherwise the site's first existing one."""
         candidates = (rules.mapping,) if rules.mapping else self._mappings
         return first_blob((path.replace("{dir}", folder) for path in candidates), shared)
 
     def _folder_owners(self, manifest: Manifest) -> dict[str, tuple[str, ...]]:
-        """The ids of the evals that each named folder belongs to, sorted."""
+        """Return the ids of the evals that each named folder belongs to, sorted."""
         homes = {entry.id: home_of(entry, self._evals_dir) for entry in manifest.evals}
         owners: dict[str, tuple[str, ...]] = {folder_path(entry.dir): () for entry in manifest.evals if entry.dir}
         for eval_id, home in homes.items():
@@ -219,7 +219,7 @@ class Layout:
         for entry in manifest.evals:
             for alias in dict.fromkeys(map(self._alias, entry.aliases)):
                 eval_ids = aliases.get(alias, ())
-                # Of evals in different folders, the first one owns what lies under a common alias.
+                # If evals in different folders share an alias, the first eval owns the files under it.
                 if not eval_ids or homes[eval_ids[0]] == homes[entry.id]:
                     aliases[alias] = (*eval_ids, entry.id)
         return {folder: tuple(sorted(ids)) for folder, ids in {**aliases, **owners}.items()}
@@ -228,9 +228,9 @@ class Layout:
         return folder_path(alias) if "/" in alias else f"{self._evals}{alias}"
 
     def _owners_of(self, path: str) -> Iterator[tuple[tuple[str, ...], str]]:
-        """(eval ids, folder) that a path may lie in: the deepest folder that is named, then the convention.
+        """Yield (eval ids, folder) that a path may belong to: the deepest named folder, then the conventional one.
 
-        The convention counts as well where the named folder holds all evals: there it is more specific.
+        If the named folder holds all evals, the convention counts as well, because it is more specific.
         """
         folder = self._named_folder(path)
         if folder is not None:
@@ -253,7 +253,7 @@ class Layout:
             if path[:end] in self._owners:
                 return path[:end]
             end = path.rfind("/", 0, end)
-        # The folder of an eval at the root of the repository holds the files of the root, but not those of its folders.
+        # An eval at the root of the repository has the files of the root, but not the files in its folders.
         return "" if "" in self._owners and "/" not in path else None
 
 
@@ -264,11 +264,11 @@ def _may_hold_files(inside: str) -> bool:
 
 
 def _recorded_files(entry: EvalConfig) -> frozenset[str]:
-    """Paths of the numbers of a recorded eval, relative to its folder, if no glob names runs."""
+    """Return the paths of the numbers of a recorded eval, relative to its folder, if it has no glob of runs."""
     return frozenset((normal(entry.outputs),) if is_path(entry.outputs) else files_of(str(entry.kind)).overwritten)
 
 
 def iteration_number(name: str) -> int | None:
-    """12 for ``iteration-012``; None if the name is not an iteration's."""
+    """Return 12 for ``iteration-012``; None if the name is not an iteration's."""
     match = _ITERATION.fullmatch(name)
     return int(match[1]) if match else None

@@ -1,7 +1,7 @@
 """Reads the patches of edits from one running ``git diff-tree --stdin -p``, which may serve many callers in turn.
 
-Git repeats a line that names no commit, and flushes its output before it waits for the next line. So such a line after
-each commit marks the end of the answer, and the process need not end for its answers to be complete.
+Git repeats a line that names no commit, and flushes its output before it waits for the next line. Such a line after
+each commit therefore marks the end of the answer, so that the process can continue.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from sitegen.history.repository_place import RepositoryPlace
 from sitegen.model.timeline import Edit
 
 LARGEST: Final = 4_000_000
-"""Bytes of one patch that are kept; what follows is cut off."""
+"""The greatest length of a patch in bytes; longer patches are truncated."""
 
 _LONGEST_COMMAND: Final = 60_000
 _AHEAD: Final = 16
-"""Commits that git is asked for before the first answer is read. They fit the smallest buffer of a pipe, so that
-neither side can wait for the other for ever."""
+"""Number of commits requested from git before the first answer is read. They fit the smallest buffer of a pipe, so that
+the processes cannot wait for each other for ever."""
 _END: Final = b"end\n"
 _FORM: Final = (
     "-p",
@@ -49,7 +49,7 @@ _INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)")
 
 
 def read_patches(repository: RepositoryPlace, edits: Sequence[Edit], folders: tuple[str, ...]) -> Iterator[bytes]:
-    """One patch for each edit, in order, as ``Repository.patches`` says."""
+    """Yield a patch for each edit, in order, as ``Repository.patches`` describes."""
     groups = [(sha, tuple(group)) for sha, group in groupby(edits, key=lambda edit: edit.commit.sha)]
     if not groups:
         return
@@ -69,9 +69,9 @@ def read_patches(repository: RepositoryPlace, edits: Sequence[Edit], folders: tu
 
 @contextmanager
 def _diff_tree(repository: RepositoryPlace, edits: Sequence[Edit], folders: tuple[str, ...]) -> Iterator[Process]:
-    """The process that this thread shares for the folders, or one for the files of these edits alone.
+    """Yield the process that this thread shares for the folders, or a new one for the files of these edits alone.
 
-    A shared process is put back only after all of its answers were read: a caller that gives up ends it.
+    A shared process is reused only if all of its answers were read; a caller that stops early ends it.
     """
     shared = shared_processes() if folders else None
     key = ("diff-tree", repository, folders)
@@ -91,7 +91,7 @@ def _diff_tree(repository: RepositoryPlace, edits: Sequence[Edit], folders: tupl
 
 
 def _send_commit(process: Process, sha: str) -> None:
-    with suppress(BrokenPipeError):  # git ended: whoever reads its answer sees that
+    with suppress(BrokenPipeError):  # git has ended; the reader of its answer reports that
         process.stdin.write(f"{sha}\n".encode() + _END)
         process.stdin.flush()
 
@@ -99,10 +99,10 @@ def _send_commit(process: Process, sha: str) -> None:
 def _patches_of_commit(
     stream: IO[bytes], sha: str, blob_ids: set[tuple[bytes, bytes]]
 ) -> dict[tuple[bytes, bytes], bytes]:
-    """The patches of one commit between these blobs, by the ids that git writes above each; each cut to ``LARGEST``.
+    """Return a commit's patches between these blobs, by the ids that git writes above each, truncated to ``LARGEST``.
 
-    Every line of a file has a sign before it here, so a line that starts otherwise is git's own. Two patches between
-    the same blobs are the same, and edits that change nothing but line ends have none: ids cannot confuse them.
+    Every line of a file has a sign before it, so all other lines are git's own. Identifying patches by ids is safe:
+    patches between the same blobs are equal, and edits that change only line ends have no patch.
 
     Raises MissingObjectsError if git ended, or does not have the commit.
     """
@@ -112,7 +112,7 @@ def _patches_of_commit(
     patch, in_header = bytearray(), False
     while (line := _read_line(stream)) != _END:
         if not line:
-            raise MissingObjectsError  # git ended at a content that it does not have
+            raise MissingObjectsError  # git ended because it lacks a content
         if line.startswith(b"diff --git "):
             patch, in_header = bytearray(), True
         elif line.startswith(b"@@"):
@@ -127,7 +127,7 @@ def _patches_of_commit(
 
 
 def _read_line(stream: IO[bytes]) -> bytes:
-    """The next line, without what exceeds ``LARGEST``."""
+    """Read the next line, truncated to ``LARGEST``."""
     line = rest = stream.readline(LARGEST)
     while rest and not rest.endswith(b"\n"):
         rest = stream.readline(LARGEST)
@@ -139,7 +139,7 @@ def _blob_ids(edit: Edit) -> tuple[bytes, bytes]:
 
 
 def _patch_of_rename(repository: RepositoryPlace, edit: Edit) -> bytes:
-    """The patch between the two contents of a renamed file: rare enough for a process of its own."""
+    """Return the patch between the two contents of a renamed file, which is rare enough for a process of its own."""
     if edit.old is None or edit.new is None or edit.old.oid == edit.new.oid:
         return b""
     with Process(repository, ["diff", *_FORM, edit.old.oid, edit.new.oid], ()) as diff:
@@ -151,7 +151,7 @@ def _patch_of_rename(repository: RepositoryPlace, edit: Edit) -> bytes:
 
 
 def plain_patch(old: bytes, new: bytes) -> bytes:
-    """The patch between two contents that git does not have both of, without a header of git's."""
+    """Return the patch between two contents, of which git may lack one, without git's header."""
     before, after = (_with_ends(content) for content in (old, new))
     return b"".join(difflib.diff_bytes(difflib.unified_diff, before, after, b"a", b"b"))
 

@@ -1,4 +1,4 @@
-"""The texts of all problems with a history that cannot be read or counted as it is."""
+"""The texts of all problems with parts of a history that cannot be read or counted."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _UNSHALLOW = "Run git fetch --unshallow; in a GitHub workflow, give actions/chec
 
 
 def first_of_each(earlier: Iterable[Problem], new: Iterable[Problem]) -> list[Problem]:
-    """Each problem once, with the first commit that has it."""
+    """Return each problem once, with the first commit that has it."""
     first: dict[Problem, Problem] = {}
     for problem in (*earlier, *new):
         first.setdefault(replace(problem, commit=None), problem)
@@ -25,7 +25,7 @@ def first_of_each(earlier: Iterable[Problem], new: Iterable[Problem]) -> list[Pr
 
 
 def irregular_path(commit: Commit, path: str, file_type: str, *, eval_id: str | None, instruction: bool) -> Problem:
-    """A symbolic link or a submodule (*file_type*) is in the place of a file that would be read, or of its folder."""
+    """A symbolic link or a submodule (*file_type*) is at the path of a file that would be read, or of its folder."""
     return Problem(
         severity="note" if instruction else "warning",
         message=f"This is {file_type}, which is not followed.",
@@ -43,14 +43,14 @@ def bad_manifest(commit: Commit, change: ChangedPath, reason: str, line: int | N
 
 
 def stranger_folder(commit: Commit, eval_id: str, path: str, name: str) -> Problem:
-    """A folder among the iterations has no iteration's name."""
+    """A folder beside the iterations has a name that is no iteration's."""
     message = f"{name!r} among the results is no iteration, and is passed over."
     fix = "Name it iteration-NNN if it should count; otherwise nothing is to be done."
     return Problem.of_type("stranger_folder", message, fix, path, commit.sha, eval_id)
 
 
 def same_number(commit: Commit, eval_id: str, path: str, name: str, number: int) -> Problem:
-    """Two folders have one iteration's number."""
+    """Two folders have the number of the same iteration."""
     message = f"{name!r} has the number of another iteration, {number}; both are kept."
     fix = "Give each iteration a number of its own."
     return Problem.of_type("same_number", message, fix, path, commit.sha, eval_id)
@@ -64,14 +64,14 @@ def unreadable_record(commit: Commit, eval_id: str, path: str, reason: str) -> P
 
 
 def fault_at_output(commit: Commit, eval_id: str, path: str, error: Exception) -> Problem:
-    """Sitegen failed at what an output states of its run."""
+    """Sitegen failed while reading what an output states about its run."""
     message = f"sitegen failed at what this output states of its run: {type(error).__name__}."
     fix = "Please report it. The numbers do not depend on it, but the output may be linked to other instructions."
     return Problem.of_type("unlinked_output", message, fix, path, commit.sha, eval_id)
 
 
 def backward_dates(number: int) -> Problem:
-    """So many commits are dated before the commit that they follow."""
+    """*number* commits are dated before the commit that they follow."""
     return Problem(
         severity="note",
         message=f"{number:,} {'commit is' if number == 1 else 'commits are'} dated before the commit they follow.",
@@ -96,7 +96,7 @@ def shallow_history(where: Path) -> ShallowRepositoryError:
 
 
 def no_eval(layout: Layout) -> Problem:
-    """There are instructions and no eval: where evals were looked for, and how to add one."""
+    """There are instructions but no eval; the text names the searched places and says how to add one."""
     reason, fix = _no_eval(layout)
     return Problem(severity="note", message=reason, fix=fix)
 

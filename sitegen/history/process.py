@@ -1,6 +1,6 @@
-"""Running git processes: started by GitPython, fed from a thread, and ended whatever happens.
+"""Runs git processes, which are started by GitPython, fed from a thread, and always ended.
 
-Those that answer many questions can be shared by all that one thread reads, see ``share_processes``.
+Processes that answer many requests can be shared within a thread, see ``share_processes``.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from sitegen.errors import RepositoryError
 from sitegen.history.repository_place import RepositoryPlace, git_command, git_environment
 
 PATIENCE: Final = 300.0
-"""Seconds that git may take to list a work tree. It opens every ``.gitignore``, and one of them may be a pipe."""
+"""Seconds that git may take to list a work tree: it opens every ``.gitignore``, which could be a pipe."""
 
 _MESSAGE_BYTES: Final = 4_000
-"""The last bytes of git's stderr that are kept."""
+"""Number of bytes at the end of git's stderr that are kept."""
 
 
 class Process:
@@ -38,7 +38,7 @@ class Process:
     ) -> None:
         """Start git.
 
-        With *feed*, a thread writes what it yields, so that neither side can wait for the other for ever; without it,
+        With *feed*, a thread writes its items, so that the processes cannot wait for each other for ever; without it,
         the caller writes to ``stdin``. Give *work_tree* only to commands that read it or its index.
         """
         # Plumbing commands need no work tree and no index. The git folder stands for the former, so that attributes of
@@ -78,7 +78,10 @@ class Process:
         return self._process.stdin
 
     def finish(self) -> None:
-        """Wait for the end after all output was read. Raises what the feed raised, or RepositoryError if git failed."""
+        """Wait for the end after all output was read.
+
+        Raises any error of the feed, or RepositoryError if git failed.
+        """
         code = self._process.wait()
         for thread in self._threads:
             thread.join()
@@ -97,13 +100,13 @@ class Process:
             )
 
     def close(self) -> None:
-        """End the process, also in the middle of its output."""
+        """End the process, even in the middle of its output."""
         self._timer.cancel()
         if self._process.poll() is None:
             self._process.kill()
         self._process.wait()
         if sys.is_finalizing():
-            return  # threads stand still now and hold the streams, which the system closes
+            return  # at exit, stopped threads hold the streams, which the system closes
         for thread in self._threads:
             thread.join(timeout=5)
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
@@ -133,7 +136,7 @@ class Process:
             for piece in feed:
                 self.stdin.write(piece)
         except (BrokenPipeError, ValueError):
-            pass  # git ended, or was ended: the reader reports it
+            pass  # git has ended, which the reader reports
         except BaseException as error:
             self._failure = error
         finally:
@@ -147,7 +150,7 @@ def _started_git(call: list[str], folder: Path, variables: dict[str, str]) -> su
         raise RepositoryError("There is no git on this machine.", fix="Install git 2.31 or newer.") from error
 
     try:
-        # ``Git.execute`` can add variables to the caller's environment, and take none away.
+        # ``Git.execute`` can add variables to the caller's environment, but cannot remove any.
         return safer_popen(
             call, cwd=folder, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
@@ -167,7 +170,7 @@ def _close_stream(stream: IO[bytes]) -> None:
 
 
 class Closable(Protocol):
-    """What can be shared: a process, or what reads from one."""
+    """A process that can be shared, or an object that reads from one."""
 
     def close(self) -> None:
         """End the process."""
@@ -178,9 +181,9 @@ _of_this_thread = threading.local()
 
 @contextmanager
 def share_processes() -> Iterator[None]:
-    """Within it, this thread reads a repository through few processes of git, which end with it.
+    """Within this context, the thread reads a repository through a few git processes, which end with the context.
 
-    Nothing may be forked within it: the copy would have the same pipes.
+    Do not fork within it: the copy would have the same pipes.
     """
     if shared_processes() is not None:
         yield
@@ -195,11 +198,11 @@ def share_processes() -> Iterator[None]:
 
 
 def share_processes_until_exit() -> None:
-    """The same for all that this thread will ever read, in a process that is begun to run tasks."""
+    """Share processes until this thread's process exits; for processes that are started to run tasks."""
     _of_this_thread.processes = {}
 
 
 def shared_processes() -> dict[Hashable, Closable] | None:
-    """The processes that this thread shares, by what they answer; None outside of ``share_processes``."""
+    """Return the processes that this thread shares, by their requests; None outside ``share_processes``."""
     processes: dict[Hashable, Closable] | None = getattr(_of_this_thread, "processes", None)
     return processes

@@ -1,4 +1,7 @@
-"""Finds renames: pairs of a deleted and an added file. git's own detection is not used, as settings change it."""
+"""Finds renames: pairs of a deleted and an added file.
+
+git's own detection is not used, because it depends on settings.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,14 @@ from typing import Final
 from sitegen.model.commits import ChangedPath
 
 SIMILAR: Final = 0.5
-"""The least similarity of the contents of a renamed file; git's default."""
+"""The least similarity of contents for a rename; git's default."""
 
 
 def file_renames(changes: Iterable[ChangedPath], read: Callable[[str], bytes | None]) -> dict[str, ChangedPath]:
-    """The deletion behind each added path that is a rename.
+    """Return the deletion that belongs to each added path that is a rename.
 
-    Equal contents are paired first, equal names among them before others; then, if exactly one deleted and one added
-    file are left, these two if their contents are similar. *read* gives a blob's content, or None.
+    Equal contents are paired first, preferring equal names. If exactly one deleted and one added file remain, they are
+    paired if their contents are similar. *read* returns a blob's content, or None.
     """
     deleted = {change.path: change for change in changes if change.new is None}
     added = {change.path: change for change in changes if change.old is None}
@@ -42,7 +45,7 @@ def file_renames(changes: Iterable[ChangedPath], read: Callable[[str], bytes | N
 
 
 def similarity(first: bytes, second: bytes) -> float:
-    """The share of the larger content, in bytes, whose lines stand in both; carriage returns at line ends ignored."""
+    """Return the share of the larger content, in bytes, in lines of both, ignoring carriage returns at line ends."""
     before, after = (Counter(line.rstrip(b"\r") for line in text.split(b"\n")) for text in (first, second))
     common = sum(len(line) * number for line, number in (before & after).items())
     largest = max(sum(len(line) * number for line, number in lines.items()) for lines in (before, after))
@@ -50,10 +53,10 @@ def similarity(first: bytes, second: bytes) -> float:
 
 
 def folder_renames(deleted_blobs: dict[str, Counter[str]], added_blobs: dict[str, Counter[str]]) -> dict[str, str]:
-    """New name -> old name of each folder that moved: at least half of its blobs are in the new one.
+    """Return new name -> old name of each folder that moved: at least half of its blobs are in the new folder.
 
-    Both are multisets of blob ids by name: of the blobs that were deleted, and of those that were added. Where two
-    compete, more equal blobs win, then the smaller name.
+    Both arguments map names to multisets of blob ids. Of several candidates, the one with the most equal blobs wins,
+    then the one with the smallest name.
     """
     ranked = sorted(
         (-(deleted & added).total(), old, new)

@@ -1,7 +1,7 @@
 """A git repository as one object: revisions, blobs and patches as streams. Nothing is ever checked out or written.
 
 GitPython's own commits, trees and diffs are 25 to 1,000 times slower than the plumbing commands below them, and follow
-the user's configuration. So it only starts processes here, and their output is read as a stream.
+the user's configuration. GitPython is therefore used only to start processes, whose output is read as a stream.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sitegen.project_files import LARGEST_FILE, read_file
 from sitegen.text.addresses import web_address
 
 LARGEST_BLOB: Final = 20_000_000
-"""Bytes; a larger file is not read unless the configuration says so."""
+"""The size in bytes above which a file is not read, unless the configuration raises it."""
 
 
 class Repository:
@@ -30,7 +30,7 @@ class Repository:
     def __init__(
         self, place: RepositoryPlace, *, max_blob_bytes: int = LARGEST_BLOB, overlay: Mapping[str, Path] | None = None
     ) -> None:
-        """The repository at a place; *overlay* as in ``open``."""
+        """*overlay* is the same as in ``open``."""
         self.place = place
         self._overlay = overlay or {}
         self.max_blob_bytes = max_blob_bytes
@@ -39,16 +39,16 @@ class Repository:
     def open(
         cls, path: Path, *, max_blob_bytes: int = LARGEST_BLOB, overlay: Mapping[str, Path] | None = None
     ) -> Repository:
-        """The repository around a folder: of a work tree, a linked work tree, or a bare one.
+        """Open the repository around a folder, which may be in a work tree, a linked work tree or a bare repository.
 
         *overlay* maps the blob ids of contents that are only in the work tree to their files, see ``worktree``.
-        Raises RepositoryError, with git's own words, if there is none or git does not want to read it.
+        Raises RepositoryError, with git's own message, if there is none or git refuses to read it.
         """
         place, _ = find_repository(Path(path))
         return cls(place, max_blob_bytes=max_blob_bytes, overlay=overlay)
 
     def overlaid(self, overlay: Mapping[str, Path]) -> Repository:
-        """The same repository with an overlay of contents from the work tree."""
+        """Return the same repository with an overlay of contents from the work tree."""
         return Repository(self.place, max_blob_bytes=self.max_blob_bytes, overlay=overlay)
 
     @property
@@ -74,7 +74,7 @@ class Repository:
         return web_address(self._output_of("config", "--get", "remote.origin.url"))
 
     def resolve(self, rev: str) -> str:
-        """The full id of the commit that a revision names.
+        """Return the full id of the commit that a revision names.
 
         Raises NothingToReportError if there are no commits yet, RepositoryError if the revision is unknown.
         """
@@ -107,7 +107,7 @@ class Repository:
             return not self._failed(listing) and last.split()[1:2] == [old.encode()]
 
     def merge_base(self, first: str, second: str) -> str | None:
-        """The id of the newest commit that both commits descend from, on any line; None if there is none."""
+        """Return the id of the newest common ancestor of two commits, on any line; None if there is none."""
         return self._output_of("merge-base", first, second) or None
 
     def walk(
@@ -120,11 +120,11 @@ class Repository:
         pathspecs: Sequence[str] = (),
         irregular: revisions.Irregular | None = None,
     ) -> Iterator[Revision]:
-        """Revisions after *since* (a commit on the same line) up to *new*, oldest first, as a stream.
+        """Yield revisions after *since* (a commit on the same line) up to *new*, oldest first.
 
         Only regular files count; a path that becomes a symbolic link or a submodule is a deletion, and *irregular* is
         called with it. *pathspecs* are literal files or folders; a commit that touches none of them is still yielded.
-        Without *first_parent*, commits of side branches come too, parents first.
+        Without *first_parent*, commits of side branches are included, parents first.
         """
         return revisions.walk(
             self.place,
@@ -137,10 +137,10 @@ class Repository:
         )
 
     def read_blobs(self, oids: Iterable[str]) -> Iterator[BlobRead]:
-        """The contents of many blobs, in order, from the process that ``share_processes`` shares, or one of their own.
+        """Yield the contents of many blobs, in order, from the shared process of ``share_processes`` or from a new one.
 
-        *oids* is read some way ahead of the answers. A content that cannot be read (missing, no blob, larger than
-        ``max_blob_bytes``, a Git LFS pointer) is answered with the reason, and is never held in memory.
+        *oids* is read ahead of the answers. If a content cannot be read (missing, no blob, larger than
+        ``max_blob_bytes``, a Git LFS pointer), the answer has the reason, and the content is never held in memory.
         """
         with cat_file(self.place) as objects:
             if not self._overlay:
@@ -153,22 +153,22 @@ class Repository:
                 yield self._read_file(oid) if oid in self._overlay else next(answers)
 
     def read_blob(self, oid: str) -> BlobRead:
-        """The contents of one blob. To read several one by one, do so within ``share_processes``."""
+        """Return the content of a blob. Use it within ``share_processes`` to read several."""
         (read,) = self.read_blobs([oid])
         return read
 
     def patches(self, edits: Sequence[Edit], folders: tuple[str, ...] = ()) -> Iterator[bytes]:
-        """The patch of each edit, in order, from one process; empty if nothing but line ends changed.
+        """Yield the patch of each edit, in order, from one process; empty if only line ends changed.
 
-        Histogram diff, three lines of context, carriage returns at line ends ignored; of a renamed file the difference
-        between the two contents. A patch is cut after 4 MB. *folders* hold every file that is ever asked for within
-        ``share_processes``: all callers that name the same folders share one process there.
+        Patches are histogram diffs with three lines of context that ignore carriage returns at line ends; for a renamed
+        file, the difference between its two contents. They are truncated to 4 MB. *folders* contain every file that is
+        requested within ``share_processes``: callers that name the same folders share a process.
         """
         committed = [edit for edit in edits if edit.commit.sha != WORKTREE]
         answers = patches.read_patches(self.place, committed, folders)
         for edit in edits:
             yield next(answers) if edit.commit.sha != WORKTREE else self._uncommitted_patch(edit)
-        next(answers, None)  # at its end the process goes back to where it is shared
+        next(answers, None)  # reading to the end returns the process, so that it can be shared again
 
     def _uncommitted_patch(self, edit: Edit) -> bytes:
         oids = [blob.oid if blob else None for blob in (edit.old, edit.new)]
@@ -179,7 +179,7 @@ class Repository:
         return blobs.read_file(self._overlay[oid], oid, self.max_blob_bytes)
 
     def _output_of(self, *arguments: str) -> str:
-        """The output of a short command; empty if it fails."""
+        """Return the output of a short command; empty if it fails."""
         with Process(self.place, arguments, ()) as process:
             printed = process.stdout.read().decode("utf-8", "surrogateescape").strip()
             return "" if self._failed(process) else printed

@@ -1,6 +1,6 @@
-"""Finds a repository and the commit of a revision, by short git processes and without any import that costs time.
+"""Finds a repository and the commit of a revision, by short git processes and without slow imports.
 
-A build that finds nothing changed runs only this.
+If nothing has changed, a build runs only this.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ SAFE: Final[dict[str, str]] = {
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
 }
-"""Variables that make git answer alike for every user: no replacements, grafts, fetches, prompts or writes."""
+"""Variables that make git answer the same for every user: no replacements, grafts, fetches, prompts or writes."""
 
 CONFIGURATION: Final = (
     ("core.alternateRefsCommand", "false"),
@@ -65,17 +65,17 @@ CONFIGURATION: Final = (
 )
 """Settings of every git process, which override those of the repository, of its work trees and of the user.
 
-They restore git's own defaults where even plumbing commands follow settings, and name no program that git would run.
-A repository's configuration is as untrusted as its files. Where a setting cannot be restored, because the repository
-chooses part of its name (``filter.*``, ``diff.*.textconv``), no command is used that follows it.
+They restore git's own defaults for settings that affect plumbing commands, and name no program that git would run. A
+repository's configuration is as untrusted as its files. If a setting cannot be restored because the repository chooses
+part of its name (``filter.*``, ``diff.*.textconv``), sitegen uses no command that it affects.
 """
 
 
 class RepositoryPlace(Frozen):
-    """Where a repository lies."""
+    """The folders of a repository."""
 
     git_dir: Path
-    """Of a linked work tree, its own folder below ``worktrees/``."""
+    """The git folder; for a linked work tree, its own folder below ``worktrees/``."""
     common_dir: Path
     """The folder of objects and configuration; it differs from ``git_dir`` only in a linked work tree."""
     root: Path | None
@@ -84,11 +84,11 @@ class RepositoryPlace(Frozen):
 
     @property
     def top(self) -> Path:
-        """The top of the work tree; of a bare repository, the repository."""
+        """The top of the work tree; for a bare repository, the folder of the repository."""
         return self.root or self.git_dir
 
     def refs(self) -> str:
-        """Digest of what decides a site besides commits: the repository's configuration and its shallow boundary."""
+        """Digest of the inputs of a site besides commits: the repository's configuration and its shallow boundary."""
         return digest_files(self.common_dir / "config", self.common_dir / "shallow")
 
 
@@ -97,7 +97,7 @@ PATIENCE: Final = 60.0
 
 
 def git_environment() -> dict[str, str]:
-    """The environment for git: the caller's without the variables that steer git, and with ``SAFE``.
+    """Return the environment for git: the caller's without variables that affect git, and with ``SAFE``.
 
     Variables of the configuration stay, because ``safe.directory`` is part of it.
     """
@@ -109,7 +109,10 @@ def git_environment() -> dict[str, str]:
 
 
 def git_command(*arguments: str) -> list[str]:
-    """The only command by which git is started: with ``CONFIGURATION``. Its environment must contain ``SAFE``."""
+    """Return the command, with ``CONFIGURATION``, by which git is always started.
+
+    Its environment must contain ``SAFE``.
+    """
     return [GIT, *(part for name, value in CONFIGURATION for part in ("-c", f"{name}={value}")), *arguments]
 
 
@@ -121,7 +124,7 @@ class RepositoryAt(NamedTuple):
 
 
 def find_repository(path: Path, rev: str = "HEAD") -> RepositoryAt:
-    """The repository around a folder or a file, at a revision.
+    """Find the repository around a folder or a file, at a revision.
 
     This takes one process of some 4 ms. Raises RepositoryError with
     git's own message if there is no repository or git refuses to read it.
@@ -129,7 +132,7 @@ def find_repository(path: Path, rev: str = "HEAD") -> RepositoryAt:
     folder = path if path.is_dir() else path.parent
     if not path.exists():
         raise RepositoryError("There is no such folder.", where=str(path), fix="Name a folder of a git repository.")
-    # A revision that may give no line or several lines is left to ``resolve``.
+    # ``resolve`` handles revisions for which git may print no line or several lines.
     revision = "HEAD" if rev.startswith("-") or ".." in rev or "\n" in rev else rev
     answer = _run_git(
         folder,
@@ -195,7 +198,10 @@ def _run_git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes
 
 
 def _holds(root: Path, git_dir: Path) -> bool:
-    """Whether the ``.git`` of a work tree is the repository or names it; else a repository could claim any files."""
+    """Whether the ``.git`` of a work tree is the repository or names it.
+
+    Otherwise a repository could claim any files.
+    """
     own = root / ".git"
     try:
         if own.is_dir():
@@ -228,7 +234,7 @@ def _refusal(folder: Path, stderr: bytes) -> RepositoryError:
 
 
 def digest_files(*files: Path) -> str:
-    """The digest of the current contents of files; a missing file counts as a content of its own."""
+    """Return the digest of the current contents of files; a missing file counts as a distinct content."""
     state = hashlib.sha256()
     for file in files:
         try:

@@ -27,7 +27,7 @@ _KINDS: Final = {"120000": "a symbolic link", "160000": "a submodule"}
 
 
 def _commit_lines(repository: RepositoryPlace, arguments: Sequence[str]) -> Iterator[bytes]:
-    """The ids of commits, one a line, for ``diff-tree --stdin``."""
+    """Yield the ids of commits, each on a line of its own, for ``diff-tree --stdin``."""
     with Process(repository, ["rev-list", *arguments], ()) as listing:
         yield from listing.stdout
         listing.finish()
@@ -43,7 +43,7 @@ def walk(
     pathspecs: Sequence[str],
     irregular: Irregular | None,
 ) -> Iterator[Revision]:
-    """Every commit after *since* up to *new*, as ``Repository.walk`` says."""
+    """Yield every commit after *since* up to *new*, as ``Repository.walk`` describes."""
     order = ["--first-parent"] if first_parent else ["--topo-order"]
     listing = _commit_lines(repository, [*order, "--reverse", new, *([f"^{since}"] if since else []), "--"])
     command = [
@@ -72,7 +72,7 @@ def walk(
 
 
 def tokens(stream: IO[bytes]) -> Iterator[bytes]:
-    """The parts of a stream between NUL bytes."""
+    """Yield the parts of a stream between NUL bytes."""
     rest = b""
     while piece := stream.read1(_PIECE):  # type: ignore[attr-defined]
         *whole, rest = (rest + piece).split(b"\0")
@@ -111,9 +111,9 @@ def _revisions(parts: Iterator[bytes], position: int, irregular: Irregular | Non
 
 
 def _changed_path(record: bytes, raw_path: bytes, commit: Commit, irregular: Irregular | None) -> ChangedPath | None:
-    """A raw record, ``:mode mode id id status``; None if neither side is a regular file, or only the mode changed.
+    """Parse a raw record, ``:mode mode id id status``; None if neither side is a regular file or only the mode changed.
 
-    Paths and ids are interned: most stand in several commits, in snapshots and in edits, and all of them are held.
+    Paths and ids are interned, because most occur in several commits, snapshots and edits that are all in memory.
     """
     old_mode, new_mode, old, new, _ = raw_record_fields(record)
     path = intern(os.fsdecode(raw_path))
@@ -124,7 +124,7 @@ def _changed_path(record: bytes, raw_path: bytes, commit: Commit, irregular: Irr
 
 
 def raw_record_fields(record: bytes) -> tuple[str, ...]:
-    """Old mode, new mode, old id, new id and status of a raw record. Ids have 40 or 64 digits."""
+    """Return old mode, new mode, old id, new id and status of a raw record. Ids have 40 or 64 digits."""
     return tuple(map(intern, record.decode("ascii").removeprefix(":").split(" ")))
 
 
@@ -134,7 +134,7 @@ def _decoded_text(raw: bytes, longest: int) -> str:
 
 
 def iso(raw: str) -> str:
-    """A raw date of git, ``1700000000 +0100``, as ISO 8601 with that offset; UTC if the offset makes no sense.
+    """Return a raw date of git, ``1700000000 +0100``, as ISO 8601 with that offset; in UTC if the offset is invalid.
 
     git does not format the date, because its versions disagree on UTC (``Z`` or ``+00:00``) and on impossible dates.
     """

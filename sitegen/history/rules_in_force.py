@@ -1,4 +1,4 @@
-"""What evals depend on outside their own files, at the commit being folded: the manifest, mappings and schemas."""
+"""The inputs of evals outside their own files, at the commit being folded: the manifest, mappings and schemas."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ DEFAULT_RULES: Final = EntryRules()
 
 
 class RulesInForce:
-    """The rules of the newest readable manifest, and the shared files that they choose from. Both are in the state.
+    """The rules of the newest readable manifest, and the shared files that they refer to. Both are in the state.
 
-    An eval that this manifest does not name has the rules of the built revision's manifest: what was measured before
-    anybody wrote a manifest counts like what was measured after. The state notes these borrowed rules, because history
-    has to be read again once the built manifest changes them.
+    An eval that this manifest does not name has the rules of the built revision's manifest, so that outputs from before
+    the first manifest are scored like later ones. The state records these borrowed rules, because history has to be
+    read again if the built manifest changes them.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class RulesInForce:
         self._report = report
 
     def update(self, commit: Commit, shared: Iterable[ChangedPath], manifest: ChangedPath | None) -> list[str]:
-        """Apply a commit's changes of shared files and of the manifest. Returns the ids of the evals that they concern.
+        """Apply a commit's changes of shared files and of the manifest. Returns the ids of the affected evals.
 
         Raises StartOverError if the manifest names files that were not followed so far.
         """
@@ -66,7 +66,7 @@ class RulesInForce:
         return [eval_id for eval_id, outside in before.items() if outside != self._shared_dependencies(eval_id)]
 
     def inputs(self, eval_state: EvalState) -> EvalInputs:
-        """What scoring an eval depends on besides its outputs."""
+        """Return the inputs of scoring an eval besides its outputs."""
         folder = eval_state.active or eval_state.folders[0]
         rules = self._rules(eval_state.id, folder)
         entry = self._layout.entry(eval_state.id)
@@ -90,7 +90,7 @@ class RulesInForce:
 
     def _own_file(self, eval_state: EvalState, entry: EvalConfig, rules: EntryRules) -> Blob | None:
         truth = ground_truth(eval_state, entry.kind, rules.ground_truth, self._state.shared)
-        if truth is None and rules.borrowed:  # the file may have had its conventional name before
+        if truth is None and rules.borrowed:  # the file may have had its conventional name earlier
             truth = ground_truth(eval_state, entry.kind, None, self._state.shared)
         return truth
 
@@ -117,7 +117,7 @@ class RulesInForce:
         state.rule_folders = {normal(entry.dir): entry.id for entry in manifest.evals if entry.dir}
 
     def _shared_dependencies(self, eval_id: str) -> tuple[object, ...]:
-        """What an eval depends on outside its own files, without loading it."""
+        """Return the inputs of an eval outside its own files, without loading the eval."""
         folder = self._state.evals[eval_id]
         if folder is None:
             return ()
@@ -126,7 +126,7 @@ class RulesInForce:
         return rules, self._mapping(rules, folder), self._schema(rules, folder), truth
 
     def _rules(self, eval_id: str, folder: str) -> EntryRules:
-        """The rules of an eval in the commit's manifest, where it may have another id or folder."""
+        """Return the rules of an eval in the commit's manifest, in which it may have another id or folder."""
         rules = self._state.rules
         former_id = self._state.rule_folders.get(folder, basename(folder))
         own = rules.get(eval_id)

@@ -1,4 +1,4 @@
-"""Takes the history that a build reads to another machine, as one pack of git's, if it is not there already."""
+"""Transfers the history that a build reads to another machine, as one git pack, unless it is there already."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ class HistoryRead(Frozen):
     """The history that the tasks of a build read."""
 
     place: RepositoryPlace
-    """Where it lies on the machine that builds."""
+    """The repository on the machine that builds."""
     head: str | None
-    """The commit that HEAD names there."""
+    """The commit of HEAD there."""
     commits: tuple[str, ...]
-    """The commits from which everything that is read can be reached."""
+    """The commits from which everything that is read is reachable."""
 
     @classmethod
     def at(cls, place: RepositoryPlace, commits: Iterable[str]) -> HistoryRead:
-        """The history of these commits and of HEAD."""
+        """Return the history of these commits and of HEAD."""
         head = find_repository(place.git_dir).head
         return cls(place, head, tuple(dict.fromkeys((*commits, *([head] if head else [])))))
 
@@ -34,8 +34,8 @@ class HistoryRead(Frozen):
 def can_read(history: HistoryRead) -> bool:
     """Whether this process can read all of the history by its path.
 
-    A clone that stands at the same path on this machine will do, if it has the commits and the same HEAD. One that is
-    shallow or partial will not, because it may lack contents that the other one has.
+    A clone at the same path on this machine is sufficient if it has the commits and the same HEAD. A shallow or partial
+    clone is not, because it may lack contents of the original.
     """
     try:
         here = find_repository(history.place.git_dir)
@@ -55,17 +55,17 @@ def _is_partial(place: RepositoryPlace) -> bool:
 
 
 class PackedHistory(Frozen):
-    """A history as it is sent."""
+    """A history in the form in which it is sent."""
 
     head: str
-    """What HEAD names."""
+    """The commit of HEAD."""
     pack: bytes
     shallow: bytes
     """The ids of the commits whose parents are cut off, as git lists them."""
 
 
 def packed(history: HistoryRead) -> PackedHistory:
-    """All objects of a history that git has, in one pack, which is about as large as the packs of the repository.
+    """Pack all objects of a history that git has. The pack is about as large as the packs of the repository.
 
     Raises RepositoryError if git cannot read an object.
     """
@@ -79,7 +79,7 @@ def packed(history: HistoryRead) -> PackedHistory:
 
 
 def unpacked(history: PackedHistory, folder: Path) -> RepositoryPlace:
-    """Make a bare repository of a history in a new folder. Raises RepositoryError if git does not take the pack."""
+    """Make a bare repository of a history in a new folder. Raises RepositoryError if git rejects the pack."""
     for name in ("objects", "refs"):
         os.makedirs(folder / name)
     sha256 = len(history.head) == 64

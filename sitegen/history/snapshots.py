@@ -1,4 +1,4 @@
-"""Makes the snapshots that a commit adds to a series, with the causes of each and what its run recorded.
+"""Makes the snapshots that a commit adds to a series, with their causes and the values that their runs recorded.
 
 The series of an eval consists of iterations in folders, or of the versions of an overwritten output. Both follow these
 rules.
@@ -24,7 +24,7 @@ from sitegen.model.usage import RunUsage
 
 _SHORT: Final = 12
 _METRICS: Final = 50
-"""Recorded metrics that are kept of a snapshot."""
+"""The most recorded metrics of a snapshot."""
 _COMMIT_ID = re.compile(r"[0-9a-f]{7,64}")
 
 
@@ -35,7 +35,10 @@ def new_snapshot(
     iteration_files: IterationFiles,
     inputs: EvalInputs,
 ) -> Snapshot:
-    """A snapshot of an iteration after the commit. All but the first have the commit's id in their slug."""
+    """Make a snapshot of an iteration after the commit.
+
+    Every snapshot but its first has the commit's id in the slug.
+    """
     snapshot = Snapshot(
         iteration=iteration.number,
         label=iteration_files.label,
@@ -50,14 +53,17 @@ def new_snapshot(
 
 
 def with_companions(snapshot: Snapshot, iteration_files: IterationFiles, eval_commit: EvalCommit) -> Snapshot:
-    """The snapshot with the current record and runs beside its output. The same files at other paths change nothing."""
+    """Return the snapshot with the current record and runs beside its output.
+
+    The same files at other paths are no change.
+    """
     if not _same_file(snapshot.recorded, iteration_files.recorded):
         snapshot = _with_origin(snapshot, iteration_files, eval_commit)
     return snapshot if same_files(snapshot.runs, iteration_files.runs) else replace(snapshot, runs=iteration_files.runs)
 
 
 def _with_origin(snapshot: Snapshot, iteration_files: IterationFiles, eval_commit: EvalCommit) -> Snapshot:
-    """The snapshot with what its run states about itself, in the record beside the output or else in the output."""
+    """Return the snapshot with its run's statements, from the record beside the output or else from the output."""
     beside = _read_record(iteration_files.recorded, eval_commit) if iteration_files.recorded else _RunStatement()
     inside = (
         _RunStatement() if beside.made_at else _read_outputs(iteration_files.outputs, snapshot.settings, eval_commit)
@@ -73,9 +79,9 @@ def _with_origin(snapshot: Snapshot, iteration_files: IterationFiles, eval_commi
 
 
 def cause_since(last: Snapshot | None, inputs: EvalInputs, *, waited: bool = False) -> tuple[Cause, ...]:
-    """Which inputs changed since the last snapshot was scored.
+    """Return which inputs changed since the last snapshot was scored.
 
-    Where nothing was scored before, none did, unless the outputs *waited* for the first ground truth.
+    The result is empty if nothing was scored before, unless the outputs *waited* for the first ground truth.
     """
     if last is None:
         return ("ground_truth",) if waited else ()
@@ -86,7 +92,7 @@ def cause_since(last: Snapshot | None, inputs: EvalInputs, *, waited: bool = Fal
 
 
 def differences(old: EvalInputs, new: EvalInputs) -> tuple[Cause, ...]:
-    """Which inputs differ to a scorer."""
+    """Return which inputs differ for a scorer."""
     parts: tuple[tuple[Cause, bool], ...] = (
         ("ground_truth", not _same_file(old.ground_truth, new.ground_truth)),
         ("mapping", not _same_file(old.mapping, new.mapping)),
@@ -97,21 +103,24 @@ def differences(old: EvalInputs, new: EvalInputs) -> tuple[Cause, ...]:
 
 
 def same_files(old: tuple[Blob, ...], new: tuple[Blob, ...]) -> bool:
-    """Whether two lists of files are the same to a scorer, at whatever paths."""
+    """Whether two lists of files are the same for a scorer, regardless of their paths."""
     return len(old) == len(new) and all(_same_file(*pair) for pair in zip(old, new, strict=True))
 
 
 def same_contents(old: tuple[Blob, ...], new: tuple[Blob, ...]) -> bool:
-    """Whether two outputs have the same contents; of several files the names count too, which tell variants apart."""
+    """Whether two outputs have the same contents.
+
+    Of several files the names count too, because they identify variants.
+    """
     if len(old) == len(new) == 1:
         return old[0].oid == new[0].oid
     return [(basename(blob.path), blob.oid) for blob in old] == [(basename(blob.path), blob.oid) for blob in new]
 
 
 def _in_series_order(started: Iterable[tuple[str, Snapshot]]) -> list[tuple[str, Snapshot]]:
-    """(iteration's name, snapshot) of all that one commit started, by recorded time, then by number.
+    """Sort (iteration's name, snapshot) of all snapshots that a commit started by recorded time, then by number.
 
-    A snapshot without a time stays behind the one with the number before it.
+    A snapshot without a time follows the snapshot with the preceding number.
     """
     by_number = sorted(started, key=lambda pair: (pair[1].iteration, pair[1].label))
     keyed = []
@@ -124,14 +133,14 @@ def _in_series_order(started: Iterable[tuple[str, Snapshot]]) -> list[tuple[str,
 
 
 def _same_file(old: Blob | None, new: Blob | None) -> bool:
-    """Whether two files are the same to a scorer: their contents, and the suffix that tells the format."""
+    """Whether two files are the same for a scorer: their contents, and the suffix that determines the format."""
     if old is None or new is None:
         return old is new
     return old.oid == new.oid and (old.path == new.path or splitext(old.path)[1] == splitext(new.path)[1])
 
 
 class _RunStatement(Frozen):
-    """What a run states about itself; a statement that makes no sense is None."""
+    """The statements of a run about itself; an invalid statement is None."""
 
     timestamp: str | None = None
     made_at: str | None = None
@@ -150,7 +159,7 @@ def _read_record(blob: Blob, eval_commit: EvalCommit) -> _RunStatement:
 
 
 def _read_outputs(outputs: tuple[Blob, ...], settings: str, eval_commit: EvalCommit) -> _RunStatement:
-    """The statement of the first file of an output that states anything."""
+    """Return the statement of the first file of an output that states anything."""
     for blob in outputs:
         content = eval_commit.read(blob.oid).content
         try:
@@ -172,7 +181,7 @@ def _checked_statement(recorded: Recorded, eval_commit: EvalCommit) -> _RunState
 
 
 def _moment(timestamp: str) -> datetime | None:
-    """Parse ISO 8601, as UTC if no time zone is stated; None if it is no time."""
+    """Parse ISO 8601, as UTC if no time zone is stated; None if the text is no time."""
     try:
         parsed = datetime.fromisoformat(timestamp)
     except ValueError:
@@ -183,11 +192,11 @@ def _moment(timestamp: str) -> datetime | None:
 def start_snapshots(
     series: SeriesState, eval_commit: EvalCommit, touched: Sequence[str], files_by_name: Mapping[str, IterationFiles]
 ) -> None:
-    """Start the commit's snapshots: of new and changed iterations, and of the newest one if its inputs changed.
+    """Start the commit's snapshots: of new and changed iterations, and of the newest iteration if its inputs changed.
 
-    *touched* names the iterations that the commit touched and left in place; *files_by_name* holds these, those that
-    wait, and the newest if inputs changed. Without ground truth, where one is needed, nothing is started, and the
-    touched iterations wait for one.
+    *touched* names the iterations that the commit touched and left in place; *files_by_name* holds the files of these,
+    of waiting iterations, and of the newest iteration if inputs changed. If a ground truth is needed and missing,
+    nothing is started, and the touched iterations wait for it.
     """
     if not eval_commit.scorable:
         series.waiting |= dict.fromkeys(touched, True)
@@ -198,7 +207,7 @@ def start_snapshots(
     newest = newest_scored(series)
     if newest is None or newest not in files_by_name or not eval_commit.inputs_changed or newest in dict(started):
         return
-    # Older iterations keep the score that they had: only the newest is scored again with other inputs.
+    # Older iterations keep their scores: only the newest is scored again with other inputs.
     iteration, iteration_files = series.units[newest], files_by_name[newest]
     inputs = iteration_files.inputs(eval_commit.inputs)
     if cause := cause_since(last_snapshot(series, iteration), inputs):
@@ -213,12 +222,12 @@ def mark_present(series: SeriesState, iteration: SeriesIteration, present: bool)
 
 
 def last_snapshot(series: SeriesState, iteration: SeriesIteration) -> Snapshot | None:
-    """The last snapshot of an iteration; None if it was never scored."""
+    """Return the last snapshot of an iteration; None if it was never scored."""
     return series.snapshots[iteration.points[-1]] if iteration.points else None
 
 
 def newest_scored(series: SeriesState) -> str | None:
-    """The name of the last iteration that is present and was scored."""
+    """Return the name of the last iteration that is present and was scored."""
     return next(
         (name for name, iteration in reversed(series.units.items()) if iteration.present and iteration.points), None
     )
@@ -227,7 +236,10 @@ def newest_scored(series: SeriesState) -> str | None:
 def _new_or_changed(
     series: SeriesState, eval_commit: EvalCommit, touched: Sequence[str], files_by_name: Mapping[str, IterationFiles]
 ) -> list[tuple[str, Snapshot]]:
-    """(name, snapshot) of iterations with new outputs. Where these are the same, the files beside them are updated."""
+    """Return (name, snapshot) of iterations with new outputs.
+
+    If the outputs are the same, update the files beside them.
+    """
     previous = series.snapshots[-1] if series.snapshots else None
     candidates = dict.fromkeys((*touched, *series.waiting))
     series.waiting.clear()
@@ -249,7 +261,7 @@ def _new_or_changed(
 def _append_snapshot(series: SeriesState, name: str, snapshot: Snapshot) -> None:
     iteration = series.units[name]
     if not iteration.points:
-        # Iterations stand in the order of their first snapshots.
+        # Iterations are in the order of their first snapshots.
         series.units[name] = series.units.pop(name)
     iteration.points.append(len(series.snapshots))
     series.snapshots.append(snapshot)

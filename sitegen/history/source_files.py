@@ -1,6 +1,6 @@
 """Finds the documents that outputs were made from, by the pattern that a manifest states as ``source``.
 
-Only files that git lists are named, so neither a pattern nor the id of a document can lead anywhere else.
+Only files that git lists are returned, so neither a pattern nor the id of a document can lead outside.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from sitegen.configuring.paths import leads_out
 from sitegen.history.files_at_commit import LARGEST_SEARCH, Folders
 
 MOST_FILES: Final = 2_000
-"""Files that a pattern names at one commit; the first ones by path count."""
+"""The most files of a pattern at one commit; only the first by path count."""
 
 _PLACEHOLDER: Final = re.compile(r"\{(document|page)\}")
 _EXPRESSIONS: Final = {"document": "[^/]+", "page": "[0-9]{1,6}"}
@@ -24,13 +24,13 @@ class SourceFile(NamedTuple):
 
     path: str
     document: str | None
-    """Id of the document; None: it is the source of every document."""
+    """Id of the document; None if the file is the source of every document."""
     page: int | None
-    """None: it is the whole document."""
+    """None if the file is the whole document."""
 
 
 def source_files(pattern: str, folder: str, folders: Folders) -> tuple[SourceFile, ...]:
-    """The files that a pattern names, by path. ``folder``: the eval's, which the pattern is relative to."""
+    """Return the files that match a pattern, by path. The pattern is relative to the eval's *folder*."""
     whole = normpath(join(folder, pattern))
     if leads_out(pattern, folder):
         return ()
@@ -56,7 +56,10 @@ def source_files(pattern: str, folder: str, folders: Folders) -> tuple[SourceFil
 
 
 def _expression(pattern: str) -> str:
-    """A regular expression in which a placeholder that stands twice has one value. Zeros before a page do not count."""
+    """Return a regular expression in which a repeated placeholder has one value.
+
+    Zeros before a page number are ignored.
+    """
     pieces: list[str] = []
     end = 0
     seen: set[str] = set()

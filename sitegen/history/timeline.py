@@ -1,8 +1,8 @@
-"""The timeline: a fold over revisions, oldest first, that can stop at any commit and go on from there.
+"""The timeline: a fold over revisions, oldest first, that can stop at any commit and continue from there.
 
-The stored state (``fold_state``) is small and in parts, so that one more commit loads only what it touches. Where going
-on could give another result than starting from the root, the fold starts from the root. Its results are an update
-relative to the previous build, the problems, and the stored parts.
+The stored state (``fold_state``) is small and in parts, so that one more commit loads only the parts that it touches.
+If continuing could give another result than starting from the root, the fold starts from the root. Its results are an
+update relative to the previous build, the problems, and the stored parts.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from sitegen.model.problems import Problem
 from sitegen.model.timeline import CommitRecord, EvalHistory, EvalUpdate, StartedSnapshot, Update
 
 VERSION: Final = 7
-"""Raised whenever the same history would fold to something else."""
+"""Increased whenever the same history would fold to another result."""
 
 
 class WorktreeBlob(NamedTuple):
-    """A file of the work tree with the id of its content, which git may not have."""
+    """A file of the work tree and the id of its content, which git may not have."""
 
     oid: str
     file: Path
@@ -45,15 +45,15 @@ class Advanced(Frozen):
     update: Update
     head: Commit
     commits: int
-    """On the first-parent line up to the head."""
+    """Number of commits on the first-parent line up to the head."""
     problems: tuple[Problem, ...]
-    """The problems of all history by commit; those of the history as a whole come last."""
+    """The problems of all history by commit, followed by problems of the history as a whole."""
     overlay: tuple[WorktreeBlob, ...] = ()
-    """Contents of the work tree."""
+    """Files of the work tree whose contents git may not have."""
 
 
 Extra: TypeAlias = Callable[[Layout, Commit, Irregular], Iterable[Revision]]
-"""Returns revisions that follow the head: those of the work tree."""
+"""Returns revisions that follow the head, which represent the work tree."""
 
 
 @share_processes()
@@ -71,13 +71,13 @@ def advance(
 ) -> Advanced:
     """Bring the timeline that *parts* holds to the commit *head*.
 
-    *manifest* is the one of the built revision: it says which evals there are and where they live. *structure* is a
-    digest of everything that decides how history is read. The result is the same whatever *parts* held before, but for
-    ``Update``, which tells what is new. *contents* answers questions about the contents of outputs. *extra* returns
+    *manifest* is the manifest of the built revision, which defines the evals and their folders. *structure* is a digest
+    of everything that affects how history is read. The result does not depend on what *parts* held before, except for
+    ``Update``, which lists what is new. *contents* has the functions that read contents of outputs. *extra* returns
     revisions to fold after the head.
 
     Raises ShallowRepositoryError if the history is cut off and that is not allowed, NothingToReportError if no eval
-    ever had ground truth and there never was an instruction file; then *parts* stays as it was.
+    ever had ground truth and there never was an instruction file; *parts* is then unchanged.
     """
     boundary = repository.shallow_boundary
     if boundary and not allow_shallow:
@@ -116,13 +116,13 @@ def advance(
 
 
 def current_histories(parts: PartStore, site: SiteConfig, manifest: Manifest) -> tuple[EvalHistory, ...]:
-    """All evals in *parts* that ever had ground truth, by id."""
+    """Return all evals in *parts* that ever had ground truth, by id."""
     layout = Layout(site, manifest, Watched())
     return tuple(history_of(state, layout.entry(state.id)) for state in FoldStore(parts).evals() if state.was_scorable)
 
 
 def history_in(parts: PartStore, site: SiteConfig, manifest: Manifest, eval_id: str) -> EvalHistory | None:
-    """One eval in *parts*; None if it never had ground truth."""
+    """Return an eval in *parts*; None if it never had ground truth."""
     state = FoldStore(parts).eval(eval_id)
     if state is None or not state.was_scorable:
         return None
@@ -130,7 +130,7 @@ def history_in(parts: PartStore, site: SiteConfig, manifest: Manifest, eval_id: 
 
 
 def _borrowed_rules_changed(layout: Layout, state: FoldState) -> bool:
-    """Whether the built manifest changed the rules of commits that have none of their own for an eval."""
+    """Whether the built manifest changed rules for commits whose own manifests do not name the eval."""
     return any(layout.rules(eval_id) != rules for eval_id, rules in state.borrowed.items())
 
 
@@ -143,7 +143,7 @@ def _can_go_on(
 
 
 def update_of(fold: HistoryFold) -> Update:
-    """What new commits changed. Raises StartOverError if they changed what earlier pages already display."""
+    """Return the changes of new commits. Raises StartOverError if they affect the content of earlier pages."""
     evals = [_eval_update(fold, state) for _, state in sorted(fold.evals.items()) if state.was_scorable]
     files = [history for _, history in sorted(fold.instructions.touched.items()) if history is not None]
     if len(files) < len(fold.instructions.touched) and not fold.complete:
@@ -157,12 +157,12 @@ def update_of(fold: HistoryFold) -> Update:
 
 
 def all_problems(fold: HistoryFold, store: FoldStore) -> list[Problem]:
-    """All problems of history, the stored ones first."""
+    """Return all problems of history, the stored ones first."""
     return problems.first_of_each([] if fold.complete else store.problems(), fold.problems)
 
 
 def shown_problems(fold: HistoryFold, all_of_history: list[Problem]) -> tuple[Problem, ...]:
-    """The problems of displayed evals, of files that belong to no eval, and of the history as a whole."""
+    """Return the problems of displayed evals, of files that belong to no eval, and of the history as a whole."""
     evals = fold.state.scorable
     return (
         *(problem for problem in all_of_history if problem.eval_id is None or problem.eval_id in evals),
@@ -200,7 +200,7 @@ def _eval_update(fold: HistoryFold, eval_state: EvalState) -> EvalUpdate | None:
 
 
 def _with_snapshots(record: CommitRecord, started: list[StartedSnapshots]) -> CommitRecord:
-    """The record with the snapshots of the series that counts, under the final ids of the evals."""
+    """Return the record with the snapshots of the series that counts, under the final ids of the evals."""
     snapshots = []
     for start in started:
         if start.state.was_scorable:

@@ -25,7 +25,7 @@ from sitegen.model.contents import NO_CONTENTS, Contents
 from sitegen.project_files import open_inside
 
 LARGEST_HASHED: Final = 1_000_000_000
-"""Bytes; far more than any ``max_blob_bytes`` that a build could hold."""
+"""The size in bytes of the largest file that is hashed; far above any practical ``max_blob_bytes``."""
 
 
 def with_worktree(
@@ -39,12 +39,12 @@ def with_worktree(
     contents: Contents = NO_CONTENTS,
     allow_shallow: bool = False,
 ) -> Advanced:
-    """The timeline of *head* and of the work tree, as ``timeline.advance`` says, without changing *parts*.
+    """Return the timeline of *head* and of the work tree, as ``timeline.advance`` does, without changing *parts*.
 
     The head is the commit itself if no file that is read has changed.
 
-    *manifest* is the one of the work tree. Files that git ignores do not count; untracked ones do. Contents are read
-    as they are, without filters. A bare repository has no uncommitted state.
+    *manifest* is the manifest of the work tree. Untracked files count, unless git ignores them. Contents are read
+    without filters. A bare repository has no uncommitted state.
     """
     overlay: dict[str, Path] = {}
     overlaid = repository.overlaid(overlay)
@@ -88,7 +88,7 @@ def is_changed(repository: Repository, head: str) -> bool:
 
 
 def work_tree_paths(repository: Repository) -> tuple[str, ...]:
-    """The paths of the work tree that git tracks or would add, sorted; a file of a conflict once."""
+    """Return the paths of the work tree that git tracks or would add, sorted; a file in conflict once."""
     root = repository.root
     if root is None:
         return ()
@@ -108,7 +108,7 @@ def _uncommitted_changes(
     commit: Commit,
     irregular: Irregular,
 ) -> Iterator[ChangedPath]:
-    """The differences between the commit and the files on disk, by path."""
+    """Yield the differences between the commit and the files on disk, by path."""
     before = dict(unproven(repository.place, root, head, pathspecs))
     for path in sorted({*before, *_untracked_paths(repository, root, pathspecs)}):
         old = before.get(path)
@@ -131,9 +131,9 @@ def _untracked_paths(repository: Repository, root: Path, pathspecs: tuple[str, .
 
 
 def _file_blob_id(root: Path, path: str, digits: int) -> str | None:
-    """The id of a regular file's content; None if there is none, or a symbolic link leads to it.
+    """Return the id of a regular file's content; None if there is no such file, or if a symbolic link leads to it.
 
-    A file that is too large is not read for its id either: its size and time stand for its content.
+    A file above ``LARGEST_HASHED`` is not read: its size and time stand for its content.
     """
     try:
         with open_inside(root, path) as stream:

@@ -1,1 +1,1 @@
-"""Evals that no manifest names, one file for each place where they are looked for; ``found_evals.py`` lists them."""
+"""Finders of evals that no manifest names, one module for each place; ``found_evals.py`` lists them."""

@@ -13,13 +13,13 @@ AGENTV_RESULTS: Final = ".agentv/results"
 """The folder that AgentV writes its runs into."""
 
 _RUN_INDEXES: Final = ("*/.internal/index.jsonl", "*/index.jsonl", "runs/*/index.jsonl")
-"""The path of the index in the folder of a run, newest layout first."""
+"""Paths of the index of a run, newest layout first."""
 _BASELINE: Final = ".baseline.jsonl"
 _MOST_RUNS: Final = 1_000
 
 
 def agentv_evals(search: Search) -> Iterator[EvalConfig]:
-    """One eval for all runs, since only the lines of a run name its evals, and one for each baseline."""
+    """Yield one eval for all runs, because only the lines of a run name its evals, and one for each baseline."""
     globs = [] if AGENTV_RESULTS in search.homes else [glob for glob in _RUN_INDEXES if _has_run(search.files, glob)]
     if globs:
         outputs = globs[0] if len(globs) == 1 else "**/index.jsonl"
@@ -40,7 +40,7 @@ def _has_run(files: SearchedFiles, glob: str) -> bool:
 
 
 def _baselines_in(folder: str, names: dict[str, bool]) -> Iterator[EvalConfig]:
-    """The baselines beside AgentV's evals. Each is overwritten from commit to commit."""
+    """Yield the baselines beside AgentV's evals. Each is overwritten from commit to commit."""
     for name in sorted(name for name, is_folder in names.items() if name.endswith(_BASELINE) and not is_folder):
         stem = name.removesuffix(_BASELINE).removesuffix(".eval")
         eval_id = basename(folder) if stem == "suite" and folder else stem

@@ -1,7 +1,7 @@
 """Finds case files, which hold expected values and outputs, that no manifest names.
 
-They are searched in the folder of evals, and in those of its folders that hold no eval of another kind: there, in
-``results/``, ``runs/`` and ``outputs/`` below, and in the folders of runs in these.
+The finder searches the folder of evals and those folders in it that hold no eval of another kind: each of these, its
+``results/``, ``runs/`` and ``outputs/``, and the folders of runs in these.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sitegen.kind_files import GROUND_TRUTHS, SCORED_FILES, Kind, files_of
 from sitegen.text.plain import natural_order
 
 _MOST_READ: Final = 100
-"""The number of files whose content is examined."""
+"""The most files whose content is examined."""
 _BELOW: Final = ("results", "runs", "outputs")
 _ENDINGS: Final = (".json", ".jsonl", ".csv")
 _DIGITS = re.compile(r"[0-9]+(?:[-_.:TZ]*[0-9]+)*Z?")
@@ -29,7 +29,7 @@ _OF_A_RUN = re.compile(
     r"(?:run|results?|outputs?|iter(?:ation)?|attempt|trial|eval|v(?:ersion)?)[-_. ]?\*", re.IGNORECASE
 )
 _TIME_DIGITS: Final = 6
-"""The least number of digits in a name that is a date."""
+"""The least number of digits in a date in a name."""
 _JUDGED = re.compile(rb'"(?:score|scores|evaluator_results)"\s*:')
 _NOT_CASES: Final = frozenset({*GROUND_TRUTHS, "eval-results.json", "aggregate.json"})
 _CONVENTIONAL: Final = frozenset((*GROUND_TRUTHS, *(name for files in SCORED_FILES for name in files.overwritten)))
@@ -37,7 +37,7 @@ _MAYBE_JUDGED: Final = frozenset(files_of("judged").outputs)
 
 
 class _Candidate(Frozen):
-    """The newest file of a name, or of a glob of runs."""
+    """A file that is overwritten, or a glob of runs, with its newest file."""
 
     outputs: str
     """Relative to the eval's folder."""
@@ -46,7 +46,7 @@ class _Candidate(Frozen):
 
 
 def case_file_evals(search: Search) -> Iterator[EvalConfig]:
-    """An eval for each file, or series of runs: those in folders of evals first."""
+    """Yield an eval for each file or series of runs, first those in folders of evals."""
     if search.evals_dir:
         kinds = _Kinds(search.files)
         for name, folder in search.eval_folders.items():
@@ -60,7 +60,7 @@ def case_file_evals(search: Search) -> Iterator[EvalConfig]:
 
 
 def kind_of_newest(files: SearchedFiles, evals_dir: str, entry: EvalConfig) -> EvalConfig:
-    """The entry with the kind of its newest file, if its files hold both expected values and outputs."""
+    """Return the entry with the kind of its newest file, if its files hold both expected values and outputs."""
     if not entry.in_cases or entry.kind is not None:
         return entry
     newest = _newest_file(files, home_of(entry, evals_dir), folder_path(entry.outputs).split("/"))
@@ -69,14 +69,14 @@ def kind_of_newest(files: SearchedFiles, evals_dir: str, entry: EvalConfig) -> E
 
 
 class _Kinds:
-    """Tells the kinds of files, up to ``_MOST_READ`` of them."""
+    """Determines the kinds of up to ``_MOST_READ`` files."""
 
     def __init__(self, files: SearchedFiles) -> None:
         self._files = files
         self._remaining = _MOST_READ
 
     def of(self, folder: str, candidate: _Candidate) -> Kind | None:
-        """The kind of the candidate's newest file; None if it holds no cases."""
+        """Return the kind of the candidate's newest file; None if it holds no cases."""
         if not self._remaining or splitext(candidate.newest)[1] not in _ENDINGS:
             return None
         self._remaining -= 1
@@ -123,7 +123,7 @@ def _judged_mark(content: bytes) -> str:
 
 
 def _newest_file(files: SearchedFiles, folder: str, segments: list[str]) -> str | None:
-    """The last file in natural order that a path or a glob names below a folder."""
+    """Return the last file in natural order that matches a path or a glob below a folder."""
     names = files.names(folder)
     fitting = sorted((name for name in names if fnmatchcase(name, segments[0])), key=natural_order, reverse=True)
     for name in fitting[:_MOST_READ]:
@@ -137,7 +137,10 @@ def _newest_file(files: SearchedFiles, folder: str, segments: list[str]) -> str 
 
 
 def _candidates(names: dict[str, bool]) -> Iterator[_Candidate]:
-    """The case files of one folder. Files whose names differ by a time or the number of a run are runs of one eval."""
+    """Yield the case files of a folder.
+
+    Files whose names differ by a time or the number of a run are runs of one eval.
+    """
     by_outputs: dict[str, list[str]] = {}
     for name in sorted(name for name in names if not names[name] and splitext(name)[1] in _ENDINGS):
         if name not in _NOT_CASES and name[0] != ".":
@@ -158,6 +161,6 @@ def _case_entry(eval_id: str, candidate: _Candidate, kind: Kind, folder: str | N
 
 
 def _stem(outputs: str) -> str:
-    """A name for the content of the files: ``eval`` for ``results/eval_*.json``."""
+    """Return a name for the content of the files: ``eval`` for ``results/eval_*.json``."""
     words = splitext(outputs.rpartition("/")[2])[0].replace("*", "").strip("-_. ")
     return words or "cases"

@@ -14,13 +14,13 @@ INSPECT_LOGS: Final = "logs"
 """The folder that Inspect writes its logs into."""
 
 _LOG = re.compile(r"20\d{2}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}[^_/]*_([^_/*?\[\]]+)_[^_/]+\.(eval|json)")
-"""The name of a log: time, task, id. In each of them Inspect writes ``-`` for ``_``."""
+"""Matches the name of a log: time, task, id. In each part Inspect writes ``-`` for ``_``."""
 _LOG_ENDINGS: Final = {("eval",): "eval", ("json",): "json", ("eval", "json"): "[ej][vs][ao][ln]"}
-"""The ending of the glob of a task's logs, by the endings of these."""
+"""The suffix of the glob of a task's logs, by the suffixes of the logs."""
 
 
 def inspect_evals(search: Search) -> Iterator[EvalConfig]:
-    """An eval for each task, with a run for each log."""
+    """Yield an eval for each task, with a run for each log."""
     ids_in_use: set[str] = set()
     for folder in search.folders:
         home = join(folder, INSPECT_LOGS)

@@ -10,7 +10,7 @@ from sitegen.kind_files import files_of
 
 
 def judged_evals(search: Search) -> Iterator[EvalConfig]:
-    """An eval for each such folder."""
+    """Yield an eval for each such folder."""
     for eval_id, folder in search.eval_folders.items():
         names = search.files.names(folder)
         if folder in search.homes or not OTHER_KINDS.isdisjoint(names):

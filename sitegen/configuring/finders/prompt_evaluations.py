@@ -21,7 +21,7 @@ _MOST_FILES: Final = 200
 
 
 def prompt_evaluations(search: Search) -> Iterator[EvalConfig]:
-    """An eval for each prompt that results name: the runs that name it, driven by it."""
+    """Yield an eval for each prompt that results name: the runs that name it, driven by the prompt."""
     if PROMPT_EVALUATIONS in search.homes:
         return
     prompts: dict[str, None] = {}
@@ -43,7 +43,7 @@ def prompt_evaluations(search: Search) -> Iterator[EvalConfig]:
 
 
 def _json_files(files: SearchedFiles, folder: str) -> Iterator[str]:
-    """The JSON files of a folder and of the folders in it."""
+    """Yield the JSON files of a folder and of the folders in it."""
     names = files.names(folder)
     for home in (folder, *(f"{folder}/{name}" for name in names if names[name])):
         yield from (
@@ -52,7 +52,7 @@ def _json_files(files: SearchedFiles, folder: str) -> Iterator[str]:
 
 
 def _prompts_of(content: bytes) -> str:
-    """The prompts that results name, as JSON."""
+    """Return the prompts that results name, as JSON."""
     try:
         root: Any = json.loads(content)
     except (ValueError, RecursionError):
@@ -68,7 +68,7 @@ def _prompts_of(content: bytes) -> str:
 
 
 def _glob_of(prompt: str) -> tuple[str, ...]:
-    """The glob of one file; none for a file outside the project, or with a name that no glob can express."""
+    """Return the glob of a file; none for a file outside the project, or with a name that no glob can express."""
     path = normpath(prompt)
     is_inexpressible = (
         path.startswith(("/", "..")) or _NOT_IN_A_GLOB.search(path) or "\0" in path or not path.isprintable()

@@ -23,7 +23,7 @@ _FUNCTION = re.compile(r"(\.(?:py|js|cjs|mjs|ts)):[^/]*$")
 
 
 def promptfoo_evals(search: Search) -> Iterator[EvalConfig]:
-    """An eval for each such folder, driven by the files of the prompts that the configuration names."""
+    """Yield an eval for each such folder, driven by the files of the prompts that the configuration names."""
     for folder in search.folders:
         names = search.files.names(folder)
         configuration = next((name for name in PROMPTFOO_CONFIGURATIONS if names.get(name) is False), None)
@@ -40,7 +40,7 @@ def promptfoo_evals(search: Search) -> Iterator[EvalConfig]:
 
 
 def _prompt_globs(files: SearchedFiles, configuration: str, folder: str) -> tuple[str, ...]:
-    """The files of the prompts that a configuration names, as globs from the root; nothing outside the project.
+    """Return the files of a configuration's prompts, as globs from the root, without files outside the project.
 
     Never raises: a configuration that cannot be read names no prompts.
     """
@@ -50,7 +50,7 @@ def _prompt_globs(files: SearchedFiles, configuration: str, folder: str) -> tupl
 
 
 def _stated_prompts(content: bytes) -> str:
-    """The prompts of a configuration, as JSON."""
+    """Return the prompts of a configuration, as JSON."""
     try:
         root, _ = read_configuring_yaml(content)
     except UnreadableError:

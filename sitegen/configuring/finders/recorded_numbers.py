@@ -1,7 +1,7 @@
-"""Finds recorded numbers that no manifest names, in files whose names clearly tell that they are results of an eval.
+"""Finds recorded numbers that no manifest names, in files whose names clearly show that they are results of an eval.
 
-A ``metrics.json`` may be anything: it counts only in a folder of evals, or beside instructions, and only if a number
-in it has the name of a measure of evals.
+A ``metrics.json`` may have any content: it counts only in a folder of evals, or beside instructions, and only if a
+number in it has the name of a common metric.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _DVCLIVE: Final = "dvclive"
 _LM_EVAL = re.compile(r"results_20\d{2}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}[.\d]*\.json")
 _HIGHLIGHT_RUN = re.compile(r"run-.+\.json")
 _INSTRUCTIONS: Final = ("prompts", "templates")
-"""Folders of instructions by convention, in which numbers may lie beside them."""
+"""Conventional folders of instructions, in which numbers may be beside the instructions."""
 _MEASURE = re.compile(
     rb'"[^"\n]{0,60}(?:accuracy|bleu|exact_match|f1|loss|pass_rate|perplexity|precision|recall|rouge|score)[^"\n]{0,60}"\s*:\s*-?[0-9]',
     re.IGNORECASE,
@@ -28,7 +28,7 @@ _MEASURE = re.compile(
 
 
 def recorded_evals(search: Search) -> Iterator[EvalConfig]:
-    """The evals of kind ``recorded``, except those of prompt evaluations."""
+    """Yield the evals of kind ``recorded``, except prompt evaluations."""
     for folder in search.folders:
         if folder not in search.homes:
             yield from _of_tools(search.files, folder)
@@ -38,7 +38,7 @@ def recorded_evals(search: Search) -> Iterator[EvalConfig]:
 
 
 def _of_tools(files: SearchedFiles, folder: str) -> Iterator[EvalConfig]:
-    """The file that DVCLive overwrites, and the results of lm-evaluation-harness, a file for each run."""
+    """Yield the file that DVCLive overwrites, and the results of lm-evaluation-harness with a file for each run."""
     names = files.names(folder)
     if basename(folder) == _DVCLIVE:
         overwritten = next((name for name in files_of("recorded").outputs if names.get(name) is False), None)
@@ -58,7 +58,7 @@ def _beside_instructions(files: SearchedFiles, folder: str) -> Iterator[EvalConf
 
 
 def _folders_of_numbers(search: Search) -> Iterator[EvalConfig]:
-    """Folders of evals that hold nothing but numbers."""
+    """Yield folders of evals that hold only numbers."""
     judged = files_of("judged").outputs
     for eval_id, folder in search.eval_folders.items():
         names = search.files.names(folder)
@@ -71,7 +71,7 @@ def _folders_of_numbers(search: Search) -> Iterator[EvalConfig]:
 
 
 def _runs_over_highlights(search: Search) -> Iterator[EvalConfig]:
-    """Results of runs, ``results/run-*.json``, as an eval of their own beside the one that is scored."""
+    """Yield results of runs, ``results/run-*.json``, as a separate eval beside the scored one."""
     evals_dir, files = search.evals_dir, search.files
     if evals_dir and evals_dir not in search.homes and _holds_runs(files, f"{evals_dir}/results"):
         yield EvalConfig(id="results", name="Highlights, as runs recorded them", kind="recorded", outputs="run-*.json")
@@ -106,5 +106,5 @@ def _measure_mark(content: bytes) -> str:
 
 
 def recorded_entry(eval_id: str, folder: str, outputs: str, instructions: tuple[str, ...] = ()) -> EvalConfig:
-    """An entry of kind ``recorded`` in a folder of its own."""
+    """Return an entry of kind ``recorded`` in a folder of its own."""
     return EvalConfig(id=eval_id, kind="recorded", dir=folder, outputs=outputs, instructions=instructions)

@@ -1,4 +1,4 @@
-"""What the finders search: the files of a revision or of the work tree, and the entries of the manifest."""
+"""The input of the finders: the files of a revision or of the work tree, and the entries of the manifest."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from sitegen.model.problems import Finding
 from sitegen.project_files import is_folder_inside, read_inside
 
 LARGEST_READ: Final = 1_000_000
-"""Bytes of a configuration, or of a file of numbers, that is read."""
+"""The size of the largest configuration or file of numbers that is read, in bytes."""
 LARGEST_CASES: Final = 20_000_000
-"""Bytes of a file of cases that is read."""
+"""The size of the largest file of cases that is read, in bytes."""
 
 OTHER_KINDS: Final = frozenset(
     {*GROUND_TRUTHS, *(name for files in SCORED_FILES for name in files.overwritten)} - {*files_of("judged").outputs}
@@ -34,14 +34,14 @@ _SKIPPED: Final = frozenset({"node_modules", "public", "dist", "build"})
 
 
 def _none_is_of_cases(path: str, content: bytes) -> Kind | None:
-    """The default, by which no file is a case file."""
+    """Treat no file as a case file, by default."""
 
 
 class KeptAnswers(Protocol):
-    """Answers that were derived from contents before, by the content and not by its path."""
+    """A store of answers derived from contents, identified by the content and not by its path."""
 
     def get(self, question: str, path: str) -> str | None:
-        """The answer for the file at a path; None if its content was never examined."""
+        """Return the answer for the file at a path; None if its content was never examined."""
 
     def put(self, question: str, path: str, answer: str) -> None:
         """Store the answer for the file at a path."""
@@ -51,18 +51,18 @@ class SearchedFiles(Frozen):
     """The files of the revision, or of the work tree, by name."""
 
     names: Callable[[str], dict[str, bool]]
-    """The names in a folder, and whether each is a folder; none if there is no such folder."""
+    """Returns the names in a folder, and whether each is a folder; none if there is no such folder."""
     read: Callable[[str, int], bytes | None]
-    """The bytes of a file; None if there is none, or it is larger than so many bytes."""
+    """Returns the bytes of a file; None if there is none, or if it is larger than the given number of bytes."""
     kind_of_cases: Callable[[str, bytes], Kind | None] = _none_is_of_cases
-    """(path, content) -> the kind that scores a case file; None: it is no case file."""
+    """Takes (path, content); returns the kind that scores a case file, or None for any other file."""
     answers: KeptAnswers | None = None
-    """The store of answers, so that no content is read twice; None: every file is read."""
+    """The store of answers, which avoids reading a content twice; None to read every file."""
 
     def answer(self, question: str, path: str, largest: int, of: Callable[[bytes], str]) -> str:
-        """The answer that *of* derives from a file's content; empty if it cannot be read.
+        """Return the answer that *of* derives from a file's content; empty if the file cannot be read.
 
-        The text of the question identifies *of*, and everything besides the content that it depends on.
+        The text of the question identifies *of* and all inputs of *of* besides the content.
         """
         stored = self.answers.get(question, path) if self.answers else None
         if stored is not None:
@@ -76,7 +76,7 @@ class SearchedFiles(Frozen):
         return answer
 
     def kind_of_file(self, path: str) -> Kind | None:
-        """The kind that scores a case file; None: it is no case file."""
+        """Return the kind that scores a case file; None for any other file."""
         question = f"kind of cases in *{splitext(path)[1]}"
         kind = self.answer(question, path, LARGEST_CASES, lambda content: self.kind_of_cases(path, content) or "")
         return kind or None
@@ -92,7 +92,7 @@ class Search:
 
     files: SearchedFiles
     evals_dir: str
-    """The folder of evals, from the root; empty: the root."""
+    """The folder of evals, relative to the root; empty for the root."""
     stated: tuple[EvalConfig, ...]
     """The entries of the manifest."""
     evaluation: EvaluationConfig | Finding | None
@@ -128,7 +128,7 @@ class Search:
 
 
 def work_tree_files(root: Path, kind_of_cases: Callable[[str, bytes], Kind | None]) -> SearchedFiles:
-    """The files of a work tree. No link is followed."""
+    """Return the files of a work tree. No link is followed."""
 
     def names(folder: str) -> dict[str, bool]:
         if not is_folder_inside(root, folder):

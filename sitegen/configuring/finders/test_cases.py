@@ -1,4 +1,4 @@
-"""Finds files of test cases; the responses to each are in a folder beside it."""
+"""Finds files of test cases, each of which has its responses in a folder beside it."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _MOST_FILES: Final = 200
 
 
 def case_file_entry(path: str, ids_in_use: Collection[str] = ()) -> EvalConfig:
-    """The eval whose test cases lie in a file of any name: its responses lie in the folder of that name beside it.
+    """Return the eval whose test cases are in a file: its responses are in the folder with the same name beside it.
 
-    Its id is the name without its ending, after the name of the folder if that id is in use.
+    Its id is the name without the suffix, prefixed with the name of the folder if that id is in use.
     """
     folder, name = dirname(path), basename(path).rpartition(".")[0]
     eval_id = name if name not in ids_in_use else f"{basename(folder)}-{name}"
@@ -31,7 +31,7 @@ def case_file_entry(path: str, ids_in_use: Collection[str] = ()) -> EvalConfig:
 
 
 def test_case_evals(search: Search) -> Iterator[EvalConfig]:
-    """The evals of the files of test cases that no entry of the manifest names, by path.
+    """Yield the evals of files of test cases that no entry of the manifest names, by path.
 
     They have the thresholds and settings of the evaluation that the project configures.
     """
@@ -52,7 +52,7 @@ def test_case_evals(search: Search) -> Iterator[EvalConfig]:
 
 
 def _case_files(files: SearchedFiles) -> list[str]:
-    """The JSON files of the folder of test cases, and of the folders in it."""
+    """Return the JSON files of the folder of test cases, and of the folders in it."""
     names = files.names(TEST_CASES) if files.names("").get(TEST_CASES) else {}
     folders = [TEST_CASES, *(join(TEST_CASES, name) for name in sorted(names) if names[name])][:_MOST_FOLDERS]
     return [
@@ -64,7 +64,7 @@ def _case_files(files: SearchedFiles) -> list[str]:
 
 
 def _test_cases(content: bytes) -> str:
-    """A text if the content is a list of test cases, objects with an ``input`` each; empty otherwise."""
+    """Return a mark if the content is a list of test cases, objects with an ``input`` each; otherwise an empty text."""
     try:
         root = json.loads(content)
     except (ValueError, RecursionError):
