@@ -201,7 +201,7 @@ def run_sent(sent: bytes, files: BuildFiles) -> Any:
     run, task = pickle.loads(zlib.decompress(sent))
     with _one_at_a_time, share_processes():
         try:
-            return run(task._replace(context=files.context(task.context, worker.local_directory, worker.address)))
+            return run(replace(task, context=files.context(task.context, worker.local_directory, worker.address)))
         except SitegenError as error:
             error.where = files.place_of_builder(error.where)
             raise error.with_traceback(None) from None  # what caused it need not be picklable

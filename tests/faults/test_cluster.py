@@ -19,6 +19,7 @@ import pytest
 
 from sitegen import __version__
 from sitegen.errors import ConfigurationError, WorkerError
+from sitegen.frozen import Frozen
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.repository import Repository
 from sitegen.history.repository_place import find_repository
@@ -37,7 +38,7 @@ ANOTHER_USER = "GIT_TEST_ASSUME_DIFFERENT_OWNER"
 REPORT = '{% extends "sitegen/pages/report.html" %}{% block title %}Ours{% endblock %}'
 
 
-class Task(NamedTuple):
+class Task(Frozen):
     """A task that does nothing of a build."""
 
     context: WorkerContext
