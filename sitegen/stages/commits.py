@@ -160,7 +160,7 @@ def write_commits_again(
         elif index < thinned and not row.full and (view := SHORT_COMMITS.get(memo, key)):
             write_short(writer, renderer, OWNER, [row.path], row.key, partial(short_commit_page, sha, view))
     if longer and not timeline.update.complete:
-        return (Problem.of_type("failed", "Pages of commits have room again.", ""),)
+        return (Problem("error", "Pages of commits have room again.", ""),)
     every = _page_inputs(timeline, evals, effects, memo, None)
     inputs = (inputs for inputs in every if inputs.record.commit.sha in longer)
     tasks = _commit_tasks(timeline, inputs, {}, 0) if longer else iter(())

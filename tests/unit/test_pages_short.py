@@ -1,0 +1,60 @@
+"""Short pages have the numbers of the pages that they replace, and name the command that shows the rest."""
+
+import re
+from html import unescape
+
+import pytest
+
+from sitegen.model.site import Page
+from sitegen.pages.commit.page import CommitView, commit_page
+from sitegen.pages.edit.effects import effects_view
+from sitegen.pages.edit.page import EditView, edit_page
+from sitegen.pages.short_pages import short_commit, short_commit_page, short_edit
+from sitegen.text.patch import PatchCounts
+from tests import pages_sample_diffs as sample
+from tests.sites import renderer_of
+from tests.unit.test_pages_edit import drawn
+
+
+def pages_of_a_commit() -> tuple[Page, Page]:
+    full = commit_page(sample.inputs())
+    assert isinstance(full.view, CommitView)
+    return full, short_commit_page(sample.RECORD.commit.sha, short_commit(full.view, "rules"))
+
+
+def pages_of_an_edit() -> tuple[Page, Page]:
+    full = edit_page(sample.FILE, 1, drawn(1, sample.V1, sample.V2), sample.EFFECTS)
+    assert isinstance(full.view, EditView)
+    return full, short_edit(sample.FILE, 1, effects_view(sample.EFFECTS).rows, PatchCounts(3, 1))
+
+
+def values_of(html: str, table: str) -> list[list[str]]:
+    """For each eval of the table its name, and the values before and after."""
+    body = html.split(f'<table class="{table}">')[1].split("</table>")[0]
+    rows = [re.split(r"<td[^>]*>", row)[1:4] for row in body.split("<tr>")[1:]]
+    texts = [[unescape(re.sub("<[^>]+>", " ", cell)).split() for cell in row] for row in rows if row]
+    return [[cell[0] if cell else "" for cell in row] for row in texts]
+
+
+@pytest.mark.parametrize("pages", [pages_of_a_commit, pages_of_an_edit])
+def test_a_short_page_has_the_address_and_the_numbers_of_the_full_one(pages):
+    full, short = pages()
+    assert short.path == full.path
+    htmls = [renderer_of(sample.SITE).render(page).decode() for page in (full, short)]
+    values = values_of(htmls[0], "efx")
+    assert len(values) > 1
+    assert values_of(htmls[1], "short") == values
+    assert len(htmls[1]) < len(htmls[0]) / 3
+    assert "left out to keep the site small" in htmls[1]
+
+
+def test_the_commands_of_short_pages_show_what_they_leave_out():
+    commit, edit = (
+        renderer_of(sample.SITE).render(pages()[1]).decode() for pages in (pages_of_a_commit, pages_of_an_edit)
+    )
+    assert f"<code>git show -m --first-parent {sample.RECORD.commit.short}</code>" in commit
+    change = sample.FILE.edits[1]
+    assert change.old
+    assert change.new
+    assert f"<code>git diff {change.old.oid[:12]} {change.new.oid[:12]}</code>" in edit
+    assert "<dt>Lines<dd>+3 −1" in edit
