@@ -44,7 +44,7 @@ class WrittenPrefix(Frozen):
 
 
 class SettledPoints(Frozen):
-    """What was computed of all points of an eval but the newest, which can still become stale."""
+    """The computed values of all points of an eval except the newest, which can still become stale."""
 
     derived: tuple[Derived, ...] = ()
     json: WrittenPrefix = WrittenPrefix()
@@ -53,7 +53,7 @@ class SettledPoints(Frozen):
 
 
 class SourceUse(Frozen):
-    """What one page of ground truth beside output shows of the source."""
+    """The pictures and problems of the source on one page that shows ground truth beside output."""
 
     pictures: tuple[PagePicture, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -61,23 +61,23 @@ class SourceUse(Frozen):
 
 
 class EvalRecord(Frozen):
-    """What the pages of the whole site show of an eval."""
+    """The part of an eval that the pages of the whole site show."""
 
     summary: EvalSummary
     attributes: tuple[str, ...]
     """Every attribute that was ever judged: each has a page, which search lists."""
     problems: tuple[Problem, ...]
     mapping_use: MappingUse | None = None
-    """The entries of its mapping that the newest point does not use; None: it has no rules that name fields."""
+    """The mapping entries that the newest point does not use; None: the eval has no rules that name fields."""
 
 
 class EditOutcome(Frozen):
-    """How an eval changed across an edit: from the newest output made before it to the last one made with it."""
+    """How an eval changed across an edit: from the newest output made before the edit to the last one made with it."""
 
     flips: Flips
-    """Without the cells that stayed wrong."""
+    """The flips between the two outputs, without the cells that stayed wrong."""
     verdict: ChangeVerdict | None
-    """Without fields; None if both sides are the same output."""
+    """The verdict on the change, without its fields; None if both sides are the same output."""
 
 
 class CountedEdit(NamedTuple):
@@ -86,7 +86,7 @@ class CountedEdit(NamedTuple):
     counts: PatchCounts | None
     """None: the patch cannot be read."""
     sections: tuple[str, ...]
-    """Headings of the sections that it touched."""
+    """Headings of the sections that the edit touched."""
 
 
 class SearchTail(Frozen):
@@ -99,7 +99,7 @@ class SearchTail(Frozen):
 
 
 class ShortCommitId(Frozen):
-    """What the key of a commit's short page holds, so that few values have to be read."""
+    """The position and id in the key of a short commit page: keys are filtered without reading their values."""
 
     position: int
     sha: str
@@ -123,7 +123,7 @@ MANIFEST: Final = CachedKind(name="manifest", type=Parsed[Manifest], until="inpu
 """The manifest of the built revision, by its bytes."""
 
 ANSWERS: Final = CachedKind(name="answers", type=dict[str, str], until="inputs")
-"""What the search for evals learnt from the contents of files, by blob id and question."""
+"""Answers of the search for evals about the contents of files, by blob id and question."""
 
 MAPPINGS: Final = CachedKind(name="mapping", type=KeptMapping, until="content")
 """A field mapping, by its content, the settings of the eval and the scorer's version."""
@@ -143,15 +143,15 @@ SETTLED_POINTS: Final = CachedKind(name="settled points", type=SettledPoints, un
 """All points of an eval but the newest, by what their reports show and by the newest rules."""
 
 CORRECTIONS: Final = CachedKind(name="corrections", type=dict[str, Correction | None], until="inputs", owner="eval")
-"""The line of each suspect label, None where there is none, by digests of everything that decides it."""
+"""The line of the ground truth that holds each suspect label, or None, by digests of everything that decides it."""
 
 ERROR_PATTERNS: Final = CachedKind(name="error patterns", type=tuple[PatternSummary, ...], until="inputs", owner="eval")
 """The error patterns of the newest output, by the digest of everything that its report shows."""
 
 SOURCE_USES: Final = CachedKind(name="source use", type=SourceUse, until="inputs", owner="eval")
-"""What each output shows of its source, by the digest of everything that its report shows."""
+"""The parts of its source that each output shows, by the digest of everything that its report shows."""
 
-# What an incremental build needs to know of the evals, files and commits that it does not touch.
+# Facts that an incremental build needs about the evals, files and commits that it does not touch.
 
 EVAL_RECORDS: Final = CachedKind(name="eval record", type=EvalRecord, until="walk", owner="eval")
 EDIT_OUTCOMES: Final = CachedKind(name="edit outcome", type=EditOutcome, until="walk", owner="eval")
@@ -169,15 +169,15 @@ COMMITS_WITHOUT_OUTPUT: Final = CachedKind(name="commit without output", type=Co
 """A commit that edits instructions and has no output, by its position: later outputs show the effects of its edits."""
 
 SHORT_COMMITS: Final = CachedKind(name="short commit", type=ShortView, until="walk")
-"""What the short page of a commit shows, so that it can replace the full one later, by ``key_of_short_commit``."""
+"""The view of a commit's short page, which can replace the full page later, by ``key_of_short_commit``."""
 
 SEARCH_TAIL: Final = CachedKind(name="search tail", type=SearchTail, until="walk")
 COMMIT_LIST_TAIL: Final = CachedKind(name="commit list tail", type=CommitListTail, until="walk")
 BUILT_HEAD: Final = CachedKind(name="built head", type=str, until="inputs")
-"""The commit at which the fold stood when a site was built from it, by the pin, which decides the eval records."""
+"""The commit that the fold had reached when a site was built, by the pin, which decides the eval records."""
 
 COMMIT_EFFECTS: Final = CachedKind(name="commit effect", type=CommitEffect, until="build", owner="eval")
-"""The effects of new commits on an eval, from the stage of evals to that of commits: too many to hold in memory."""
+"""Effects of new commits on an eval, stored by the second stage for the fourth: too many to hold in memory."""
 
 CLEAN_FILES: Final = CachedKind(name="clean files", type=bytes, until="inputs")
 """Digests of the files of an output folder that hold no secret, by the version of the search."""
@@ -209,22 +209,22 @@ KINDS: Final[tuple[CachedKind[Any], ...]] = (
 
 
 def key_of_short_commit(commit: Commit) -> str:
-    """The key of a commit among the short pages: in the order of commits."""
+    """Return the key of a commit's short page; keys sort in the order of commits."""
     return f"{commit.position:09} {commit.sha}"
 
 
 def id_of_short_commit(key: str) -> ShortCommitId:
-    """The commit that a key is of."""
+    """Parse a key made by ``key_of_short_commit``."""
     position, _, sha = key.partition(" ")
     return ShortCommitId(int(position), sha)
 
 
 def forget_earlier_walk(memo: Memo, evals: Collection[str], instruction_files: Collection[str]) -> None:
-    """Forget the values of an earlier walk through history, and those of evals and files that no longer exist.
+    """Delete the values of an earlier walk through history, and the values of evals and files that no longer exist.
 
-    Called when history was read from its root. Beside these, only values that live until the end of a build are
-    deleted, by the stage that reads them last. Any other outdated value was stored with a digest of other inputs, and
-    the next value replaces it.
+    Called when history was read from its root. The only other values that are deleted are those that live until the
+    end of a build, by the stage that reads them last. Any other outdated value was stored with a digest of other
+    inputs, and the next value replaces it.
     """
     owners = {"eval": evals, "instruction file": instruction_files}
     for kind in KINDS:

@@ -49,7 +49,7 @@ R = TypeVar("R")
 
 
 def installed_here() -> dict[str, str]:
-    """What decides the bytes of a site besides its project, by name: the versions of Python, sitegen and its packages.
+    """Return the versions of Python, sitegen and its packages, by name: with the project they decide a site's bytes.
 
     Packages that are not installed count as well, because some files can only be read with them.
     """
@@ -75,7 +75,7 @@ def _version_of(package: str) -> str:
 
 
 def refuse_other_versions(here: Mapping[str, str], there: Mapping[str, str], worker: str) -> None:
-    """Raise WorkerError if a worker has anything installed in another version than the machine that builds."""
+    """Raise WorkerError if a worker has a package in another version than the machine that builds."""
     names = sorted(name for name in here.keys() | there.keys() if here.get(name) != there.get(name))
     if names:
         listed = "; ".join(
@@ -89,7 +89,7 @@ def refuse_other_versions(here: Mapping[str, str], there: Mapping[str, str], wor
 
 
 class WorktreeFile(Frozen):
-    """A file of the work tree as it is sent."""
+    """A file of the work tree, in the form in which it is sent to workers."""
 
     oid: str
     size: int | None
@@ -99,7 +99,7 @@ class WorktreeFile(Frozen):
 
 
 class SentFiles(Frozen):
-    """What the tasks of a build read from the disk of the machine that builds."""
+    """The files that the tasks of a build read from the disk of the machine that builds."""
 
     build: str
     """Names the build, and the folders of these files on workers."""
@@ -107,14 +107,14 @@ class SentFiles(Frozen):
     history: PackedHistory | None
     """None if every worker can read the history by its path."""
     templates_place: str
-    """The folder of the project's own templates there."""
+    """The folder of the project's own templates on the machine that builds."""
     templates: Mapping[str, bytes] | None
     """The project's own templates; None if it has no such folder."""
     worktree: tuple[WorktreeFile, ...]
 
     @classmethod
     def of(cls, context: WorkerContext, history: HistoryRead, *, by_path: bool) -> SentFiles:
-        """Everything for the tasks with this context. ``by_path``: every worker can read the history."""
+        """Collect the files for tasks with this context. ``by_path``: every worker can read the history by its path."""
         own = context.template_folders[:-1]
         return cls(
             build=f"sitegen-{token_hex(8)}",
@@ -137,9 +137,9 @@ def _worktree_file(blob: WorktreeBlob, limit: int) -> WorktreeFile:
 
 
 class BuildFiles:
-    """The sent files on a worker: a folder there, which is deleted at the end of the build.
+    """A folder on a worker with the sent files, which is deleted at the end of the build.
 
-    If the build is killed, that is when the cluster forgets this object.
+    If the build is killed, the folder is deleted when the cluster drops this object.
     """
 
     def __init__(self, sent: SentFiles) -> None:
@@ -151,9 +151,10 @@ class BuildFiles:
         return BuildFiles, (self._sent,)
 
     def context(self, context: WorkerContext, scratch: str | None, worker: str) -> WorkerContext:
-        """The context of a task on this worker. ``scratch``: where the folder is made; ``worker``: its address.
+        """Return the context of a task on this worker.
 
-        Raises WorkerError if anything that decides the bytes of a site is installed in another version here.
+        ``scratch``: where the folder is made; ``worker``: the worker's address. Raises WorkerError if this worker has
+        another version of anything that decides the bytes of a site.
         """
         if self._folder is None:
             refuse_other_versions(self._sent.installed, installed_here(), worker)
@@ -173,7 +174,7 @@ class BuildFiles:
         )
 
     def place_of_builder(self, where: str | None) -> str | None:
-        """The place of an error as the machine that builds names it."""
+        """Translate the place of an error to the path on the machine that builds."""
         return where and where.replace(f"{self._folder}/templates", self._sent.templates_place)
 
     def _write(self, folder: Path) -> None:
@@ -190,11 +191,11 @@ class BuildFiles:
 
 
 _one_at_a_time = Lock()
-"""Held while a task runs: several threads of Python gain no time, and the bounds of own templates are of a process."""
+"""Held while a task runs: threads of Python gain no time, and limits of a project's templates hold for a process."""
 
 
 def run_sent(sent: bytes, files: BuildFiles) -> Any:
-    """Run a task on a worker. An error of the worker's system names the worker."""
+    """Run a task on a worker. An error of the worker's operating system is raised with the name of the worker."""
     from distributed import get_worker
 
     worker = get_worker()
@@ -204,7 +205,7 @@ def run_sent(sent: bytes, files: BuildFiles) -> Any:
             return run(replace(task, context=files.context(task.context, worker.local_directory, worker.address)))
         except SitegenError as error:
             error.where = files.place_of_builder(error.where)
-            raise error.with_traceback(None) from None  # what caused it need not be picklable
+            raise error.with_traceback(None) from None  # its cause may not be picklable
         except OSError as error:
             raise WorkerError(
                 f"The system of a dask worker says: {error}.",
@@ -214,7 +215,7 @@ def run_sent(sent: bytes, files: BuildFiles) -> Any:
 
 
 def remove_folders(build: str, dask_worker: Any) -> None:
-    """Delete what a worker unpacked for a build."""
+    """Delete the files that a worker unpacked for a build."""
     for folder in Path(dask_worker.local_directory).glob(f"{build}*"):
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -223,12 +224,12 @@ class ClusterExecutor(Executor):
     """Hands tasks to the workers of a cluster, each with the files of the build."""
 
     def __init__(self, client: Any, files: Any) -> None:
-        """``files``: the future of the ``BuildFiles``, which every worker has."""
+        """``files``: the future of the ``BuildFiles``, which are sent to every worker."""
         self._client = client
         self._files = files
 
     def submit(self, run: Callable[..., R], /, *arguments: Any, **named: Any) -> Future[R]:
-        """Begin a task."""
+        """Start a task."""
         sent = zlib.compress(pickle.dumps((run, *arguments), protocol=5), QUICK)
         return RemoteResult(self._client, self._client.submit(run_sent, sent, self._files, pure=False))
 
@@ -242,7 +243,7 @@ class RemoteResult(Future[R]):
         self._future = future
 
     def result(self, timeout: float | None = None) -> R:
-        """The result. Raises what the task raised, or WorkerError if no worker is left to end it."""
+        """Return the result. Raises the task's exception, or WorkerError if no worker is left to finish the task."""
         from distributed import KilledWorker
 
         with _cluster_answers(self._client.scheduler.address):
@@ -250,7 +251,7 @@ class RemoteResult(Future[R]):
                 try:
                     value: R = self._future.result(timeout=PATIENCE)
                     return value
-                except TimeoutError:  # of the waiting, because a task raises none
+                except TimeoutError:  # the wait timed out; a task itself never raises TimeoutError
                     self._client.wait_for_workers(1, timeout=PATIENCE)
                 except KilledWorker as error:
                     raise WorkerError(
@@ -260,7 +261,7 @@ class RemoteResult(Future[R]):
                     ) from None
 
     def cancel(self) -> bool:
-        """Have the task not begun, if it has not been."""
+        """Cancel the task if it has not started."""
         self._future.cancel()
         return True
 
@@ -303,14 +304,14 @@ def _connected(address: str) -> Any:
 
 
 class WorkerAnswer(Frozen):
-    """What a worker has."""
+    """The state of a worker that decides whether it can take part."""
 
     installed: Mapping[str, str]
     has_history: bool
 
 
 def look_at_worker(history: HistoryRead) -> WorkerAnswer:
-    """What this worker has, of all that a build needs."""
+    """Return the versions that this worker has installed, and whether it can read the history by its path."""
     return WorkerAnswer(installed_here(), can_read(history))
 
 
@@ -323,7 +324,7 @@ def cluster_pool(address: str, context: WorkerContext) -> Iterator[SideBySide]:
     """
     history = HistoryRead.at(context.place, context.commits)
     with _connected(address) as client, warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Sending large graph")  # tasks carry what the memo has of an eval
+        warnings.filterwarnings("ignore", message="Sending large graph")  # a task contains its eval's cached values
         answers = _answers(client, address, history)
         by_path = all(answer.has_history for answer in answers)
         files = SentFiles.of(context, history, by_path=by_path)
@@ -337,12 +338,12 @@ def cluster_pool(address: str, context: WorkerContext) -> Iterator[SideBySide]:
 
 
 def _answers(client: Any, address: str, history: HistoryRead) -> list[WorkerAnswer]:
-    """The answer of each worker, at least one. Raises WorkerError if one of them cannot take part."""
+    """Return the answer of each worker, at least one. Raises WorkerError if a worker cannot take part."""
     with _cluster_answers(address):
         client.wait_for_workers(1, timeout=CONNECT)
         answers = client.run(look_at_worker, history, on_error="return")
         answers = {worker: answer for worker, answer in answers.items() if not isinstance(answer, OSError)}
-        if not answers:  # those that the scheduler has are just ending
+        if not answers:  # all workers of the scheduler are shutting down
             raise TimeoutError
     here = installed_here()
     for worker, answer in answers.items():

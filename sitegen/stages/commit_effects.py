@@ -32,12 +32,12 @@ class OutcomeOfEdit(NamedTuple):
     """How an eval changed across an edit."""
 
     position: int
-    """Of the edit's commit."""
+    """The position of the edit's commit."""
     outcome: EditOutcome
 
 
 def mixtures_of_commits(snapshots: Sequence[Snapshot], first_new: int = 0) -> Iterator[Snapshot]:
-    """The mixtures needed to compare across commits with several points, besides those of neighbouring points."""
+    """Yield the mixtures that comparisons across commits with several points need, except mixtures of neighbours."""
     for before, after in _spans(snapshots, first_new):
         if after - before > 1:
             yield from mixtures(snapshots[before], snapshots[after])
@@ -46,11 +46,11 @@ def mixtures_of_commits(snapshots: Sequence[Snapshot], first_new: int = 0) -> It
 def effects_of_commits(
     series: Series, inputs: SeriesInputs, first_new: int, card: Callable[[Snapshot], Scorecard]
 ) -> Iterator[EffectOfCommit]:
-    """The effects of the commits of new points, except a commit without an earlier point."""
+    """Yield the effect of each commit with new points, except a commit without an earlier point."""
     snapshots = series.history.snapshots
     for before, after in _spans(snapshots, first_new):
         earlier, later = series.points[before], series.points[after]
-        if after - before > 1:  # the delta of the last point is against the one before it, of the same commit
+        if after - before > 1:  # the last point's own delta compares it with another point of the same commit
             change = delta(inputs.metrics_for, earlier, later, card)
             later = replace(later, delta=change, flips=flips(series.cells, before, after))
         effect = commit_effect(series.info, series.specs, earlier, later)
@@ -63,7 +63,7 @@ def effects_of_commits(
 def outcomes_of_edits(
     series: Series, windows: Sequence[Window], headline: MetricSpec, first_new: int
 ) -> Iterator[OutcomeOfEdit]:
-    """How the eval changed across each edit that new points are attributed to."""
+    """Yield how the eval changed across each edit that new points are attributed to."""
     pairs = {
         window.edit: (window.before, window.after)
         for window in windows
@@ -76,7 +76,7 @@ def outcomes_of_edits(
 
 
 def edit_outcome(before: Point, after: Point, flips: Flips, kind: str, headline: MetricSpec) -> EditOutcome:
-    """Ignores repeated runs: they can arrive later, and this stored verdict would not be computed again."""
+    """Compare two outputs. Ignores repeated runs: they can arrive later, and this stored verdict is not recomputed."""
     after = replace(after, flips=flips)
     verdict = output_verdict(before, after, kind, higher_is_better=headline.higher_is_better)
     return EditOutcome(flips=replace(flips, still=()), verdict=verdict and replace(verdict, fields=()))

@@ -21,8 +21,8 @@ OWNER: Final = "list of commits"
 class CommitList:
     """Takes the new commits, oldest first, and writes the pages that they change.
 
-    The memo holds the commits of the newest page and of the page before, which links to it. So one more commit reads
-    and writes the newest page alone; when that has become long, its older half is written as a page of its own.
+    The memo holds the commits of the newest page and of the page before it, which links to it. One more commit
+    therefore reads and writes only the newest page; when that page is too long, its older half becomes another page.
     """
 
     def __init__(self, timeline: Timeline, memo: Memo, site_files: SiteFiles) -> None:

@@ -57,22 +57,22 @@ from sitegen.text.patch import read_patch
 
 OWNER: Final = "commits"
 AT_ONCE: Final = 100
-"""Commits that one task has."""
+"""Number of commits in one task."""
 DIFFS: Final = 20
-"""Instruction files whose diff the page of a commit shows."""
+"""Number of instruction files whose diff the page of a commit shows."""
 DIFF_LINES: Final = 600
-"""Lines of these diffs together. The page of an edit shows more."""
+"""Number of lines of these diffs together. The page of an edit shows more."""
 
 _ORDER: Final[tuple[Cause, ...]] = ("outputs", "ground_truth", "mapping", "schema", "settings")
 
 
 class Commits(Frozen):
-    """What the last stage needs to know of the commits."""
+    """The facts about commits that the last stage needs."""
 
     newest: str | None
     """Id of the newest commit that has a page."""
     uncommitted: CommitView | None
-    """What the page of the uncommitted state shows, if it has one."""
+    """The view of the page of uncommitted changes, if there is such a page."""
     failures: tuple[Problem, ...] = ()
     """One for each commit whose page could not be made, oldest first."""
 
@@ -81,14 +81,14 @@ class CommitsTask(Frozen):
     """Several commits whose pages one process writes."""
 
     short_before: int | None
-    """Position of the oldest commit whose page is full; None: pages that are short stay so."""
+    """Position of the oldest commit whose page is full; None: short pages stay short."""
 
     context: WorkerContext
     commits: tuple[CommitPageInputs, ...]
     pages: tuple[PageRow, ...]
-    """Those of their pages that are known to be in the output folder."""
+    """The pages of these commits that are known to be in the output folder."""
     folders: tuple[str, ...]
-    """Folders and files that hold every instruction file of the project; empty: they may lie anywhere."""
+    """Folders and files that contain all instruction files of the project; empty: instruction files may be anywhere."""
 
 
 class CommitsDone(Frozen):
@@ -96,11 +96,11 @@ class CommitsDone(Frozen):
 
     files: WrittenFiles
     uncommitted: CommitView | None
-    """What the page of the uncommitted state shows, if it is one of them."""
+    """The view of the page of uncommitted changes, if the task includes it."""
     rows: tuple[ListedCommit, ...]
     """One for each commit, for the list of commits."""
     short: tuple[CachedRow, ...]
-    """What the short page of each committed one shows, for the memo."""
+    """The views of the short pages, for the memo; the uncommitted state has none."""
     failures: tuple[Problem, ...] = ()
     """One for each commit whose page could not be made."""
 
@@ -108,7 +108,7 @@ class CommitsDone(Frozen):
 def write_commits(
     timeline: Timeline, evals: Evals, effects: EffectIndex, memo: Memo, site_files: SiteFiles, pool: Pool
 ) -> Commits:
-    """Write the pages of the new commits and of older ones whose edits have other effects now, and the list of all."""
+    """Write the pages of new commits, of older commits whose edits have other effects now, and the list of commits."""
     update = timeline.update
     newest = NEWEST_COMMIT.get(memo)
     uncommitted: CommitView | None = None
@@ -141,10 +141,10 @@ def write_commits_again(
     pool: Pool,
     thinned: int | None,
 ) -> tuple[Problem, ...]:
-    """Replace so many of the oldest pages, and no others, by short ones; None: leave all as they are.
+    """Make exactly the ``thinned`` oldest pages short; None: leave all pages as they are.
 
-    A full page is made from the changes of its commit, which only a build of all history has. Any other build returns a
-    problem where a page has to be full again, and so all history is built.
+    A full page is made from the changes of its commit, which only a build of all history reads. Any other build returns
+    a problem where a page has to be full again, so that all history is built.
     """
     if thinned is None:
         return ()
@@ -191,7 +191,7 @@ def _commit_tasks(
 
 
 def _inputs_again(timeline: Timeline, effects: EffectIndex, memo: Memo) -> Iterator[CommitPageInputs]:
-    """The older commits without any output whose edits have other effects now, oldest first."""
+    """Yield the older commits without any output whose edits have other effects now, oldest first."""
     new = {record.commit.position for record in timeline.update.records}
     for position in sorted(touched_positions(timeline, effects) - new):
         if inputs := COMMITS_WITHOUT_OUTPUT.get(memo, str(position)):
@@ -201,7 +201,7 @@ def _inputs_again(timeline: Timeline, effects: EffectIndex, memo: Memo) -> Itera
 def _page_inputs(
     timeline: Timeline, evals: Evals, effects: EffectIndex, memo: Memo, newest: str | None
 ) -> Iterator[CommitPageInputs]:
-    """The new commits, oldest first. ``newest``: id of the one before them that has a page."""
+    """Yield the new commits, oldest first. ``newest``: id of the newest earlier commit that has a page."""
     update = timeline.update
     layout = Layout(timeline.config, timeline.manifest, Watched())
     summaries = {summary.info.id: summary for summary in evals.summaries}
@@ -211,7 +211,7 @@ def _page_inputs(
     thick = {
         (edit.path, edit.commit.sha) for file in timeline.instructions for edit in file.edits if thickens(edit, apart)
     }
-    # A rename starts the walk over, so whenever a former name stands in a record, its eval is in the update.
+    # A rename makes the walk start again, so an eval whose former name is in a record is always in the update.
     names_now = {
         former: history.id
         for history in histories.values()
@@ -244,7 +244,7 @@ def _page_inputs(
 
 
 def _names_of_evals(changed: Sequence[Touched], summaries: dict[str, EvalSummary], position: int) -> dict[str, str]:
-    """Names of the touched evals that had a page when the commit was the newest, so that later ones change nothing."""
+    """Return the names of touched evals that had a page when the commit was the newest: later evals change nothing."""
     names = {}
     for item in changed:
         summary = summaries.get(item.eval_id)
@@ -261,7 +261,7 @@ def _moves(
     histories: dict[str, EvalHistory],
     memo: Memo,
 ) -> tuple[EvalMove, ...]:
-    """The change of each eval that has points of the commit, but for evals that could not be made."""
+    """Return the change of each eval that has points of the commit, except evals that sitegen failed to make."""
     moves = []
     for eval_id in sorted({eval_id for eval_id, _ in record.snapshots} & summaries.keys()):
         summary = summaries[eval_id]
@@ -291,7 +291,7 @@ def _position(headline: Headline) -> int:
 
 
 def write_commit_pages(task: CommitsTask) -> CommitsDone:
-    """Write the pages that are out of date, and always that of the uncommitted state, whose view is returned."""
+    """Write the pages that are out of date. The page of uncommitted changes is always made; its view is returned."""
     writer, renderer = task.context.writer(task.pages), task.context.renderer()
     patches = partial(_patches, task)
     uncommitted: CommitView | None = None
@@ -342,14 +342,14 @@ def _rendered_commit(
     *,
     fresh: bool,
 ) -> tuple[CommitView, bytes | None]:
-    """What the page of a commit shows, and its bytes unless they stand in the folder already."""
+    """Return the view of a commit's page, and the page's bytes unless the output folder already has them."""
     page = commit_page(inputs, {} if fresh else patches(inputs.edits))
     assert isinstance(page.view, CommitView)
     return page.view, None if fresh else renderer.render(page)
 
 
 def _patches(task: CommitsTask, edits: Sequence[Edit]) -> dict[str, RenderedPatch]:
-    """The diffs that the page of a commit shows, by path: those of short edits, until the page is full."""
+    """Return the diffs on the page of a commit, by path: diffs of few lines, until the page is full."""
     drawn: dict[str, RenderedPatch] = {}
     room = DIFF_LINES
     edits = edits[:DIFFS]

@@ -15,11 +15,11 @@ from sitegen.render.writer import digest
 from sitegen.stages.cached_kinds import ANSWERS, MANIFEST, SITE_CONFIG
 
 _CHECKED: Final = "paths inside the project"
-"""Names the checks beyond types. Change it with them, so that values cached under weaker checks are not used."""
+"""Names the checks beyond types. Change it whenever they change: values cached after weaker checks are not used."""
 
 
 def read_site(files: FilesAt, parts: PartStore) -> SiteConfig:
-    """Read the site's configuration from the work tree, or from the commit without one. Raises ConfigurationError."""
+    """Read the site's configuration from the work tree, or without one from the commit. Raises ConfigurationError."""
     root = files.place.root
     key = digest(_CHECKED, repr(SiteConfig()), configuring.site_config_bytes(root, read=files.read))
     return SITE_CONFIG.derived(parts, "", key, lambda: configuring.read_site(root, read=files.read))
@@ -39,7 +39,7 @@ def read_manifest(files: FilesAt, config: SiteConfig, parts: PartStore, *, workt
 
 
 class AnswersAt:
-    """What the search for evals learnt from the files of a commit, cached by blob id."""
+    """The answers of the search for evals about the files of a commit, cached by blob id."""
 
     def __init__(self, files: FilesAt, parts: PartStore) -> None:
         self._files = files
@@ -48,7 +48,7 @@ class AnswersAt:
         self._now: dict[str, str] = {}
 
     def get(self, question: str, path: str) -> str | None:
-        """The answer for the present content of a path; None if the question was never asked."""
+        """Return the answer for the present content of a path; None if the question was never asked."""
         key = f"{self._files.blob_id(path)} {question}"
         answer = self._now.get(key, self._before.get(key))
         if answer is not None:
@@ -61,13 +61,13 @@ class AnswersAt:
             self._now[f"{oid} {question}"] = answer
 
     def keep(self) -> None:
-        """Cache the answers that were asked for in this build, and no others."""
+        """Cache the answers that this build asked for, and delete all others."""
         if self._now != self._before:
             ANSWERS.keep(self._parts, "", self._now)
 
 
 def _on_disk(root: Path, path: str, limit: int) -> bytes | None:
-    """Content of a file of the work tree; None if it is missing, a link or too large."""
+    """Return the content of a file of the work tree; None if it is missing, a link or too large."""
     try:
         return read_inside(root, path, limit)
     except OSError:

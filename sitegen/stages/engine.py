@@ -14,11 +14,11 @@ from sitegen.history.process import share_processes, share_processes_until_exit
 from sitegen.stages.worker_context import WorkerContext
 
 WORTH_A_PROCESS: Final = 300
-"""Units of work (a snapshot, an edit or a commit, about a millisecond each) that make a second process worthwhile."""
+"""Number of snapshots, edits and commits (about a millisecond each) that makes a second process worthwhile."""
 PROCESSES_A_CORE: Final = 4
-"""Most processes for each core, whatever ``--jobs`` says: more would only take memory."""
+"""Largest number of processes for each core, whatever ``--jobs`` says: more would only take memory."""
 WAITING: Final = 1
-"""Tasks for each process that are made ahead of their turn."""
+"""Number of tasks for each process that are made ahead of their turn."""
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -35,11 +35,11 @@ class Pool(Protocol):
     """Runs tasks."""
 
     def map(self, run: Callable[[T], R], tasks: Iterable[T]) -> Iterator[FinishedTask[T, R]]:
-        """Each task with its result, in order. A task is made when its turn is near, and is not held afterwards."""
+        """Yield each task with its result, in order. A task is made shortly before it runs, and not held afterwards."""
 
 
 class Inline:
-    """Runs each task in the caller's process when its result is asked for. For little work, and for debugging."""
+    """Runs each task in the caller's process when its result is requested. For little work, and for debugging."""
 
     def map(self, run: Callable[[T], R], tasks: Iterable[T]) -> Iterator[FinishedTask[T, R]]:
         """Run one task after the other."""
@@ -47,14 +47,14 @@ class Inline:
 
 
 class SideBySide:
-    """Runs tasks by an executor, a few more at a time than it has processes."""
+    """Runs tasks in an executor, which is given a few more tasks at a time than it has processes."""
 
     def __init__(self, executor: Executor, processes: int) -> None:
         self._executor = executor
         self._at_once = processes * (1 + WAITING)
 
     def map(self, run: Callable[[T], R], tasks: Iterable[T]) -> Iterator[FinishedTask[T, R]]:
-        """Results come in the order of tasks, so that long tasks should come first."""
+        """Yield results in the order of the tasks, so long tasks should be first."""
         begun: deque[tuple[T, Future[R]]] = deque()
         try:
             for task in tasks:
@@ -89,10 +89,10 @@ def _workers_named() -> Iterator[None]:
 def pool_for(
     units: int, jobs: int | None = None, dask: str | None = None, context: WorkerContext | None = None
 ) -> Iterator[Pool]:
-    """The pool for so many units of work: a dask cluster if it is named, otherwise as many processes as pay.
+    """Open the pool for a number of units of work: a dask cluster if one is named, otherwise as many processes as pay.
 
-    ``dask``: the address of its scheduler; ``context``: of the tasks, which its workers need. Raises as
-    ``cluster.cluster_pool`` does.
+    ``dask``: the address of the scheduler; ``context``: the context of the tasks, which workers of a cluster need.
+    Raises the errors of ``cluster.cluster_pool``.
     """
     if dask and context:
         from sitegen.stages.cluster import cluster_pool
@@ -108,7 +108,7 @@ def pool_for(
     import multiprocessing  # takes milliseconds, which a build with few new commits does not spend
     from concurrent.futures import ProcessPoolExecutor
 
-    # A forked process inherits imports and values, and no thread of ours runs that it could copy in a bad state.
+    # A forked process inherits imports and values. No thread of ours runs, so no lock is held while memory is copied.
     method = "fork" if "fork" in multiprocessing.get_all_start_methods() and os.name == "posix" else "spawn"
     start = multiprocessing.get_context(method)
     with ProcessPoolExecutor(processes, start, initializer=_begin_worker) as executor, _workers_named():
@@ -116,7 +116,7 @@ def pool_for(
 
 
 def processes_for(units: int, jobs: int | None = None) -> int:
-    """How many processes to start for so many units of work. ``jobs``: as asked for; None: as many as pay."""
+    """Return how many processes to start for some units of work. ``jobs``: the user's choice; None: as many as pay."""
     cores = os.cpu_count() or 1
     if jobs is None:
         return min(cores, units // WORTH_A_PROCESS + 1)
@@ -124,13 +124,13 @@ def processes_for(units: int, jobs: int | None = None) -> int:
 
 
 def _begin_worker() -> None:
-    """Prepare a worker process, all tasks of which read the repository through one git process."""
+    """Prepare a worker process, whose tasks all read the repository through one git process."""
     share_processes_until_exit()
     _end_with_parent()
 
 
 def _end_with_parent() -> None:
-    """End this worker when the build ends: a worker that outlived it could overwrite pages of the next build."""
+    """End this worker when the build ends: a worker that outlived the build could overwrite pages of the next one."""
     import multiprocessing
     from multiprocessing.connection import wait
     from threading import Thread

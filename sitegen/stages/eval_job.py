@@ -1,4 +1,4 @@
-"""Scores the snapshots of one eval and writes its pages: the task that one process does for an eval."""
+"""Scores the snapshots of one eval and writes its pages: one task of the second stage."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ from sitegen.stages.worker_context import WorkerContext
 
 
 class EvalTask(Frozen):
-    """An eval to score and to write, as it is sent to a process."""
+    """Everything that a process needs to score one eval and to write its pages."""
 
     context: WorkerContext
     info: EvalInfo
@@ -65,17 +65,17 @@ class EvalTask(Frozen):
     edits: tuple[Edit, ...]
     """The edits of the instruction files that drive it, by commit."""
     moved: Mapping[EditedFile, str]
-    """The edits whose files were moved later -> the last path of the file."""
+    """Maps each edit of a file that was moved later to the last path of the file."""
     first_new: int
     """Index of the first snapshot that the last build did not have."""
     pages: tuple[PageRow, ...]
-    """Its pages that are known to be in the output folder."""
+    """Pages of the eval that are known to be in the output folder."""
     cached: tuple[CachedRow, ...]
-    """What the memo has cached for the eval, with the scorecards that its pages may need."""
+    """The cached values of the eval, with the scorecards that its pages may need."""
     thinned: int | None = None
-    """Number of the oldest reports to shorten so that the site fits; None: as many as are short already."""
+    """Number of the oldest reports to shorten so that the site fits; None: the reports that are short already."""
     source_folders: tuple[str, ...] = ()
-    """Where the eval may have lived, if it states a source."""
+    """Folders in which the eval may have been at some commit, if it states a source."""
     waiting: WaitingEval | None = None
     """The reports to write, if the eval was scored already."""
 
@@ -110,15 +110,15 @@ class EvalDone(Frozen):
 
 
 def owner(eval_id: str) -> str:
-    """The owner of the pages of an eval among the files of the site."""
+    """Return the name under which the site's files record the pages of an eval."""
     return f"eval:{eval_id}"
 
 
 def score_eval(task: EvalTask) -> EvalDone | Problem:
     """Score what the memo lacks, write the newest report and the pages of all points. Older reports wait.
 
-    If sitegen fails, a problem is returned, and the pages written so far are no part of the site. An output whose
-    content this clone lacks counts as unreadable, and all others are shown.
+    If sitegen fails, a problem is returned, and the pages written so far do not become part of the site. An output
+    whose content this clone lacks counts as unreadable; all others are shown.
     """
     return attempt("the pages of this eval", lambda: _scored_eval(task), eval_id=task.info.id)
 
@@ -210,16 +210,16 @@ class _EvalJob:
         short = self._short()
         stale = {index for index in range(last + 1) if index not in short and not self._files.is_fresh(index)}
         compared = {last} if self._lacks_variants() else set()
-        # The overview shows the error patterns of the newest report, so it is drawn where the memo lacks them.
+        # The overview shows the error patterns of the newest report, so this report is made if the memo lacks them.
         drawn = stale if self._patterns is not None else stale | {last}
         unscored = {index for index, snapshot in enumerate(self._snapshots) if snapshot not in self._cards}
         cached = known_cells(self._cache, self._info.id, self._card_keys) or CellMap(0, ())
         tracker, end = CellTracker(cached), len(self._snapshots)
         waiting = WaitingReports()
         if drawn and min(drawn) < cached.points:
-            # A report locates each cell by the judgements of its own point and, where the cell is gone, of the point
-            # before. The cached cells have no locations, so they are followed again from the point before. If the cache
-            # covers all points, nothing after the last drawn report has to be followed.
+            # A report locates each cell by the judgements of its own point or, if the cell has disappeared, of the
+            # previous point. Cached cells have no locations, so tracking starts again at the point before the first
+            # report to make. If the cache covers all points, tracking can end at the last of these reports.
             tracker = CellTracker(cached.up_to(max(0, min(drawn) - 1)))
             if cached.points == end:
                 end = max(drawn) + 1
@@ -232,7 +232,7 @@ class _EvalJob:
             with working_on(self._snapshots[index]):
                 if index == tracker.points:
                     tracker.follow(result.judgements)
-                    if tracker.points == committed:  # uncommitted outputs can be different at the next build
+                    if tracker.points == committed:  # uncommitted outputs can differ at the next build
                         keep_cells(self._cache, self._info.id, self._card_keys, tracker.cells())
                 if index in drawn:
                     inputs = self._collector.inputs(index, result, tracker)
@@ -256,7 +256,7 @@ class _EvalJob:
         return mixtures(self._snapshots[index - 1], self._snapshots[index]) if index else ()
 
     def _digests_of_reports(self) -> list[str]:
-        """For each report the digest of everything it shows: all snapshots up to its own, the eval, the templates."""
+        """Return for each report a digest of what it shows: all snapshots up to its own, the eval, the templates."""
         always = digest(
             repr(
                 (
@@ -290,7 +290,7 @@ class _EvalJob:
         ERROR_PATTERNS.keep(self._cache, self._info.id, self._patterns, self._page_keys[-1])
 
     def _lacks_variants(self) -> bool:
-        """Whether the newest point has variants, or may have, and their page is out of date."""
+        """Decide whether the newest point has or may have variants whose page is out of date."""
         if not self._snapshots or not traits_of(self._task.history.kind).answers_cases:
             return False
         newest = self._snapshots[-1]
@@ -343,7 +343,7 @@ class _EvalJob:
         )
 
     def _newest_inputs(self) -> ScoringInputs | None:
-        """The scoring inputs of the newest point, with its mapping if it is cached; None if no rule names fields."""
+        """Return the scoring inputs of the newest point, with its mapping if cached; None if no rule names fields."""
         newest = self._snapshots[-1] if self._snapshots else None
         if newest is None or not traits_of(self._task.history.kind).is_structured:
             return None

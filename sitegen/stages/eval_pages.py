@@ -1,4 +1,4 @@
-"""Makes the pages that show all points of one eval, and the record of it that the pages of the whole site need."""
+"""Makes the pages that show all points of one eval, and the eval's record for the pages of the whole site."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from sitegen.stages.scoring import all_inputs
 from sitegen.stages.worker_context import WorkerContext
 
 LOCATED: Final = 25
-"""Suspect labels whose line is looked up at most: each lookup scores the output a few times."""
+"""Largest number of suspect labels whose line is looked up: each lookup scores the output a few times."""
 
 
 def eval_pages(
@@ -50,7 +50,7 @@ def eval_pages(
     summary: EvalSummary,
     columns: tuple[MappedColumn, ...] = (),
 ) -> Iterator[Page | RawFile]:
-    """The pages that every new point changes, and the data files that one of them loads.
+    """Make the pages that every new point changes, and the data files that one of these pages loads.
 
     ``columns``: the columns of the ground truth, with the fields that they are mapped to.
     """
@@ -67,7 +67,7 @@ def eval_pages(
 
 
 def write_fields(writer: Writer, renderer: Renderer, owner: str, series: Series, page_keys: Sequence[str]) -> None:
-    """Write the pages of fields with a changed cell. ``page_keys``: the digest of what each report shows."""
+    """Write the pages of fields with a changed cell. ``page_keys``: for each report, the digest of its content."""
     blame: Blame | None = None
     for work in field_work(series):
         key = digest(page_keys[work.last], repr(work.cells))
@@ -79,7 +79,7 @@ def write_fields(writer: Writer, renderer: Renderer, owner: str, series: Series,
 def suspects_of(
     context: WorkerContext, series: Series, key: Callable[[Snapshot], str], store: CacheStore
 ) -> tuple[SuspectTruth, ...]:
-    """The suspect labels at the newest point, with the line of the ground truth that would have to change.
+    """Return the suspect labels at the newest point, with the line of the ground truth that would have to change.
 
     Lines are cached by everything that decides them. ``key``: the digest of everything that decides a scorecard.
     """
@@ -120,10 +120,10 @@ def record_of(
     patterns: tuple[PatternSummary, ...],
     newest: ScoringInputs | None,
 ) -> EvalRecord:
-    """What the pages of the whole site need of a series: a few numbers for each point, and its problems.
+    """Reduce a series to the record that pages of the whole site need: a few numbers for each point, and problems.
 
-    ``made_by``: the edit that made the output of each point. ``newest``: the scoring inputs of the newest point, if it
-    has rules that name fields.
+    ``made_by``: for each point, the edit that its output is attributed to. ``newest``: the scoring inputs of the newest
+    point, if it has rules that name fields.
     """
     point = series.points[-1] if series.points else None
     then = [point.scorecard.metric(series.specs[0].name) for point in series.points]

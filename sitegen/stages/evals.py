@@ -52,24 +52,24 @@ from sitegen.stages.worker_context import WorkerContext
 
 
 class Evals(Frozen):
-    """What later stages need to know of all evals."""
+    """The facts about all evals that later stages need."""
 
     summaries: tuple[EvalSummary, ...]
-    """Of all evals, by id."""
+    """Summaries of all evals, by id."""
     fields: tuple[SearchFields, ...]
     """The attributes of each eval that have a page."""
     problems: tuple[Problem, ...]
-    """Of all evals, by id."""
+    """Problems of all evals, by the id of the eval."""
     failures: tuple[Problem, ...]
-    """One for each eval that could not be made, by id. Nothing else here is of these evals."""
+    """One problem for each eval that sitegen failed to make, by id. No other field contains these evals."""
     mapping_uses: Mapping[str, MappingUse]
     """For evals whose rules name fields, by id: the entries of the mapping that the newest point does not use."""
     lost_outputs: int
     """Number of outputs whose contents this clone lacks. They are among the problems."""
     short_before: int | None
-    """Position of the oldest commit whose page and edits are expected to fit in full; None: what is short stays so."""
+    """Position of the oldest commit whose page and edits are expected to fit in full; None: short pages stay short."""
     new_peaks: frozenset[str]
-    """Ids of the evals whose best output, or its value, is not that of the previous build."""
+    """Ids of the evals whose best output, or the value of it, differs from the previous build."""
 
 
 class ScoredEvals:
@@ -172,7 +172,7 @@ class _UnfinishedEval(Frozen):
 
 
 def _with_earlier_decisions(summary: EvalSummary, before: EvalRecord | None, first_new: int) -> EvalSummary:
-    """The verdicts on edits, of which the task has only those that new points are attributed to."""
+    """Add the cached verdicts on earlier edits: a task computes only those for edits that made new points."""
     decisions = {window.edit: window.decision for window in before.summary.windows} if before else {}
     return replace(
         summary,
@@ -195,7 +195,7 @@ def _eval_of(problem: Problem) -> str:
 
 
 def _sharing(summary: EvalSummary, history: EvalHistory) -> EvalSummary:
-    """The summary with its strings replaced by the equal ones of the snapshots: copies took a tenth of all memory."""
+    """Replace the summary's strings by equal strings of the snapshots: copies took a tenth of all memory."""
     return replace(
         summary,
         headlines=tuple(
@@ -208,9 +208,10 @@ def _sharing(summary: EvalSummary, history: EvalHistory) -> EvalSummary:
 def write_again(
     timeline: Timeline, memo: Memo, site_files: SiteFiles, pool: Pool, thinned: Mapping[str, int]
 ) -> tuple[Problem, ...]:
-    """Replace so many of the oldest reports of these evals, and no others, by short pages.
+    """Make exactly the given number of oldest reports of each eval short.
 
-    No other page of them changes. Returns a problem for each eval that could not be made, whose pages stay as they are.
+    No other page of these evals changes. Returns a problem for each eval that sitegen failed to make, whose pages stay
+    as they are.
     """
     pins = pins_of(timeline, memo) if thinned else {}
     longer = []
@@ -218,7 +219,7 @@ def write_again(
         history = under_pins(_history(timeline, memo, eval_id), pins)
         if not shorten(timeline, memo, site_files, history, count):
             longer.append((history, count))
-    # A report that has room again is made from all points before it, so the whole eval is done again.
+    # A report that becomes full again is made from all points before it, so the whole eval is processed again.
     tasks = (
         _task(timeline, memo, site_files, EvalUpdate(history, len(history.snapshots)), count)
         for history, count in longer
@@ -240,7 +241,7 @@ def _history(timeline: Timeline, memo: Memo, eval_id: str) -> EvalHistory:
 
 
 def _outdated(timeline: Timeline, memo: Memo, records: Mapping[str, EvalRecord]) -> Iterator[EvalUpdate]:
-    """Evals without new points whose newest output became older than their instructions."""
+    """Yield evals without new points whose newest output has become older than their instructions."""
     edited = {file.path for file in timeline.update.instructions}
     touched = {update.history.id for update in timeline.update.evals}
     for eval_id, record in records.items():
@@ -253,7 +254,7 @@ def _outdated(timeline: Timeline, memo: Memo, records: Mapping[str, EvalRecord])
 
 
 def _task(timeline: Timeline, memo: Memo, site_files: SiteFiles, update: EvalUpdate, thinned: int | None) -> EvalTask:
-    """The task for one eval. ``thinned``: how many of the oldest reports are short; None: as many as now."""
+    """Make the task for one eval. ``thinned``: how many of the oldest reports are short; None: as many as now."""
     history = update.history
     context, info = timeline.context_for(history.id), timeline.info(history)
     return EvalTask(
@@ -271,7 +272,7 @@ def _task(timeline: Timeline, memo: Memo, site_files: SiteFiles, update: EvalUpd
 
 
 def _source_folders(timeline: Timeline, history: EvalHistory) -> tuple[str, ...]:
-    """Where the eval may have lived at a commit: in its folders of today, or under its earlier names, newest first."""
+    """Return the folders that an eval may have had at a commit: the present ones, then earlier names, newest first."""
     folders = Layout(timeline.config, timeline.manifest, Watched()).folders(history.id)
     above = posixpath.dirname(folders[0])
     return tuple(dict.fromkeys((*folders, *(posixpath.join(above, name) for name in reversed(history.renamed_from)))))
@@ -289,7 +290,7 @@ def _cached(memo: Memo, history: EvalHistory, context: WorkerContext, info: Eval
 
 
 def pins_of(timeline: Timeline, parts: PartStore) -> dict[str, EvalInputs]:
-    """The ground truth and rules of each eval at the pinned revision, by id; empty if none is pinned.
+    """Return the ground truth and rules of each eval at the pinned revision, by id; empty if no revision is pinned.
 
     History is folded up to that revision on a copy of the parts, so that the memo keeps those of the head.
     """
@@ -303,7 +304,7 @@ def pins_of(timeline: Timeline, parts: PartStore) -> dict[str, EvalInputs]:
 
 
 def under_pins(history: EvalHistory, pins: Mapping[str, EvalInputs]) -> EvalHistory:
-    """The history with every snapshot under the pinned inputs; unchanged if the eval had no ground truth then."""
+    """Put every snapshot under the pinned inputs; unchanged if the eval had no ground truth at the pinned revision."""
     names = (history.id, *reversed(history.renamed_from))
     inputs = next((pins[name] for name in names if name in pins), None)
     if inputs is None:

@@ -1,7 +1,7 @@
-"""Turns a failure of sitegen itself at a part of the site into a problem, so that the rest is built.
+"""Turns a failure of sitegen itself in one part of the site into a problem, so that the rest is built.
 
-Only this module catches unexpected exceptions. A page in the place of the part explains the failure, so that no link
-is broken. Nothing of a failed part is cached, so that the next build tries again (``sitegen.build.build``).
+Only this module catches unexpected exceptions. A page at the address of the failed part explains the failure, so that
+no link is broken. Nothing of a failed part is cached, so that the next build tries again (``sitegen.build.build``).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ R = TypeVar("R")
 
 
 class AtSnapshotError(Exception):
-    """Wraps an exception with the snapshot during whose work it was raised."""
+    """Wraps an exception with the snapshot that was being processed."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         super().__init__(f"at {snapshot.label} of commit {snapshot.commit.sha}")
@@ -65,8 +65,8 @@ def attempt(
     """Return what *make* returns; if it fails, print the traceback and return a problem.
 
     Args:
-        part: what is made, as the end of a sentence: ``the pages of this eval``.
-        make: makes it. Exceptions of ``ENDS_THE_BUILD`` pass through.
+        part: the name of the part, as the end of a sentence: ``the pages of this eval``.
+        make: makes the part. Exceptions of ``ENDS_THE_BUILD`` pass through.
         path: path of the file in the project that the part is about.
         commit: id of the commit that the part is about.
         eval_id: id of the eval that the part is about.
@@ -92,12 +92,12 @@ def attempt(
 
 
 def write_in_its_place(writer: Writer, renderer: Renderer, owner: str, path: str, problem: Problem) -> None:
-    """Write the page that says why the page at an address could not be made."""
+    """Write a page that explains why sitegen could not make the page at this address."""
     writer.write(owner, path, renderer.render(failed_page(path, problem)))
 
 
 def _problem(part: str, error: Exception, problem: Problem) -> Problem:
-    """The problem with its text. ``problem``: has the place of the part."""
+    """Add the text to a problem that has only the place of the part."""
     if isinstance(error, AtSnapshotError) and isinstance(error.__cause__, Exception):
         snapshot, error = error.snapshot, error.__cause__
         path = snapshot.outputs[0].path if snapshot.outputs else None
@@ -106,7 +106,7 @@ def _problem(part: str, error: Exception, problem: Problem) -> Problem:
 
 
 def _place(error: Exception) -> str:
-    """The innermost function of sitegen in the traceback.
+    """Return the innermost function of sitegen in the traceback.
 
     Nothing else of an exception is the same in every build: messages can hold addresses and hidden values, and the
     depth of a recursion depends on its caller.

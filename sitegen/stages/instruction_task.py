@@ -37,46 +37,46 @@ from sitegen.text.sections import NO_TEXT, Outline, TextStats, outline
 
 
 class InstructionTask(Frozen):
-    """One instruction file whose pages are to be written."""
+    """Everything that a process needs to write the pages of one instruction file."""
 
     context: WorkerContext
     history: InstructionHistory
     effects: tuple[tuple[Effect, ...], ...]
-    """Of each edit."""
+    """The effects of each edit."""
     counted: tuple[CountedEdit | None, ...]
-    """Of each edit; None where no earlier build counted it."""
+    """The size and sections of each edit; None if no earlier build counted the edit."""
     pages: tuple[PageRow, ...]
-    """Its pages that are known to be in the output folder."""
+    """Pages of the file that are known to be in the output folder."""
     peaks: tuple[EvalPeak, ...]
     """The best outputs of the evals that the file drives."""
     folders: tuple[str, ...]
-    """Folders and files that hold every instruction file of the project; empty: they may lie anywhere."""
+    """Folders and files that contain all instruction files of the project; empty: instruction files may be anywhere."""
     apart: int | None
     """Position of the commit that first gave agents instructions in files of their own."""
     thinned: int | None = None
-    """How many of the oldest edits have short pages so that the site fits; None: those that have them already."""
+    """Number of the oldest edits with short pages so that the site fits; None: edits that have short pages already."""
     again: bool = False
-    """All pages stand; only edits that are short or full by now are written."""
+    """All pages are up to date; only pages that become short, or full again, are written."""
 
 
 class InstructionDone(Frozen):
     """The result of an ``InstructionTask``."""
 
     counted: tuple[CountedEdit, ...]
-    """One for each edit."""
+    """The size and sections of each edit."""
     files: WrittenFiles
 
 
 def owner(path: str) -> str:
-    """The owner of the pages of an instruction file among the files of the site."""
+    """Return the name under which the site's files record the pages of an instruction file."""
     return f"instruction:{path}"
 
 
 def write_instruction(task: InstructionTask) -> InstructionDone | Problem:
     """Write the pages of edits that are out of date, then the page of the file.
 
-    Patches are read for these edits, for those that were never counted, and for the newest one, which the file's page
-    shows. If sitegen fails, a problem is returned, and the pages written so far are no part of the site.
+    Patches are read for these edits, for edits that were never counted, and for the newest edit, which the file's page
+    shows. If sitegen fails, a problem is returned, and the pages written so far do not become part of the site.
     """
     path = task.history.path
     return attempt("the pages of this instruction file", lambda: _InstructionWork(task).run(), path=path)
@@ -105,7 +105,7 @@ class _InstructionWork:
         }
 
     def run(self) -> InstructionDone:
-        """Read the needed patches, oldest first and each once, and write the pages that are out of date."""
+        """Read each needed patch once, oldest first, and write the pages that are out of date."""
         last = len(self._edits) - 1
         stale = {index for index in range(len(self._edits)) if index not in self._short and not self._is_fresh(index)}
         uncounted = {index for index, edit in enumerate(self._counted) if edit is None}
@@ -124,9 +124,9 @@ class _InstructionWork:
         return self._finish()
 
     def _outlines(self, indices: Iterable[int]) -> Iterator[tuple[Outline, Outline]]:
-        """The sections of the texts before and after each of these edits.
+        """Yield the sections of the text before and after each of these edits.
 
-        The text after an edit is mostly that before the next one, so equal neighbours are read and parsed once.
+        The text after an edit is usually the text before the next edit, so equal neighbours are read and parsed once.
         """
         edits = [self._edits[index] for index in indices]
         oids = [blob.oid if blob else None for edit in edits for blob in (edit.old, edit.new)]
@@ -139,7 +139,7 @@ class _InstructionWork:
         return zip(sides, sides, strict=True)
 
     def _page_key(self, index: int) -> str:
-        """The digest of everything that the page of an edit shows: the edit and the one before, effects, templates."""
+        """Return the digest of everything on the page of an edit: the edit, the edit before, effects, templates."""
         edits = self._edits[max(0, index - 1) : index + 1]
         context, path, effects = self._task.context, self._history.path, self._task.effects[index]
         return digest(encode((context.templates, path, edits, index, effects, self._thickens(index))))
@@ -155,13 +155,13 @@ class _InstructionWork:
         return short_edit(self._history, index, effects.rows, counted.counts if counted else None)
 
     def _text(self) -> DisplayedFile | None:
-        """The newest text of the file; of a deleted file, the last one."""
+        """Return the newest text of the file; for a deleted file, its last text."""
         newest = next((edit.new for edit in reversed(self._edits) if edit.new), None) or self._edits[0].old
         content = next(self._repository.read_blobs([newest.oid])).content if newest else None
         return None if content is None else show_text(content)
 
     def _write_edit(self, index: int, drawn: RenderedPatch) -> None:
-        # Edits are written in order, so all edits up to this one are counted by now.
+        # Pages are written in the order of edits, so all edits up to this one are already counted.
         counts = [edit and edit.counts for edit in self._counted[len(self._sizes) : index + 1]]
         size = self._sizes[-1] if self._sizes else TextStats(0, 0)
         self._sizes += map(TextStats, line_counts(counts, size.lines), word_counts(counts, size.words))
@@ -197,6 +197,6 @@ class _InstructionWork:
 
 
 def _patch_counts(patch: bytes) -> PatchCounts | None:
-    """How much a patch adds and removes; None if it cannot be read, so that no size is computed from it."""
+    """Return how much a patch adds and removes; None if it cannot be read, so that no size is computed from it."""
     read = read_patch(patch)
     return None if read.binary or read.unread else read.counts

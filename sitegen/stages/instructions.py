@@ -37,15 +37,15 @@ from sitegen.text.patch import PatchCounts
 
 
 class WrittenInstructions(Frozen):
-    """What later stages need to know of the instruction files."""
+    """The facts about instruction files that later stages need."""
 
     effects: EffectIndex
     raised: int
-    """Commits with edits after which the mean headline of the evals was higher."""
+    """Number of commits with edits after which the mean headline of the evals was higher."""
     lowered: int
     files: tuple[FileRecord, ...] = ()
     failures: tuple[Problem, ...] = ()
-    """One for each file whose pages could not be made, by path."""
+    """One problem for each file whose pages sitegen failed to make, by path."""
 
 
 def index_effects(timeline: Timeline, evals: Evals) -> EffectIndex:
@@ -72,7 +72,7 @@ def counted_effects(timeline: Timeline, evals: Evals) -> WrittenInstructions:
 def write_instructions(
     timeline: Timeline, evals: Evals, memo: Memo, site_files: SiteFiles, pool: Pool, step: Callable[[int], None]
 ) -> WrittenInstructions:
-    """Write the pages of the files that were edited, or of whose edits new outputs show the effects."""
+    """Write the pages of files that were edited, and of files whose edits have effects on new outputs."""
     expected = counted_effects(timeline, evals)
     effects = expected.effects
     positions = touched_positions(timeline, effects)
@@ -118,9 +118,9 @@ def write_instructions(
 def write_edits_again(
     timeline: Timeline, effects: EffectIndex, memo: Memo, site_files: SiteFiles, pool: Pool, thinned: Mapping[str, int]
 ) -> tuple[Problem, ...]:
-    """Replace so many of the oldest edits of these files, and no others, by short pages. No other page changes.
+    """Make exactly the given number of oldest edits of each file short. No other page changes.
 
-    Returns a problem for each file that could not be made, whose pages stay as they are.
+    Returns a problem for each file that sitegen failed to make, whose pages stay as they are.
     """
     apart = apart_since(timeline.instructions) if thinned else None
     tasks = (
@@ -163,7 +163,7 @@ def _write_failed(timeline: Timeline, site_files: SiteFiles, file: InstructionHi
 
 
 def touched_positions(timeline: Timeline, effects: EffectIndex) -> frozenset[int]:
-    """Positions of the edits whose effects new points changed; of all edits if history was read from its root."""
+    """Return positions of edits whose effects new points changed; of all edits if history was read from its root."""
     if timeline.update.complete:
         return frozenset(effects.positions())
     return frozenset(
@@ -176,7 +176,7 @@ def touched_positions(timeline: Timeline, effects: EffectIndex) -> frozenset[int
 def _is_touched(
     timeline: Timeline, evals: Evals, effects: EffectIndex, file: InstructionHistory, positions: frozenset[int]
 ) -> bool:
-    """Whether the file was edited, or new points changed the effects of an edit or which of its versions is best."""
+    """Decide whether the file was edited, or new points changed the effects of an edit or which version is best."""
     return (
         timeline.update.complete
         or file.path in {instruction.path for instruction in timeline.update.instructions}
@@ -210,7 +210,7 @@ def _task(
 
 
 def edit_effects(memo: Memo, index: EffectIndex, position: int, path: str | None = None) -> tuple[Effect, ...]:
-    """As ``EffectIndex.effects_of``, with the flipped fields and whether the change is more than chance."""
+    """Return ``EffectIndex.effects_of``, with the flipped fields and whether the change is more than chance."""
     return tuple(
         _with_outcome(effect, EDIT_OUTCOMES.get(memo, within(effect.eval_id, position)))
         for effect in index.effects_of(position, path)
@@ -218,7 +218,7 @@ def edit_effects(memo: Memo, index: EffectIndex, position: int, path: str | None
 
 
 def _with_outcome(effect: Effect, outcome: EditOutcome | None) -> Effect:
-    """``outcome``: None if there is no output before or after the edit."""
+    """Add the outcome to an effect. ``outcome``: None if there is no output before or after the edit."""
     if outcome is None:
         return effect
     flips = replace(outcome.flips, fixed=_interned(outcome.flips.fixed), broken=_interned(outcome.flips.broken))
@@ -233,7 +233,7 @@ def _interned(tally: Tally) -> Tally:
 def counts_of_edits(
     memo: Memo, file: InstructionHistory, context: WorkerContext, failed: Container[str]
 ) -> tuple[PatchCounts | None, ...]:
-    """How much each edit of a file added and removed; None where that is unknown, and for files that failed."""
+    """Return how much each edit of a file added and removed; None if unknown, or if the pages of the file failed."""
     counted = {} if file.path in failed else _counted(memo, file)
     edits = (counted.get(_contents(edit, context)) for edit in file.edits)
     return tuple(edit and edit.counts for edit in edits)
@@ -244,14 +244,14 @@ def _counted(memo: Memo, file: InstructionHistory) -> dict[str, CountedEdit]:
 
 
 def _contents(edit: Edit, context: WorkerContext) -> str:
-    """Everything that the counts and sections of an edit depend on: its two contents and how much of one is read.
+    """Return the key of an edit's counts and sections: its two contents, and how much of a content is read.
 
-    No commit is part of it, so that counts survive a rewritten history.
+    The key contains no commit, so that counts survive a rewritten history.
     """
     return f"{context.max_blob_bytes}:{edit.old.oid if edit.old else ''}..{edit.new.oid if edit.new else ''}"
 
 
 def _former_names(files: Iterable[InstructionHistory], touched: Iterable[InstructionHistory]) -> list[str]:
-    """Paths that files had before they were renamed, and that no file has now."""
+    """Return the paths that touched files had before they were renamed, and that no file has now."""
     current = {file.path for file in files}
     return sorted({edit.path for file in touched for edit in file.edits} - current)

@@ -1,4 +1,4 @@
-"""Caches field mappings as they were validated, so that a build without new ones reads none."""
+"""Caches validated field mappings, so that a build without new mappings parses none."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from sitegen.scoring.scorer import ScoringInputs
 from sitegen.stages.cached_kinds import MAPPINGS
 
 KeptMappings: TypeAlias = tuple[tuple[str, KeptMapping], ...]
-"""(key, mapping as it was read)."""
+"""Pairs of a mapping's key and the validated mapping."""
 
 
 def known_mappings(memo: Memo, repository: Repository, updates: Sequence[EvalUpdate]) -> KeptMappings:
-    """Every mapping that the touched evals are scored by. New ones are read and cached."""
+    """Return every mapping that the touched evals are scored by. New mappings are read and cached."""
     histories = [update.history for update in updates if traits_of(update.history.kind).is_structured]
     needed = {_mapping_key(snapshot): snapshot for history in histories for snapshot in history.snapshots}
     newest = (without_settings(history.snapshots[-1]) for history in histories if history.snapshots)
@@ -36,12 +36,12 @@ def known_mappings(memo: Memo, repository: Repository, updates: Sequence[EvalUpd
 
 
 def without_settings(snapshot: Snapshot) -> Snapshot:
-    """The snapshot scored by its mapping file alone, which shows the entries of the file that are unused."""
+    """Return the snapshot scored by its mapping file alone, which shows the unused entries of the file."""
     return replace(snapshot, settings="")
 
 
 def recall_mapping(mappings: dict[str, KeptMapping], snapshot: Snapshot, inputs: ScoringInputs) -> None:
-    """Hand a cached mapping to the scorer, once per process: it is removed from *mappings*."""
+    """Pass a cached mapping to the scorer, once per process: it is removed from *mappings*."""
     content = inputs.mapping.content if inputs.mapping else None
     if content is None and snapshot.mapping:
         return
@@ -54,7 +54,7 @@ def _mapping_key(snapshot: Snapshot) -> str:
 
 
 def _read_mappings(new: dict[str, Snapshot], repository: Repository) -> Iterable[tuple[str, KeptMapping]]:
-    """(key, mapping) for each mapping that can be read and cached."""
+    """Yield (key, mapping) for each mapping that can be read and cached."""
     oids = [snapshot.mapping.oid for snapshot in new.values() if snapshot.mapping]
     blobs = repository.read_blobs(oids) if oids else iter(())
     for key, snapshot in new.items():

@@ -1,7 +1,7 @@
-"""Finds files that the configuration names, or that an eval has by convention, and that the built revision lacks.
+"""Finds files that the configuration names, or that an eval should have by convention, but the built revision lacks.
 
-Files with similar names are looked for only where a file is missing. A complete project costs no more than listing the
-folders of its evals and of their results.
+Similar names are searched for only where a file is missing. For a complete project, the search only lists the folders
+of its evals and of their results.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from sitegen.model.series import EvalSummary
 from sitegen.text.keys import misspelt
 
 _SHOWN: Final = 5
-"""Names that a message lists."""
+"""Largest number of names that a message lists."""
 _TRUTH_STEMS: Final = tuple(dict.fromkeys(splitext(name)[0] for name in GROUND_TRUTHS))
 _OUTPUTS: Final = frozenset(name for files in SCORED_FILES for name in files.outputs)
 _DATA: Final = (".json", ".jsonl", ".ndjson", ".yaml", ".yml", ".csv")
@@ -44,7 +44,7 @@ class MissingFiles:
     summaries: Mapping[str, EvalSummary]
     """Of all evals that ever existed, by id."""
     set_aside: frozenset[str]
-    """Ids of evals to pass over: their files count for another eval, or sitegen failed at them."""
+    """Ids of evals to skip: their files count for another eval, or sitegen failed to make them."""
 
     def problems(self) -> Iterator[Problem]:
         """The problems of the project, then of the evals of the manifest, then of all other evals."""
@@ -55,7 +55,7 @@ class MissingFiles:
         yield from self._strangers()
 
     def _configuration(self) -> Iterator[Problem]:
-        """Configuration files under a misspelt name, and mappings that do not exist."""
+        """Report configuration files with a misspelt name, and mappings that do not exist."""
         for path in (self.layout.manifest_path, "sitegen.toml"):
             folder, _, name = path.rpartition("/")
             names = self.folders.names(folder)
@@ -136,7 +136,7 @@ class MissingFiles:
         return self._problem(entry.id, "warning", message, fix)
 
     def _outputs(self, entry: EvalConfig, kind: Kind, folder: str, scored: set[str]) -> Iterator[Problem]:
-        """Evals without any output, and iterations without one."""
+        """Report evals without any output, and iterations without an output."""
         files = files_of(kind)
         here, results = self.folders.names(folder), self.folders.names(f"{folder}/{RESULTS}")
         iterations = [name for name in results if results[name] and iteration_number(name) is not None]
@@ -171,7 +171,7 @@ class MissingFiles:
             )
 
     def _has_output(self, folder: str, iteration: str, kind: Kind) -> bool:
-        """Whether an iteration has an output, or a record of a run without one."""
+        """Decide whether an iteration has an output, or the record of a run that made no output."""
         path, files = f"{folder}/{RESULTS}/{iteration}", files_of(kind)
         names = self.folders.names(path)
         tree = FolderTree.of(_below(path, name) for name in names if not names[name])
@@ -187,7 +187,7 @@ class MissingFiles:
         return False
 
     def _strangers(self) -> Iterator[Problem]:
-        """Folders that look like an eval but have no ground truth under a standard name."""
+        """Report folders that look like an eval but have no ground truth under a standard name."""
         top = self.layout.manifest_path.rpartition("/")[0]
         ids = {*self.summaries, *(entry.id for entry in self.manifest.evals)}
         owned = {folder for eval_id in ids for folder in self.layout.folders(eval_id) if not self._is_gone(eval_id)}
@@ -211,7 +211,7 @@ class MissingFiles:
             yield Problem("warning", message, fix, path=folder, eval_id=name if name in self.summaries else None)
 
     def _source(self, entry: EvalConfig, summary: EvalSummary, folder: str) -> Iterator[Problem]:
-        """Why no document of a stated source is shown."""
+        """Explain why no document of a stated source is shown."""
         stated = f"The source {entry.source!r} of {entry.id!r}"
         if not traits_of(summary.info.kind).is_structured:
             message, fix = f"{stated} is not shown: outputs of this kind have no fields.", "Remove `source`."
@@ -238,7 +238,7 @@ class MissingFiles:
         return any(iteration_number(name) is not None for name in results)
 
     def _folder(self, eval_id: str) -> str:
-        """The first of the eval's folders that exists, or else the first."""
+        """Return the first of the eval's folders that exists, or else the first one."""
         folders = self.layout.folders(eval_id)
         return next((folder for folder in folders if self.folders.names(folder)), folders[0])
 
@@ -251,7 +251,7 @@ class MissingFiles:
 
 
 def _near_truths(names: Mapping[str, bool]) -> list[str]:
-    """Files that are probably ground truth under a misspelt name."""
+    """Return the files that are probably ground truth with a misspelt name."""
     return [
         name
         for name, is_folder in names.items()

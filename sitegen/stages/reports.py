@@ -138,7 +138,7 @@ class ReportWriter:
         )
 
     def _rules(self, snapshot: Snapshot) -> FieldRules:
-        """The rules by which an output was scored; they are compiled already."""
+        """Return the rules by which an output was scored; they are compiled already."""
         inputs = next(all_inputs(self._context, [replace(snapshot, outputs=(), ground_truth=None)]))
         return compile_rules(rule_sources(inputs)).value
 

@@ -30,12 +30,12 @@ from sitegen.stages.worker_context import WorkerContext
 
 
 def under_newest_rules(history: EvalHistory) -> Iterator[Snapshot]:
-    """Each snapshot under the ground truth and the rules of the newest one."""
+    """Yield each snapshot under the ground truth and the rules of the newest snapshot."""
     return (under_rules_of(snapshot, history.snapshots[-1]) for snapshot in history.snapshots)
 
 
 def runs_of(snapshot: Snapshot) -> list[Snapshot]:
-    """The repeated runs of an iteration, each as a snapshot of its own. A run is a folder."""
+    """Return each repeated run of an iteration as a separate snapshot. A run is a folder."""
     folders: dict[str, list[Blob]] = {}
     for blob in snapshot.runs:
         folders.setdefault(blob.path.rpartition("/")[0], []).append(blob)
@@ -43,7 +43,7 @@ def runs_of(snapshot: Snapshot) -> list[Snapshot]:
 
 
 def snapshots_of_series(history: EvalHistory) -> Iterator[Snapshot]:
-    """All snapshots and mixtures that are scored for the points of an eval and their deltas."""
+    """Yield all snapshots and mixtures that must be scored for the points of an eval and their deltas."""
     yield from history.snapshots
     yield from under_newest_rules(history)
     for before, after in pairwise(history.snapshots):
@@ -51,14 +51,14 @@ def snapshots_of_series(history: EvalHistory) -> Iterator[Snapshot]:
 
 
 def wanted_keys(history: EvalHistory, redact: tuple[str, ...]) -> list[str]:
-    """The memo's keys of all scorecards that the pages of an eval may need."""
+    """Return the memo's keys of all scorecards that the pages of an eval may need."""
     runs = (run for snapshot in history.snapshots for run in runs_of(snapshot))
     every_snapshot = (*snapshots_of_series(history), *mixtures_of_commits(history.snapshots), *runs)
     return list(dict.fromkeys(map(ScorecardKeys(history.kind, redact), every_snapshot)))
 
 
 def series_inputs(history: EvalHistory, edits: Sequence[Edit]) -> SeriesInputs:
-    """What the points are computed from. ``edits``: of the instructions that drive the eval, by commit."""
+    """Collect the inputs of the points. ``edits``: edits of the instructions that drive the eval, by commit."""
     snapshots, kind = history.snapshots, history.kind
     return SeriesInputs(
         edits=edits_of_outputs(snapshots, edits),
@@ -72,7 +72,7 @@ class ScorecardKeys:
     """Computes the memo's key of the scorecard of a snapshot, once for equal inputs."""
 
     def __init__(self, kind: str, redact: tuple[str, ...] = ()) -> None:
-        """``redact``: globs of hidden values, part of the key, because a scorecard can quote values."""
+        """``redact``: globs of hidden values. They are part of the key, because a scorecard can quote values."""
         self._redact = redact
         kind_scorer = scorer(kind)
         self._scored_by: tuple[str | int, ...] = (
@@ -85,7 +85,7 @@ class ScorecardKeys:
         self._keys: dict[tuple[object, ...], str] = {}
 
     def __call__(self, snapshot: Snapshot) -> str:
-        """The digest of everything that decides the scorecard of a snapshot."""
+        """Return the digest of everything that decides the scorecard of a snapshot."""
         rules = (snapshot.ground_truth, snapshot.mapping, snapshot.schema, snapshot.settings)
         decisive = (snapshot.outputs, snapshot.usage, *rules)
         if decisive not in self._keys:
@@ -98,10 +98,10 @@ class ScorecardKeys:
 
 
 class EvalScorecards:
-    """The scorecards of one eval, from the memo or scored now, and the points that are made of them."""
+    """The scorecards of one eval, from the memo or scored now, and the points that are computed from them."""
 
     def __init__(self, context: WorkerContext, history: EvalHistory, store: CacheStore) -> None:
-        """``store``: the memo, or the part of it that a process was sent. New scorecards go there."""
+        """``store``: the memo, or the part of it that was sent to this process. Receives new scorecards."""
         self._context = context
         self._history = history
         self._store = store
@@ -115,7 +115,7 @@ class EvalScorecards:
         return self._find(self.key(snapshot)) is not None
 
     def __getitem__(self, snapshot: Snapshot) -> Scorecard:
-        """A cached or scored scorecard; after ``series_specs`` with its metrics in the order of the series."""
+        """Return a cached or scored scorecard; after ``series_specs``, its metrics are in the order of the series."""
         card = self._find(self.key(snapshot))
         if card is None:
             raise KeyError(snapshot)
@@ -137,7 +137,7 @@ class EvalScorecards:
             pass  # each scorecard is stored on the way; nothing here needs the results themselves
 
     def series_specs(self) -> tuple[MetricSpec, ...]:
-        """The metrics of the series without those of usage, the headline first.
+        """Return the metrics of the series, the headline first, without metrics of usage.
 
         If the kind has none of its own, all outputs are scored first, because they state which metrics there are.
         """
@@ -150,9 +150,9 @@ class EvalScorecards:
         return self._specs
 
     def series(self, info: EvalInfo, inputs: SeriesInputs, cells: CellMap, settled: Sequence[Derived] = ()) -> Series:
-        """All points of the eval, under their own rules and the newest ones; missing scorecards are computed first.
+        """Compute all points of the eval, under their own rules and the newest rules. Scores missing scorecards first.
 
-        ``cells``: followed through all points. ``settled``: the cached values of the first points.
+        ``cells``: the cells, followed through all points. ``settled``: the cached values of the first points.
         """
         specs = self.series_specs()
         snapshots = self._history.snapshots
@@ -171,7 +171,7 @@ class EvalScorecards:
 
 
 def known_cells(store: CacheStore, eval_id: str, card_keys: Sequence[str]) -> CellMap | None:
-    """The cached cells of an eval, followed through some of its first points. ``card_keys``: of all points."""
+    """Return the cached cells of an eval, followed through its first points. ``card_keys``: the keys of all points."""
     return CELLS.get(store, eval_id, tuple(_digests_of_beginnings(card_keys)))
 
 
@@ -182,5 +182,5 @@ def keep_cells(store: CacheStore, eval_id: str, card_keys: Sequence[str], cells:
 
 
 def _digests_of_beginnings(keys: Sequence[str]) -> Iterator[str]:
-    """The digest of the first key, of the first two, and so on."""
+    """Yield the digest of the first key, of the first two keys, and so on."""
     return islice(accumulate(keys, digest, initial=""), 1, None)

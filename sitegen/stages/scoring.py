@@ -1,4 +1,4 @@
-"""Scores snapshots one after the other, with their blobs from one stream, of which few are held at a time."""
+"""Scores snapshots one after the other. Their blobs come from one stream, and few are held at a time."""
 
 from __future__ import annotations
 
@@ -27,21 +27,20 @@ from sitegen.stages.worker_context import WorkerContext
 from sitegen.text.embedding import embed, installed
 
 _LOST: Final = "missing "
-"""Prefix of the blob id of an output whose content this clone lacks, so that its scorecard gets a key of its own."""
+"""Prefix of the blob id of an output whose content this clone lacks: its scorecard needs a different key."""
 
 
 def results(
     context: WorkerContext, scorer: Scorer, snapshots: Sequence[Snapshot], embedder: Embedder | None = None
 ) -> Iterator[Result]:
-    """The result of each snapshot, in order. Hidden values are removed here, so that no later step can show them."""
+    """Score each snapshot, in order. Hidden values are removed here, so that no later step can show them."""
     hidden = redaction(context.redact)
     for snapshot, inputs in zip(snapshots, all_inputs(context, snapshots), strict=True):
         with working_on(snapshot):
             outputs = [file for file, blob in zip(inputs.outputs, snapshot.outputs, strict=True) if not _is_lost(blob)]
             for file in (*outputs, inputs.ground_truth, inputs.mapping, inputs.schema):
-                if (
-                    file is not None and file.reason == MISSING
-                ):  # a scorecard without it would stay in the memo for ever
+                if file is not None and file.reason == MISSING:
+                    # The memo would never replace a scorecard that was made without the content.
                     raise MissingObjectsError(file.path, snapshot.commit.sha)
             result = with_stated(scored_with_own_metrics(scorer, replace(inputs, embedder=embedder)), snapshot.usage)
             if len(outputs) < len(inputs.outputs):
@@ -55,7 +54,7 @@ class ReadableHistory(NamedTuple):
 
     history: EvalHistory
     lost_outputs: int
-    """How many contents this clone lacks."""
+    """Number of outputs whose contents this clone lacks."""
 
 
 def without_lost_outputs(context: WorkerContext, history: EvalHistory) -> ReadableHistory:
@@ -79,14 +78,14 @@ def _is_lost(blob: Blob) -> bool:
 
 
 def _with_fix(result: Result) -> Result:
-    """Add the git command that fetches missing contents to findings on them, which scorers cannot name."""
+    """Add the git command that fetches missing contents to findings about them: scorers do not know git."""
     card, fix = result.scorecard, MissingObjectsError().fix or ""
     findings = tuple(replace(finding, fix=fix) if MISSING in finding.message else finding for finding in card.findings)
     return replace(result, scorecard=replace(card, findings=findings))
 
 
 def all_inputs(context: WorkerContext, snapshots: Sequence[Snapshot]) -> Iterator[ScoringInputs]:
-    """The scoring inputs of each snapshot, in order, without the embedder."""
+    """Yield the scoring inputs of each snapshot, in order, without the embedder."""
     if not snapshots:
         return
     requests = _Requests()
@@ -100,14 +99,14 @@ def all_inputs(context: WorkerContext, snapshots: Sequence[Snapshot]) -> Iterato
 
 
 class _Plan(Frozen):
-    """Which blobs of the stream belong to one snapshot besides its outputs."""
+    """The blobs of the stream that belong to one snapshot besides its outputs."""
 
     fresh: tuple[bool, bool, bool]
-    """Whether ground truth, mapping and schema are read anew; False: the same as for the snapshot before, or none."""
+    """Whether ground truth, mapping and schema are read; False: same as for the previous snapshot, or there is none."""
 
 
 class _Requests:
-    """The blob ids to read, in the order of their use. What neighbouring snapshots share is read once."""
+    """The blob ids to read, in the order of their use. Blobs that neighbouring snapshots share are read once."""
 
     def __init__(self) -> None:
         self.oids: list[str] = []
@@ -123,7 +122,7 @@ class _Requests:
 
 
 class _Shelf:
-    """Takes blobs from the stream as snapshots need them, and holds only those that the next snapshot may share."""
+    """Takes blobs from the stream when a snapshot needs them, and holds only blobs that the next snapshot may share."""
 
     def __init__(self, stream: Iterator[BlobRead]) -> None:
         self._stream = stream
@@ -154,7 +153,7 @@ class EvalEmbedder:
         self._eval_id = eval_id
 
     def __call__(self, texts: Sequence[str], /) -> Sequence[Sequence[float]]:
-        """One vector for each text, in order."""
+        """Return one vector for each text, in order."""
         model = installed()
         keys = [within(self._eval_id, _text_digest(model, text)) for text in texts]
         vectors = {key: VECTORS.get(self._store, key) for key in dict.fromkeys(keys)}
@@ -165,15 +164,15 @@ class EvalEmbedder:
 
 
 def model_of(kind: str) -> str:
-    """The embedding model of a kind; empty if it needs none, or none is installed."""
+    """Return the name of the embedding model of a kind; empty if it needs none, or none is installed."""
     return installed() if traits_of(kind).embeds_texts else ""
 
 
 def embedder_for(kind: str, eval_id: str, store: CacheStore) -> EvalEmbedder | None:
-    """The embedder for an eval of a kind; None without a model."""
+    """Return the embedder for an eval of a kind; None without a model."""
     return EvalEmbedder(store, eval_id) if model_of(kind) else None
 
 
 def _text_digest(model: str, text: str) -> str:
-    """The digest of a text and the model, on both of which a vector depends."""
+    """Return the digest of a text and the model, because a vector depends on both."""
     return hashlib.sha256(f"{model}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()

@@ -52,13 +52,15 @@ class _At(NamedTuple):
 
 
 def _new_entries(timeline: Timeline, evals: Evals) -> Iterator[SearchEntry]:
-    """Points and edits of the new commits, in order: merged, as those of one eval or file are in order already.
+    """Yield points and edits of the new commits, in order. They are merged: each eval or file is in order already.
 
-    Evals that could not be made are left out, for they have no reports.
+    Evals that sitegen failed to make are skipped, because they have no reports.
     """
     update = timeline.update
     failed = {problem.eval_id for problem in evals.failures}
-    new = {record.commit.position for record in update.records}  # an older point may be new as well, such as a deletion
+    new = {
+        record.commit.position for record in update.records
+    }  # a new point, such as a deletion, can be of an older commit
     points = (
         _points(timeline.info(changed.history), changed.history, changed.first_new)
         for changed in update.evals

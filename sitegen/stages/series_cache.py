@@ -1,4 +1,4 @@
-"""Caches the points of an eval except the newest, so that one more point costs little more than its own work."""
+"""Caches the points of an eval except the newest, so that one more point costs little more than computing it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from sitegen.stages.cached_kinds import SETTLED_POINTS, SettledPoints, WrittenPr
 
 
 def settled_points(store: CacheStore, history: EvalHistory, page_keys: Sequence[str]) -> SettledPoints:
-    """The cached points, if they are the first points of this history; otherwise none.
+    """Return the cached points if they are the first points of this history; otherwise none.
 
-    ``page_keys``: for each point the digest of everything that its report shows, which covers all points before it.
+    ``page_keys``: for each point, the digest of everything that its report shows, which covers all earlier points.
     """
     return SETTLED_POINTS.get(store, history.id, _inputs(history, page_keys[:-1])) or SettledPoints()
 
@@ -34,8 +34,8 @@ def write_series(
 ) -> None:
     """Write the data files of a series, and cache its points except the newest for the next build.
 
-    ``patterns``: of the newest output. ``settled``: the cached points, whose part of the files is copied from the
-    output folder.
+    ``patterns``: error patterns of the newest output. ``settled``: the cached points, whose part of the files is
+    copied from the output folder.
     """
     data = series_data(series, max(0, len(series.points) - 1), _standing(writer, series, settled))
     files = series_files(series, data, patterns)
@@ -53,7 +53,7 @@ def write_series(
 
 
 def _standing(writer: Writer, series: Series, points: SettledPoints) -> SeriesData | None:
-    """The settled points as the data files in the output folder hold them; None if the files changed."""
+    """Return the settled points' part of the data files in the output folder; None if the files changed."""
     json = writer.standing(links.series_data(series.info.id), points.json.key)
     table = writer.standing(links.series_csv(series.info.id), points.csv.key)
     if json is None or table is None or not table.startswith(table_head(series)):  # a metric is new
@@ -62,7 +62,7 @@ def _standing(writer: Writer, series: Series, points: SettledPoints) -> SeriesDa
 
 
 def _inputs(history: EvalHistory, page_keys: Sequence[str]) -> list[str]:
-    """For each point a digest of what decides it and the points before it: their reports and the newest rules."""
+    """Return for each point a digest of the inputs of it and all earlier points: their reports and the newest rules."""
     if not page_keys:
         return []
     newest = history.snapshots[-1]

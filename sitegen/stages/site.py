@@ -41,19 +41,19 @@ class SiteFile(Frozen):
 
     path: str
     content: bytes | None
-    """None: the file stands in the output folder, and is not made again."""
+    """None: the output folder already has the file, and it is not made again."""
     size: int
     """In bytes."""
     key: str = ""
-    """The digest of what it is made from; empty: that of its content."""
+    """The digest of the file's inputs; empty: the digest of its content is used."""
 
 
 class RenderedFiles(Frozen):
-    """The files that a site has once."""
+    """All files that a site has once, rendered."""
 
     files: tuple[SiteFile, ...]
     failures: tuple[Problem, ...]
-    """One for each part that could not be made."""
+    """One problem for each part that sitegen failed to make."""
 
 
 def write_site(
@@ -80,7 +80,7 @@ def write_site(
     memo.forget(COMMIT_EFFECTS.name)
     failures += (*once.failures, *fitted.failures)
     if more := (*once.failures, *fitted.failures, *fitted.problems):
-        problems += more  # the pages that list or count problems change
+        problems += more  # pages that list or count problems have to be rendered again
         once = render_once(renderer, pages, problems, writer)
     write_files(once.files, writer)
     site_files.record(OWNER, writer.files)
@@ -156,7 +156,7 @@ def _rendered(renderer: Renderer, make: Callable[[], Page]) -> bytes:
 
 
 def _of_history(timeline: Timeline) -> tuple[Problem, ...]:
-    """Problems of history. Those of earlier manifests are past, because the manifest of the built revision is valid."""
+    """Return the problems of history. Problems of earlier manifests are past: the built revision's one is valid."""
     manifest = f"{timeline.config.evals_dir}/manifest.yaml"
     return tuple(
         replace(problem, past=problem.path == manifest and problem.commit != timeline.head.sha)

@@ -1,4 +1,4 @@
-"""Records the files of a site: their paths, their owners, and whether the output folder still holds them."""
+"""Records the files of a site: their paths, their owners, and whether the output folder still has them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sitegen.render.writer import Writer, WrittenFiles, folder_times, same_times
 
 
 class Site(NamedTuple):
-    """The outcome of a build, as the command line and the API report it."""
+    """The outcome of a build, which the command line and the API report."""
 
     page: str
     """Path of the first page on disk."""
@@ -31,14 +31,14 @@ class Site(NamedTuple):
     warnings: int
     notes: int
     past: int
-    """Problems of earlier commits that the newest points no longer have."""
+    """Number of problems of earlier commits that the newest points no longer have."""
     written: int = 0
     unchanged: int = 0
     removed: int = 0
     thinned: int = 0
-    """Pages that were shortened so that the site fits into ``limits.site_bytes``."""
+    """Number of pages that were shortened so that the site fits into ``limits.site_bytes``."""
     failed: int = 0
-    """Evals, instruction files and single pages that sitegen failed to make. They count among the errors."""
+    """Number of evals, instruction files and single pages that sitegen failed to make. They count among the errors."""
     unmatched_redactions: tuple[str, ...] = ()
     """Globs under ``redact`` that match no field: the site may show what they should hide."""
     extensions: tuple[InstalledExtension, ...] = ()
@@ -48,7 +48,7 @@ class Site(NamedTuple):
 
     @property
     def problems(self) -> int:
-        """How many causes of problems ``--strict`` counts: errors and warnings, not notes."""
+        """Number of causes of problems that ``--strict`` counts: errors and warnings, not notes."""
         return self.errors + self.warnings
 
 
@@ -57,10 +57,10 @@ def _extensions(stored_site: dict[str, Any]) -> tuple[InstalledExtension, ...]:
 
 
 def _still_installed(extensions: Sequence[InstalledExtension]) -> bool:
-    """Whether the packages that added kinds or metrics to the last site are installed in the same versions."""
+    """Decide whether the packages that added kinds or metrics to the last site have the same versions now."""
     if not extensions:
         return True
-    # Most sites have none, and a build that changes nothing imports as little as it can.
+    # Most sites use no extensions, and a build without changes should import as little as possible.
     from sitegen.scoring.own import still_installed
 
     return still_installed(extensions)
@@ -85,19 +85,19 @@ class SiteFiles:
         """The last build was finished, no folder changed since, and ``--verify`` does not ask to compare every file."""
         self._standing = self._look()
         self._whole_owners: set[str] = set()
-        """Owners all of whose files were recorded."""
+        """Owners whose files were all recorded."""
         self._files: dict[str, dict[str, PageRow]] = {}
         """The recorded files, by owner and path."""
         self._replaced: list[PageRow] = []
-        """Files that were recorded, and that a second record of their owner does not have."""
+        """Recorded files that a second record of the same owner does not contain."""
         self._written = 0
         self._reserved: set[str] = set()
         """Paths that have a placeholder until their pages are written."""
         self.bound: int | None = self._state.get("bound") if self._state else None
-        """Upper bound on the bytes of the site if no report were short; None if they were never added up."""
+        """Upper bound on the bytes of the site if no report were short; None if the sizes were never added up."""
 
     def _look(self) -> Standing:
-        """List the foreign files of the folder. While nothing was added to it, they are those of the last build."""
+        """List the foreign files of the folder; the list of the last build is used until something is added to it."""
         if self.trusted and self._state is not None and not self._claim.force:
             return Standing(tuple(self._state["foreign"]))
         paths = (row.path for row in self._memo.pages(self._site))
@@ -105,18 +105,18 @@ class SiteFiles:
 
     @property
     def foreign(self) -> tuple[str, ...]:
-        """Files of the folder that no build wrote and that none may replace; none with ``--force``."""
+        """Return the files of the folder that no build wrote and that no build may replace; none with ``--force``."""
         return () if self._claim.force else self._standing.foreign
 
     @property
     def head(self) -> str | None:
-        """Id of the commit that the folder shows; None if the folder is not trusted or more than history changed."""
+        """Return the commit that the folder shows; None if the folder is not trusted or more than history changed."""
         if self._state and self.trusted and self._state["fingerprint"] == self._project.fingerprint:
             return str(self._state["head"]) if _still_installed(_extensions(self._state["site"])) else None
         return None
 
     def unchanged(self) -> Site:
-        """The outcome of a build that has nothing to do: that of the last build, with nothing written."""
+        """Return the outcome of a build that has nothing to do: the outcome of the last build, with nothing written."""
         assert self._state is not None
         site = Site(**self._state["site"])
         return site._replace(
@@ -129,19 +129,19 @@ class SiteFiles:
         )
 
     def standing_files(self, owner: str) -> tuple[PageRow, ...]:
-        """The files of an owner that are known to be in the folder; none if the folder cannot be trusted."""
+        """Return the files of an owner that are known to be in the folder; none if the folder cannot be trusted."""
         if owner in self._whole_owners:
             return tuple(self._files.get(owner, {}).values())
         return self._memo.pages(self._site, owner) if self.trusted else ()
 
     def writer(self, owner: str, *, new: bool = False) -> Writer:
-        """A writer for the files of one owner, in this process. ``new``: for files that the owner does not have yet."""
+        """Return a writer for the files of one owner. ``new``: for files that the owner does not have yet."""
         return Writer(self._into, () if new else self.standing_files(owner), self.foreign)
 
     def record(self, owner: str, files: WrittenFiles, *, whole: bool = True) -> None:
-        """Record files of an owner: all that it has now, or, if not ``whole``, those added to what it had.
+        """Record all files of an owner or, if not ``whole``, files that are added to the ones it already has.
 
-        Those that were made on another machine are written first.
+        Files that were made on another machine are written first.
         """
         self._files.setdefault(owner, {}).update((row.path, row) for row in files.rows)
         self._written += files.written
@@ -155,29 +155,29 @@ class SiteFiles:
         self._reserved.update(Writer(self._into, foreign=self.foreign).reserve(paths, content))
 
     def replace(self, owner: str, files: WrittenFiles) -> None:
-        """Record all files of an owner in place of what was recorded of it, if anything was."""
+        """Record all files of an owner in place of any earlier record of it."""
         paths = {row.path for row in files.rows}
         self._replaced += [row for path, row in self._files.pop(owner, {}).items() if path not in paths]
         self.record(owner, files)
 
     def recorded(self) -> Iterator[PageRow]:
-        """All files that were recorded so far."""
+        """Yield all files that were recorded so far."""
         return chain.from_iterable(files.values() for files in self._files.values())
 
     def owners(self) -> tuple[str, ...]:
-        """Every owner that was recorded or dropped."""
+        """Return every owner that was recorded or dropped."""
         return tuple(sorted(self._whole_owners | self._files.keys()))
 
     def is_whole(self, owner: str) -> bool:
-        """Whether all files of an owner were recorded."""
+        """Decide whether all files of an owner were recorded."""
         return owner in self._whole_owners
 
     def recorded_of(self, owner: str) -> tuple[PageRow, ...]:
-        """The files of an owner that were recorded so far."""
+        """Return the files of an owner that were recorded so far."""
         return tuple(self._files.get(owner, {}).values())
 
     def earlier_files(self) -> Iterator[PageRow]:
-        """The files of earlier builds that an incremental build leaves as they are."""
+        """Yield the files of earlier builds that an incremental build leaves as they are."""
         owners, recorded = set(map(stored, self._whole_owners)), {row.path for row in self.recorded()}
         rows = self._memo.pages(self._site)
         return (row for row in rows if row.owner not in owners and row.path not in recorded)
@@ -187,7 +187,7 @@ class SiteFiles:
         self._whole_owners.add(owner)
 
     def close(self, site: Site, head: str, *, complete: bool) -> Site:
-        """Delete the files that the site no longer has, and store those that it has. Inside the build's transaction.
+        """Delete the files that the site no longer has, and store the list of files, in the build's transaction.
 
         ``complete``: every file of the site was recorded, so any other file of an earlier build is stale. If a part
         of the site failed, the built commit is not stored, so that the next build makes the whole site again.
@@ -200,7 +200,7 @@ class SiteFiles:
         earlier = set(before)
         memo.forget_pages(name, earlier.difference(rows))
         memo.keep_pages(name, (row for row in rows if row not in earlier))
-        if site.failed and complete:  # the files that were written of a failed part are recorded nowhere
+        if site.failed and complete:  # files of a failed part were written but not recorded
             removed += self._remove_unrecorded(rows)
         foreign = self._name_foreign(changed)
         listed = 0 if site.failed else self._shorten_list()
@@ -219,22 +219,22 @@ class SiteFiles:
         return done
 
     def _counted(self, site: Site, removed: int) -> Site:
-        """The outcome with how many files were written, left as they were, and deleted."""
+        """Add to the outcome how many files were written, left as they were, and deleted."""
         recorded = sum(map(len, self._files.values()))
         return site._replace(written=self._written, unchanged=max(0, recorded - self._written), removed=removed)
 
     def _unlisted(self) -> list[str]:
-        """Files that a build wrote before it was killed: they are in no memo, and the site does not have them."""
+        """Return files that a killed build wrote: no memo lists them, and they are not part of the site."""
         now = {row.path for row in self.recorded()}
         return [path for path in self._standing.unlisted if path not in now]
 
     def _remove_unrecorded(self, rows: list[PageRow]) -> int:
-        """Delete the files that this build wrote, according to the list in the folder, but did not record."""
+        """Delete files that this build wrote, according to the list in the folder, but did not record."""
         left = look_into(self._claim.folder, (row.path for row in rows)).unlisted
         return remove(self._claim.folder, dict.fromkeys(left)).removed
 
     def _name_foreign(self, changed: tuple[str, ...]) -> tuple[str, ...]:
-        """Warn once of every file of the folder that no build wrote. Returns those that stay."""
+        """Warn once about every file of the folder that no build wrote. Returns the files that stay."""
         warned = set(self._state["foreign"]) if self._state else set()
         foreign = sorted({*self._standing.foreign, *changed})
         recorded = {row.path for row in self.recorded()} if foreign else set()
@@ -252,22 +252,22 @@ class SiteFiles:
         return shorten_list(self._claim.folder, paths, before)
 
     def _before(self, complete: bool) -> tuple[PageRow, ...]:
-        """The files of the last build: all of them, or those of the owners that were recorded whole."""
+        """Return the files of the last build: all of them, or the files of owners that were recorded whole."""
         if complete:
             return self._memo.pages(self._site)
         return tuple(row for owner in sorted(self._whole_owners) for row in self._memo.pages(self._site, owner))
 
     def _stale(self, before: Iterable[PageRow]) -> list[PageRow]:
-        """Those of these files that the site no longer has."""
+        """Return the files among these that the site no longer has."""
         recorded = {row.path for row in self.recorded()}
         return [row for row in before if row.path not in recorded]
 
 
 class LayerFiles(SiteFiles):
-    """Records the files of a build on top of an existing site: only those that differ are written, to another folder.
+    """Records a build on top of an existing site: only files that differ are written, to another folder.
 
-    The site below is neither written nor read, and the memo is not changed. After the build the folder holds the files
-    that the site below lacks or has with other contents; ``gone`` names those that only the site below has.
+    The site below is neither written nor read, and the memo is not changed. After the build the folder has the files
+    that the site below lacks or has with other contents; ``gone`` lists the files that only the site below has.
     """
 
     def __init__(self, below: Project, claim_below: Claim, claim: Claim, memo: Memo) -> None:
@@ -277,7 +277,7 @@ class LayerFiles(SiteFiles):
         self.gone: frozenset[str] = frozenset()
 
     def close(self, site: Site, head: str, *, complete: bool) -> Site:
-        """Delete what the previous build left in the folder and this one did not write."""
+        """Delete the files that the previous build left in the folder and that this build did not write."""
         below = {row.path: row.key for row in self._memo.pages(self._site)} if self.trusted else {}
         differ = [row for row in self.recorded() if below.get(row.path) != row.key]
         self.gone = frozenset(row.path for row in self._stale(self._before(complete)))

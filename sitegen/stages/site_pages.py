@@ -1,4 +1,4 @@
-"""Lists the pages and files that a site has once, with what each of them is made from."""
+"""Lists the pages and files that a site has once, with the inputs of each."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from sitegen.stages.instructions import WrittenInstructions, counts_of_edits
 from sitegen.stages.timeline import Timeline, moved_edits
 
 LATEST_EDITS: Final = 6
-"""Commits with edits of instructions that the overview lists."""
+"""Number of commits with edits of instructions that the overview lists."""
 
 
 class PageMaker(NamedTuple):
@@ -50,11 +50,11 @@ class PageMaker(NamedTuple):
     path: str
     make: Callable[[], Page]
     key: str = ""
-    """Digest of everything that a page shows which few commits change: one that stands is not made; empty: always."""
+    """Digest of the inputs of a page that few commits change; the page is made if it differs. Empty: always made."""
 
 
 class SitePages(Frozen):
-    """Everything that the pages and files are made from, except the problems, to which rendering can add some."""
+    """All inputs of the pages and files except the problems, because rendering can add problems."""
 
     timeline: Timeline
     evals: Evals
@@ -65,7 +65,7 @@ class SitePages(Frozen):
     latest: tuple[EditEffects, ...]
     """The newest commits with edits of instructions, newest first."""
     without_evals: InstructionOverview | None
-    """What the overview shows in the place of evals in a project without any."""
+    """The overview's content in a project without evals."""
 
     @classmethod
     def of(
@@ -158,7 +158,7 @@ class SitePages(Frozen):
         )
 
     def other_files(self, causes: tuple[Cause, ...]) -> Iterator[RawFile]:
-        """The files for machines (index and schemas of the data, summary, feed, badges), and those for search."""
+        """Yield the files for programs (index and schemas of the data, summary, feed, badges), and those for search."""
         timeline, summaries = self.timeline, self.evals.summaries
         head, site = timeline.head, timeline.context.site
         yield index_file(
@@ -186,7 +186,7 @@ def _builtin_metrics() -> Iterator[KindMetrics]:
 
 
 def _added_metrics(timeline: Timeline, evals: tuple[EvalInfo, ...]) -> tuple[KindMetrics, ...]:
-    """The kinds and metrics of installed packages that this site has."""
+    """Return the kinds and metrics of installed packages that this site uses."""
     kinds = map(scorer, sorted({info.kind for info in evals}.difference(BUILTIN_KINDS)))
     groups = [
         *(KindMetrics(kind.kind, kind.metrics) for kind in kinds),
@@ -196,7 +196,7 @@ def _added_metrics(timeline: Timeline, evals: tuple[EvalInfo, ...]) -> tuple[Kin
 
 
 def _edits_by_commit(timeline: Timeline, instructions: WrittenInstructions) -> Iterator[EditEffects]:
-    """The commits with edits, newest first; lazily, for a long history has thousands."""
+    """Yield the commits with edits, newest first; lazily, because a long history has thousands."""
     newest_first = merge(*map(_newest_first, timeline.instructions), key=_position, reverse=True)
     for position, same_commit in groupby(newest_first, key=_position):
         edits = tuple(sorted(same_commit, key=_edited_path))

@@ -1,7 +1,7 @@
-"""Reads the documents that outputs were made from, where a manifest states them, for the pages that show them.
+"""Reads the documents that outputs were made from, if a manifest states them, for the pages that show them.
 
-Contents are read one after the other by their blob ids. Texts and the sizes of pictures are remembered within one eval,
-pictures never.
+Contents are read one at a time by blob id. Texts and the sizes of pictures are held while one eval is processed;
+pictures are not.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from sitegen.stages.worker_context import WorkerContext
 from sitegen.text.quotes import SearchedText
 
 LARGEST: Final = 5_000_000
-"""Bytes of a file of a source that is read."""
+"""Largest size of a source file that is read, in bytes."""
 _TEXTS: Final = 2_000_000
-"""Characters of all texts that one page searches, for up to 2,000 values: the bound on the time of a hostile output."""
+"""Limit on the characters of all texts that one page searches for up to 2,000 values: it bounds hostile outputs."""
 _PICTURES: Final = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 _LISTED: Final = 10
-"""Files that cannot be shown which are problems of their own."""
+"""Largest number of files that are reported individually because they cannot be shown."""
 
 
 class SourceBlob(NamedTuple):
@@ -44,7 +44,7 @@ class SourceBlob(NamedTuple):
 
 
 class SourcedTree(NamedTuple):
-    """The page of ground truth beside output with its source, and what that needs."""
+    """The page of ground truth beside output with its source, and the pictures and problems that belong to it."""
 
     view: TreeView
     use: SourceUse
@@ -54,7 +54,7 @@ class EvalSources:
     """Reads the sources of the outputs of one eval."""
 
     def __init__(self, context: WorkerContext, info: EvalInfo, folders: tuple[str, ...]) -> None:
-        """``folders``: where the eval may have lived at a commit, the most likely one first."""
+        """``folders``: where the eval may have been at a commit, the most likely folder first."""
         self._context = context
         self._info = info
         self._folders = folders
@@ -64,10 +64,10 @@ class EvalSources:
         self._pictures: dict[str, PagePicture | str] = {}
         self._texts: dict[str, SearchedText | str] = {}
         self._characters = 0
-        """Of all texts that are held."""
+        """Number of characters of all texts that are held."""
 
     def files(self, snapshot: Snapshot) -> tuple[SourceBlob, ...]:
-        """The files of the source at the commit of a snapshot; at HEAD for what is not committed."""
+        """Return the files of the source at the commit of a snapshot; at HEAD for an uncommitted snapshot."""
         at = FilesAt(self._context.place, "HEAD" if snapshot.commit.sha == WORKTREE else snapshot.commit.sha)
         for folder in self._folders:
             if files := source_files(self._info.source, folder, at):
@@ -75,7 +75,7 @@ class EvalSources:
         return ()
 
     def with_source(self, view: TreeView, snapshot: Snapshot, result: Result) -> SourcedTree:
-        """The page with the source of everything of which the output says where it stands."""
+        """Add the source of every value for which the output gives a place in a document."""
         (inputs,) = all_inputs(self._context, [snapshot])
         several = len(result.scorecard.documents) > 1
         cited = list(citations(view.root, self._evidence.evidence(inputs), several=several))
@@ -105,11 +105,11 @@ class EvalSources:
         )
 
     def content(self, oid: str) -> bytes:
-        """The content of a picture that ``with_source`` named."""
+        """Return the content of a picture that ``with_source`` listed."""
         return self._repository.read_blob(oid).content or b""
 
     def _pages(self, document: str, files: Iterable[SourceBlob], cited: Iterable[Citation]) -> dict[int | None, Page]:
-        """The pages of one document: every text, and those pictures that are cited."""
+        """Return the pages of one document: every text, and the pictures that are cited."""
         numbers = {place.evidence.page for place in cited if place.document == document}
         pages: dict[int | None, Page] = {}
         for file, oid in files:
@@ -152,7 +152,7 @@ class EvalSources:
 
 
 def _problems(unread: Mapping[str, str], snapshot: Snapshot, eval_id: str) -> Iterator[Problem]:
-    """A problem for each file that cannot be shown, up to a number. ``unread``: path -> why."""
+    """Yield a problem for each file that cannot be shown, up to a limit. ``unread``: maps paths to reasons."""
     listed = list(unread.items())
     for path, reason in listed[:_LISTED]:
         more = len(listed) - _LISTED if path == listed[:_LISTED][-1][0] and len(listed) > _LISTED else 0

@@ -56,19 +56,19 @@ class Timeline(Frozen):
     config: SiteConfig
     manifest: Manifest
     remarks: tuple[Finding, ...]
-    """On the manifest."""
+    """Findings on the manifest."""
     context: WorkerContext
     update: Update
     head: Commit
     commits: int
     instructions: tuple[InstructionHistory, ...]
-    """All of them, by path."""
+    """All instruction files, by path."""
     problems: tuple[Problem, ...]
-    """Of history."""
+    """Problems of history."""
 
     @property
     def jobs(self) -> int | None:
-        """How many processes are asked for: by the command line, else by the configuration."""
+        """Number of processes that the command line asks for, or else the configuration."""
         return self.project.options.jobs or self.config.engine.jobs
 
     @property
@@ -81,13 +81,13 @@ class Timeline(Frozen):
 
     @property
     def new_work(self) -> int:
-        """Number of snapshots, edits and commits that the previous build did not have: about a page for each."""
+        """Number of snapshots, edits and commits since the previous build: each is about one page of work."""
         update = self.update
         snapshots = sum(len(changed.history.snapshots) - changed.first_new for changed in update.evals)
         return snapshots + sum(len(record.edits) for record in update.records) + len(update.records)
 
     def info(self, history: EvalHistory) -> EvalInfo:
-        """The description of an eval for pages."""
+        """Return the description of an eval for pages."""
         eval_id = history.id
         entry = self.manifest.entry(eval_id)
         return EvalInfo(
@@ -103,15 +103,15 @@ class Timeline(Frozen):
         )
 
     def may_show_source(self, history: EvalHistory) -> bool:
-        """Whether values of the eval have places in documents, and none of them is hidden: any page can hold them."""
+        """Decide whether pages may show the source: values have places in documents, and no value is hidden."""
         return traits_of(history.kind).is_structured and not self.context_for(history.id).redact
 
     def context_for(self, eval_id: str) -> WorkerContext:
-        """The worker context of one eval, with the globs of all values that are hidden in it."""
+        """Return the worker context of one eval, with the globs of all values that are hidden in it."""
         return replace(self.context, redact=_hidden_fields(self.config, self.manifest.entry(eval_id)))
 
     def drivers(self, eval_id: str) -> tuple[InstructionHistory, ...]:
-        """The instruction files that drive an eval: those of which any path, also a former one, matches its globs."""
+        """Return the instruction files that drive an eval: any of their paths, present or former, matches its globs."""
         globs = self.manifest.entry(eval_id).instructions
         if not globs:
             return self.instructions
@@ -123,9 +123,9 @@ class Timeline(Frozen):
 def read_timeline(project: Project, memo: Memo, *, trusted_head: str | None, foreign: tuple[str, ...] = ()) -> Timeline:
     """Advance the memo's fold to the commit that is built.
 
-    ``trusted_head`` is the commit that the output folder shows. If the fold stands at another commit, its new commits
-    are not those that the folder lacks, so history is read from its root. ``foreign``: files of the folder that no page
-    may replace.
+    ``trusted_head`` is the commit that the output folder shows. If the fold is at another commit, the commits that are
+    new to the fold are not the ones that the folder lacks, so history is read from its root. ``foreign``: files of the
+    folder that no page may replace.
     """
     pin = digest(project.pin or "")
     if trusted_head is None or BUILT_HEAD.get(memo, inputs=[pin]) != trusted_head:
@@ -140,12 +140,12 @@ def read_timeline(project: Project, memo: Memo, *, trusted_head: str | None, for
 
 
 _HINTS: Final = 3
-"""Probable mistakes of the configuration that an error lists where there is nothing to report."""
+"""Largest number of probable configuration mistakes that an error lists if there is nothing to report."""
 
 
 @share_processes()
 def fold(project: Project, parts: PartStore) -> Timeline:
-    """Read the configuration and fold history into the parts. Raises a SitegenError as ``sitegen.build.build`` says."""
+    """Read the configuration and fold history into the parts. Raises the errors that ``sitegen.build.build`` lists."""
     root = project.place.root
     repository = Repository(project.place)
     head = project.head or repository.resolve(project.revision)
@@ -165,7 +165,7 @@ def fold(project: Project, parts: PartStore) -> Timeline:
     repository = Repository(project.place, max_blob_bytes=config.limits.max_blob_bytes)
     for entry in manifest.evals or (EvalConfig(id=""),):
         redaction(_hidden_fields(config, entry))  # reports an invalid field path before any work
-    # The fold reads what runs state about themselves, so it depends on which packages are installed to read them.
+    # The fold reads the metadata of runs, so it depends on which packages are installed to read it.
     installed = installed_for(entry.outputs for entry in manifest.evals)
     structure = digest(repr((config, manifest)), installed, repr(installed_versions(manifest.evals)))
     allow_shallow = project.options.allow_shallow
@@ -208,7 +208,7 @@ def fold(project: Project, parts: PartStore) -> Timeline:
 
 
 def _unread(evaluation: EvaluationConfig | Finding | None) -> Iterator[Problem]:
-    """The problem of a configuration of evaluations that is invalid, none of which counts."""
+    """Yield a problem if the configuration of evaluations is invalid; none of it is used then."""
     if isinstance(evaluation, Finding):
         message = f"{evaluation.message} Nothing of the file counts."
         yield Problem("warning", message, evaluation.fix, path=EVALUATION_FILE, line=evaluation.line)
@@ -219,13 +219,13 @@ def _hidden_fields(config: SiteConfig, entry: EvalConfig) -> tuple[str, ...]:
 
 
 def driving_edits(timeline: Timeline, eval_id: str) -> tuple[Edit, ...]:
-    """Edits of the instruction files that drive an eval, by commit, then by path."""
+    """Return the edits of the instruction files that drive an eval, by commit, then by path."""
     edits = [edit for file in timeline.drivers(eval_id) for edit in file.edits]
     return tuple(sorted(edits, key=lambda edit: (edit.commit.position, edit.path)))
 
 
 def moved_edits(files: Iterable[InstructionHistory]) -> dict[EditedFile, str]:
-    """The edits of files that were moved later -> the last path of the file, which pages are named after."""
+    """Map each edit of a file that was moved later to the last path of the file, which names its pages."""
     return {
         EditedFile(edit.path, edit.commit.sha): file.path
         for file in files
@@ -235,7 +235,7 @@ def moved_edits(files: Iterable[InstructionHistory]) -> dict[EditedFile, str]:
 
 
 def _instructions(parts: PartStore, update: Update) -> tuple[InstructionHistory, ...]:
-    """All instruction files by path: touched ones from the update, the others from the memo."""
+    """Return all instruction files by path: touched ones from the update, the others from the memo."""
     touched = {file.path: file for file in update.instructions}
     if update.complete:
         return tuple(touched[path] for path in sorted(touched))
@@ -277,9 +277,9 @@ def _worker_context(
 
 
 def _address(key: str, stated: str | None) -> str | None:
-    """The address without a trailing slash. Raises ConfigurationError if no page may link to it.
+    """Return the address without a trailing slash. Raises ConfigurationError if no page may link to it.
 
-    Checked at each build and not where the configuration is read, because the configuration may come from the memo.
+    It is checked in each build and not when the configuration is parsed, because the memo can return a parsed one.
     """
     if not stated:
         return None

@@ -1,4 +1,4 @@
-"""Finds everything that the configuration names and that does not exist, once all evals are scored."""
+"""Finds names in the configuration that match nothing in the project, once all evals are scored."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from sitegen.stages.timeline import Timeline
 from sitegen.text.keys import nearest
 
 _MOST_ENTRIES: Final = 20
-"""Unused entries of one mapping that are reported individually."""
+"""Largest number of unused entries of one mapping that are reported individually."""
 
 
 @share_processes()
 def unmatched(timeline: Timeline, evals: Evals) -> tuple[Problem, ...]:
-    """The problems of the built revision: of the project first, then of its evals."""
+    """Return the problems of the built revision: problems of the project first, then problems of its evals."""
     summaries = {summary.info.id: summary for summary in evals.summaries}
     layout = Layout(timeline.config, timeline.manifest, Watched())
     shadowed = _shadowed(timeline, layout, summaries)
@@ -61,14 +61,14 @@ def unmatched(timeline: Timeline, evals: Evals) -> tuple[Problem, ...]:
 
 
 class UnmatchedRedaction(Frozen):
-    """A glob under ``redact`` that matches no field, and what the problems page says of it."""
+    """A glob under ``redact`` that matches no field, and the problem to report."""
 
     glob: str
     problem: Problem
 
 
 def unmatched_redactions(timeline: Timeline, evals: Evals) -> Iterator[UnmatchedRedaction]:
-    """The globs under ``redact`` that match no field that was ever judged or that a finding quotes."""
+    """Yield the globs under ``redact`` that match no field that was ever judged or that a finding quotes."""
     names: dict[str | None, set[str]] = {field.eval_id: set(field.attributes) for field in evals.fields}
     for problem in evals.problems:
         if problem.field:
@@ -98,7 +98,7 @@ def _manifest_remarks(timeline: Timeline, layout: Layout) -> Iterator[Problem]:
 
 
 def _instructions(timeline: Timeline, layout: Layout, folders: Folders) -> Iterator[Problem]:
-    """Globs that no instruction file ever matched. The default globs may match nothing."""
+    """Report globs that no instruction file ever matched. The default globs may match nothing."""
     for glob in timeline.config.instructions:
         if glob not in INSTRUCTIONS and not _names_instructions(timeline, glob):
             message = f"No file ever had a path that {glob!r} names, of `instructions` in the site's configuration."
@@ -125,7 +125,7 @@ def _names_instructions(timeline: Timeline, glob: str) -> bool:
 
 
 def _unknown_metrics(timeline: Timeline, layout: Layout, summaries: Mapping[str, EvalSummary]) -> Iterator[Problem]:
-    """Thresholds and limits of the gate for unknown metrics or evals, with which nothing is ever compared."""
+    """Report thresholds and gate limits for unknown metrics or evals, which are never compared with anything."""
     for entry in timeline.manifest.evals:
         summary = summaries.get(entry.id)
         metrics = list(summary.metrics) if summary else []
@@ -153,7 +153,7 @@ def _unknown_metrics(timeline: Timeline, layout: Layout, summaries: Mapping[str,
 
 
 def _unused_entries(evals: Evals, layout: Layout, summaries: Mapping[str, EvalSummary]) -> Iterator[Problem]:
-    """Entries of mappings and settings that fit no field; of a shared mapping those that no eval uses."""
+    """Report entries of mappings and settings that match no field; for a shared mapping, entries that no eval uses."""
     uses = [(eval_id, use) for eval_id, use in evals.mapping_uses.items() if not summaries[eval_id].deleted]
     by_file: dict[str, dict[str, tuple[UnusedEntry, ...] | None]] = {}
     for eval_id, use in uses:
@@ -193,7 +193,7 @@ def _offer(name: str, names: Collection[str]) -> str:
 
 
 def _shadowed(timeline: Timeline, layout: Layout, summaries: Mapping[str, EvalSummary]) -> dict[str, str]:
-    """Evals whose folder is an alias of another eval, which then owns all its files: id -> id of the owner."""
+    """Map the id of each eval whose folder is an alias of another eval to the id of that eval, which owns its files."""
     shadowed = {}
     for entry in timeline.manifest.evals:
         aliased = (alias.id for alias in timeline.manifest.evals if alias.id != entry.id and alias.aliases)

@@ -1,4 +1,4 @@
-"""The values that every task of a build receives to open the repository and the templates in any process."""
+"""The values with which a task of a build opens the repository and the templates in any process."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class WorkerContext(Frozen):
 
     place: RepositoryPlace
     overlay: tuple[WorktreeBlob, ...]
-    """Contents that only the work tree has."""
+    """Files of the work tree whose contents are not in git."""
     max_blob_bytes: int
     site: SiteInfo
     template_folders: tuple[Path, ...]
@@ -30,31 +30,31 @@ class WorkerContext(Frozen):
     """Digest of the templates: part of every page's key."""
     bytecode: Path | None
     out: Path | None
-    """The output folder; None on a machine that has none, where the contents of files become part of results."""
+    """The output folder; None on a remote worker, which returns the contents of files as part of its results."""
     discrepancies_per_type: int
     reports_kept: int | None = None
-    """How many of the newest reports of an eval are full; None: all."""
+    """Number of the newest reports of an eval that are full; None: all."""
     redact: tuple[str, ...] = ()
     """Globs of the field paths whose values are hidden. ``Timeline.context_for`` adds those of one eval."""
     mappings: KeptMappings = ()
-    """The field mappings of the touched evals, as an earlier build read them."""
+    """The cached field mappings of the touched evals."""
     foreign: frozenset[str] = frozenset()
     """Files of the output folder that no build wrote and that no page may replace."""
     commits: tuple[str, ...] = ()
-    """The commits from which everything that tasks read can be reached."""
+    """The commits from which all contents that tasks read can be reached."""
 
     def open(self) -> Repository:
         """Open the repository for reading."""
         return Repository(self.place, max_blob_bytes=self.max_blob_bytes, overlay=dict(self.overlay))
 
     def writer(self, standing: Iterable[PageRow] = ()) -> Writer:
-        """A writer into the output folder. ``standing``: files of the owner that are known to be there."""
+        """Return a writer into the output folder. ``standing``: files of the owner that are known to be there."""
         if self.out is None:
             return ContentsWriter(standing)
         return Writer(self.out, standing, self.foreign)
 
     def renderer(self) -> Renderer:
-        """The templates, compiled once in each process; forked processes inherit them."""
+        """Return the renderer, whose templates are compiled once in each process; forked processes inherit them."""
         return _renderer(self.template_folders, self.site, self.bytecode, self.templates)
 
 

@@ -1,11 +1,11 @@
 """Keeps a site within its size limit: short pages replace the oldest full ones, and no number is lost.
 
-Before any page, the pictures of source pages make room: all of them, if pages and pictures do not fit together.
+Pictures of source pages are replaced first: all of them, if pages and pictures do not fit together.
 
-Reports make room before pages of commits and of edits do: they are shortened until they take half of the room. Of each
-sort the newest pages that fit are full. This depends on their sizes alone, so older pages need not be rendered; it
-never depends on what an earlier build left or on estimates. Most builds need not add up every file, because an upper
-bound is stored: the last sum of all files, and every file recorded since.
+Reports are shortened before pages of commits and of edits, until they take half of the room. Of each sort, the newest
+pages that fit are full. This depends on sizes alone, so older pages need not be rendered; it never depends on the
+state that an earlier build left, or on estimates. Most builds need not add up every file, because an upper bound is
+stored: the last sum of all files, and every file recorded since.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from sitegen.stages.size_budget.thinning import SHORT
 from sitegen.stages.timeline import Timeline
 
 STEPS: Final = 8
-"""Binary digits to which the number of short pages is rounded up, so that few commits change it."""
+"""Number of binary digits to which the number of short pages is rounded up, so that few commits change it."""
 _MEGA: Final = 1_000_000
 _NOUNS: Final = {REPORTS: "reports", EDITS: "pages of edits", COMMITS: "pages of commits"}
 
@@ -51,24 +51,24 @@ class Fitted(Frozen):
     thinned: int = 0
     """Number of shortened pages."""
     failures: tuple[Problem, ...] = ()
-    """One for each eval or instruction file whose pages could not be made again."""
+    """One problem for each eval or instruction file whose pages sitegen failed to make again."""
 
 
 class Division(NamedTuple):
-    """Which pages are shortened."""
+    """The decision on which pages are shortened."""
 
     thinned: dict[str, dict[str, int]]
-    """How many of the oldest pages of each sort and each eval or instruction file."""
+    """Number of the oldest pages to shorten, by sort, then by eval or instruction file."""
     certain: bool = True
-    """Whether sizes of rendered pages decide it; otherwise some pages have to be rendered and measured."""
+    """Whether the decision uses only sizes of rendered pages; otherwise some pages must be rendered and measured."""
 
 
 class Filled(Frozen):
-    """How many pages fit into some room."""
+    """The number of pages that fit into some room, and their size."""
 
     full: int
     used: int
-    """Bytes that they take more than short pages."""
+    """Bytes that these pages take beyond short pages."""
     certain: bool
 
 
@@ -82,9 +82,9 @@ def fit(
     owner: str,
     once: int,
 ) -> Fitted:
-    """Replace as many of the oldest pages by short ones as the limit requires, and no others.
+    """Replace exactly as many of the oldest pages by short ones as the limit requires.
 
-    ``owner``: the owner of the files that a site has once, which are not written yet; ``once``: their bytes.
+    ``owner``: the owner of the files that a site has once, which are not written yet; ``once``: the bytes of them.
     """
     limits = timeline.config.limits
     if _surely_fits(timeline, site_files, once):
@@ -122,7 +122,7 @@ def fit(
 
 
 def _replace_pictures(timeline: Timeline, site_files: SiteFiles, sizes: Sizes, *, in_full: bool) -> tuple[Problem, ...]:
-    """Replace the pictures of sources, or take them back. A problem says how many are replaced."""
+    """Replace the pictures of sources, or restore them. A problem reports how many are replaced."""
     limit = timeline.config.limits.site_bytes
     pictures = sizes.pictures()
     changed = [eval_id for eval_id, at in pictures.items() if (at.short if in_full else at.short < at.files)]
@@ -144,10 +144,10 @@ def _replace_pictures(timeline: Timeline, site_files: SiteFiles, sizes: Sizes, *
 
 
 def divide(sorts: Pages, room: int) -> Division:
-    """Let the newest pages that fit into *room* bytes be full, and shorten the others.
+    """Choose the newest pages that fit into *room* bytes as full pages, and shorten the others.
 
-    Pages of commits and of edits take their room first, except for half of all room: as far as reports need that half,
-    it is theirs. Pages of one sort are ordered by commit, then by eval or file.
+    Half of the room is reserved for reports, as far as they need it; pages of commits and of edits fill the rest first.
+    Pages of one sort are ordered by commit, then by eval or file.
     """
     reports, others = _oldest_first(sorts, (REPORTS,)), _oldest_first(sorts, (EDITS, COMMITS))
     room -= SHORT * (len(reports) + len(others))
@@ -164,7 +164,7 @@ def divide(sorts: Pages, room: int) -> Division:
 
 
 def _oldest_first(sorts: Pages, names: tuple[str, ...]) -> list[tuple[int, str, str, int | None]]:
-    """(position, sort, eval or file, size) of the pages of some sorts."""
+    """Return (position, sort, eval or file, size) of the pages of these sorts, oldest first."""
     return sorted(
         (
             (position, sort, name, size)
@@ -177,7 +177,7 @@ def _oldest_first(sorts: Pages, names: tuple[str, ...]) -> list[tuple[int, str, 
 
 
 def _filled(order: list[tuple[int, str, str, int | None]], room: int) -> Filled:
-    """How many of the newest pages fit, beside a short page for each.
+    """Compute how many of the newest pages fit into *room* bytes beyond the bytes of their short pages.
 
     If the next older page was never rendered, the mean size of the full ones estimates how many more will fit.
     """
@@ -194,13 +194,13 @@ def _filled(order: list[tuple[int, str, str, int | None]], room: int) -> Filled:
 
 
 def _stepped(count: int, most: int) -> int:
-    """The count rounded up to ``STEPS`` binary digits. Hysteresis would depend on earlier builds."""
+    """Round a count up to ``STEPS`` binary digits. Hysteresis would depend on earlier builds."""
     step = 1 << max(0, count.bit_length() - STEPS)
     return min(most, -(-count // step) * step)
 
 
 def _surely_fits(timeline: Timeline, site_files: SiteFiles, once: int) -> bool:
-    """Whether all reports are full and the upper bound is within the limit."""
+    """Decide whether all reports are full and the upper bound is within the limit."""
     complete = timeline.update.complete
     earlier = 0 if complete else site_files.bound
     if earlier is None or any(row.full for row in site_files.recorded()):
@@ -210,9 +210,9 @@ def _surely_fits(timeline: Timeline, site_files: SiteFiles, once: int) -> bool:
 
 
 def _changes(sorts: Pages, thinned: Mapping[str, Mapping[str, int]], *, certain: bool) -> dict[str, dict[str, int]]:
-    """How many of the oldest pages are to be short, for each eval or file whose pages are not as they should be.
+    """Return how many of the oldest pages have to be short, for each eval or file whose pages have to change.
 
-    A page that is full stays so until the sizes are certain, because it may have to be full again.
+    A full page stays full until the sizes are certain, because it might have to become full again.
     """
     return {
         sort: {
@@ -267,9 +267,9 @@ def _too_large(limits: BuildLimits, sizes: Sizes, once: int, thinned: Mapping[st
 
 
 def _mean_and_largest(sort: str, pages: Mapping[str, PageSizes]) -> tuple[int, int]:
-    """Mean and largest size of the full pages; without any, an estimate, or the newest report: it was rendered.
+    """Return the mean and the largest size of full pages; without any, an estimate or the newest report's size.
 
-    Short ones do not count: which of them were ever rendered depends on earlier builds.
+    Short pages do not count: which of them were ever rendered in full depends on earlier builds.
     """
     columns = (zip(of_owner.sizes, of_owner.short, strict=True) for _, of_owner in sorted(pages.items()))
     full = [size for size, short in chain.from_iterable(columns) if size and not short]
@@ -282,7 +282,7 @@ def _mean_and_largest(sort: str, pages: Mapping[str, PageSizes]) -> tuple[int, i
 
 
 def _sizes_in_full(pages: Mapping[str, PageSizes], otherwise: int) -> list[list[int]]:
-    """The sizes of the pages of each eval or file, oldest first; short ones count as ``otherwise`` bytes."""
+    """Return the sizes of the pages of each eval or file, oldest first; short pages count as ``otherwise`` bytes."""
     return [
         [otherwise if short or size is None else size for size, short in zip(owner.sizes, owner.short, strict=True)]
         for owner in pages.values()
@@ -290,7 +290,7 @@ def _sizes_in_full(pages: Mapping[str, PageSizes], otherwise: int) -> list[list[
 
 
 def _reports_that_fit(room: int, evals: Iterable[list[int]]) -> int:
-    """How many of the newest full reports of each eval fit into *room* bytes."""
+    """Return how many of the newest full reports of each eval fit into *room* bytes."""
     newest_first = [*zip_longest(*(reversed(sizes) for sizes in evals))]
     room -= SHORT * sum(size is not None for sizes in newest_first for size in sizes)
     for count, sizes in enumerate(newest_first):

@@ -1,7 +1,7 @@
 """Estimates which old pages will not fit into the site, before any of them is rendered.
 
-A wrong estimate costs time and changes nothing of the site: ``budget.fit`` later renders whatever fits, and shortens
-the rest, once the size of everything else is known.
+A wrong estimate costs time but does not change the site: once the size of everything else is known, ``budget.fit``
+renders the pages that fit and shortens the rest.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ LISTED_EDIT: Final = 1_800
 PAGES_ONCE: Final = 500_000
 """Estimated bytes of the files that a site has once: scripts, the methods page, search."""
 MARGIN: Final = 1.1
-"""So many times the pages that are expected to fit are rendered: shortening is cheaper than rendering later."""
+"""Factor on the room for full pages: shortening a rendered page is cheaper than rendering a short one later."""
 
 
 class ExpectedRoom:
-    """Learns the size of reports from each finished eval, and estimates which reports of the next one will fit.
+    """Learns the size of reports from each finished eval, and estimates which reports of the next eval will fit.
 
-    After the last one it estimates which pages of edits and commits will.
+    After the last eval it estimates which pages of edits and commits will fit.
     """
 
     def __init__(self, timeline: Timeline) -> None:
@@ -44,7 +44,7 @@ class ExpectedRoom:
         edits = [(edit.commit.position, EDIT_PAGE - SHORT) for file in timeline.instructions for edit in file.edits]
         self._complete = timeline.update.complete
         self._pages = [*commits, *edits] if self._complete else []
-        """The commits and edits: position, and the bytes that a full page takes more than a short one."""
+        """Position of each commit and edit, and the bytes that its full page takes beyond a short page."""
         self._room = limits.site_bytes - PAGES_ONCE - SHORT * len(self._pages)
         self._room -= len(commits) * LISTED_COMMIT + len(edits) * LISTED_EDIT
         histories = [update.history for update in timeline.update.evals] if timeline.update.complete else []
@@ -69,9 +69,9 @@ class ExpectedRoom:
         return paths
 
     def thinned(self, history: EvalHistory) -> int | None:
-        """How many of the oldest reports of an eval will not fit; None without an estimate.
+        """Estimate how many of the oldest reports of an eval will not fit; None without an estimate.
 
-        There is one only if all evals are written: otherwise the existing reports show how many are short.
+        An estimate exists only if all evals are written: otherwise the existing reports show how many are short.
         """
         if not self._reports or not self._positions:
             return None
@@ -85,7 +85,7 @@ class ExpectedRoom:
         return len(history.snapshots) - len(positions) + bisect_left(positions, oldest)
 
     def short_before(self) -> int | None:
-        """Position of the oldest commit whose page and edits will fit in full; None as in ``thinned``."""
+        """Estimate the position of the oldest commit whose page and edits will fit in full; None as in ``thinned``."""
         if not self._complete:
             return None
         room = self._room_in_all()
@@ -98,11 +98,11 @@ class ExpectedRoom:
         return 0
 
     def _room_in_all(self) -> float:
-        """Bytes for what full pages take more than short ones."""
+        """Return the bytes that all full pages together may take beyond short pages."""
         besides = self._other_bytes / self._learnt_points * self._points if self._learnt_points else 0.0
         return self._room - besides - SHORT * len(self._positions)
 
     def _positions_of(self, history: EvalHistory) -> list[int]:
-        """Positions of the commits whose reports are full if they fit, ascending."""
+        """Return the positions of the commits whose reports are full if they fit, ascending."""
         first = first_full(len(history.snapshots), self._full_reports)
         return [snapshot.commit.position for snapshot in history.snapshots[first:]]

@@ -28,7 +28,7 @@ LEFT_OUT: Final = b64decode(
 
 
 def replace_pictures(timeline: Timeline, site_files: SiteFiles, eval_id: str, *, in_full: bool) -> None:
-    """Give every picture of an eval its own content, or if not ``in_full`` that of ``LEFT_OUT``."""
+    """Write every picture of an eval with its own content, or if not ``in_full`` with ``LEFT_OUT``."""
     context, rows = timeline.context_for(eval_id), []
     repository, writer = context.open(), context.writer()
     for row in site_files.standing_files(owner(eval_id)):

@@ -1,6 +1,6 @@
-"""Replaces full reports that exist already by short pages, which need the numbers of their points alone.
+"""Replaces existing full reports by short pages, which need only the numbers of their points.
 
-Nothing else of the eval changes or is read. A page takes a tenth of a millisecond, so other processes would not help.
+Nothing else of the eval is read or changed. A page takes a tenth of a millisecond, so other processes would not help.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from sitegen.stages.timeline import Timeline
 from sitegen.stages.worker_context import WorkerContext
 
 AT_ONCE: Final = 50
-"""Scorecards that are held at a time."""
+"""Number of scorecards that are held at a time."""
 
 
 def shorten(timeline: Timeline, memo: Memo, site_files: SiteFiles, history: EvalHistory, thinned: int) -> bool:
-    """Shorten so many of the oldest reports of an eval. False, with nothing done, if a short one must become full."""
+    """Shorten the ``thinned`` oldest reports. Returns False, without any change, if a short report must be full."""
     info, context = timeline.info(history), timeline.context_for(history.id)
     rows = {row.path: row for row in site_files.standing_files(owner(info.id))}
     short = {path for path, row in rows.items() if row.full}
@@ -55,7 +55,7 @@ def shorten(timeline: Timeline, memo: Memo, site_files: SiteFiles, history: Eval
 
 
 def _drop_pictures(memo: Memo, eval_id: str, rows: dict[str, PageRow], full: Sequence[Snapshot]) -> None:
-    """Drop the pictures of a source that no full report shows."""
+    """Remove the pictures of a source that no full report shows."""
     needed: set[str] = set()
     for at in full:
         use = SOURCE_USES.get(memo, within(eval_id, at.slug), [rows[links.report(eval_id, at.slug)].key])
@@ -67,7 +67,7 @@ def _drop_pictures(memo: Memo, eval_id: str, rows: dict[str, PageRow], full: Seq
 def _scored(
     context: WorkerContext, memo: Memo, history: EvalHistory, snapshots: Sequence[Snapshot]
 ) -> Iterator[tuple[Snapshot, Scorecard]]:
-    """(snapshot, scorecard), of which few are held at a time; a scorecard that the memo lacks is computed."""
+    """Yield (snapshot, scorecard), a few held at a time; scorecards that the memo lacks are computed."""
     for start in range(0, len(snapshots), AT_ONCE):
         batch = snapshots[start : start + AT_ONCE]
         cards = EvalScorecards(context, history, memo)

@@ -1,4 +1,4 @@
-"""Sums up the bytes of a site by owner, so that one more commit adds up no more than its own files.
+"""Sums up the bytes of a site by owner, so that for one more commit only its own files are added.
 
 The memo stores the sums from the build that first looked at every file until all reports fit again.
 """
@@ -35,29 +35,29 @@ PICTURES: Final = "pictures of sources"
 
 
 class SizeGroup(NamedTuple):
-    """Files of one section."""
+    """Number and size of the files of one section."""
 
     files: int = 0
     size: int = 0
-    """Bytes."""
+    """In bytes."""
 
 
 class PageSizes(Frozen):
-    """The pages of one owner that are full or would be if they fitted, in columns, oldest first."""
+    """The pages of one owner that are full or would be full if they fitted, in columns, oldest first."""
 
     first: int = 0
-    """Index of the oldest among all pages of its sort."""
+    """Index of the oldest of these pages among all pages of its sort."""
     positions: tuple[int, ...] = ()
-    """Positions of their commits."""
+    """Positions of the pages' commits."""
     sizes: tuple[int | None, ...] = ()
     """Bytes of the full page with the files beside it; None if it was never rendered."""
     standing: tuple[int, ...] = ()
     """Bytes in the output folder now."""
     short: tuple[bool, ...] = ()
-    """Whether each is short now."""
+    """Whether each page is short now."""
 
     def with_others(self, others: PageSizes) -> PageSizes:
-        """These pages of commits, and in their place or besides them the other ones."""
+        """Merge other pages of commits into these; a page of the same commit is replaced."""
         rows = {
             position: row
             for pages in (self, others)
@@ -69,13 +69,13 @@ class PageSizes(Frozen):
 
 
 class PictureSizes(Frozen):
-    """The pictures of source pages."""
+    """Number and size of the pictures of source pages."""
 
     files: int = 0
     short: int = 0
-    """How many of them a small picture replaces now."""
+    """Number of pictures that a small picture replaces now."""
     in_full: int = 0
-    """Bytes of all of them if none were replaced."""
+    """Bytes of all pictures if none were replaced."""
     standing: int = 0
     """Bytes in the output folder now."""
 
@@ -84,9 +84,9 @@ class OwnerSizes(Frozen):
     """The bytes of the files of one owner."""
 
     sections: dict[str, SizeGroup]
-    """By name."""
+    """The sections of these files, by name."""
     sort: str = ""
-    """Of the pages that can be short: ``REPORTS``, ``EDITS`` or ``COMMITS``; empty without any."""
+    """Sort of the pages that can be short: ``REPORTS``, ``EDITS`` or ``COMMITS``; empty if there are none."""
     name: str = ""
     """Id of the eval, or path of the instruction file."""
     pages: PageSizes = PageSizes()
@@ -113,7 +113,7 @@ class Sizes:
             self._begin()
 
     def pages(self) -> dict[str, dict[str, PageSizes]]:
-        """The pages that can be short, by sort, then by eval or instruction file."""
+        """Return the pages that can be short, by sort, then by eval or instruction file."""
         sorts: dict[str, dict[str, PageSizes]] = {REPORTS: {}, EDITS: {}, COMMITS: {}}
         for name in sorted(self._owners):
             sizes = self._owners[name]
@@ -122,7 +122,7 @@ class Sizes:
         return sorts
 
     def pictures(self) -> dict[str, PictureSizes]:
-        """The pictures of every eval that has any, by id."""
+        """Return the pictures of every eval that has any, by the id of the eval."""
         return {
             summary.info.id: sizes.pictures
             for name, summary in self._summaries.items()
@@ -130,11 +130,11 @@ class Sizes:
         }
 
     def sections(self) -> dict[str, SizeGroup]:
-        """The sections of the whole site, by name."""
+        """Return the sections of the whole site, by name."""
         return _summed(chain.from_iterable(sizes.sections.items() for sizes in self._owners.values()))
 
     def besides(self, *, pictures: bool) -> int:
-        """Bytes of all files except the pages that can be full. ``pictures``: if no picture were replaced."""
+        """Return the bytes of all files except pages that can be full. ``pictures``: as if no picture were replaced."""
         size = sum(section.size for section in self.sections().values())
         size -= sum(sum(sizes.pages.standing) for sizes in self._owners.values())
         for sizes in self.pictures().values():
@@ -142,7 +142,7 @@ class Sizes:
         return size
 
     def write_again(self, owners: Iterable[str]) -> None:
-        """Add up the files of owners that were written a second time."""
+        """Add up the files of owners again that were written a second time."""
         for name in owners:
             self._keep(stored(name), self._of(stored(name), self._site_files.standing_files(name)))
 
@@ -166,7 +166,7 @@ class Sizes:
                 self._keep(name, self._grown(name, self._site_files.recorded_of(owner)))
 
     def _grown(self, name: str, rows: Iterable[PageRow]) -> OwnerSizes:
-        """The sizes of an owner that has these new or changed files: of the commits, or of one without short pages."""
+        """Add new or changed files to the sizes of an owner: the commits, or an owner without short pages."""
         owner = self._owners.get(name, OwnerSizes({}))
         before = owner.sections
         paths = [row.path for row in rows]
@@ -202,7 +202,7 @@ class Sizes:
         return OwnerSizes(sections, sort=REPORTS, name=eval_id, pages=sizes, pictures=pictures)
 
     def _positions_of_commits(self, paths: Collection[str]) -> dict[str, int]:
-        """Path -> position of the commit, by position, for each of these pages that can be short."""
+        """Map the path of each of these pages that can be short to the position of its commit, in order of position."""
         ids = map(id_of_short_commit, self._memo.keys(SHORT_COMMITS.name))
         return {path: commit.position for commit in ids if (path := links.commit(commit.sha)) in paths}
 
@@ -212,7 +212,7 @@ class Sizes:
 
 
 def _page_sizes(first: int, pages: Sequence[tuple[int, Sequence[str]]], rows: Mapping[str, PageRow]) -> PageSizes:
-    """The sizes of pages, each a position and the paths of its files, its own first."""
+    """Return the sizes of pages. Each page is a position and the paths of its files, the page itself first."""
     heads = [rows[paths[0]] for _, paths in pages]
     standing = [sum(row.size for path in paths if (row := rows.get(path))) for _, paths in pages]
     return PageSizes(

@@ -1,4 +1,4 @@
-"""Tells which pages of an owner are full, and writes the short pages in the place of the others."""
+"""Decides which pages of an owner are full, and writes short pages in the place of the others."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from sitegen.render.writer import Writer, digest
 from sitegen.scoring.kinds import scorer
 
 SHORT: Final = 2_000
-"""Bytes that every short page counts for, because its real size is known only after it is written."""
+"""Assumed bytes of every short page, because its real size is known only after it is written."""
 UNMEASURED: Final = 1
 """Stands for the size of a full page that was never rendered."""
 
 
 def first_full(points: int, full: int | None) -> int:
-    """Index of the oldest point with a full report. ``full``: how many have one; None: all."""
+    """Return the index of the oldest point with a full report. ``full``: number of full reports; None: all."""
     return 0 if full is None else max(0, points - full)
 
 
 def report_files(eval_id: str, points: Iterable[Headline]) -> frozenset[str]:
-    """Paths of the reports of these points and of the files beside them."""
+    """Return the paths of the reports of these points and of the files beside them."""
     return frozenset(address(eval_id, at.slug) for at in points for address in links.REPORT_FILES)
 
 
@@ -35,19 +35,19 @@ class Short(Frozen):
     """The points with a short page in the place of a full report."""
 
     passed: int
-    """How many of the oldest are short because of ``limits.reports_kept``."""
+    """Number of the oldest points that are short because of ``limits.reports_kept``."""
     room: frozenset[int]
     """Indices of further points that are short so that the site fits into ``limits.site_bytes``."""
 
     @classmethod
     def of(cls, points: int, full: int | None, thinned: int) -> Self:
-        """``thinned``: how many of the oldest are short so that the site fits."""
+        """Apply both limits. ``thinned``: number of the oldest points that are short so that the site fits."""
         passed = first_full(points, full)
         return cls(passed, frozenset(range(passed, thinned)))
 
     @classmethod
     def standing(cls, keys: Sequence[str], full: int | None, rows: Sequence[PageRow]) -> Self:
-        """The points that are short already. ``keys``: for each point the digest of what its full report shows."""
+        """Find the points that are short already. ``keys``: for each point, the digest of its full report's content."""
         short = {row.key for row in rows if row.full}
         room = (index for index, key in enumerate(keys) if room_key(key) in short) if short else ()
         passed = first_full(len(keys), full)
@@ -60,7 +60,7 @@ class Short(Frozen):
 def write_thinned(
     writer: Writer, renderer: Renderer, owner: str, series: Series, keys: Sequence[str], short: Short
 ) -> None:
-    """Write the pages of short points. ``keys``: for each point the digest of what its full report shows."""
+    """Write the pages of short points. ``keys``: for each point, the digest of its full report's content."""
 
     def page_of(index: int) -> Page:
         point, previous = series.points[index], series.points[index - 1].snapshot if index else None
@@ -81,8 +81,8 @@ def write_short(
 ) -> None:
     """Write the short page that replaces a full one so that the site fits.
 
-    ``files``: the page and the files beside it, which a short page does not have; ``full``: the digest of what the full
-    page shows; ``make``: makes the short page.
+    ``files``: the page and the files beside it, which a short page does not have; ``full``: the digest of the full
+    page's content; ``make``: makes the short page.
     """
     if writer.is_fresh(owner, files[0], room_key(full)):
         return
@@ -91,5 +91,5 @@ def write_short(
 
 
 def room_key(full: str) -> str:
-    """The digest of a page that is short so that the site fits. ``full``: the digest of the full page."""
+    """Return the digest of a page that is short so that the site fits. ``full``: the digest of the full page."""
     return digest("room", full)
