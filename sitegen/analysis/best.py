@@ -1,7 +1,7 @@
-"""The best output of an eval: one rule, for every page and file that names it.
+"""The best output of an eval: one rule for every page and file that names it.
 
-All outputs are compared as the newest ground truth and rules score them, among those that the newest judge graded. Of
-equal ones the earliest is the best, because whatever came after it did not improve on it.
+Outputs are compared by their scores under the newest ground truth and rules, if the newest judge graded them. Of equal
+outputs the earliest is the best, because the later ones did not improve on it.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from sitegen.model.series import EvalSummary, Point
 def best_so_far(
     values: Sequence[float | None], since: Sequence[int] = (), *, higher_is_better: bool = True
 ) -> tuple[int | None, ...]:
-    """For each point the index of the best one so far, itself included; of equals the earliest.
+    """Return for each point the index of the best point up to and including it; of equal points the earliest.
 
-    None before the first value: an undefined value is never the best. ``since``: for each point the index of the first
-    one that it can be compared with, where not all can (``deltas.graded_since``).
+    None before the first value: an undefined value is never the best. ``since``: for each point, the index of the first
+    point that it can be compared with, if not all can be compared (``deltas.graded_since``).
     """
     indices = []
     best, best_value = None, 0.0
@@ -33,29 +33,29 @@ def best_so_far(
 
 
 def values_now(points: Sequence[Point], metric: str) -> list[float | None]:
-    """A metric of each point, by the newest ground truth and rules."""
+    """Return a metric of each point, by the newest ground truth and rules."""
     return [(point.now or point.scorecard).metric(metric) for point in points]
 
 
 def best_points(points: Sequence[Point], spec: MetricSpec) -> tuple[int | None, ...]:
-    """For each point of an eval the index of the best one so far by a metric."""
+    """Return for each point of an eval the index of the best point so far by a metric."""
     since = graded_since([point.scorecard for point in points], spec.name)
     return best_so_far(values_now(points, spec.name), since, higher_is_better=spec.higher_is_better)
 
 
 def best_before_newest(points: Sequence[Point], spec: MetricSpec) -> int | None:
-    """Index of the best point before the newest one; None if none has a value that the newest judge graded."""
+    """Return the index of the best point before the newest; None if the newest judge graded none of them."""
     newest = len(points) - 1
     since = graded_since([point.scorecard for point in points], spec.name)
     return best_points(points, spec)[-2] if newest > 0 and since[newest] != newest else None
 
 
 def values_of_summary(summary: EvalSummary) -> tuple[float | None, ...]:
-    """The headline metric of each point, by the newest ground truth and rules."""
+    """Return the headline metric of each point, by the newest ground truth and rules."""
     return summary.now or tuple(headline.values[0] for headline in summary.headlines)
 
 
 def best_of_summary(summary: EvalSummary) -> tuple[int | None, ...]:
-    """The same as ``best_points`` by the headline metric, from the stored summary of an eval."""
+    """Return ``best_points`` by the headline metric, computed from the stored summary of an eval."""
     since = [headline.graded_since for headline in summary.headlines]
     return best_so_far(values_of_summary(summary), since, higher_is_better=summary.specs[0].higher_is_better)

@@ -20,17 +20,17 @@ FLIPS: Final[tuple[Fate, ...]] = ("fixed", "broken")
 
 
 class ExplainedRun(Frozen):
-    """A run of a cell, and what caused it."""
+    """A run of a cell, and the roles that caused it."""
 
     run: Run
     end: int
-    """Index of the point after its last."""
+    """Index of the point after the last point of the run."""
     fate: Fate | None
     """The cell's fate at the first point; None if it was right before and after, or is judged for the first time."""
     causes: tuple[Role, ...]
-    """Which of the roles that changed at the first point changed the cell; empty for the first run."""
+    """The roles that changed at the first point and changed the cell; empty for the first run."""
     outputs: int
-    """Number of different outputs: copies, and outputs that were scored again, count once."""
+    """Number of different outputs: copies and re-scored outputs are not counted again."""
 
     @property
     def points(self) -> int:
@@ -39,7 +39,7 @@ class ExplainedRun(Frozen):
 
     @property
     def is_flip(self) -> bool:
-        """Whether it begins with a flip."""
+        """Whether the run begins with a flip."""
         return self.fate in FLIPS
 
 
@@ -48,13 +48,13 @@ class CellBlame(Frozen):
 
     cell: Cell
     stretches: tuple[ExplainedRun, ...]
-    """Oldest first; never empty."""
+    """The runs of the cell, oldest first; never empty."""
     wrong_since: int | None
-    """The first point of the streak of errors that lasts to the newest point; None if it is not wrong there."""
+    """The first point of the streak of errors that lasts to the newest point; None if the cell is not wrong there."""
 
     @property
     def ever_wrong(self) -> bool:
-        """Whether it was an error at any point."""
+        """Whether the cell was wrong at any point."""
         return any(stretch.run.is_wrong for stretch in self.stretches)
 
     @property
@@ -64,17 +64,17 @@ class CellBlame(Frozen):
 
     @property
     def judged(self) -> int:
-        """Number of outputs that it was judged in."""
+        """Number of outputs in which the cell was judged."""
         return sum(stretch.outputs for stretch in self.stretches if stretch.run.state != "absent")
 
     @property
     def wrong(self) -> int:
-        """Number of outputs in which it was an error."""
+        """Number of outputs in which the cell was wrong."""
         return sum(stretch.outputs for stretch in self.stretches if stretch.run.is_wrong)
 
     @property
     def wrong_for(self) -> int:
-        """Number of outputs of the streak of errors that lasts to the newest point."""
+        """Number of outputs in the streak of errors that lasts to the newest point."""
         since = self.wrong_since
         return 0 if since is None else sum(run.outputs for run in self.stretches if run.run.start >= since)
 
@@ -86,7 +86,7 @@ class ChangePoint(Frozen):
     fates: Mapping[Fate, int]
     """The number of changed cells with each fate."""
     causes: tuple[Role, ...]
-    """The role that changed most cells first. A cell that two roles changed counts for both."""
+    """The roles that changed cells, the one with most cells first. A cell that two roles changed counts for both."""
     wrong: int
     judged: int
     """Number of cells, from this point until the next change."""
@@ -97,10 +97,10 @@ class ChangePoint(Frozen):
 
 
 class Blame:
-    """Finds the causes of cells' changes; caches what differs between points, which all cells share."""
+    """Finds the causes of cells' changes; caches which roles differ between two points, for all cells."""
 
     def __init__(self, cells: CellMap, snapshots: Sequence[Snapshot]) -> None:
-        """*snapshots* has at least those that the cells were followed through."""
+        """*snapshots* includes at least every snapshot through which the cells were followed."""
         self._points = cells.points
         self._snapshots = snapshots
         self._held = held_documents(cells)
@@ -108,7 +108,7 @@ class Blame:
         self._changed_roles: dict[int, tuple[Role, ...]] = {}
 
     def trace(self, cell: Cell, points: int | None = None) -> CellBlame:
-        """The history of a cell of the map through the first *points*; by default through all."""
+        """Return the history of a cell of the map through the first *points*; by default through all points."""
         points = points or self._points
         stretches = []
         before: Run | None = None
@@ -123,10 +123,10 @@ class Blame:
         return CellBlame(cell, tuple(stretches), cell.wrong_since(points - 1))
 
     def _causes(self, before: Run | None, run: Run) -> tuple[Role, ...]:
-        """Which of the roles that changed at a run's first point changed the cell.
+        """Decide which of the roles that changed at a run's first point changed the cell.
 
-        A single role is the cause. Of several, the causes are those whose side of the cell changed. If neither side
-        changed the rules are the cause. If values are redacted, all are: whether these changed cannot be seen.
+        A single role is the cause. Of several roles, the causes are those whose side of the cell changed. If neither
+        side changed, the rules are the cause. If values are redacted, all roles are, because changes cannot be seen.
         """
         start = run.start
         changed = self._changed_roles.get(start)
@@ -143,7 +143,7 @@ class Blame:
 
 
 def by_attribute(cells: CellMap) -> dict[str, list[Cell]]:
-    """The cells of each attribute, in the order of the map. A cell is listed under its earlier attributes too."""
+    """Group cells by attribute, in the order of the map. A cell is listed under its earlier attributes too."""
     cells_of: dict[str, list[Cell]] = {}
     for cell in cells.cells:
         for attribute in (cell.attribute, *cell.earlier_attributes):
@@ -152,7 +152,7 @@ def by_attribute(cells: CellMap) -> dict[str, list[Cell]]:
 
 
 def change_points(cells: Iterable[CellBlame], points: int) -> tuple[ChangePoint, ...]:
-    """Every point at which one of the cells changed, oldest first."""
+    """Return every point at which one of the cells changed, oldest first."""
     fates: dict[int, Counter[Fate]] = {}
     causes: dict[int, Counter[Role]] = {}
     wrong, judged = [0] * (points + 1), [0] * (points + 1)
@@ -163,7 +163,7 @@ def change_points(cells: Iterable[CellBlame], points: int) -> tuple[ChangePoint,
             if stretch.fate:
                 fates_here[stretch.fate] += 1
                 causes_here.update(stretch.causes)
-            # Differences at both ends of a run: their running sums are the numbers at each point.
+            # Add and subtract at the two ends of each run: the running sums are the numbers at each point.
             for totals, counts in ((wrong, stretch.run.is_wrong), (judged, stretch.run.state != "absent")):
                 totals[start] += counts
                 totals[stretch.end] -= counts
@@ -182,5 +182,5 @@ def change_points(cells: Iterable[CellBlame], points: int) -> tuple[ChangePoint,
 
 
 def worst_first(cells: Iterable[CellBlame]) -> list[CellBlame]:
-    """Cells that are wrong now, those that flip most often first; then the others, likewise."""
+    """Sort cells: first the cells that are wrong now, then the others; in both groups the most flips come first."""
     return sorted(cells, key=lambda cell: (cell.wrong_since is None, -cell.flips, -cell.wrong))

@@ -1,4 +1,4 @@
-"""How one kind of value is stored in the memo, looked up and forgotten.
+"""Stores, looks up and deletes one kind of value in the memo.
 
 All kinds are declared in ``sitegen/stages/cached_kinds.py``.
 """
@@ -12,20 +12,20 @@ from typing import Final, Generic, Literal, NamedTuple, Protocol, TypeAlias, Typ
 from sitegen.history.fold_state import decode, encode, stored
 
 Lifetime: TypeAlias = Literal["content", "inputs", "walk", "build"]
-"""``content``: for ever, because the key is a digest of everything that decides the value. ``inputs``: until it is
+"""``content``: for ever, because the key is a digest of everything that decides the value. ``inputs``: until a value is
 stored for other inputs. ``walk``: until history is read from its root again. ``build``: until the end of the build."""
 
 Owner: TypeAlias = Literal["eval", "instruction file"]
 
 _DIGEST_LENGTH: Final = 32
-"""Characters of a digest of ``sitegen.render.writer.digest``."""
+"""Number of characters of a digest made by ``sitegen.render.writer.digest``."""
 _WITHIN: Final = "\x1f"
 
 T = TypeVar("T")
 
 
 class CachedRow(NamedTuple):
-    """One value, as the memo stores it."""
+    """One row of the memo: the kind, the key and the encoded value."""
 
     kind: str
     key: str
@@ -33,20 +33,20 @@ class CachedRow(NamedTuple):
 
 
 class CacheStore(Protocol):
-    """Bytes by kind and key: the memo, or the part of it that a process was given."""
+    """A store of bytes by kind and key: the memo, or the part of it that was sent to a process."""
 
     def get(self, kind: str, key: str) -> bytes | None:
-        """The stored content, or None."""
+        """Return the stored content, or None."""
 
     def put(self, kind: str, key: str, content: bytes) -> None:
-        """Store content, in place of any that is stored already."""
+        """Store content, replacing any existing content."""
 
 
 class AllByKind(Protocol):
-    """A store that can list a kind: the memo."""
+    """A store that can list all values of a kind: the memo."""
 
     def all(self, kind: str) -> Sequence[bytes]:
-        """The contents of a kind, by key."""
+        """Return the contents of a kind, sorted by key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,13 +57,13 @@ class CachedKind(Generic[T]):
     type: type[T]
     until: Lifetime
     owner: Owner | None = None
-    """What the key names, or begins with (see ``within``). The value is deleted when its owner is."""
+    """What the key names or begins with (see ``within``). A value is deleted together with its owner."""
 
     def get(self, store: CacheStore, key: str = "", inputs: Sequence[str] | None = None) -> T | None:
-        """The value under a key; None if there is none, or if it was stored for other inputs.
+        """Return the value under a key; None if there is none, or if it was stored for other inputs.
 
-        *inputs* are the digests that the value may have been stored with. For a value of the beginning of a series
-        there is one for each length that the beginning may have.
+        *inputs* are the digests with which the value may have been stored. A value that covers the beginning of a
+        series has one digest for each possible length of that beginning.
         """
         content = store.get(self.name, stored(key))
         if content is None:
@@ -74,11 +74,11 @@ class CachedKind(Generic[T]):
             content = content[_DIGEST_LENGTH:]
         try:
             return self._decoded(content)
-        except ValueError:  # stored in an older form: the caller computes it again
+        except ValueError:  # stored in an older format: the caller computes the value again
             return None
 
     def all(self, memo: AllByKind) -> Iterator[T]:
-        """Every value of the kind, by key; only for kinds that are stored without inputs."""
+        """Yield every value of the kind, sorted by key; only for kinds that are stored without inputs."""
         return map(self._decoded, memo.all(self.name))
 
     def keep(self, store: CacheStore, key: str, value: T, inputs: str = "") -> T:
@@ -88,7 +88,7 @@ class CachedKind(Generic[T]):
         return value
 
     def derived(self, store: CacheStore, key: str, inputs: str, compute: Callable[[], T]) -> T:
-        """The value stored with this digest of its inputs; else compute and store it."""
+        """Return the value that was stored with this digest of its inputs; otherwise compute and store it."""
         value = self.get(store, key, [inputs])
         return value if value is not None else self.keep(store, key, compute(), inputs)
 
@@ -99,31 +99,31 @@ class CachedKind(Generic[T]):
 
 
 class TaskCache:
-    """The part of the memo that a process is given, and what it adds: a process cannot open the memo itself."""
+    """The part of the memo that is sent to a process, and the rows that the process adds: it cannot open the memo."""
 
     def __init__(self, rows: Iterable[CachedRow]) -> None:
         self._contents = {(kind, key): content for kind, key, content in rows}
         self._new: dict[tuple[str, str], bytes] = {}
 
     def get(self, kind: str, key: str) -> bytes | None:
-        """The content that was given or added, or None."""
+        """Return the content that was sent or added, or None."""
         return self._contents.get((kind, key))
 
     def put(self, kind: str, key: str, content: bytes) -> None:
-        """Store content, for this process and later for the memo."""
+        """Store content for this process, and later for the memo."""
         self._contents[kind, key] = self._new[kind, key] = content
 
     @property
     def new(self) -> tuple[CachedRow, ...]:
-        """The rows that were added."""
+        """Return the rows that were added."""
         return tuple(CachedRow(kind, key, content) for (kind, key), content in self._new.items())
 
 
 def within(owner: str, part: object) -> str:
-    """The key of one of several values of a kind that belong to the same eval or file."""
+    """Return the key of one of several values of a kind that belong to the same eval or file."""
     return f"{owner}{_WITHIN}{part}"
 
 
 def owner_of(key: str) -> str:
-    """The eval or file that a key names or begins with."""
+    """Return the eval or file that a key names or begins with."""
     return key.partition(_WITHIN)[0]

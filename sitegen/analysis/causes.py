@@ -1,4 +1,4 @@
-"""Problems by their cause, and the one count of problems that pages, data files and the terminal show."""
+"""Groups problems by cause, and computes the one count of problems that pages, data files and the terminal show."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from sitegen.model.problems import PROBLEM_TYPES, SEVERITIES, Problem, Severity
 from sitegen.text.plain import counted
 
 _NAMES: Final = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|\b\d[\d,.]*\b")
-"""Names and numbers in a message: what two problems of one cause may differ in."""
+"""Names and numbers in a message: two problems of one cause may differ in them."""
 _GAP: Final = "…"
 
 
 class Cause(Frozen):
-    """Problems that one thing made, which one change of the project mends."""
+    """Problems with a common cause, which one change of the project removes."""
 
     id: str
-    """Name of its place on the problems page; the same in every build."""
+    """Fragment of its address on the problems page; the same in every build."""
     severity: Severity
     message: str
-    """What is wrong, as a sentence. Names and numbers that differ are left out."""
+    """What is wrong, as a sentence. Names and numbers in which the problems differ are omitted."""
     fix: str
     past: bool
     problems: tuple[Problem, ...]
-    """In the order of the build; at least one."""
+    """The problems, in the order of the build; at least one."""
 
     @property
     def evals(self) -> tuple[str, ...]:
-        """Ids of the evals that have it."""
+        """Ids of the evals that have one of the problems."""
         return tuple(dict.fromkeys(problem.eval_id for problem in self.problems if problem.eval_id is not None))
 
     @property
@@ -41,22 +41,22 @@ class Cause(Frozen):
 
 
 class ProblemCounts(NamedTuple):
-    """How many causes there are."""
+    """Number of causes, by severity."""
 
     error: int
     warning: int
     note: int
     past: int
-    """Those that the newest outputs do not have any more, whatever their severity."""
+    """Causes that the newest outputs no longer have, whatever their severity."""
 
     @property
     def current(self) -> int:
-        """All that are not past."""
+        """Number of causes that are not past."""
         return self.error + self.warning + self.note
 
 
 def causes_of(problems: Iterable[Problem]) -> tuple[Cause, ...]:
-    """The causes of problems: current ones before past ones, the gravest first, then those of most problems."""
+    """Group problems by cause: current causes before past ones, then by severity, then by number of problems."""
     by_cause: dict[tuple[bool, Severity, str], list[Problem]] = {}
     for problem in problems:
         key = problem.type or f"{_pattern(problem.message)} {_pattern(problem.fix)}"
@@ -88,7 +88,7 @@ def count_causes(causes: Iterable[Cause]) -> ProblemCounts:
 
 
 def named_counts(counts: ProblemCounts) -> str:
-    """``1 error, 2 warnings (3 past)``; ``no problems`` if there is no current one."""
+    """Format counts as ``1 error, 2 warnings (3 past)``, or ``no problems`` without current problems."""
     numbers = ((counts.error, "error"), (counts.warning, "warning"), (counts.note, "note"))
     current = ", ".join(counted(number, noun) for number, noun in numbers if number)
     return (current or "no problems") + (f" ({counts.past:,} past)" if counts.past else "")
@@ -106,7 +106,7 @@ def _common_message(problems: list[Problem]) -> str:
 
 
 def _with_gaps(texts: list[str]) -> str:
-    """The text, with a gap in place of each name or number that differs; of different sentences the first."""
+    """Return the text with a gap in place of each name or number that differs; if sentences differ, the first."""
     if len({*map(_pattern, texts)}) > 1:
         return texts[0]
     names = zip(*map(_NAMES.findall, texts), strict=True)

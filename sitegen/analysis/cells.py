@@ -4,8 +4,8 @@ A cell stores only the points at which it changed, so that its history grows wit
 of points. A ``CellTracker`` continues from the cells of an earlier one, so that a new point costs only that point.
 
 ``flips`` compares the cells of two points without scoring anything again. If only one point judged a cell, and the cell
-is a hallucination in a document that both points hold, then the other point counts as right: the cell flipped. Any
-other error without a counterpart comes from different documents or ground truth: it appeared or vanished.
+is a hallucination in a document that both points have, then the other point counts as right: the cell flipped. Any
+other error without a counterpart is due to different documents or ground truth: it appeared or vanished.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from sitegen.model.values import Value
 from sitegen.text.values import bounded_json
 
 LONGEST: Final = 200
-"""Characters of a value that a cell stores."""
+"""Largest number of characters of a value that a cell stores."""
 
 
 def short_json(value: Value) -> str:
-    """A value as bounded JSON text, empty for none; two long values that differ anywhere stay different."""
+    """Return a value as bounded JSON text, empty for no value; two long values that differ anywhere stay different."""
     return "" if value is None else bounded_json(value, LONGEST)
 
 
@@ -39,22 +39,22 @@ class CellTracker:
             self._tracks[cell.key] = _Track(len(self._tracks), cell, list(cell.runs))
         self._wrong = {track.number: track for track in self._tracks.values() if track.runs[-1].is_wrong}
         self._changed: dict[int, _Track] = {}
-        """The cells with a run that begins at the last point, by their numbers."""
+        """The cells with a run that begins at the last point, by cell number."""
         self._judgements: Sequence[Judgement] | None = None
-        """Those of the last point, if each cell has one at most."""
+        """Judgements of the last point; None if a cell may have several."""
         here = {track.location.document for track in self._tracks.values() if track.runs[-1].state != "absent"}
         self._documents: tuple[set[str], set[str]] = set(), here
-        """Those that the last point but one holds, and those that the last one holds."""
+        """Documents of the last point but one, and documents of the last point."""
 
     @property
     def points(self) -> int:
-        """How many points have been followed."""
+        """Number of points that were followed."""
         return self._points
 
     def follow(self, judgements: Sequence[Judgement]) -> None:
-        """Add the judgements of the next point. A judgement that is the very object of the point before costs nothing.
+        """Add the judgements of the next point. A judgement that is the same object as before costs nothing.
 
-        Scorers reuse the objects of values that did not change.
+        Scorers reuse the judgement objects of values that did not change.
         """
         here = self._points
         tracks = self._tracks
@@ -66,7 +66,7 @@ class CellTracker:
             tracks[key].runs[-1].state != "absent" for key in keys_new - keys_gone
         )
         unseen: Iterable[CellKey] = keys_gone
-        if not judged_once:  # a cell may be judged twice, or this is the first point: all cells are looked at
+        if not judged_once:  # a cell may be judged twice, or this is the first point: examine all cells
             new, unseen = list(judgements), tracks
         self._changed = {}
         cells = set()
@@ -76,7 +76,7 @@ class CellTracker:
             if track is None:
                 track = tracks[key] = _Track(len(tracks), judgement, [])
             if key in cells and judgement.outcome not in WRONG:
-                continue  # the cell is judged twice at this point: an error counts, whichever comes first
+                continue  # the cell is judged twice at this point: the error counts, in either order
             cells.add(key)
             if track.latest is not judgement:
                 track.move_to(judgement)
@@ -109,12 +109,12 @@ class CellTracker:
             self._wrong.pop(track.number, None)
 
     def cells(self) -> CellMap:
-        """The histories of all cells so far."""
+        """Return the histories of all cells so far."""
         cells = (track.cell(extra, track.runs) for (_, _, extra), track in self._tracks.items())
         return CellMap(self._points, tuple(cells))
 
     def flipped(self) -> tuple[CellFlip, ...]:
-        """``flipped_cells`` of the last two points, without the older runs of cells.
+        """Return ``flipped_cells`` of the last two points, without the older runs of cells.
 
         The flip of a cell that stayed wrong is the same object at every point.
         """
@@ -129,24 +129,24 @@ class CellTracker:
 
 
 class _Track:
-    """The history of one cell while points are added."""
+    """The history of one cell, while points are added."""
 
     __slots__ = ("earlier_attributes", "latest", "location", "number", "runs", "still_wrong")
 
     def __init__(self, number: int, location: Judgement | Cell, runs: list[Run]) -> None:
         self.number = number
-        """Its place in the order in which cells were judged first."""
+        """Position of the cell in the order in which cells were first judged."""
         self.location = location
-        """Has the document, path and attribute of the cell, as of the newest point that judged it."""
+        """Holds the document, path and attribute of the cell at the newest point that judged it."""
         self.earlier_attributes = location.earlier_attributes if isinstance(location, Cell) else ()
         self.runs = runs
         self.latest: Judgement | None = None
         self.still_wrong: CellFlip | None = None
 
     def flip(self, point: int, held: set[str]) -> CellFlip | None:
-        """What became of it from the point before to the last one; None if it is wrong at neither.
+        """Return how the cell changed from the previous point to the last one; None if it is wrong at neither.
 
-        *held*: the documents that both points hold.
+        *held*: the documents that both points have.
         """
         last = self.runs[-1]
         if last.start == point:
@@ -161,7 +161,7 @@ class _Track:
         return self.cell(self.location.key[2], self.runs[-runs:])
 
     def cell(self, extra: bool, runs: Sequence[Run]) -> Cell:
-        """The cell with some of its runs."""
+        """Make the cell with some of its runs."""
         return Cell(
             document=self.location.document,
             path=self.location.path,
@@ -190,7 +190,7 @@ class _Track:
         self.still_wrong = None
 
     def add_run(self, run: Run) -> None:
-        """Begin a run, in place of one that begins at the same point; does nothing if the state is the same."""
+        """Begin a run, replacing a run that begins at the same point; does nothing if the state is the same."""
         runs = self.runs
         if runs and runs[-1].start == run.start:
             runs.pop()
@@ -199,14 +199,14 @@ class _Track:
 
 
 FEW: Final = 2
-"""Up to so many pairs of points it is faster to look up each cell than to expand its whole history."""
+"""Largest number of pairs of points for which looking up each cell is faster than expanding its whole history."""
 
 Held: TypeAlias = dict[str, bytearray]
-"""For each document and each point, whether the point judged anything in the document."""
+"""For each document, one byte for each point: whether the point judged any value of the document."""
 
 
 def flips(cells: CellMap, before: int, after: int) -> Flips:
-    """The number of cells by fate and attribute from one point to another, given by their indices in the series."""
+    """Count cells by fate and attribute from one point to another, given by their indices in the series."""
     return tallied(flipped_cells(cells, before, after))
 
 
@@ -221,7 +221,7 @@ def tallied(flipped: Iterable[CellFlip]) -> Flips:
 
 
 def flipped_cells(cells: CellMap, before: int, after: int) -> Iterator[CellFlip]:
-    """The cells that are wrong at one or both of two points, in the order of the map."""
+    """Yield the cells that are wrong at one or both of two points, in the order of the map."""
     sides = [(cell, cell.at(before), cell.at(after)) for cell in cells.cells]
     earlier = {cell.document for cell, run, _ in sides if run is not None and run.state != "absent"}
     later = {cell.document for cell, _, run in sides if run is not None and run.state != "absent"}
@@ -231,7 +231,7 @@ def flipped_cells(cells: CellMap, before: int, after: int) -> Iterator[CellFlip]
 
 
 def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]]) -> tuple[Flips, ...]:
-    """``flips`` for many pairs of points, in one pass over the cells."""
+    """Compute ``flips`` for many pairs of points, in one pass over the cells."""
     if len(pairs) <= FEW:
         return tuple(flips(cells, before, after) for before, after in pairs)
     held = held_documents(cells)
@@ -254,7 +254,7 @@ def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]]) -> tuple[Fli
 
 
 def fate_of(before: Run | None, after: Run | None, held: bool) -> Fate | None:
-    """The fate of a cell; None if it is wrong at neither point. *held*: whether both points hold its document."""
+    """Return the fate of a cell; None if it is wrong at neither point. *held*: both points have its document."""
     was_wrong, is_wrong = before is not None and before.is_wrong, after is not None and after.is_wrong
     if not was_wrong and not is_wrong:
         return None
@@ -267,7 +267,7 @@ def fate_of(before: Run | None, after: Run | None, held: bool) -> Fate | None:
 
 
 def held_documents(cells: CellMap) -> Held:
-    """Which points hold which documents."""
+    """Compute which points have which documents."""
     held: Held = {}
     for cell in cells.cells:
         points = held.setdefault(cell.document, bytearray(cells.points))
@@ -278,7 +278,7 @@ def held_documents(cells: CellMap) -> Held:
 
 
 def _runs_by_point(cell: Cell, points: int) -> list[Run | None]:
-    """The run that a cell is in at each point; None before its first."""
+    """Return the run that a cell is in at each point; None before its first run."""
     line: list[Run | None] = [None] * cell.runs[0].start
     for run, end in spans(cell, points):
         line += [run] * (end - run.start)
@@ -286,7 +286,7 @@ def _runs_by_point(cell: Cell, points: int) -> list[Run | None]:
 
 
 def _wrong_points(cell: Cell, points: int) -> bytearray:
-    """Whether a cell is wrong at each point."""
+    """Return for each point whether a cell is wrong there."""
     wrong = bytearray(points)
     for run, end in spans(cell, points):
         if run.is_wrong:
@@ -295,7 +295,7 @@ def _wrong_points(cell: Cell, points: int) -> bytearray:
 
 
 def spans(cell: Cell, points: int) -> Iterator[tuple[Run, int]]:
-    """Each run of a cell, with the index of the point after the run's last."""
+    """Yield each run of a cell, with the index of the point after its last."""
     return zip(cell.runs, [*(run.start for run in cell.runs[1:]), points], strict=True)
 
 

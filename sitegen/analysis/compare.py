@@ -1,7 +1,7 @@
 """Compares two outputs of an eval cell by cell.
 
 Points, reports, the gate, ``sitegen compare`` and the page of comparisons all take their counts of fixed and broken
-cells from this module. How the metrics changed is computed in ``deltas``, and whether that may be chance in ``noise``.
+cells from this module. ``deltas`` computes how the metrics changed, and ``noise`` whether the change may be chance.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ from sitegen.model.scorecards import Result
 
 
 class OutputComparison(Frozen):
-    """What happened to every cell between two outputs."""
+    """The change of every cell between two outputs."""
 
     flipped: tuple[CellFlip, ...]
-    """The cells that are wrong on at least one side, in the order in which they were judged first."""
+    """The cells that are wrong on at least one side, in the order in which they were first judged."""
     still_right: int
-    """Cells that are right on both sides."""
+    """Number of cells that are right on both sides."""
     right_on_one_side: int
-    """Cells that are right on one side and missing from the other."""
+    """Number of cells that are right on one side and missing from the other."""
     common: int
-    """Documents that both sides have."""
+    """Number of documents that both sides have."""
     only_before: int
     only_after: int
 
     @property
     def flips(self) -> Flips:
-        """The number of cells by fate and attribute."""
+        """Count the cells by fate and attribute."""
         return tallied(self.flipped)
 
     def with_fate(self, *fates: Fate) -> tuple[CellFlip, ...]:
-        """The cells with one of these fates."""
+        """Return the cells with one of these fates."""
         return tuple(flip for flip in self.flipped if flip.fate in fates)
 
 

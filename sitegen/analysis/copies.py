@@ -1,8 +1,8 @@
-"""Tells which outputs are copies: byte for byte the same as an earlier output of their eval.
+"""Finds copies: outputs that are byte for byte the same as an earlier output of their eval.
 
-A copy was most likely not made by the model: somebody copied the last output into the next iteration, or put an old one
-back. So it is no further evidence, neither of how far repeats differ nor of what outputs agree on. Whatever counts
-outputs asks this module. A model that gave the same bytes again cannot be told from a copy.
+A copy was most likely not made by the model: somebody copied the last output into the next iteration, or restored an
+old output. So a copy is no further evidence of how far repeats differ, or of values on which outputs agree. All code
+that counts outputs uses this module. A model that returns the same bytes again cannot be distinguished from a copy.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from sitegen.model.timeline import Snapshot
 
 
 def first_points_with_output(snapshots: Sequence[Snapshot], kind: str | None = None) -> tuple[int | None, ...]:
-    """For each snapshot of an eval the index of the first one with the same output; None if it is the first itself.
+    """Return for each snapshot of an eval the index of the first one with the same output; None if it is the first.
 
-    Outputs are the same if their files have the same blob ids, in the order of their paths. A missing output is the
-    same as no other iteration's. Of recorded numbers only those of one iteration are the same output, because two runs
-    can have equal numbers.
+    Outputs are the same if their files have the same blob ids, in the order of their paths. A missing output differs
+    from the output of any other iteration. Recorded numbers are the same output only within one iteration, because two
+    runs can have equal numbers.
     """
     is_recorded = traits_of(kind).is_recorded
     first: dict[tuple[object, ...], int] = {}
@@ -38,7 +38,7 @@ def first_points_with_output(snapshots: Sequence[Snapshot], kind: str | None = N
 
 
 def first_of_each_output(points: Sequence[Point] | Sequence[Headline], indices: Iterable[int]) -> list[int]:
-    """Of these indices of points, in their order, those whose output none before them among these has."""
+    """Return the indices, in their order, whose output no earlier one of these indices has."""
     first: dict[int, int] = {}
     for index in indices:
         earliest = points[index].first_with_output
@@ -47,12 +47,12 @@ def first_of_each_output(points: Sequence[Point] | Sequence[Headline], indices: 
 
 
 class OutputCounter:
-    """Counts the different outputs that stretches of a series hold."""
+    """Counts the different outputs in parts of a series."""
 
     def __init__(self, first_with_output: Sequence[int | None]) -> None:
         """*first_with_output* is the result of ``first_points_with_output``."""
         self._again: list[tuple[int, int]] = []
-        """(index of a point, index of the last point before it with the same output)."""
+        """Pairs of the index of a point and the index of the last earlier point with the same output."""
         newest: dict[int, int] = {}
         for index, earliest in enumerate(first_with_output):
             output = index if earliest is None else earliest
@@ -61,15 +61,15 @@ class OutputCounter:
             newest[output] = index
 
     def between(self, start: int, end: int) -> int:
-        """The number of different outputs of the points from index *start* to before *end*."""
+        """Count the different outputs of the points from index *start* to before *end*."""
         again = self._again[bisect_left(self._again, (start,)) : bisect_left(self._again, (end,))]
         return end - start - sum(before >= start for _, before in again)
 
 
 def repeats_the_point_before(points: Sequence[Point], index: int) -> bool:
-    """Whether a point is a copy that differs from the point before it in nothing, so that its value is no new one.
+    """Decide whether a point is a copy that is equal to the previous point in every role, and so is no new value.
 
-    A copy of an older output counts as a value where another output stood in between: it was put back.
+    A copy of an older output counts as a value if there is another output in between: the old one was restored.
     """
     point = points[index]
     return point.is_copy and index > 0 and not differing_roles(points[index - 1].snapshot, point.snapshot)

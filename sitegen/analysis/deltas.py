@@ -31,12 +31,12 @@ MetricsFor = Callable[[Sequence[DocumentScore]], tuple[Metric, ...]]
 
 
 def overlap(before: Scorecard, after: Scorecard) -> Overlap:
-    """Which documents two results have in common."""
+    """Determine which documents two results have in common."""
     return overlap_of([document.id for document in before.documents], [document.id for document in after.documents])
 
 
 def overlap_of(earlier: Sequence[str], later: Sequence[str]) -> Overlap:
-    """Which ids two sides have in common."""
+    """Determine which ids two sides have in common."""
     if earlier == later and earlier:
         return Overlap("comparable", len(later))
     removed, added = set(earlier) - set(later), set(later) - set(earlier)
@@ -55,9 +55,9 @@ def delta(
     after: Point,
     scorecard_of: Callable[[Snapshot], Scorecard],
 ) -> Delta:
-    """The change between two points of every metric that either of them has.
+    """Compute the change between two points, for every metric that either of them has.
 
-    *scorecard_of* gives the scorecard of each of the ``mixtures`` of both.
+    *scorecard_of* returns the scorecard of each of the ``mixtures`` of both points.
     """
     shared = overlap(before.scorecard, after.scorecard)
     names = dict.fromkeys(name for side in (before, after) for name, _ in side.scorecard.metrics)
@@ -93,14 +93,14 @@ def delta(
 
 
 class Exchanges(NamedTuple):
-    """The change of the model and of the judge; None where it is the same, or where a side does not state it."""
+    """The change of the model and of the judge; None if it is the same, or if a side does not state it."""
 
     model: Exchange | None = None
     judge: Exchange | None = None
 
 
 def exchanges(before: Scorecard, after: Scorecard) -> Exchanges:
-    """What two points show of the model and of the judge.
+    """Determine how model and judge changed between two points.
 
     A judge with another rubric for a document that both sides have counts as another judge.
     """
@@ -111,7 +111,7 @@ def exchanges(before: Scorecard, after: Scorecard) -> Exchanges:
 
 
 def graded_since(cards: Sequence[Scorecard], metric: str) -> list[int]:
-    """For each point the index of the first point since which the judge of the metric has not changed.
+    """Return for each point the index of the first point since which the judge of the metric has not changed.
 
     Each point is compared with the newest earlier one that states its judge.
     """
@@ -126,7 +126,7 @@ def graded_since(cards: Sequence[Scorecard], metric: str) -> list[int]:
 
 
 def _other_rubrics(before: Scorecard, after: Scorecard) -> Exchange | None:
-    """The judges of both sides, each with a digest of the rubrics that differ; None if no rubric differs."""
+    """Return the judges of both sides, each with a digest of the rubrics that differ; None if no rubric differs."""
     earlier = {document.id: document.rubric for document in before.documents if document.rubric}
     differing = [
         (earlier[document.id], document.rubric)
@@ -148,7 +148,7 @@ def _metric_delta(name: str, roles: RoleSet, values: dict[RoleSet, float | None]
 
 
 def _usage_delta(name: str, before: Scorecard, after: Scorecard, left_out: frozenset[str]) -> MetricDelta:
-    """The change of a usage metric, which depends on the outputs alone; totals over different answers are refused."""
+    """Compute the change of a usage metric, which only outputs cause; totals over different answers are refused."""
     earlier, later = before.metric(name), after.metric(name)
     answers = [card.usage.answers if card.usage else 0 for card in (before, after)]
     if earlier is None or later is None or (name in TOTALS and (left_out or answers[0] != answers[1])):
@@ -172,22 +172,22 @@ ROLES: Final[tuple[Role, ...]] = ("outputs", "ground_truth", "rules")
 
 
 def differing_roles(before: Snapshot, after: Snapshot) -> tuple[Role, ...]:
-    """The roles whose contents differ, wherever the files stand."""
+    """Return the roles whose contents differ, whatever the paths of the files."""
     return tuple(role for role in ROLES if _role_contents(before, role) != _role_contents(after, role))
 
 
 def under_rules_of(snapshot: Snapshot, reference: Snapshot) -> Snapshot:
-    """The outputs of a snapshot with the ground truth and the rules of another: the second clock."""
+    """Combine the outputs of a snapshot with the ground truth and the rules of another: the second clock."""
     return _mixture(snapshot, reference, ("ground_truth", "rules"))
 
 
 def mixtures(before: Snapshot, after: Snapshot) -> tuple[Snapshot, ...]:
-    """What a delta needs scored besides the two snapshots themselves; nothing if they differ in one role only."""
+    """Return the snapshots that a delta needs scored besides the two; none if they differ in one role only."""
     return tuple(_mixture(before, after, subset) for subset in tuple(subsets(differing_roles(before, after)))[1:-1])
 
 
 def _mixture(before: Snapshot, after: Snapshot, roles: RoleSet) -> Snapshot:
-    """*before* with these roles of *after*."""
+    """Combine *before* with these roles of *after*."""
     mixed = before
     if "outputs" in roles:
         mixed = replace(mixed, outputs=after.outputs, usage=after.usage)
@@ -201,8 +201,8 @@ def _mixture(before: Snapshot, after: Snapshot, roles: RoleSet) -> Snapshot:
 def shapley_parts(roles: Sequence[Role], metric_of: Callable[[RoleSet], float | None]) -> DeltaParts | None:
     """Split ``metric_of(roles) - metric_of(())`` into the part of each role; None if any value is undefined.
 
-    *roles* are those that differ between two points. *metric_of* gives the metric of the earlier point with a subset of
-    these roles taken from the later one.
+    *roles* differ between two points. *metric_of* returns the metric of the earlier point with a subset of these roles
+    taken from the later point.
     """
     values: dict[RoleSet, float] = {}
     for subset in subsets(roles):
@@ -215,12 +215,12 @@ def shapley_parts(roles: Sequence[Role], metric_of: Callable[[RoleSet], float | 
 
 
 def subsets(roles: Sequence[Role]) -> Iterator[RoleSet]:
-    """Every subset of the roles, by size: the empty one first, the whole last."""
+    """Yield every subset of the roles by size, from the empty subset to all roles."""
     return (subset for size in range(len(roles) + 1) for subset in combinations(roles, size))
 
 
 def _shapley_shares(role: Role, roles: Sequence[Role], values: dict[RoleSet, float]) -> Iterator[float]:
-    """What the role adds to each subset of the other roles, weighted by the share of orders that begin with it."""
+    """Yield the role's effect after each subset of the other roles, weighted by the share of orders that begin so."""
     for subset in subsets([name for name in roles if name != role]):
         weight = factorial(len(subset)) * factorial(len(roles) - len(subset) - 1) / factorial(len(roles))
         joined = tuple(name for name in roles if name in subset or name == role)
@@ -231,7 +231,7 @@ def _role_contents(snapshot: Snapshot, role: Role) -> tuple[str | None, ...]:
     match role:
         case "outputs":
             names = [blob.path.rpartition("/")[2] for blob in snapshot.outputs]
-            # Names tell the documents of several files apart; of a single file the name does not matter.
+            # Names distinguish the documents of several files; the name of a single file does not matter.
             return (*(names if len(names) > 1 else ()), *(blob.oid for blob in snapshot.outputs))
         case "ground_truth":
             return (_oid(snapshot.ground_truth),)

@@ -1,15 +1,15 @@
-"""Attributes each output to an edit of the instructions, and lists the edits that stand beside each point.
+"""Attributes each output to an edit of the instructions, and lists the edits beside each point.
 
 An output is attributed to the newest edit that it can have been made with:
 
 1. If the output records a commit, this is the newest edit up to that commit.
 2. Else, if it records a time, this is the newest edit that was committed by then. But if the output was committed
-   together with an edit, and was recorded after the commit before that, the edit was already at work: the output is
+   together with an edit, and its time is after the previous commit, the edit was already in use: the output is
    attributed to it.
 3. Else it is the newest edit up to the commit that added the output.
 
-An output that is only scored again stays attributed to its edit. All of this is association in time: it does not show
-that an edit caused anything about an output.
+A re-scored output stays attributed to its edit. All of this is association in time: it does not show that an edit
+caused anything about an output.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from sitegen.model.gate import InstructionChange
 from sitegen.model.timeline import Edit, InstructionHistory, Snapshot
 
 SHORTEST_ID: Final = 7
-"""A recorded commit id with fewer digits is ignored."""
+"""Fewest digits of a recorded commit id; a shorter id is ignored."""
 BEFORE_ANY: Final = -1
-"""The position of an edit, for an output that was made before all of them."""
+"""Stands for the position of the edit of an output that was made before all edits."""
 
 
 class OutputEdits(Frozen):
@@ -41,11 +41,11 @@ class OutputEdits(Frozen):
     made_with: Sequence[Commit | None]
     """The result of ``instructions_of``."""
     made_by: Sequence[int]
-    """Position of the edit that the output is attributed to; ``BEFORE_ANY`` also if it is unknown."""
+    """Position of the edit that the output is attributed to; ``BEFORE_ANY`` also if the edit is unknown."""
     since_previous: Sequence[tuple[Edit, ...]]
     """The result of ``edits_of_points``: each edit belongs to exactly one point."""
     beside: Sequence[tuple[Edit, ...]]
-    """The edits that may have changed the output since the one before, by time alone (``_beside``)."""
+    """The edits that may have changed the output since the previous output, by time alone (``_beside``)."""
     stale: Sequence[bool]
     """Whether instructions were edited after the output was made, and it was not made again."""
 
@@ -54,8 +54,8 @@ def edits_of_outputs(snapshots: Sequence[Snapshot], edits: Sequence[Edit]) -> Ou
     """Find for each snapshot of an eval the edit that its output is attributed to, and the edits beside it.
 
     Args:
-        snapshots: of the eval, in series order.
-        edits: of the instructions that drive it, by commit.
+        snapshots: snapshots of the eval, in series order.
+        edits: edits of the instructions that drive it, by commit.
 
     """
     made_with = [instructions_of(snapshot, edits) for snapshot in snapshots]
@@ -72,10 +72,10 @@ def edits_of_outputs(snapshots: Sequence[Snapshot], edits: Sequence[Edit]) -> Ou
 
 
 def instructions_of(snapshot: Snapshot, edits: Sequence[Edit]) -> Commit | None:
-    """The commit of the newest edit that the output can have been made with.
+    """Return the commit of the newest edit that the output can have been made with.
 
-    It is not after the time that the output records, nor after its commit. None if there is no such edit, if a
-    recorded time cannot be read, and if the output records a commit: then that commit is the answer.
+    The edit is not after the time that the output records, nor after the commit of the output. None if there is no
+    such edit, if a recorded time cannot be read, or if the output records a commit, which then takes precedence.
     *edits* are in the order of commits.
     """
     if snapshot.made_at:
@@ -92,7 +92,7 @@ def instructions_of(snapshot: Snapshot, edits: Sequence[Edit]) -> Commit | None:
 
 
 def edits_of_points(snapshots: Sequence[Snapshot], edits: Sequence[Edit]) -> list[tuple[Edit, ...]]:
-    """For each snapshot the edits after the commit of the snapshot before it, up to its own commit."""
+    """Return for each snapshot the edits after the commit of the previous snapshot, up to its own commit."""
     since_previous = []
     start = 0
     for snapshot in snapshots:
@@ -103,9 +103,9 @@ def edits_of_points(snapshots: Sequence[Snapshot], edits: Sequence[Edit]) -> lis
 
 
 def edited_since(before: Sequence[InstructionHistory], after: Sequence[InstructionHistory]) -> list[InstructionChange]:
-    """The instruction files whose contents differ between two revisions, by path; a mere rename does not count.
+    """Return the instruction files whose contents differ between two revisions, by path; a rename alone does not count.
 
-    Each is given with the commits of its edits that *before* does not have. There are none if history was rewritten.
+    Each file has the commits of its edits that *before* does not have; none if history was rewritten.
     """
     contents = {file.path: _newest_blob_id(file) for file in before}
     earlier_commits = {edit.commit.sha for file in before for edit in file.edits}
@@ -136,12 +136,12 @@ def _made_by(snapshots: Sequence[Snapshot], edits: Sequence[Edit], made_with: Se
 def _instructions_at_work(
     snapshot: Snapshot, edits: Sequence[Edit], commits: _KnownCommits, newest: Commit | None
 ) -> Commit | None:
-    """A commit with the instructions that the output was made with. *newest* is the result of ``instructions_of``."""
+    """Return a commit with the instructions of the output. *newest* is the result of ``instructions_of``."""
     if snapshot.made_at is None:
         before = commits.before(snapshot.commit.position)
         return snapshot.commit if before and _recorded_after(snapshot, before) else newest
     recorded = commits.with_prefix(snapshot.made_at) if len(snapshot.made_at) >= SHORTEST_ID else None
-    # A commit that neither edited these instructions nor added a point has no known position, but perhaps a time.
+    # A commit that neither edited these instructions nor added a point is not indexed; the output may record a time.
     return recorded or instructions_of(replace(snapshot, made_at=None), edits)
 
 
@@ -159,24 +159,24 @@ class _KnownCommits:
             self._by_prefix.setdefault(commit.sha[:SHORTEST_ID], []).append(commit)
 
     def before(self, position: int) -> Commit | None:
-        """The last commit before a position on the first-parent line."""
+        """Return the last commit before a position on the first-parent line."""
         index = bisect_left(self._positions, position)
         return self._by_position[self._positions[index - 1]] if index else None
 
     def with_prefix(self, prefix: str) -> Commit | None:
-        """The first commit whose id begins with these digits, of which there are at least ``SHORTEST_ID``."""
+        """Return the first commit whose id begins with these digits, at least ``SHORTEST_ID`` of them."""
         candidates = self._by_prefix.get(prefix[:SHORTEST_ID], ())
         return next((commit for commit in candidates if commit.sha.startswith(prefix)), None)
 
 
 def _beside(snapshots: Sequence[Snapshot], edits: Sequence[Edit], made_by: Sequence[int]) -> list[tuple[Edit, ...]]:
-    """For each snapshot the edits since the output before it, or since the point before if it was only scored again.
+    """Return for each snapshot the edits since the previous output; for a re-scored one, since the previous point.
 
     History does not show which of several outputs of one commit were made before an edit. So all of them get the edits
-    since the last output of an earlier commit, and the edits of their own commit. What outputs record narrows this
-    down: edits after this output, and edits that the output before was already made with, are left out. If an output
-    is a byte-for-byte copy of the one before, the next output gets its edits too: perhaps nothing was made with them
-    yet.
+    since the last output of an earlier commit, and the edits of their own commit. Recorded times and commits narrow
+    this down: edits after this output, and edits that the previous output was already made with, are excluded. If an
+    output is a byte-for-byte copy of the previous one, the next output gets its edits too, because possibly no output
+    was made with them yet.
     """
     positions = [edit.commit.position for edit in edits]
     beside = []
@@ -197,7 +197,7 @@ def _beside(snapshots: Sequence[Snapshot], edits: Sequence[Edit], made_by: Seque
             if not oids or oids != contents:
                 earlier, newest, made_before, contents = since, here, made_here, oids
         linked = edits[bisect_right(positions, start) : bisect_right(positions, end)]
-        if start >= here == end:  # both outputs were made with this edit, the first perhaps with a draft of it
+        if start >= here == end:  # both outputs were made with this edit, the first possibly with a draft
             linked = edits[bisect_right(positions, here - 1) : bisect_right(positions, here)]
         beside.append(tuple(linked))
         previous = here
@@ -205,10 +205,10 @@ def _beside(snapshots: Sequence[Snapshot], edits: Sequence[Edit], made_by: Seque
 
 
 def _stale(snapshots: Sequence[Snapshot], edits: Sequence[Edit], made_by: Sequence[int]) -> list[bool]:
-    """For each point whether instructions were edited after its output was made, and the output was not made again.
+    """Return for each point whether instructions were edited after its output was made, and it was not made again.
 
-    Only the newest point, and points that were only scored again, can be stale. An edit that was committed together
-    with the output, and was at work when the output was made, does not count.
+    Only the newest point and re-scored points can be stale. An edit that was committed together with the output, and
+    was in use when the output was made, does not count.
     """
     positions = [edit.commit.position for edit in edits]
     stale = []
@@ -225,7 +225,7 @@ def _stale(snapshots: Sequence[Snapshot], edits: Sequence[Edit], made_by: Sequen
 
 
 def _recorded_after(snapshot: Snapshot, commit: Commit) -> bool:
-    """Whether the time that an output records is not before a commit's; False if either cannot be read."""
+    """Decide whether the time that an output records is not before a commit's; False if either cannot be read."""
     recorded, committed = _time(snapshot.recorded_at or ""), _time(commit.committed_at)
     return recorded is not None and committed is not None and recorded >= committed
 
@@ -240,7 +240,7 @@ def _edit_position(edit: Edit) -> int:
 
 
 def _time(iso: str) -> datetime | None:
-    """Parse ISO 8601; a time without a zone is taken as UTC. None if it cannot be read."""
+    """Parse an ISO 8601 time; without a zone it counts as UTC. None if it cannot be read."""
     try:
         time = datetime.fromisoformat(iso)
     except ValueError:

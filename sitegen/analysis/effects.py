@@ -1,8 +1,8 @@
 """Effects of instruction edits: how each eval changed from before an edit until the next. Association, not cause.
 
-A *window* is the points of one eval that are attributed to one edit (``analysis/edits.py``). An *effect* is the eval
-before and after the edit, for the pages. A *peak* is the best output of an eval, and the *best version* of a file the
-version in force then.
+A *window* is the points of one eval that are attributed to one edit (``analysis/edits.py``). An *effect* is the change
+of the eval across the edit, for the pages. A *peak* is the best output of an eval, and the *best version* of a file is
+the version in force when that output was made.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class EvalPeak(Frozen):
     eval_id: str
     name: str
     spec: MetricSpec
-    """Of the headline."""
+    """The headline metric."""
     point: Headline
     peak: Peak
 
@@ -43,11 +43,11 @@ class BestVersion(Frozen):
 
 
 def windows(points: Sequence[Point], made_by: Sequence[int]) -> tuple[Window, ...]:
-    """The windows of an eval, by edit: each with its last output, and the last point of an earlier edit before that.
+    """Compute the windows of an eval, by edit: each with its last output and the last earlier point of an earlier edit.
 
     Args:
-        points: of the eval, each with its delta to the point before.
-        made_by: for each point the position of the edit that its output is attributed to (``OutputEdits``).
+        points: points of the eval, each with its delta to the previous point.
+        made_by: for each point, the position of the edit that its output is attributed to (``OutputEdits``).
 
     """
     last = {
@@ -84,7 +84,7 @@ def windows(points: Sequence[Point], made_by: Sequence[int]) -> tuple[Window, ..
 
 
 def peak(points: Sequence[Point], made_by: Sequence[int], spec: MetricSpec, kind: str) -> Peak | None:
-    """The best output of an eval, by ``best_points``; None if none has a headline."""
+    """Return the best output of an eval, by ``best_points``; None if no output has a headline."""
     best = best_points(points, spec)[-1] if points else None
     if best is None:
         return None
@@ -110,10 +110,10 @@ def _comparable(deltas: Iterable[Delta | None]) -> bool:
 
 
 class EffectIndex:
-    """Looks up the effects of an edit, in time that grows with the evals it changed and not with history."""
+    """Looks up the effects of an edit, in time proportional to the evals that it changed, not to history."""
 
     def __init__(self, summaries: Iterable[EvalSummary], driven_by: Mapping[str, frozenset[str]]) -> None:
-        """*driven_by* has the paths of the files that drive an eval; other evals are driven by every file."""
+        """*driven_by* maps evals to the paths of the files that drive them; any other eval is driven by every file."""
         self._driven_by = driven_by
         self._summaries = {summary.info.id: summary for summary in summaries}
         self._windows: dict[int, list[tuple[EvalSummary, Window]]] = {}
@@ -122,10 +122,10 @@ class EffectIndex:
                 self._windows.setdefault(window.edit, []).append((summary, window))
 
     def effects_of(self, position: int, path: str | None = None) -> tuple[Effect, ...]:
-        """The effects of the edit at a commit's position, in the order of the evals.
+        """Return the effects of the edit at a commit's position, in the order of the evals.
 
-        Only evals with an output made between this edit and the next have one. With *path*, only evals that this file
-        drives are listed.
+        Only evals with an output made between this edit and the next have an effect. With *path*, only evals that this
+        file drives are listed.
         """
         return tuple(
             _effect(summary, window)
@@ -134,17 +134,17 @@ class EffectIndex:
         )
 
     def decisions(self, position: int, path: str) -> Iterator[Decision]:
-        """The verdicts on the effects of an edit of one file."""
+        """Yield the verdicts on the effects of an edit of one file."""
         for summary, window in self._windows.get(position, ()):
             if window.decision and not window.model and self.drives(path, summary.info.id):
                 yield window.decision
 
     def drives(self, path: str, eval_id: str) -> bool:
-        """Whether the file drives the eval."""
+        """Decide whether the file drives the eval."""
         return path in self._driven_by.get(eval_id, (path,))
 
     def peaks(self, path: str) -> tuple[EvalPeak, ...]:
-        """The best output of each eval that the file drives, in the order of the evals."""
+        """Return the best output of each eval that the file drives, in the order of the evals."""
         return tuple(
             EvalPeak(
                 eval_id=summary.info.id,
@@ -158,12 +158,12 @@ class EffectIndex:
         )
 
     def edits_measured_from(self, eval_id: str, first: int) -> Iterator[int]:
-        """Positions of the edits whose effect on an eval depends on its points from the index *first* on."""
+        """Yield the positions of the edits whose effect on an eval depends on its points from index *first* on."""
         summary = self._summaries.get(eval_id)
         return (window.edit for window in (summary.windows if summary else ()) if window.after >= first)
 
     def positions(self) -> tuple[int, ...]:
-        """Positions of all edits that any point is attributed to, ascending."""
+        """Return the positions of all edits that any point is attributed to, ascending."""
         return tuple(sorted(self._windows))
 
 
@@ -185,10 +185,10 @@ def _effect(summary: EvalSummary, window: Window) -> Effect:
 
 
 def mean_change(effects: Iterable[Effect]) -> float | None:
-    """The mean change of the headline that outputs made, over the evals where it is defined; None if there are none.
+    """Return the mean change of the headline due to outputs, over the evals where it is defined; None without any.
 
-    Each change is a share of its metric's range, positive if it is for the better. Recorded numbers count only if there
-    are no computed ones.
+    Each change is a share of its metric's range, positive for the better. Recorded numbers count only if there are no
+    computed numbers.
     """
     effects = tuple(effects)
     computed = [effect for effect in effects if not effect.specs or not effect.specs[0].recorded]
@@ -206,11 +206,11 @@ def _toward_better(effect: Effect, change: float) -> float:
 
 
 def best_versions(edits: Sequence[Edit], peaks: Iterable[EvalPeak]) -> tuple[BestVersion, ...]:
-    """The best version for each eval whose best output was made after the file was added, by the eval's name.
+    """Return the best version for each eval whose best output was made after the file was added, by the eval's name.
 
     Args:
-        edits: of the file, oldest first.
-        peaks: of the evals that it drives.
+        edits: edits of the file, oldest first.
+        peaks: best outputs of the evals that the file drives.
 
     """
     positions = [edit.commit.position for edit in edits]

@@ -1,8 +1,8 @@
-"""What wrong values have in common: a currency sign, another order of day and month, a text cut short.
+"""Finds what wrong values have in common: a currency sign, another order of day and month, a truncated text.
 
-A pattern is found from the expected and the actual value alone, or from those of its neighbours, and says what the
-scores would be if its errors were right. Nothing is scored again: the counts of these errors move to the true
-positives. Every error belongs to one pattern at most, the first of the table that fits.
+A pattern is recognised from the expected and the actual value alone, or also from neighbouring values. It reports the
+scores that would result if its errors were right. Nothing is scored again: the counts of these errors become true
+positives. Every error belongs to at most one pattern, the first in the table that matches.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from sitegen.model.values import REDACTED
 from sitegen.text.values import as_text
 
 FEWEST: Final = 3
-"""Errors that a pattern explains at least; fewer may be alike by chance."""
+"""Smallest number of errors of a pattern; fewer may be alike by chance."""
 
 _LONGEST: Final = 500
-"""Characters of a value beyond which it is not looked at."""
+"""Longest value, in characters, that is examined."""
 _NEAR: Final = Decimal("0.05")
-"""The relative difference up to which one number can be the other one rounded or cut to a digit after the point."""
+"""Largest relative difference of a number that is rounded or truncated to a digit after the decimal point."""
 _NEAR_TENS: Final = Decimal("0.01")
-"""The same for tens and more, to which nobody cuts a number."""
+"""Largest relative difference of a number that is rounded to tens or more; nobody truncates to these."""
 
 _CURRENCY: Final = re.compile(
     r"(?:US|CA|A)?[$€£¥₹₽₩₺₫₪฿]|\b(?:USD|EUR|GBP|JPY|CHF|CAD|AUD|CNY|INR|SEK|NOK|DKK|PLN|MXN|BRL)\b", re.IGNORECASE
@@ -48,17 +48,17 @@ class ErrorPattern(NamedTuple):
 
     name: str
     errors: tuple[int, ...]
-    """Indices of the errors that were given."""
+    """Indices among the errors passed to ``error_patterns``."""
 
 
 Rule = Callable[[str, str], bool]
-"""Whether a wrong value differs from the expected one in this way alone; both as text, without spaces around them."""
+"""Decides whether a wrong value differs from the expected one only in this way; both are stripped texts."""
 
 
 def error_patterns(wrong: Sequence[Judgement], judgements: Iterable[Judgement]) -> tuple[ErrorPattern, ...]:
-    """The patterns of the errors ``wrong``, those that explain most first, in time proportional to ``judgements``.
+    """Find the patterns of the errors ``wrong``, largest first, in time proportional to ``judgements``.
 
-    Only wrong values and format errors are looked at: of a value that is missing there is nothing to compare.
+    Only wrong values and format errors are examined: a missing value cannot be compared with anything.
     """
     pairs = {index: pair for index, judgement in enumerate(wrong) if (pair := _texts(judgement))}
     if len(pairs) < FEWEST:
@@ -75,7 +75,7 @@ def error_patterns(wrong: Sequence[Judgement], judgements: Iterable[Judgement]) 
 
 
 def without_errors(counts: Counts, errors: Iterable[Judgement], convention: Convention = "standard") -> Counts:
-    """The counts as they would be if these wrong values and format errors were right."""
+    """Return the counts that would result if these wrong values and format errors were right."""
     types = Counter(error.outcome for error in errors)
     number = types.total()
     return counts._replace(
@@ -89,12 +89,12 @@ def without_errors(counts: Counts, errors: Iterable[Judgement], convention: Conv
 
 @lru_cache(maxsize=8192)
 def pattern_of(expected: str, actual: str) -> str | None:
-    """The name of the first rule that explains the difference of two texts."""
+    """Return the name of the first rule that explains the difference of two texts."""
     return next((name for name, rule in RULES if rule(expected, actual)), None)
 
 
 def _texts(judgement: Judgement) -> tuple[str, str] | None:
-    """Expected and actual value as text; None if there are not two values that can be compared."""
+    """Return the expected and the actual value as text; None unless both exist and can be compared."""
     expected, actual = judgement.expected, judgement.actual
     if judgement.outcome not in ("wrong_value", "format_error") or expected is None or actual is None:
         return None
@@ -105,7 +105,7 @@ def _texts(judgement: Judgement) -> tuple[str, str] | None:
 
 
 def _swapped(wrong: Sequence[Judgement], pairs: dict[int, tuple[str, str]]) -> set[int]:
-    """Errors in two fields of one object, each of which has the value that is expected in the other."""
+    """Return errors in two fields of one object, each of which has the value that is expected in the other."""
     places = {(wrong[index].document, _parent(wrong[index].path), *pair) for index, pair in pairs.items()}
     return {
         index
@@ -117,7 +117,7 @@ def _swapped(wrong: Sequence[Judgement], pairs: dict[int, tuple[str, str]]) -> s
 def _displaced(
     wrong: Sequence[Judgement], pairs: dict[int, tuple[str, str]], judgements: Iterable[Judgement]
 ) -> set[int]:
-    """Errors in list items of which every wrong value, two at least, is expected in the same neighbouring item."""
+    """Return errors of list items whose wrong values, at least two, are all expected in the same neighbouring item."""
     by_item: dict[tuple[str, str], list[int]] = defaultdict(list)
     for index in pairs:
         if place := _INDEX.match(wrong[index].path):
@@ -154,12 +154,12 @@ def _parent(path: str) -> str:
 
 
 def is_other_type(expected: str, actual: str) -> bool:
-    """The same value as another type: ``12`` and ``"12"``. An error of equal texts can be nothing else."""
+    """Same value as another type: ``12`` and ``"12"``. Equal texts that count as an error can only differ in type."""
     return expected.casefold() == actual.casefold()
 
 
 def is_currency(expected: str, actual: str) -> bool:
-    """A currency sign or code on one side alone, or another one."""
+    """A currency sign or code on one side only, or a different one."""
     if _CURRENCY.findall(expected) == _CURRENCY.findall(actual):
         return False
     left, right = (_CURRENCY.sub("", text).strip() for text in (expected, actual))
@@ -167,31 +167,31 @@ def is_currency(expected: str, actual: str) -> bool:
 
 
 def is_separator(expected: str, actual: str) -> bool:
-    """The same digits with other separators of thousands or decimals."""
+    """Same digits with other separators of thousands or decimals."""
     return _may_be_equal(expected, actual)
 
 
 def is_date_order(expected: str, actual: str) -> bool:
-    """Day, month and year in another order, or day and month exchanged."""
+    """Day, month and year in another order, or day and month swapped."""
     left, right = _date(expected), _date(actual)
     return left is not None and left == right
 
 
 def is_unit(expected: str, actual: str) -> bool:
-    """The same number with another unit or suffix, or with one on one side alone."""
+    """Same number with a different unit or suffix, or with a unit on one side only."""
     left, right = _WITH_UNIT.fullmatch(expected), _WITH_UNIT.fullmatch(actual)
     return bool(left and right) and left[2] != right[2] and _may_be_equal(left[1], right[1])  # type: ignore[index]
 
 
 def is_case(expected: str, actual: str) -> bool:
-    """The same letters and digits in another case, with other spaces or punctuation."""
+    """Same letters and digits with different case, spaces or punctuation."""
     left, right = (_WORD.findall(unicodedata.normalize("NFKC", text).casefold()) for text in (expected, actual))
     same_digits = _DIGITS.findall(expected) == _DIGITS.findall(actual)
     return bool(left) and "".join(left) == "".join(right) and same_digits
 
 
 def is_rounded(expected: str, actual: str) -> bool:
-    """One number is the other one, rounded or cut to fewer digits."""
+    """One number is the other number, rounded or truncated to fewer digits."""
     left, right = _number(expected), _number(actual)
     if left is None or right is None or abs(left - right) > _NEAR * max(abs(left), abs(right)):
         return False
@@ -199,7 +199,7 @@ def is_rounded(expected: str, actual: str) -> bool:
 
 
 def is_decimal_point(expected: str, actual: str) -> bool:
-    """The same digits, two at least, with the decimal point at another place."""
+    """Same digits, at least two, with the decimal point at another place."""
     left, right = _number(expected), _number(actual)
     if left is None or right is None or left == right:
         return False
@@ -208,7 +208,7 @@ def is_decimal_point(expected: str, actual: str) -> bool:
 
 
 def is_abbreviation(expected: str, actual: str) -> bool:
-    """Word by word the same, but for some that are abbreviated on one side; or the first letters of all words."""
+    """Same words, some of them abbreviated on one side; or one side is the first letters of all words."""
     left, right = _WORD.findall(expected.casefold()), _WORD.findall(actual.casefold())
     if len(left) == len(right):
         differ = [words for words in zip(left, right, strict=True) if words[0] != words[1]]
@@ -239,11 +239,11 @@ RULES: Final[tuple[tuple[str, Rule], ...]] = (
     ("an abbreviation", is_abbreviation),
     ("a text cut short or continued", is_cut),
 )
-"""(name, rule) in the order in which they are tried: what explains a difference exactly comes first."""
+"""Names and rules in the order in which they are tried: rules that explain a difference exactly come first."""
 
 
 def _may_be_equal(left: str, right: str) -> bool:
-    """Whether two texts can be read as one number, whatever their separators mean."""
+    """Decide whether two texts can be read as the same number, whatever their separators mean."""
     return not _readings(left).isdisjoint(_readings(right))
 
 
@@ -272,12 +272,12 @@ def _is_rounding_of(exact: Decimal, rounded: Decimal) -> bool:
     ways = (ROUND_HALF_UP, ROUND_HALF_EVEN) if tens else (ROUND_HALF_UP, ROUND_HALF_EVEN, ROUND_DOWN)
     try:
         return any(exact.quantize(Decimal(1).scaleb(fewer), way) == rounded for way in ways)
-    except DecimalException:  # more digits than decimal arithmetic carries
+    except DecimalException:  # more digits than decimal arithmetic supports
         return False
 
 
 def _date(text: str) -> tuple[int, tuple[int, int]] | None:
-    """The year, and day and month in order of size; None for what is no date."""
+    """Return the year, and day and month in ascending order; None if the text is not a date."""
     parts = _DATE.fullmatch(text)
     if parts is None:
         return None
@@ -290,7 +290,7 @@ def _date(text: str) -> tuple[int, tuple[int, int]] | None:
 
 
 def _abbreviates(short: str, long: str) -> bool:
-    """Whether the letters of one word stand in the other in their order, beginning with its first."""
+    """Decide whether the letters of one word occur in the other in the same order, starting with its first letter."""
     if not (short[0] == long[0] and len(short) < len(long) and short.isalpha() and long.isalpha()):
         return False
     letters = iter(long)

@@ -16,17 +16,17 @@ from sitegen.stats.counts import errors, judged
 from sitegen.text.values import written
 
 POINTS: Final = 20
-"""Points of a field's trend, the newest ones."""
+"""Number of the newest points in a field's trend."""
 MOVES: Final = 2
-"""Outputs with an edit that are named of a field: those at which most of its cells flipped."""
+"""Number of outputs after an edit that are listed for a field: the ones at which most of its cells flipped."""
 FAILING: Final = 2
-"""Values that are named of a field: those that have been wrong for most outputs."""
+"""Number of values that are listed for a field: the ones that were wrong for most outputs."""
 _LONGEST: Final = 60
-"""Characters of a value that fails."""
+"""Largest number of characters of a listed value."""
 
 
 def field_summaries(series: Series) -> tuple[FieldSummary, ...]:
-    """The fields of an eval of which a cell was ever wrong, in the order of the cells."""
+    """Summarise the fields of an eval that ever had a wrong cell, in the order of the cells."""
     points = series.points
     if not points:
         return ()
@@ -58,9 +58,9 @@ def field_summaries(series: Series) -> tuple[FieldSummary, ...]:
 
 
 def _moves(points: Sequence[Point]) -> dict[str, list[FlipsAfterEdit]]:
-    """For each field the outputs after an edit at which its cells flipped.
+    """Return for each field the outputs after an edit at which its cells flipped.
 
-    A copy that was committed with the edit was not made with it: the edit counts for the next output that is none.
+    A copy that was committed with an edit was not made with it: the edit counts for the next output that is no copy.
     """
     moves: dict[str, list[FlipsAfterEdit]] = defaultdict(list)
     edited = False

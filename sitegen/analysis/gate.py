@@ -1,7 +1,7 @@
 """The gate: computes the verdict on each metric and eval from limits, changes and noise.
 
-A floor applies to the value at the head. A drop applies to the change over what both sides have in common, and fails
-only beyond noise, where noise can be estimated. What cannot be compared never counts as compared.
+A floor applies to the value at the head. A drop applies to the change over the documents that both sides have in
+common, and fails only beyond noise, if noise can be estimated. A metric without a comparison never counts as compared.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import EvalInfo
 
 VERDICTS: Final[tuple[GateVerdict, ...]] = ("pass", "inconclusive", "not comparable", "fail")
-"""From the best to the worst; of several verdicts the worst counts."""
+"""Verdicts from the best to the worst; of several verdicts the worst counts."""
 
 VERDICT_OF_REASON: Final[Mapping[Reason, GateVerdict]] = {
     "below the floor": "fail",
@@ -44,13 +44,13 @@ VERDICT_OF_REASON: Final[Mapping[Reason, GateVerdict]] = {
 _ROUNDING: Final = 1e-9
 
 Chance = Callable[[MetricSpec], ChangeVerdict | None]
-"""Judges whether the change of a metric is more than chance; None if that cannot be judged."""
+"""Judges whether the change of a metric is more than chance; returns None if that cannot be judged."""
 
 
 def limits_of(
     gate: GateSettings, thresholds: Iterable[Threshold], eval_id: str, specs: Sequence[MetricSpec]
 ) -> dict[str, MetricLimits]:
-    """The limits of each metric of an eval by name, the metrics of its kind first.
+    """Return the limits of each metric of an eval by name, the metrics of its kind first.
 
     Limits of the eval take precedence over those of all evals, and limits of a named metric over those of the headline.
     The manifest's *thresholds* are floors of a metric of the eval, which rank after the gate's own.
@@ -83,9 +83,9 @@ def check_metric(
 ) -> MetricCheck:
     """Check a metric against its limits.
 
-    *before* and *after* are its values at base and head; *delta* is the change over what both have in common, None if
-    there is nothing to compare with. Without *chance* any drop beyond the limit fails. *regraded*: the metric is
-    computed from grades, and those of the head come from another judge, so that its change is not judged.
+    *before* and *after* are its values at base and head; *delta* is the change over common documents, None if there is
+    nothing to compare with. Without *chance*, any drop beyond the limit fails. *regraded*: the metric is computed from
+    grades, and another judge gave the grades at the head, so its change is not judged.
     """
     reasons: list[Reason] = []
     verdict = None
@@ -113,7 +113,7 @@ def check_metric(
 
 
 def check_stranger(name: str, limits: MetricLimits) -> MetricCheck:
-    """The failed check of a limit on a metric that the eval's kind does not have."""
+    """Make the failed check of a limit on a metric that the eval's kind does not have."""
     return MetricCheck(
         spec=MetricSpec(name, name, ""),
         limits=limits,
@@ -131,7 +131,7 @@ def check_eval(
     compared: GatedChange | None = None,
     file: str = "",
 ) -> EvalCheck:
-    """The check of an eval, from the checks of its metrics and the reasons that concern the whole eval."""
+    """Combine the checks of an eval's metrics, and the reasons that concern the whole eval."""
     whole = tuple(reasons)
     if compared and compared.overlap.verdict == "refused":
         whole += ("nothing in common",)
@@ -155,7 +155,7 @@ def check_eval(
 
 
 def gate_report(base: str, head: str, evals: Iterable[EvalCheck], *, allow_incomparable: bool = False) -> GateReport:
-    """The report on all evals. With *allow_incomparable* the gate passes if at least one eval could be compared."""
+    """Make the report on all evals. With *allow_incomparable* the gate passes if at least one eval was compared."""
     ordered = tuple(sorted(evals, key=lambda check: (-VERDICTS.index(check.verdict), check.info.id)))
     matched = sum(check.matched for check in ordered)
     verdict: GateVerdict = max((check.verdict for check in ordered), key=VERDICTS.index, default="pass")
@@ -168,7 +168,7 @@ def gate_report(base: str, head: str, evals: Iterable[EvalCheck], *, allow_incom
 
 
 def _incomparable_reasons(before: float | None, after: float | None) -> tuple[Reason, ...]:
-    """Why the change of a metric is undefined, if the base has the metric."""
+    """Explain why the change of a metric is undefined, if the base has the metric."""
     if before is None:
         return ()
     return ("undefined",) if after is None else ("nothing in common",)
@@ -181,7 +181,7 @@ def _floor_reasons(spec: MetricSpec, floor: float, value: float | None) -> tuple
 
 
 def _worse_by(spec: MetricSpec, change: float, before: float | None) -> float:
-    """By how many points a metric got worse, or an amount in percent of its value before; negative if better."""
+    """Return by how many points a metric got worse; for amounts, in percent of the value before. Negative if better."""
     if isinf(spec.high):
         points = 100 * change / before if before else copysign(inf, change)
     else:

@@ -1,7 +1,7 @@
-"""What it takes to go back to the instructions of an eval's best output, and what each eval was with them.
+"""Finds the files to restore for the instructions of an eval's best output, and the values of every eval with them.
 
-All values are by the newest ground truth and rules. A verdict is given only where a test compared these very outputs:
-none is computed here.
+All values are by the newest ground truth and rules. No test is computed here: a verdict is given only if an existing
+test compared the same two outputs.
 """
 
 from __future__ import annotations
@@ -28,52 +28,52 @@ _REVERSED: Final[dict[Decision, Decision]] = {
 
 
 class FileThen(NamedTuple):
-    """An instruction file that is not what it was in the best version."""
+    """An instruction file that differs from the best version."""
 
     then: str | None
-    """Its path then; None if it was not there."""
+    """Path of the file in the best version; None if it did not exist."""
     now: str | None
-    """Its path now; None if it was deleted."""
+    """Present path of the file; None if it was deleted."""
 
 
 class EvalThen(Frozen):
-    """An eval by the instructions of the best version, against what it is now."""
+    """The value of an eval with the instructions of the best version, compared with its present value."""
 
     eval_id: str
     name: str
     spec: MetricSpec
-    """Of the headline."""
+    """The headline metric."""
     then: Headline
-    """Its last output with these instructions."""
+    """The last output of the eval with these instructions."""
     value: float
     change: float
-    """What it would gain by going back, in the unit of the metric; negative where the value falls."""
+    """Value then minus value now, in the unit of the metric."""
     decision: Decision | None
-    """The verdict on that change, if these outputs were compared."""
+    """The verdict on the change, if a test compared these outputs."""
     is_best: bool
-    """The best version is the best for this eval."""
+    """Whether the version is the best one for this eval."""
 
     @property
     def better(self) -> float:
-        """The change, signed so that up is better."""
+        """The change, with a positive sign if going back is better."""
         return self.change if self.spec.higher_is_better else -self.change
 
 
 class BestInstructions(Frozen):
-    """All instruction files as they were when one or more evals were at their best."""
+    """The state of all instruction files when one or more evals were at their best."""
 
     commit: Commit
     """The edit that the best outputs are attributed to."""
     evals: tuple[EvalThen, ...]
-    """Those that it is the best for come first, then those that would lose most."""
+    """Evals for which this version is the best, then the others, largest loss first."""
     files: tuple[FileThen, ...]
-    """By path; empty if the instructions are what they were."""
+    """Files that differ, by path; empty if the instructions are the same as now."""
 
 
 def best_instructions(
     files: Sequence[InstructionHistory], summaries: Iterable[EvalSummary], index: EffectIndex
 ) -> tuple[BestInstructions, ...]:
-    """The versions that are the best for any eval, newest first."""
+    """Return the versions that are the best for at least one eval, newest first."""
     alive = [summary for summary in summaries if not summary.deleted and summary.peak]
     commits = {edit.commit.position: edit.commit for file in files for edit in file.edits}
     positions = {summary.peak.edit for summary in alive if summary.peak and summary.peak.edit in commits}
@@ -98,10 +98,10 @@ def _version(
 
 
 def _file_then(file: InstructionHistory, position: int) -> FileThen | None:
-    """None if the file is what it was."""
+    """Compare a file with its state at a position; None if it is the same."""
     number = bisect_right(file.edits, position, key=_edit_position)
     earlier = file.edits[number - 1] if number else None
-    # A history that begins in the middle has files that were there before their first edit.
+    # In a truncated history, files can exist before their first edit.
     then = earlier.new if earlier else file.edits[0].old
     now = None if file.deleted else file.edits[-1].new
     path = earlier.path if earlier else file.edits[0].path
@@ -114,7 +114,7 @@ def _edit_position(edit: Edit) -> int:
 
 
 def _eval_then(summary: EvalSummary, position: int) -> EvalThen | None:
-    """None without an output made with these instructions, or without a value."""
+    """Compare an eval; None without an output made with these instructions, or without a value."""
     windows, values = summary.windows, values_of_summary(summary)
     number = bisect_right(windows, position, key=_window_position)
     if not number or not values or not summary.peak:
@@ -137,14 +137,14 @@ def _eval_then(summary: EvalSummary, position: int) -> EvalThen | None:
 
 
 def _decision(summary: EvalSummary, at: int, later: Sequence[Window]) -> Decision | None:
-    """The verdict on the change from the newest point back to another one, if it is known."""
+    """Return the verdict on the change from the newest point back to another point, if a test compared them."""
     newest = len(summary.headlines) - 1
     if at == newest:
         return "same"
     if summary.peak and summary.peak.at == at and summary.since_best:
         return _reversed(summary.since_best.decision)
     window = later[0] if len(later) == 1 else None
-    # Verdicts on edits are by the ground truth and rules of their time: they count if these gave the same value.
+    # Verdicts on edits use the ground truth and rules of their time: they are valid if these gave the same value.
     as_scored_then = values_of_summary(summary)[at] == summary.headlines[at].values[0]
     compared = window is not None and (window.before, window.after) == (at, newest) and as_scored_then
     return _reversed(window.decision) if window and window.decision and compared else None

@@ -1,7 +1,7 @@
-"""Lines of a field mapping by which wrong values of one field would count as equal.
+"""Proposes lines of a field mapping that would make wrong values of one field count as equal.
 
-A line is offered only if it was tried in the whole mapping, where a more specific pattern may precede it: with it
-every one of these values is correct, and every value of the field that is correct without it still is.
+A line is offered only after a trial in the whole mapping, in which a more specific pattern may take precedence: with
+the line all of these values are correct, and all values of the field that were correct remain so.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from sitegen.scoring.rules import FieldRule, FieldRules
 from sitegen.scoring.values import is_number
 
 TRIED: Final = 200
-"""Correct values of a field on which a line is tried besides the wrong ones."""
+"""Number of correct values of a field on which a line is tried, besides the wrong values."""
 
 _DATES: Final = ("%Y-%m-%d", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d")
 _NUMERIC: Final = ("numeric", "integer", "angle")
 
 
 class _Trial(NamedTuple):
-    """Settings of a field, as the mapping states them and as they change its rule."""
+    """Settings of a field, as stated in the mapping and as applied to its rule."""
 
     settings: dict[str, Any]
     rule: FieldRule
@@ -38,18 +38,18 @@ class _Trial(NamedTuple):
 def mapping_line(
     rules: FieldRules, wrong: Sequence[Judgement], correct: Iterable[Judgement], *, rounded: bool
 ) -> str | None:
-    """The line below ``fields:`` that makes all these values of one field equal; None if no setting does.
+    """Return the line below ``fields:`` that makes all these values of one field equal; None if no setting does.
 
-    If the mapping has a line for the field already, this one replaces it.
+    The line replaces any line that the mapping has for the field.
 
     Args:
-        rules: by which the output was scored.
-        wrong: values of one attribute that are wrong, at least one.
-        correct: values of the same attribute that are correct, of which ``TRIED`` are looked at.
-        rounded: whether a tolerance may make them equal.
+        rules: the rules by which the output was scored.
+        wrong: wrong values of one attribute, at least one.
+        correct: correct values of the same attribute, of which ``TRIED`` are examined.
+        rounded: whether a tolerance may make the values equal.
 
     """
-    if rules.mapping.equality == "strict":  # identity, whatever a field states
+    if rules.mapping.equality == "strict":  # values must be identical, whatever the settings of a field
         return None
     first = wrong[0]
     rule = rules.field_rule(first.path, first.attribute)
@@ -68,7 +68,7 @@ def mapping_line(
 
 
 def _trials(rule: FieldRule, rounded: Sequence[Judgement]) -> Iterator[_Trial]:
-    """What could make the values equal, the least far-reaching first."""
+    """Yield the settings that could make the values equal, the least far-reaching first."""
     is_declared_number = rule.type in _NUMERIC
     numeric = {} if is_declared_number else {"type": "numeric"}
     as_number = rule if is_declared_number else replace(rule, type="numeric")
@@ -80,7 +80,7 @@ def _trials(rule: FieldRule, rounded: Sequence[Judgement]) -> Iterator[_Trial]:
     distances = [_distance(judgement) for judgement in rounded]
     if distances and rule.type != "angle" and all(distance is not None for distance in distances):
         absolute = max(distance for distance in distances if distance is not None).normalize()
-        # Without the other kind of tolerance: what is declared for it can only make more values equal.
+        # Leave out the other kind of tolerance: a declared one can only make more values equal.
         only = replace(rule, percent=Decimal(0), absolute=absolute, exact_integer=False)
         yield _Trial({"absolute": absolute}, only)
 
@@ -101,5 +101,5 @@ def _is_equal(judgement: Judgement, rule: FieldRule, rules: FieldRules) -> bool:
 
 
 def _yaml(value: object) -> str:
-    """A value in YAML's flow style, which takes JSON."""
+    """Format a value in YAML's flow style, of which JSON is a subset."""
     return format(value, "f") if isinstance(value, Decimal) else json.dumps(value, ensure_ascii=False)

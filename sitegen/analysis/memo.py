@@ -30,7 +30,7 @@ from sitegen.history.fold_state import stored
 from sitegen.locking import PATIENCE, wait_for_lock
 
 SCHEMA_VERSION: Final = 53
-"""Raised whenever the tables, or the form of any stored value, change: a memo of another version is emptied."""
+"""Must be increased whenever the tables or the format of a stored value change: another version empties the memo."""
 _TABLES: Final = """
 CREATE TABLE IF NOT EXISTS parts (kind TEXT, key TEXT, body BLOB NOT NULL, PRIMARY KEY (kind, key)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS pages (site TEXT, owner TEXT, path TEXT, key TEXT NOT NULL,
@@ -44,20 +44,20 @@ _PAGE: Final = "owner, path, key, size, full"
 
 
 class PageRow(NamedTuple):
-    """A file of a site: its owner, its path, and the digest of what it was made from."""
+    """A file of a site: its owner, its path, and the digest of its inputs."""
 
     owner: str
-    """It is rebuilt with this: ``eval:<id>``, ``instruction:<path>``, ``commits``, or empty for the site itself."""
+    """The part that is rebuilt as a whole: ``eval:<id>``, ``instruction:<path>``, ``commits``; empty for the site."""
     path: str
     key: str
     size: int = 0
     """In bytes."""
     full: int = 0
-    """For the short page of a thinned report: bytes of the full report and its data; 1 if that was never rendered."""
+    """For the short page of a thinned report: bytes of the full report and its data; 1 if it was never rendered."""
 
 
 class Memo:
-    """An open memo. Reading a missing entry gives None; writing happens inside ``transaction``."""
+    """An open memo. Reading a missing entry returns None; writes must be inside ``transaction``."""
 
     def __init__(self, connection: sqlite3.Connection, folder: Path) -> None:
         self._db = connection
@@ -67,9 +67,9 @@ class Memo:
 
     @classmethod
     def open(cls, folder: Path) -> Self:
-        """Open or create the memo in a folder, which has a ``.gitignore`` that ignores the folder itself."""
+        """Open or create the memo in a folder, whose ``.gitignore`` ignores the folder itself."""
         begin_cache_folder(folder)
-        with _locked(folder):  # a file that another process is just creating would look damaged
+        with _locked(folder):  # a file that another process is creating would look damaged
             try:
                 return cls(_connect(folder / MEMO), folder)
             except sqlite3.Error as error:
@@ -79,14 +79,14 @@ class Memo:
             return cls(_connect(folder / MEMO), folder)
 
     def close(self) -> None:
-        """Close the file; what was not committed is lost."""
+        """Close the file; uncommitted changes are lost."""
         self._db.close()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """Close the memo. After an unexpected error, check whether the file is damaged; if it is, put it aside.
+        """Close the memo. After an unexpected error, check whether the file is damaged, and if so move it aside.
 
         Raises MemoDamagedError, or MemoError if the disk or another program is at fault.
         """
@@ -117,7 +117,7 @@ class Memo:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Commit all writes or none: a killed process leaves the memo unchanged."""
+        """Commit all writes or none, so that a killed process leaves the memo unchanged."""
         patiently(self._db, "BEGIN IMMEDIATE", self._folder)
         try:
             yield
@@ -129,7 +129,7 @@ class Memo:
 
     @contextmanager
     def tentative(self, lasting: Collection[str]) -> Iterator[None]:
-        """Discard at the end everything that is written meanwhile, except values of the *lasting* kinds."""
+        """Discard at the end everything that was written inside, except values of the *lasting* kinds."""
         self._lasting, self._put_meanwhile = frozenset(lasting), []
         patiently(self._db, "BEGIN IMMEDIATE", self._folder)
         try:
@@ -141,15 +141,15 @@ class Memo:
         with self.transaction():
             self.put_rows(self._put_meanwhile)
 
-    # Values by kind and key. Their kinds are declared in ``stages/cached_kinds.py``, except the three of the fold.
+    # Values by kind and key. ``stages/cached_kinds.py`` declares the kinds, except the three kinds of the fold.
 
     def get(self, kind: str, key: str) -> bytes | None:
-        """The content of a value, or None."""
+        """Return the content of a value, or None."""
         row = self._db.execute("SELECT body FROM parts WHERE kind = ? AND key = ?", (kind, stored(key))).fetchone()
         return opened(row[0]) if row else None
 
     def rows(self, kind: str, keys: Iterable[str]) -> Iterator[CachedRow]:
-        """The values of a kind with one of these keys."""
+        """Yield the values of a kind with one of these keys."""
         distinct = list(dict.fromkeys(map(stored, keys)))
         for start in range(0, len(distinct), 500):  # SQLite limits the number of parameters
             batch = distinct[start : start + 500]
@@ -158,7 +158,7 @@ class Memo:
             yield from (CachedRow(kind, key, opened(body)) for key, body in rows)
 
     def rows_within(self, kind: str, owner: str) -> Iterator[CachedRow]:
-        """The values of a kind whose key is ``within`` an eval or a file."""
+        """Yield the values of a kind whose key is ``within`` an eval or a file."""
         bounds = within(stored(owner), ""), within(stored(owner), "\U0010ffff")
         rows = self._db.execute("SELECT key, body FROM parts WHERE kind = ? AND key BETWEEN ? AND ?", (kind, *bounds))
         return (CachedRow(kind, key, opened(body)) for key, body in rows)
@@ -192,37 +192,37 @@ class Memo:
         self._db.executemany("DELETE FROM parts WHERE kind = ? AND key = ?", orphans)
 
     def keys(self, kind: str) -> tuple[str, ...]:
-        """The keys of all values of a kind, sorted."""
+        """Return the keys of all values of a kind, sorted."""
         return tuple(row[0] for row in self._db.execute("SELECT key FROM parts WHERE kind = ? ORDER BY key", (kind,)))
 
     def all(self, kind: str) -> tuple[bytes, ...]:
-        """The contents of a kind, by key."""
+        """Return the contents of a kind, sorted by key."""
         rows = self._db.execute("SELECT body FROM parts WHERE kind = ? ORDER BY key", (kind,))
         return tuple(opened(body) for (body,) in rows)
 
     # The files of an output folder.
 
     def site(self, site: str) -> bytes | None:
-        """The state of an output folder after the last finished build; None if unknown, or if one was interrupted."""
+        """Return the state of an output folder after the last finished build; None if unknown or a build was killed."""
         row = self._db.execute("SELECT body FROM sites WHERE site = ?", (site,)).fetchone()
         return opened(row[0]) if row else None
 
     def keep_site(self, site: str, body: bytes) -> None:
-        """Store the state of an output folder, after its build is finished."""
+        """Store the state of an output folder after its build has finished."""
         self._db.execute("INSERT OR REPLACE INTO sites VALUES (?, ?)", (site, sealed(body)))
 
     def mark_dirty(self, site: str) -> None:
-        """Delete the state of an output folder before the first write into it, visibly for every process at once."""
+        """Delete the state of an output folder before the first write into it, visible at once to every process."""
         patiently(self._db, "DELETE FROM sites WHERE site = ?", self._folder, (site,))
 
     def pages(self, site: str, owner: str | None = None) -> tuple[PageRow, ...]:
-        """The files of a site, or those of one owner, by path."""
+        """Return the files of a site, or of one owner, by path."""
         condition, values = ("", (site,)) if owner is None else (" AND owner = ?", (site, stored(owner)))
         rows = self._db.execute(f"SELECT {_PAGE} FROM pages WHERE site = ?{condition} ORDER BY path", values)
         return tuple(PageRow(*row) for row in rows)
 
     def pages_at(self, site: str, owner: str, paths: Iterable[str]) -> tuple[PageRow, ...]:
-        """The files of an owner at these paths."""
+        """Return the files of an owner at these paths."""
         query = f"SELECT {_PAGE} FROM pages WHERE site = ? AND owner = ? AND path = ?"
         rows = (self._db.execute(query, (site, stored(owner), path)).fetchone() for path in paths)
         return tuple(PageRow(*row) for row in rows if row)
@@ -242,16 +242,16 @@ class Memo:
         )
 
     def count_pages(self, site: str) -> int:
-        """Number of files of a site."""
+        """Return the number of files of a site."""
         return int(self._db.execute("SELECT count(*) FROM pages WHERE site = ?", (site,)).fetchone()[0])
 
     def sizes(self, site: str) -> dict[str, bytes]:
-        """For the owners whose sizes are stored: the sizes of their files, encoded."""
+        """Return the encoded file sizes of each owner whose sizes are stored."""
         rows = self._db.execute("SELECT owner, body FROM sizes WHERE site = ? ORDER BY owner", (site,))
         return {name: opened(body) for name, body in rows}
 
     def keep_sizes(self, site: str, owner: str, body: bytes) -> None:
-        """Store the sizes of the files of an owner."""
+        """Store the encoded file sizes of an owner."""
         self._db.execute("INSERT OR REPLACE INTO sizes VALUES (?, ?, ?)", (site, stored(owner), sealed(body)))
 
     def forget_sizes(self, site: str) -> None:
@@ -259,7 +259,7 @@ class Memo:
         self._db.execute("DELETE FROM sizes WHERE site = ?", (site,))
 
     def folders(self, site: str) -> dict[str, int]:
-        """The modification time of each folder of a site, in ns, after the last finished build."""
+        """Return the modification time of each folder of a site, in ns, after the last finished build."""
         return dict(self._db.execute("SELECT path, mtime FROM folders WHERE site = ? ORDER BY path", (site,)))
 
     def keep_folders(self, site: str, times: Mapping[str, int]) -> None:
@@ -270,7 +270,7 @@ class Memo:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Hold the lock of the memo, which one process at a time can."""
+    """Hold the lock of the memo, which only one process at a time can hold."""
     with open(folder / "lock", "a", encoding="utf-8") as handle:
         wait_for_lock(handle, folder / "lock", "The memo")
         yield
@@ -280,7 +280,7 @@ def _connect(file: Path) -> sqlite3.Connection:
     """Open the file; a memo of another version is emptied, because everything in it can be computed again."""
     connection = sqlite3.connect(file, timeout=PATIENCE, isolation_level=None)
     try:
-        # Scorecards have about 2 KB, other values up to hundreds: with pages of 4 KB a file is two fifths larger.
+        # Scorecards take about 2 KB, other values up to hundreds of KB: with pages of 4 KB, files were 40 % larger.
         connection.execute("PRAGMA page_size = 16384")
         patiently(connection, "PRAGMA journal_mode = WAL", file.parent)
         connection.execute("PRAGMA synchronous = NORMAL")

@@ -1,6 +1,6 @@
-"""Handles faults of the memo's file: damage, a full disk, another program that holds it.
+"""Handles faults of the memo's file: damage, a full disk, a lock that another program holds.
 
-SQLite notices a broken structure, but not a changed byte in a value. So every stored value begins with a checksum.
+SQLite detects a broken structure, but not a changed byte in a value. So every stored value begins with a checksum.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sitegen.locking import PATIENCE, holder, say_waiting
 
 ASIDE: Final = "memo.damaged.sqlite3"
 _WAIT: Final = 60_000
-"""Milliseconds to wait for another program that holds the memo, after a message says so."""
+"""Milliseconds to wait for another program that holds the memo, after printing a message."""
 _FILES: Final = (MEMO, f"{MEMO}-shm", f"{MEMO}-wal")
 _NO_DAMAGE: Final = {
     sqlite3.SQLITE_BUSY: "is held by another program",
@@ -35,25 +35,25 @@ class DamageError(Exception):
 
 
 def sealed(body: bytes) -> bytes:
-    """A value with its checksum in front."""
+    """Return a value with its checksum in front."""
     return zlib.crc32(body).to_bytes(4, "big") + body
 
 
 def opened(stored: bytes) -> bytes:
-    """A stored value without its checksum. Raises DamageError if the checksum does not match."""
+    """Return a stored value without its checksum. Raises DamageError if the checksum does not match."""
     if not isinstance(stored, bytes) or zlib.crc32(body := stored[4:]).to_bytes(4, "big") != stored[:4]:
         raise DamageError
     return body
 
 
 def is_damage(error: sqlite3.Error) -> bool:
-    """Whether the error is due to the file, and not to the disk or another program."""
+    """Decide whether an error is due to the file, and not to the disk or another program."""
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
     return code == sqlite3.SQLITE_IOERR_SHORT_READ or code & 0xFF not in _NO_DAMAGE
 
 
 def memo_error(error: sqlite3.Error, folder: Path) -> MemoError:
-    """The error that ends the command if the file is not at fault."""
+    """Return the error that ends the command if the file is not at fault."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     message = f"The memo {_NO_DAMAGE.get(code, 'cannot be used')}"
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
@@ -63,7 +63,7 @@ def memo_error(error: sqlite3.Error, folder: Path) -> MemoError:
 
 
 def patiently(connection: sqlite3.Connection, statement: str, folder: Path, values: tuple[Any, ...] = ()) -> None:
-    """Run a statement that may have to wait for another program; if it does, print which one."""
+    """Run a statement that may have to wait for another program; if it does, print which program."""
     try:
         connection.execute(statement, values)
     except sqlite3.OperationalError as error:
@@ -76,7 +76,7 @@ def patiently(connection: sqlite3.Connection, statement: str, folder: Path, valu
 
 
 def holds_damage(connection: sqlite3.Connection) -> bool:
-    """Whether any part of the file is damaged. Reads the whole file; called only after an error."""
+    """Decide whether any part of the file is damaged. Reads the whole file; called only after an error."""
     try:
         if connection.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
             return True
@@ -94,7 +94,7 @@ def holds_damage(connection: sqlite3.Connection) -> bool:
 
 
 def put_aside(folder: Path) -> None:
-    """Rename a damaged memo, and warn about it."""
+    """Rename a damaged memo, and print a warning."""
     if (folder / MEMO).exists():
         (folder / MEMO).replace(folder / ASIDE)
     for name in _FILES[1:]:

@@ -1,8 +1,8 @@
 """Finds the fields that a passage of an instruction file names in its changed lines: association, not cause.
 
 A field is named by the words of the last step of its path: ``windows[].exterior_shade`` by *exterior shade*, however
-these are joined. A step of one word, such as ``area``, says too little alone: the step above it must stand in the same
-line, in a heading of the passage, or in the path of the file. A plural *s* makes no difference.
+the words are joined. A single word, such as ``area``, is not specific enough: the step above it must occur in the same
+line, in a heading of the passage, or in the path of the file. A plural *s* is ignored.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def mentioned_fields(hunks: Iterable[Hunk], attributes: Sequence[str], path: str) -> tuple[tuple[str, ...], ...]:
-    """For each passage those of the attributes, in their order, that its added and removed lines name.
+    """Return for each passage the attributes, in their order, that its added and removed lines name.
 
-    ``path``: of the file, in which a step above a field may stand.
+    ``path``: the path of the file, in which a step above a field may occur.
     """
     return tuple(tuple(_named_in(hunk, attributes, _words(path))) for hunk in hunks)
 
@@ -42,13 +42,13 @@ def _named_in(hunk: Hunk, attributes: Sequence[str], path: str) -> Iterator[str]
 
 @lru_cache(maxsize=1024)
 def _names_of(attribute: str) -> tuple[str, str]:
-    """The words of the step above the last one, empty if there is none, and those of the last step."""
+    """Return the words of the second last step, empty if there is none, and the words of the last step."""
     steps = [words for step in _STEPS.split(attribute) if (words := _words(step)).strip()]
     return (steps[-2] if len(steps) > 1 else "", steps[-1]) if steps else ("", _words(attribute) + "\0")
 
 
 def _words(text: str) -> str:
-    """The words in lower case and in the singular, with a space before the first, between them, and after the last."""
+    """Return the words in lower case and singular, separated and surrounded by single spaces."""
     words = _WORD.findall(_CAMEL.sub(" ", text).casefold())
     singular = [word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words]
     return f" {' '.join(singular)} "

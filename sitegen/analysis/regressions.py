@@ -1,6 +1,6 @@
-"""Steps of an eval: where its level changed beyond noise, whether a loss was regained, and what changed with it.
+"""Finds the steps of an eval: level changes beyond noise, whether a loss was regained, and what changed with them.
 
-Also the mutes of the configuration.
+Also applies the mutes of the configuration.
 """
 
 from __future__ import annotations
@@ -31,29 +31,29 @@ from sitegen.stats.outliers import OUTLYING
 from sitegen.stats.steps import Level, Levels, levels
 
 REGAINED: Final = 0.75
-"""The share of a loss that a later level has to regain before the regression counts as fixed."""
+"""Share of a loss that a later level must regain for the regression to count as fixed."""
 
 
 class _MetricLevels(Frozen):
-    """Two neighbouring levels of one metric: a step of it."""
+    """A step of one metric: two neighbouring levels."""
 
     spec: MetricSpec
     before: Level
     after: Level
     later: tuple[Level, ...]
-    """The levels that follow these two."""
+    """The levels after these two."""
     noise: float
     new: bool = False
-    """Whether the later level has too few values to be told from noise."""
+    """Whether the later level has too few values to be distinguished from noise."""
 
     def measured(self) -> MetricStep:
         return _metric_step(self.spec, self.before.mean, self.after.mean)
 
 
 def steps_of(series: Series) -> tuple[Step, ...]:
-    """The steps of an eval, falls that are too new to tell from noise, and bad runs of its headline, oldest first.
+    """Return the steps of an eval, falls that are too new to tell from noise, and bad runs of the headline, by time.
 
-    Only metrics that are stored for every point are looked at.
+    Only metrics that are stored for every point are examined.
     """
     specs = series.specs[:HEADLINES]
     cases = 0 if series.info.recorded else _case_count(series.points)
@@ -78,7 +78,7 @@ def steps_of(series: Series) -> tuple[Step, ...]:
 
 
 def _case_count(points: Iterable[Point]) -> int:
-    """How many cases a metric is a share of: expected values, or documents if there are none.
+    """Return the number of cases of which a metric is a share: expected values, or documents if there are none.
 
     This is the median over the points; 0 without points.
     """
@@ -87,9 +87,9 @@ def _case_count(points: Iterable[Point]) -> int:
 
 
 def _evidence(points: Sequence[Point], metric: str) -> list[float | None]:
-    """The metric of each point that says anything new; None of the others.
+    """Return the metric of each point that is new evidence, and None for all other points.
 
-    A copy says nothing new, and neither does a point that was only scored again, to the same value.
+    A copy is no new evidence, and neither is a re-scored point with the same value.
     """
     values: list[float | None] = []
     last: float | None = None
@@ -104,7 +104,7 @@ def _evidence(points: Sequence[Point], metric: str) -> list[float | None]:
 def _by_one_judge(
     cards: Sequence[Scorecard], metric: str, values: Sequence[float | None]
 ) -> Iterator[list[float | None]]:
-    """One column of the metric's values for each judge that graded it, with None where another judge did."""
+    """Yield one column of the metric's values for each judge, with None where another judge graded."""
     since = graded_since(cards, metric)
     for start in dict.fromkeys(since):
         yield [value if first == start else None for value, first in zip(values, since, strict=True)]
@@ -126,7 +126,7 @@ def _metric_step(spec: MetricSpec, before: float, after: float) -> MetricStep:
 
 
 def _steps_by_point(steps_of_metrics: Iterable[_MetricLevels]) -> list[list[_MetricLevels]]:
-    """Groups the steps of several metrics at one point, or at two neighbours: noise may put them a point apart."""
+    """Group the steps of several metrics at one point, or at two neighbours: noise may put them a point apart."""
     by_start: dict[int, list[_MetricLevels]] = {}
     for step in steps_of_metrics:
         by_start.setdefault(step.after.start, []).append(step)
@@ -154,11 +154,11 @@ def _step(
     before, after = first.before, first.after
     last = before.end - 1
     while last + 1 < after.start and "outputs" not in points[last + 1].snapshot.cause:
-        last += 1  # scored again to the same value, or to none
+        last += 1  # re-scored to the same value, or to none
     outputs = _new_outputs(points, range(after.start, len(points) if until is None else until))
     different = len(first_of_each_output(points, outputs))
     if status == "open" and different == 1:
-        status = "new"  # one output is not several values, however often it is scored again
+        status = "new"  # one output counts as one value, however often it is re-scored
     return Step(
         at=after.start,
         before=last,
@@ -182,9 +182,9 @@ def _step(
 
 
 def _regained(points: Sequence[Point], step: _MetricLevels) -> tuple[int | None, float]:
-    """(first point where the loss was regained, if any; share of the loss regained by then, or by now).
+    """Return the first point where the loss was regained, if any, and the share regained by then, or by now.
 
-    It is regained by a level that follows, or by an output from before the loss that was put back and is the newest.
+    A loss is regained by a later level, or by an output from before the loss that was restored and is the newest.
     """
     share = 0.0
     for level in step.later:
@@ -203,7 +203,7 @@ def _share_regained(step: _MetricLevels, value: float) -> float:
 
 
 def _put_back(points: Sequence[Point], start: int) -> int | None:
-    """The first of the newest points, all of whose outputs are copies of outputs before index *start*; None if none."""
+    """Return the first of the newest points that all are copies of outputs before index *start*; None without any."""
     first = None
     for index in range(len(points) - 1, start - 1, -1):
         earliest = points[index].first_with_output
@@ -220,7 +220,7 @@ def _bad_runs(
     fit: Levels,
     beside: Sequence[Sequence[Edit]],
 ) -> Iterator[Step]:
-    """The outliers of the headline that are far worse than their neighbours."""
+    """Yield the outliers of the headline that are far worse than their neighbours."""
     aside = {index for blip in fit.blips for index in blip.at}
     defined = [index for index, value in enumerate(column) if value is not None and index not in aside]
     for blip in fit.blips:
@@ -253,17 +253,17 @@ def _bad_runs(
 
 
 def _new_outputs(points: Sequence[Point], indices: range) -> list[int]:
-    """Of these indices those of points with a new output."""
+    """Return the indices of points with a new output."""
     return [index for index in indices if "outputs" in points[index].snapshot.cause]
 
 
 def mute_of(mutes: Iterable[Mute], summary: EvalSummary, step: Step) -> Mute | None:
-    """The first mute in the configuration that names this step."""
+    """Return the first mute in the configuration that names this step."""
     return next((mute for mute in mutes if _mutes_step(mute, summary, step)), None)
 
 
 def unmatched_mutes(mutes: Sequence[Mute], summaries: Iterable[EvalSummary]) -> tuple[Problem, ...]:
-    """A note for each mute that matches no step: it was mistyped, or is not needed any more."""
+    """Return a note for each mute that matches no step: it is mistyped, or no longer needed."""
     matched = {
         mute for summary in summaries for step in summary.steps for mute in mutes if _mutes_step(mute, summary, step)
     }

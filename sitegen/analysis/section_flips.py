@@ -1,4 +1,4 @@
-"""Counts which fields flipped when which section of an instruction file was edited: association, not cause."""
+"""Counts the fields that flipped with edits of each section of an instruction file: association, not cause."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from sitegen.frozen import Frozen
 from sitegen.model.series import Effect
 
 FIELDS: Final = 6
-"""Fields that are listed for a section: those that flipped more often with it than without it come first."""
+"""Number of fields listed for a section: first the fields that flipped more often with it than without it."""
 SECTIONS: Final = 40
-"""Sections that are listed: those with the most edits come first."""
+"""Number of sections listed: the sections with the most edits come first."""
 
 
 class FieldFlips(Frozen):
@@ -20,28 +20,28 @@ class FieldFlips(Frozen):
 
     attribute: str
     edits: int
-    """Edits of the section across which any cell of the field flipped."""
+    """Number of edits of the section across which any cell of the field flipped."""
     elsewhere: int
-    """Other edits of the file across which it flipped as well."""
+    """Number of other edits of the file across which the field flipped."""
     fixed: int
     broken: int
-    """Cells, over the edits of the section and all evals."""
+    """Number of cells, over the edits of the section and all evals."""
 
 
 class SectionFlips(Frozen):
     """A section of an instruction file, and the fields that flipped with its edits."""
 
     path: str
-    """Its headings; empty for the part before the first heading."""
+    """The headings of the section; empty for the part before the first heading."""
     edits: int
-    """Edits that touched it and have output before and after."""
+    """Number of edits that touched the section and have output before and after."""
     elsewhere: int
-    """Edits of the file that did not touch it and have output before and after."""
+    """Number of edits of the file that did not touch the section and have output before and after."""
     fixed: int
     broken: int
     fields: tuple[FieldFlips, ...]
     more: int
-    """Number of further fields that flipped with it."""
+    """Number of further fields that flipped with the section."""
 
 
 class _EditFlips(Frozen):
@@ -61,12 +61,12 @@ class ListedSections(NamedTuple):
 
 
 def section_flips(sections: Sequence[Sequence[str]], effects: Sequence[Sequence[Effect]]) -> ListedSections:
-    """The sections with the fields that flipped with them.
+    """Return the sections with the fields that flipped with them.
 
     Args:
-        sections: those that each edit touched; none for the edit that added the file.
-        effects: of each edit, with flips where the eval had output before and after. Effects of evals whose model
-            changed too are left out.
+        sections: the sections that each edit touched; none for the edit that added the file.
+        effects: the effects of each edit, with flips if the eval had output before and after. Effects on evals whose
+            model changed too are excluded.
 
     """
     same_model = [[effect for effect in of_edit if effect.model is None] for of_edit in effects]
@@ -93,7 +93,7 @@ def _edit_flips(touched: Sequence[str], effects: Sequence[Effect]) -> _EditFlips
 
 
 def _flips_of_section(path: str, edits: Sequence[_EditFlips], everywhere: Counter[str]) -> SectionFlips:
-    """The flips of one section. *everywhere* has the number of edits of the file across which each field flipped."""
+    """Count the flips of one section. *everywhere* has for each field the number of edits across which it flipped."""
     inside = [edit for edit in edits if path in edit.sections]
     outside = len(edits) - len(inside)
     fixed: Counter[str] = Counter()

@@ -27,18 +27,18 @@ from sitegen.model.timeline import Blob, Snapshot
 from sitegen.stats.counts import errors_by_type
 
 HEADLINES: Final = 3
-"""How many metrics are stored for every point: the headline and those that are drawn beside it."""
+"""Number of metrics stored for every point: the headline and the metrics drawn beside it."""
 
 
 def scorecard_key(scored_by: Sequence[str | int], snapshot: Snapshot, model: str = "") -> str:
-    """A digest of everything that decides a scorecard: the scorer, settings, blob ids and file formats.
+    """Return a digest of everything that decides a scorecard: the scorer, settings, blob ids and file formats.
 
-    *scored_by* holds the kind, the version of its scorer and the names of its metrics: a new metric scores again.
-    Usage that is recorded beside the output is part of it, because it is among the metrics. *model* names the installed
-    embedding model, and packages that read results of other tools, so that installing one scores again.
+    *scored_by* has the kind, the version of its scorer and the names of its metrics: a new metric causes scoring again.
+    Usage that is recorded beside the output is included, because it is among the metrics. *model* names the installed
+    embedding model, and packages that read results of other tools, so that installing one causes scoring again.
 
-    Folders are not part of it, so that renames and reverts cost nothing. The ending of a file is, because it decides
-    how the file is read. If there are several output files their names are too: they tell the documents apart.
+    Folders are not included, so that renames and reverts cost nothing. The extension of a file is, because it decides
+    how the file is read. The names of several output files are included too: they distinguish the documents.
     """
     single = len(snapshot.outputs) == 1
 
@@ -62,7 +62,7 @@ def scorecard_key(scored_by: Sequence[str | int], snapshot: Snapshot, model: str
 
 
 def variant_spread(kind: str, spec: MetricSpec, card: Scorecard) -> VariantSpread | None:
-    """The spread of a metric; None with fewer than two variants that have a value. Of equals the first by name."""
+    """Return the spread of a metric; None if fewer than two variants have a value. Equal variants sort by name."""
     if not traits_of(kind).answers_cases:
         return None
     values = [(dict(document.metrics).get(spec.name), document.id) for document in card.documents]
@@ -76,7 +76,7 @@ def variant_spread(kind: str, spec: MetricSpec, card: Scorecard) -> VariantSprea
 
 
 def headline(point: Point, specs: tuple[MetricSpec, ...], graded_since: int = 0) -> Headline:
-    """The stored summary of a point: its first metrics, the interval of the headline, and the errors by type."""
+    """Summarise a point for storage: its first metrics, the interval of the headline, and the errors by type."""
     snapshot, scorecard = point.snapshot, point.scorecard
     return Headline(
         commit_position=snapshot.commit.position,
@@ -94,7 +94,7 @@ def headline(point: Point, specs: tuple[MetricSpec, ...], graded_since: int = 0)
 
 
 def problems_of_point(eval_id: str, snapshot: Snapshot, scorecard: Scorecard) -> tuple[Problem, ...]:
-    """The findings of a scorecard as problems of the files that they are in."""
+    """Return the findings of a scorecard as problems of the files that they are in."""
     files = {
         "output": snapshot.outputs[0] if snapshot.outputs else None,
         "ground_truth": snapshot.ground_truth,
@@ -119,7 +119,7 @@ def problems_of_point(eval_id: str, snapshot: Snapshot, scorecard: Scorecard) ->
 
 
 def standing_problems(points: Sequence[tuple[Problem, ...]], *, deleted: bool) -> tuple[Problem, ...]:
-    """The distinct problems of all points, each with the first commit that had it.
+    """Return the distinct problems of all points, each with the first commit that had it.
 
     Problems that the newest point does not have are marked as past; all of them if the eval is deleted.
     """
@@ -132,7 +132,7 @@ def standing_problems(points: Sequence[tuple[Problem, ...]], *, deleted: bool) -
 
 
 class SeriesInputs(Frozen):
-    """The inputs of ``points``."""
+    """The inputs of ``points``, besides scorecards and cells."""
 
     edits: OutputEdits
     """The snapshots of the eval, and the edits of the instructions that drive it."""
@@ -148,7 +148,7 @@ class SeriesInputs(Frozen):
 
 
 class Derived(Frozen):
-    """What is computed from a point and the one before it. Later points do not change it, so it can be stored."""
+    """Values computed from a point and the previous point. Later points do not change them, so they can be stored."""
 
     delta: Delta | None
     flips: Flips | None
@@ -161,7 +161,7 @@ def points(
     cells: CellMap,
     stored: Sequence[Derived] = (),
 ) -> tuple[Point, ...]:
-    """All points, oldest first.
+    """Compute all points, oldest first.
 
     *scorecard_of* scores a snapshot, or a mixture of two; *stored* are the derived values of the first points.
     """
@@ -189,7 +189,7 @@ def _derived(
     scorecard_of: Callable[[Snapshot], Scorecard],
     cells: CellMap,
 ) -> Iterator[Derived]:
-    """The derived values of the points from index *first* on."""
+    """Yield the derived values of the points from index *first* on."""
     intervals = (interval_of(point.scorecard, inputs.kind) for point in scored[first:])
     if not first:
         yield Derived(None, None, next(intervals))

@@ -1,6 +1,6 @@
-"""How each eval stands against what it was: what is worse now, what may be, and which eval needs attention first.
+"""Compares each eval with its past: whether it is or may be worse now, and which eval needs attention first.
 
-The overview, the page of regressions and the summary all ask these functions, so that they agree.
+The overview, the page of regressions and the summary all use these functions, so that they agree.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import EvalSummary, Headline, Peak, Series
 
 Trouble: TypeAlias = Literal["unscored", "worse", "too new", "below target", "behind", "none", "no outputs"]
-"""unscored: the newest output has no headline, though there was one before, or its files cannot be read. worse: a
-regression is open, or the newest output is behind the best one by more than chance. too new: the newest values are
-lower, but too few to be told from noise. below target: the headline misses the target of the manifest. behind: the
-best output was better, but by no more than chance explains. none: it is at its best."""
+"""unscored: the newest output has no headline although an earlier one has, or its files cannot be read. worse: a
+regression is open, or the newest output is worse than the best one by more than chance. too new: the newest values are
+lower, but too few to distinguish from noise. below target: the headline misses the target of the manifest. behind: the
+best output was better, but by no more than chance explains. none: the eval is at its best."""
 
 TROUBLES: Final[tuple[Trouble, ...]] = (
     "unscored",
@@ -38,45 +38,45 @@ TROUBLES: Final[tuple[Trouble, ...]] = (
     "none",
     "no outputs",
 )
-"""From the worst to the least."""
+"""All kinds of trouble, from the worst to the least."""
 
 LOST: Final[tuple[Trouble, ...]] = TROUBLES[:3]
-"""What is worse than it was, or seems to be: without any of these, a page may say that nothing is."""
+"""Kinds of trouble that are, or may be, losses: if no eval has one, a page may say that nothing is worse."""
 
 WORSE: Final[tuple[Decision, ...]] = ("worse",)
-"""Verdicts that are more than chance."""
+"""Verdicts of a loss that is more than chance."""
 
 _ROUNDING: Final = 1e-9
 
 
 class EvalStanding(Frozen):
-    """An eval against what it was."""
+    """An eval compared with its past."""
 
     summary: EvalSummary
     trouble: Trouble
     lost: tuple[Step, ...]
-    """Its open regressions that are not muted: those of the headline first, then the largest first."""
+    """Its open regressions that are not muted: regressions of the headline first, then the largest first."""
     too_new: tuple[Step, ...]
     """Its falls that are too new to tell from noise, and not muted."""
     behind: float | None
-    """By how much the newest headline is worse than the best one, in the metric's own unit; 0 if it is the best. Both
-    are scored by the newest ground truth and rules. None if either is undefined."""
+    """How much worse the newest headline is than the best one, in the metric's own unit; 0 if it is the best. Both are
+    scored by the newest ground truth and rules. None if either is undefined."""
     behind_by_more_than_chance: bool
     below_target: bool
 
     @property
     def spec(self) -> MetricSpec:
-        """Of the headline."""
+        """The headline metric."""
         return self.summary.specs[0]
 
     @property
     def newest(self) -> Headline:
-        """The newest point, of an eval that has any."""
+        """The newest point; the eval must have one."""
         return self.summary.headlines[-1]
 
     @property
     def best(self) -> Headline | None:
-        """The best output; None if none has a headline."""
+        """The best output; None if no output has a headline."""
         return self.summary.headlines[self.summary.peak.at] if self.summary.peak else None
 
     @property
@@ -88,13 +88,13 @@ class EvalStanding(Frozen):
 
 
 def standings(summaries: Iterable[EvalSummary], mutes: Sequence[Mute]) -> tuple[EvalStanding, ...]:
-    """Every eval that is not deleted, the one in most trouble first; of several alike the one that lost most."""
+    """Return every eval that is not deleted, worst trouble first, and within the same trouble largest loss first."""
     alive = (standing_of(summary, mutes) for summary in summaries if not summary.deleted)
     return tuple(sorted(alive, key=_trouble_rank))
 
 
 def standing_of(summary: EvalSummary, mutes: Sequence[Mute]) -> EvalStanding:
-    """The standing of one eval."""
+    """Compute the standing of one eval."""
     muted = [step for step in summary.steps if mute_of(mutes, summary, step)]
     steps = [step for step in summary.steps if step not in muted]
     spec, newest = summary.specs[0], summary.headlines[-1] if summary.headlines else None
@@ -103,7 +103,7 @@ def standing_of(summary: EvalSummary, mutes: Sequence[Mute]) -> EvalStanding:
     if summary.peak and value is not None:
         behind = max(0.0, (summary.peak.value - value) * (1 if spec.higher_is_better else -1))
         behind = 0.0 if behind < _ROUNDING else behind
-    # Whoever mutes a fall below the best output knows of it.
+    # A mute of a fall below the best output also covers the distance to that output.
     expected = summary.peak is not None and any(step.at > summary.peak.at for step in muted)
     target = dict(summary.info.thresholds).get(spec.name)
     result = EvalStanding(
@@ -144,15 +144,15 @@ def _trouble_rank(standing: EvalStanding) -> tuple[int, float, str, str]:
 
 
 def nothing_is_worse(evals: Iterable[EvalStanding]) -> bool:
-    """Whether a page may say that nothing is worse than it was: no loss that is open, too new, or beyond chance."""
+    """Decide whether a page may say that nothing is worse: no loss is open, too new, or beyond chance."""
     return not any(standing.trouble in LOST for standing in evals)
 
 
 def since_best(series: Series, peak: Peak | None) -> ChangeVerdict | None:
-    """The change from the best output to the newest point, both scored by the newest ground truth and rules.
+    """Judge the change from the best output to the newest point, both scored by the newest ground truth and rules.
 
-    None if the newest point is the best one or has no headline, and for recorded numbers, which no test can tell from
-    chance. The fields of the verdict are left out.
+    None if the newest point is the best or has no headline, and for recorded numbers, which no test can distinguish
+    from chance. The verdict has no fields.
     """
     newest = len(series.points) - 1
     if peak is None or peak.at == newest or series.points[newest].scorecard.status != "scored":
@@ -162,7 +162,7 @@ def since_best(series: Series, peak: Peak | None) -> ChangeVerdict | None:
 
 
 def last_change(series: Series) -> ChangeVerdict | None:
-    """The change from the last point but one to the newest, as reports judge it, without fields; None as above."""
+    """Judge the change from the last point but one to the newest, as in reports, without fields; None as above."""
     if len(series.points) < 2:
         return None
     before, newest = series.points[-2:]

@@ -1,4 +1,4 @@
-"""What changed between two levels of an eval, and which errors moved with it: association, not cause."""
+"""Lists what changed between two levels of an eval, and which errors changed with it: association, not cause."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from sitegen.model.timeline import Edit
 from sitegen.stats.counts import errors
 
 EDITS: Final = 8
-"""Instruction edits that are listed."""
+"""Number of instruction edits that are listed."""
 NEAR: Final = 5
-"""Points on either side whose errors are compared."""
+"""Number of points on either side whose errors are compared."""
 FIELDS: Final = 3
-"""Attributes that are listed."""
+"""Number of attributes that are listed."""
 
 
 def circumstances(
@@ -31,16 +31,16 @@ def circumstances(
     metric: str,
     worse: bool,
 ) -> Circumstances:
-    """What changed from the last point of one level to the first point of the next, for a metric that stepped there.
+    """List what changed from the last point of one level to the first point of the next, for a metric with that step.
 
     Args:
-        points: of the eval, in series order.
+        points: points of the eval, in series order.
         before: indices of the points of the earlier level.
         after: indices of the points of the later level.
-        beside: for each point the edits beside it (``OutputEdits.beside``). Those of new outputs are listed: a point
-            that was only scored again holds the old output, whatever was edited since.
+        beside: for each point the edits beside it (``OutputEdits.beside``). Only edits beside new outputs are listed: a
+            re-scored point has the old output, whatever was edited since.
         metric: name of the metric that stepped.
-        worse: whether the later level is the worse one.
+        worse: whether the later level is worse.
 
     """
     last, first = before[-1], after[0]
@@ -85,7 +85,7 @@ def _mean_errors(points: Sequence[Point], error_type: ErrorType) -> float:
 
 
 def _moved_fields(before: Sequence[Point], after: Sequence[Point], *, worse: bool) -> tuple[Moved, ...]:
-    """The attributes whose errors grew most with a loss, or fell most with a gain."""
+    """Return the attributes whose errors increased most with a loss, or decreased most with a gain."""
     old, new = _errors_by_attribute(before), _errors_by_attribute(after)
     moved = [Moved(name, old.get(name, 0.0), new.get(name, 0.0)) for name in dict.fromkeys((*new, *old))]
     sign = 1 if worse else -1
@@ -94,7 +94,7 @@ def _moved_fields(before: Sequence[Point], after: Sequence[Point], *, worse: boo
 
 
 def _errors_by_attribute(points: Sequence[Point]) -> dict[str, float]:
-    """For each attribute, its mean number of errors at a point."""
+    """Return for each attribute its mean number of errors per point."""
     sums: dict[str, int] = {}
     for point in points:
         for field in point.scorecard.fields:

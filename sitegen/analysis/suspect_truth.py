@@ -1,7 +1,7 @@
-"""Finds labels that may be wrong: those that many outputs contradict with the same value.
+"""Finds labels that may be wrong, because many outputs contradict them with the same value.
 
-Many labels with one cause, such as a currency sign in every total, are told apart from single ones: there the rule, the
-instructions or a habit of whoever wrote the labels is to blame, and not one label.
+Labels with a shared cause, such as a currency sign in every total, are separated from single labels: the reason is a
+rule, the instructions or a habit of the person who wrote the labels, and not a single label.
 """
 
 from __future__ import annotations
@@ -23,32 +23,32 @@ from sitegen.stats.intervals import wilson
 from sitegen.text.values import written
 
 LEAST: Final = 3
-"""How many outputs have to agree."""
+"""Fewest outputs that have to agree."""
 SHARE: Final = 0.6
-"""The share of the outputs compared with the label that has to agree."""
+"""Smallest share of the outputs compared with the label that has to agree."""
 MOST: Final = 50
-"""Suspects that are listed for one eval."""
+"""Largest number of suspects that are listed for one eval."""
 
 Certainty: TypeAlias = Literal["high", "medium", "low"]
 SharedRule: TypeAlias = Literal["pattern", "same change", "same field"]
 HIGH: Final = 0.75
 MEDIUM: Final = 0.5
-"""The least ``least_share`` of these certainties."""
+"""Smallest ``least_share`` of each certainty."""
 
 
 class SuspectLabel(Frozen):
-    """A suspect label, and the eval that it is of."""
+    """A suspect label, and its eval."""
 
     eval_id: str
     suspect: SuspectTruth
 
 
 class SharedCause(NamedTuple):
-    """Suspect labels that one rule explains."""
+    """Suspect labels that have one explanation."""
 
     rule: SharedRule
     pattern: str
-    """The name of the error pattern; empty for another rule."""
+    """The name of the error pattern; empty if another rule explains the labels."""
     labels: tuple[SuspectLabel, ...]
 
 
@@ -56,16 +56,16 @@ class SortedSuspects(NamedTuple):
     """Suspect labels with a shared cause, and single ones."""
 
     causes: tuple[SharedCause, ...]
-    """Those of the most labels first."""
+    """Shared causes, the one with the most labels first."""
     single: tuple[SuspectLabel, ...]
-    """In the order in which they were given."""
+    """The other labels, in the order of the input."""
 
 
 def suspect_truth(cells: CellMap, points: Sequence[Point]) -> tuple[SuspectTruth, ...]:
-    """The suspects of an eval at its newest point, those with the most agreeing outputs first.
+    """Return the suspects of an eval at its newest point, the ones with the most agreeing outputs first.
 
-    Each output since the last change of the label counts once: copies and points that were only scored again do not
-    count. The newest output has to be wrong too. Omissions do not count as agreement: any bad prompt leaves values out.
+    Each output since the last change of the label counts once: copies and re-scored points do not count. The newest
+    output has to be wrong too. Omissions do not count as agreement, because any bad prompt omits values.
     """
     if not points:
         return ()
@@ -107,7 +107,7 @@ def _suspect(cell: Cell, label: str, new_outputs: Sequence[int], points: Sequenc
 
 
 def _compared_with(cell: Cell, label: str, new_outputs: Sequence[int]) -> list[tuple[int, Run]]:
-    """The new outputs that were compared with the label since its last change, in series order."""
+    """Return the new outputs that were compared with the label since its last change, in series order."""
     compared: list[tuple[int, Run]] = []
     for index in reversed(new_outputs):
         run = cell.at(index)
@@ -124,9 +124,9 @@ def _strongest_first(suspect: SuspectTruth) -> tuple[int, float, str, str]:
 
 
 def by_cause(labels: Sequence[SuspectLabel]) -> SortedSuspects:
-    """The labels by what at least three of them have in common; each belongs to one cause at most.
+    """Group labels by a cause that at least three of them share; each label belongs to at most one cause.
 
-    Looked for are, in this order: an error pattern, the same change of the same field, and the same field of one eval.
+    The causes are tried in this order: an error pattern, the same change of the same field, the same field of one eval.
     """
     as_errors = [_as_error(label) for label in labels]
     causes = [
@@ -140,12 +140,12 @@ def by_cause(labels: Sequence[SuspectLabel]) -> SortedSuspects:
 
 
 def least_share(suspect: SuspectTruth) -> float:
-    """The lower end of Wilson's interval of the share of outputs, 0..1, that contradict the label with this value."""
+    """Return the lower end of Wilson's interval of the share (0..1) of outputs that give the suspect value."""
     return wilson(suspect.agreeing / suspect.outputs, suspect.outputs)[0]
 
 
 def certainty(suspect: SuspectTruth) -> Certainty:
-    """How surely most outputs, also those that are still to be made, contradict the label with this value."""
+    """Rate how certain it is that most outputs, including future ones, contradict the label with this value."""
     least = least_share(suspect)
     return "high" if least >= HIGH else "medium" if least >= MEDIUM else "low"
 

@@ -1,7 +1,7 @@
 """Groups answers by case, for paired tests and flips.
 
-A case with several responses counts once: it is right if more than half of its responses are, and its grade is the mean
-of theirs.
+A case with several responses counts once: it is right if more than half of its responses are right, and its grade is
+the mean of their grades.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ class CaseOutcome(Frozen):
 
     category: str
     right: bool | None
-    """None: none of its responses was scored."""
+    """None if no response to the case was scored."""
     grade: float | None
 
 
 def cases_by_id(answers: Iterable[Answer]) -> dict[str, CaseOutcome]:
-    """The cases of a variant by id, in the order of its answers. Failed calls are left out."""
+    """Group the answers of a variant by the id of their case, in the order of the answers, without failed calls."""
     grouped: dict[str, list[Answer]] = {}
     for answer in answers:
         if not answer.failed:
@@ -46,7 +46,7 @@ def _case_outcome(answers: list[Answer]) -> CaseOutcome:
 
 
 def case_flips(first: dict[str, CaseOutcome], second: dict[str, CaseOutcome]) -> tuple[CaseFlip, ...]:
-    """The common cases that at least one side got wrong."""
+    """Return the common cases that at least one side got wrong."""
     flips = [
         CaseFlip(
             case_id,

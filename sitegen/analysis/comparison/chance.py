@@ -1,4 +1,4 @@
-"""Tests whether any two results differ by more than chance, as reports do for neighbouring points."""
+"""Tests whether any two results differ by more than chance, with the tests that reports use for neighbouring points."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class HeadlineInterval:
     low: float
     high: float
     unit: Unit
-    """What the sample consists of."""
+    """The unit of the sample."""
     n: int
     """Number of units."""
     method: str
@@ -30,25 +30,25 @@ class Chance:
     """The verdict on the change of the headline."""
 
     decision: Decision
-    """The word for the change, by the test that is least sure of it. Noise of repeated outputs is not one of these."""
+    """The word for the change, by the least certain of the tests. Noise of repeated outputs is not among the tests."""
     why: Why
     """The reason for the decision."""
     difference: float | None
-    """The change of the headline, after minus before, over what both sides have."""
+    """The change of the headline, after minus before, over the documents that both sides have."""
     before: HeadlineInterval | None
     """The interval of the headline before."""
     after: HeadlineInterval | None
     change: HeadlineInterval | None
-    """The interval of the change, with each unit paired with itself."""
+    """The interval of the change, from units paired with themselves."""
     bootstrap_before: HeadlineInterval | None
-    """The same three by resampling whole units, seeded by the data; None for kind ``responses``."""
+    """The same three intervals by resampling whole units, seeded by the data; None for kind ``responses``."""
     bootstrap_after: HeadlineInterval | None
     bootstrap_change: HeadlineInterval | None
     fixed: int
-    """The cells that McNemar's test counts. Where fields are the units, of each list only the field with most flips."""
+    """Cells that McNemar's test counts. If fields are the units, only the field with most flips of each list counts."""
     broken: int
     detectable: float | None
-    """The least change that a set like this one detects 8 times in 10."""
+    """The smallest change that a sample of this size detects with a power of 0.8."""
 
 
 def chance_of(

@@ -24,10 +24,10 @@ from sitegen.stats.significance import Significance, mcnemar, paired_t_test
 from sitegen.text.values import as_text
 
 LONGEST: Final = 200
-"""Characters of a value at most."""
+"""Largest number of characters of a value."""
 
 _ON_ONE_SIDE: Final[Mapping[Fate, Fate]] = {"appeared": "broken", "vanished": "fixed"}
-"""The fate of a hallucination that only one side has: without it the other side is right."""
+"""The fate of a hallucination that only one side has: the other side, without it, is right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class MetricChange:
     before: float | None
     after: float | None
     change: float | None
-    """After minus before; None unless both are defined, or if two judges gave them."""
+    """After minus before; None if a value is undefined, or if two judges graded the sides."""
     higher_is_better: bool
 
 
@@ -51,12 +51,12 @@ class Flip:
     path: str
     change: Flipped
     before: Outcome | None
-    """None: no value was expected there, and none was given."""
+    """None if no value was expected, and the output gave none."""
     after: Outcome | None
     value: str = ""
-    """The expected value as text, or the actual one if none was expected; cut to 200 characters."""
+    """The expected value as text, or the actual value if none was expected; cut to 200 characters."""
     named_path: str = ""
-    """The path with list items by their names, `walls[E Wall].area`; empty where it is the same."""
+    """The path with list items by name, `walls[E Wall].area`; empty if it is the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +70,12 @@ class DocumentChange:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The parts of a change of the headline by what caused them; they sum to the whole."""
+    """The parts of a change of the headline, by cause; they sum to the whole change."""
 
     outputs: float
     ground_truth: float
     rules: float
-    """Mapping, schema and settings."""
+    """The part of mapping, schema and settings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class ResultChange:
 
     eval_id: str
     before: str
-    """The name of the side: ``iteration-011``, or a revision."""
+    """The name of the earlier side: ``iteration-011``, or a revision."""
     after: str
     metrics: tuple[MetricChange, ...]
     fixed: int
@@ -92,21 +92,21 @@ class ResultChange:
     still_wrong: int
     still_right: int
     unpaired: int
-    """Judgements that only one side has, because the ground truth differs."""
+    """Number of judgements that only one side has, because the ground truth differs."""
     judgements: Significance
-    """McNemar's test over the flipped judgements that may be independent; ``chance`` has their numbers."""
+    """McNemar's test over the flipped judgements that may be independent; their numbers are in ``chance``."""
     documents: tuple[DocumentChange, ...]
     """The documents that both sides have."""
     by_document: Significance
     """Paired t-test over the documents' headline metric."""
     flips: tuple[Flip, ...]
-    """Broken first, then fixed, then still wrong; in each by document and path."""
+    """Broken, then fixed, then still wrong; each group sorted by document and path."""
     origin: Origin | None = None
-    """For two iterations, over common documents; None if the headline is undefined on a side, and for revisions."""
+    """Over common documents of two iterations; None if the headline is undefined on a side, and for two revisions."""
     chance: Chance | None = None
     """Whether the headline moved by more than chance."""
     warnings: tuple[str, ...] = ()
-    """Sentences about another judge or another model."""
+    """Sentences about a changed judge or model."""
 
 
 class NamedResult(NamedTuple):
@@ -183,9 +183,9 @@ def _exchange_warnings(
 
 
 def _is_paired(cell: CellFlip) -> bool:
-    """Whether a cell can be compared: both sides judged it, or it is a hallucination of one side.
+    """Decide whether a cell can be compared: both sides judged it, or it is a hallucination of one side.
 
-    A side without the hallucination is right there, even if it does not have the document.
+    A side without the hallucination counts as right, even if it lacks the document.
     """
     return cell.fate not in _ON_ONE_SIDE or "hallucination" in (
         _run_outcome(cell.before),
@@ -204,7 +204,7 @@ def _run_outcome(run: Run | None) -> Outcome | None:
 def _listed_flips(
     cells: Iterable[CellFlip], before: Iterable[Judgement], after: Iterable[Judgement]
 ) -> tuple[Flip, ...]:
-    """The listed flips, with the values of their judgements: those of a cell are cut shorter."""
+    """Return the listed flips, with values taken from the judgements, because cells cut values shorter."""
     sides = _judgements_of_cells(after), _judgements_of_cells(before)
     flips = [
         Flip(
@@ -222,7 +222,7 @@ def _listed_flips(
 
 
 def _judgements_of_cells(judgements: Iterable[Judgement]) -> dict[CellKey, Judgement]:
-    """The judgement of each cell; of two judgements of one cell the error counts, as in ``CellTracker``."""
+    """Map each cell to its judgement; of two judgements of one cell the error counts, as in ``CellTracker``."""
     by_cell: dict[CellKey, Judgement] = {}
     for judgement in judgements:
         if judgement.key not in by_cell or judgement.outcome in WRONG:
@@ -231,7 +231,7 @@ def _judgements_of_cells(judgements: Iterable[Judgement]) -> dict[CellKey, Judge
 
 
 def _compared_value(judgements: Sequence[Judgement]) -> str:
-    """The expected value of a cell, else its actual one. *judgements* begin with that of the later side."""
+    """Return the expected value of a cell, or else its actual value. *judgements* begin with the later side."""
     expected = next((judgement.expected for judgement in judgements if judgement.expected is not None), None)
     return as_text(judgements[0].actual if expected is None else expected)[:LONGEST]
 
@@ -261,5 +261,5 @@ def _document_changes(headline: str, first: Result, second: Result) -> Iterable[
 
 
 def _document_headline(name: str, document: DocumentScore) -> float | None:
-    """The headline metric of one document; F1 where the kind gives documents no metrics of their own."""
+    """Return the headline metric of one document; F1 if the kind does not define metrics of documents."""
     return next((metric.value for metric in document.metrics if metric.name == name), f1(document.counts))

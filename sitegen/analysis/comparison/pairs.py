@@ -18,11 +18,11 @@ from sitegen.stats import significance as tests
 from sitegen.stats.significance import Significance
 
 TWO_JUDGES: Final = "another judge"
-"""The note of a test of grades that was not made."""
+"""The note if grades were not tested."""
 
 
 class VariantSample(Frozen):
-    """A variant with the inputs of its tests."""
+    """A variant, with the values that are tested."""
 
     measured: VariantNumbers
     grades: tuple[int, ...]
@@ -30,16 +30,16 @@ class VariantSample(Frozen):
 
 
 class _RawMetricTest(Frozen):
-    """One metric of one pair before p values are adjusted over all pairs."""
+    """The tests of one metric of one pair, before p values are adjusted over all pairs."""
 
     first: float | None
     second: float | None
     independent: Significance
     lead: float
-    """Above zero if the second variant is better over all its answers."""
+    """Positive if the second variant is better over all its answers."""
     paired: Significance
     by_case: tuple[tuple[float, float], ...]
-    """The values of both sides for each common case."""
+    """The values of both variants for each common case."""
     effect_size: float | None
     sample: int
     minimum_sample: int | None
@@ -48,14 +48,14 @@ class _RawMetricTest(Frozen):
 
 
 def variant_sample(measured: VariantNumbers, answers: Iterable[Answer]) -> VariantSample:
-    """A variant's grades and cases. Failed calls are left out."""
+    """Collect a variant's grades and cases, without failed calls."""
     answered = [answer for answer in answers if not answer.failed]
     grades = tuple(answer.quality for answer in answered if answer.quality is not None)
     return VariantSample(measured, grades, cases_by_id(answered))
 
 
 def variant_pairs(samples: Sequence[VariantSample], alpha: float) -> tuple[VariantPair, ...]:
-    """Every pair, tested at the level *alpha*.
+    """Test every pair at the level *alpha*.
 
     With more than one pair p values are adjusted over them (Holm), metric by metric.
     """
@@ -75,7 +75,7 @@ def variant_pairs(samples: Sequence[VariantSample], alpha: float) -> tuple[Varia
 
 
 def agreed(winners: Iterable[str | None]) -> str | None:
-    """The one name among the winners; None if there is none, or if they contradict each other."""
+    """Return the only name among the winners; None if there is none, or if winners contradict each other."""
     names = {name for name in winners if name is not None}
     return names.pop() if len(names) == 1 else None
 
@@ -122,7 +122,7 @@ def _quality_test(first: VariantSample, second: VariantSample, alpha: float) -> 
 
 
 def _untested_quality(first: VariantSample, second: VariantSample) -> _RawMetricTest:
-    """Both values without any test, because two judges gave the grades."""
+    """Report both values without any test, because two judges gave the grades."""
     return _RawMetricTest(
         first=first.measured.quality,
         second=second.measured.quality,
@@ -152,7 +152,7 @@ def _decide(
     raw: Sequence[_RawMetricTest],
     alpha: float,
 ) -> list[MetricTest]:
-    """One metric of every pair, with p values adjusted over all pairs."""
+    """Decide one metric of every pair, with p values adjusted over all pairs."""
     independent = tests.holm([test.independent.p_value for test in raw])
     paired = tests.holm([test.paired.p_value for test in raw])
     return [_metric_test(metric, alpha, *row) for row in zip(couples, raw, independent, paired, strict=True)]
@@ -200,5 +200,5 @@ def _tested(test: Significance, adjusted_p: float | None, better: str | None) ->
 
 
 def _better(adjusted_p: float | None, lead: float, names: tuple[str, str], alpha: float) -> str | None:
-    """The name of the variant that is ahead, if that is significant."""
+    """Return the name of the variant that is significantly better; otherwise None."""
     return names[lead > 0] if adjusted_p is not None and adjusted_p < alpha and lead else None

@@ -1,4 +1,4 @@
-"""Ranks variants, and says how well tests support the ranking (rule 34)."""
+"""Ranks variants, and rates how well tests support the ranking (rule 34)."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ WEIGHTS: Final = (("accuracy", 0.4, 1.0), ("consistency", 0.3, 1.0), ("quality",
 """(metric, weight, best value)."""
 
 FEWEST_ANSWERS: Final = 30
-"""Responses of each variant without which confidence is not high: with fewer, a few other cases can turn the result."""
+"""Fewest responses of each variant for high confidence: with fewer, a few other cases could reverse the result."""
 
 DIGITS: Final = 12
-"""Decimals by which scores are compared: finer than any metric, and coarser than the rounding errors of a sum."""
+"""Number of decimals to which scores are compared: finer than any metric, coarser than rounding errors of a sum."""
 
 
 def ranking(variants: Sequence[VariantNumbers]) -> tuple[Ranked, ...]:
-    """The variants by score. Equal scores share a rank, and are sorted by name; variants without a score come last."""
+    """Sort variants by score. Equal scores share a rank and are sorted by name; variants without a score come last."""
     scored = {variant.name: _ranking_score(variant) for variant in variants}
     measured = {
         variant.name: tuple(metric for metric, _, _ in WEIGHTS if getattr(variant, metric) is not None)
@@ -41,7 +41,7 @@ def ranking(variants: Sequence[VariantNumbers]) -> tuple[Ranked, ...]:
 
 
 def _fewest_answers(name: str, pairs: Sequence[VariantPair]) -> int:
-    """Responses behind the best supported win of a variant, in the pair where these are fewest."""
+    """Return the number of responses behind the best supported win of a variant, in the pair with the fewest."""
     return min(
         max((test.sample for test in pair.tests if test.independent.better == name), default=0)
         for pair in pairs
@@ -58,17 +58,17 @@ def _ranking_score(numbers: VariantNumbers) -> float | None:
 
 
 def sole_leader(rows: Sequence[Ranked]) -> Ranked | None:
-    """The variant that ranks first alone; None if several share the first rank, or nothing was measured."""
+    """Return the variant that alone ranks first; None if several share the first rank, or nothing was measured."""
     first = [row for row in rows if row.rank == 1]
     return first[0] if len(first) == 1 else None
 
 
 def confidence(rows: Sequence[Ranked], pairs: Sequence[VariantPair], overall_winner: str | None) -> Confidence:
-    """How well the tests support the ranking.
+    """Rate how well the tests support the ranking.
 
-    high: the variant that ranks first is also the overall winner, all were measured on the same metrics, and each of
-    its comparisons was won by a test of at least ``FEWEST_ANSWERS`` responses of either variant. medium: at least one
-    test, independent or paired, favours it significantly, and none favours another. low: anything else.
+    high: the variant that ranks first is also the overall winner, all variants were measured on the same metrics, and
+    it won each comparison by a test with at least ``FEWEST_ANSWERS`` responses of either variant. medium: at least one
+    test, independent or paired, favours it significantly, and none favours another variant. low: otherwise.
     """
     first = sole_leader(rows)
     if first is None:

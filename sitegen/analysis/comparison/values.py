@@ -1,4 +1,4 @@
-"""The results of comparing variants: frozen values that are written as JSON with these very keys."""
+"""The results of comparing variants: frozen values whose field names are the keys in JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Flipped: TypeAlias = Literal["fixed", "broken", "still_wrong"]
 
 @dataclass(frozen=True, slots=True)
 class VariantNumbers:
-    """The numbers of one variant; None where nothing was measured."""
+    """The numbers of one variant; None if not measured."""
 
     name: str
     accuracy: float | None
@@ -25,25 +25,25 @@ class VariantNumbers:
     rougeL: float | None  # noqa: N815 - the metric's own name
     responses: int
     scored: int
-    """Responses to cases with an expected text."""
+    """Number of responses to cases with an expected text."""
     right: int
     graded: int
     failed: int
-    """Calls that ended in an error; they are in no metric."""
+    """Number of calls that ended in an error; no metric includes them."""
     models: tuple[str, ...] = ()
-    """The models that gave the responses, as far as files state them."""
+    """The models that gave the responses, if the files state them."""
     judges: tuple[str, ...] = ()
-    """The judges that graded them."""
+    """The judges that graded the responses."""
     cost: float | None = None
-    """US dollars, unless the tool that wrote the file counts in another currency."""
+    """In US dollars, unless the tool that wrote the file uses another currency."""
     tokens_in: float | None = None
     tokens_out: float | None = None
     latency_median: float | None = None
-    """Seconds."""
+    """In seconds."""
     latency_p95: float | None = None
-    """Seconds."""
+    """In seconds."""
     averaged: VariantSpread | None = None
-    """Of an output with several variants of the prompt: the worst and the best, whose accuracies are averaged."""
+    """The worst and the best variant, if the output has several variants whose accuracies are averaged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +55,9 @@ class Tested:
     p_value: float | None
     """None if undefined; ``note`` gives the reason."""
     adjusted_p: float | None
-    """Adjusted by Holm over all pairs; with one pair the same as ``p_value``. This one decides."""
+    """Adjusted by Holm over all pairs; with one pair the same as ``p_value``. The decision uses this value."""
     better: str | None
-    """The variant that is significantly better; None if neither is, or if undefined."""
+    """The variant that is significantly better; None if neither is, or if the test is undefined."""
     note: str = ""
 
 
@@ -69,28 +69,28 @@ class MetricTest:
     first: float | None
     second: float | None
     difference: float | None
-    """Second minus first."""
+    """The value of the second variant minus the value of the first."""
     independent: Tested
-    """Decides who wins."""
+    """The test over all answers, which decides who wins."""
     paired: Tested
     """The paired test over the cases that both variants answered. It does not decide who wins."""
     disagrees: bool
     """Whether both tests are defined and decide differently."""
     first_better: int
-    """Cases in which the first variant was better."""
+    """Number of cases in which the first variant was better."""
     equal: int
     second_better: int
     effect_size: float | None
-    """Second against first: Cohen's h of accuracies, Cohen's d of grades."""
+    """Second variant against first: Cohen's h of accuracies, Cohen's d of grades."""
     sample: int
-    """Number of responses behind the value of the variant that has fewer."""
+    """Number of responses of the variant with fewer responses."""
     minimum_sample: int | None
-    """Responses per variant that would show the observed difference with a power of 0.8; None without a difference."""
+    """Responses per variant that detect the observed difference with a power of 0.8; None without a difference."""
 
 
 @dataclass(frozen=True, slots=True)
 class CaseFlip:
-    """A case that at least one side got wrong, seen from the first side to the second."""
+    """A case that at least one side got wrong, and how it changed from the first side to the second."""
 
     case_id: str
     category: str
@@ -99,16 +99,16 @@ class CaseFlip:
 
 @dataclass(frozen=True, slots=True)
 class VariantPair:
-    """Two variants compared."""
+    """The comparison of two variants."""
 
     first: str
     second: str
     tests: tuple[MetricTest, ...]
-    """Accuracy, then quality."""
+    """The tests of accuracy, then of quality."""
     winner: str | None
-    """The variant that is better in one metric and worse in none; None: a tie."""
+    """The variant that is better in at least one metric and worse in none; None: a tie."""
     flips: tuple[CaseFlip, ...]
-    """Broken cases first, then fixed, then still wrong; in each by id."""
+    """Broken cases, then fixed, then still wrong; each group sorted by id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,22 +119,22 @@ class Ranked:
     """From 1; equal scores share a rank. None: nothing was measured."""
     name: str
     score: float | None
-    """0.4 accuracy + 0.3 consistency + 0.3 quality / 5, weights renormalised over what was measured."""
+    """0.4 accuracy + 0.3 consistency + 0.3 quality / 5, with weights renormalised over the measured metrics."""
     measured: tuple[str, ...]
-    """The metrics of these three that were measured."""
+    """The measured ones of these three metrics."""
     comparable: bool
     """Whether every other ranked variant was measured on the same metrics."""
 
 
 @dataclass(frozen=True, slots=True)
 class VariantComparison:
-    """Two or more variants, compared."""
+    """The comparison of two or more variants."""
 
     eval_id: str
     variants: tuple[VariantNumbers, ...]
     pairs: tuple[VariantPair, ...]
     winners: dict[TestedMetric, str | None]
-    """For each metric the variant that is significantly better than every other; None if there is none."""
+    """For each metric, the variant that is significantly better than every other; None if there is none."""
     overall_winner: str | None
     """The variant that wins every pair; None: a tie."""
     ranking: tuple[Ranked, ...]

@@ -36,18 +36,18 @@ _USAGE: Final = ("cost", "tokens_in", "tokens_out", "latency_median", "latency_p
 
 
 class ComparedVariant(Frozen):
-    """One of the prompts that are compared."""
+    """One variant of the prompt, to be compared with others."""
 
     name: str
     answers: tuple[Answer, ...]
     metrics: tuple[Metric, ...]
-    """As the kind ``responses`` names them: ``accuracy``, ``consistency_score``, ``average_quality``, ``rouge1`` ..."""
+    """Named as by the kind ``responses``: ``accuracy``, ``consistency_score``, ``average_quality``, ``rouge1`` ..."""
     averaged: VariantSpread | None = None
     """As in ``VariantNumbers``."""
 
 
 def variants_of(result: Result) -> tuple[ComparedVariant, ...]:
-    """The variants of a result of kind ``responses``, in its order."""
+    """Return the variants of a result of kind ``responses``, in its order."""
     return tuple(
         ComparedVariant(
             document.id, tuple(answer for answer in result.answers if answer.variant == document.id), document.metrics
@@ -57,7 +57,7 @@ def variants_of(result: Result) -> tuple[ComparedVariant, ...]:
 
 
 def variant_of(name: str, result: Result) -> ComparedVariant:
-    """All answers of a result, whatever their variants, as those of one prompt."""
+    """Treat all answers of a result as answers of one prompt, whatever their variants."""
     answers = result.answers
     if len({answer.variant for answer in answers}) > 1:
         answers = tuple(structs.replace(answer, case_id=f"{answer.variant}: {answer.case_id}") for answer in answers)
@@ -93,7 +93,7 @@ def variant_comparison(eval_id: str, variants: Sequence[ComparedVariant], alpha:
 
 
 def measure(variant: ComparedVariant) -> VariantNumbers:
-    """The numbers of a variant."""
+    """Compute the numbers of a variant."""
     metrics = dict(variant.metrics)
     answered = [answer for answer in variant.answers if not answer.failed]
     verdicts = [answer.correct for answer in answered if answer.correct is not None]
@@ -118,7 +118,7 @@ def measure(variant: ComparedVariant) -> VariantNumbers:
 
 
 def _judge_warnings(measured: Sequence[VariantNumbers]) -> tuple[str, ...]:
-    """A warning for each pair of variants that state different judges."""
+    """Return a warning for each pair of variants that state different judges."""
     return tuple(
         f"{first.name} was graded by {' and '.join(first.judges)}, {second.name} by {' and '.join(second.judges)}: "
         "their quality is not compared, and the ranking leaves quality out."
@@ -128,7 +128,7 @@ def _judge_warnings(measured: Sequence[VariantNumbers]) -> tuple[str, ...]:
 
 
 def _beats_all(names: Sequence[str], verdicts: Sequence[tuple[VariantPair, str | None]]) -> str | None:
-    """The variant that wins every pair it is in; at most one can."""
+    """Return the variant that wins every pair it is in; there is at most one."""
     return next(
         (name for name in names if all(won == name for pair, won in verdicts if name in (pair.first, pair.second))),
         None,
@@ -136,7 +136,7 @@ def _beats_all(names: Sequence[str], verdicts: Sequence[tuple[VariantPair, str |
 
 
 def _recommendation(rows: Sequence[Ranked], tested: Sequence[VariantPair], winner: str | None) -> str:
-    """One or two sentences, in plain text."""
+    """Write the recommendation: one or two sentences in plain text."""
     first = sole_leader(rows)
     if winner is not None:
         metrics = _better_metrics(winner, tested)

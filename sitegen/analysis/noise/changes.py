@@ -27,13 +27,13 @@ FEWEST: Final = 6
 """The fewest units that can show more than chance: six all change in one direction with probability 2 / 2^6."""
 
 LIKELY: Final = 0.8
-"""Where a change is called likely, its interval at this level leaves out zero."""
+"""A change is called likely if its interval at this level excludes zero."""
 
 _EVEN: Final = 0.5
-"""A test with a greater p value has nothing to say, and its interval grows no further."""
+"""A test with a larger p value is no evidence; the width of its interval is computed as at this value."""
 
 _MANY: Final = 1_000_000
-"""Degrees of freedom from which on Student's t is normal."""
+"""Degrees of freedom from which on Student's t equals the normal distribution."""
 
 
 def change_verdict(
@@ -47,19 +47,19 @@ def change_verdict(
 ) -> ChangeVerdict:
     """Judge the change between two points, over the units that both have.
 
-    Three tests look at the change: its interval over units, McNemar's test over the flipped cells, and how far repeats
-    differ. Each gives an interval. If all of them leave out zero at 95 %, the verdict is *better* or *worse*, and
-    the interval beside it that over units. If they do so at 80 %, it is *likely better* or *likely worse*, else *cannot
-    tell*, and the interval beside it the widest one. Cells say nothing about a headline that is no ratio of counts:
-    there the test is left out, and six units are required instead. A change between the grades of two judges is not
+    Three tests examine the change: its interval over units, McNemar's test over the flipped cells, and the differences
+    between repeats. Each yields an interval. If all of them exclude zero at 95 %, the verdict is *better* or *worse*
+    and reports the interval over units. If all exclude zero at 80 %, the verdict is *likely better* or *likely worse*,
+    else *cannot tell*, and reports the widest interval. If the headline is not a ratio of counts, cells are no evidence
+    for it: McNemar's test is skipped, and six units are required instead. A change between grades of two judges is not
     judged.
 
     Args:
-        before: the earlier point.
-        after: the later one.
-        kind: of the eval.
-        flips: of the cells between the two.
-        noise: of repeated outputs of the eval; None if there are none.
+        before: scorecard of the earlier point.
+        after: scorecard of the later point.
+        kind: kind of the eval.
+        flips: flips of the cells between the two points.
+        noise: noise of repeated outputs of the eval; None if there are none.
         higher_is_better: direction of the headline.
 
     """
@@ -91,7 +91,7 @@ def change_verdict(
 
 
 def mean_verdict(unit: Unit, spread: Spread | None, *, scale: float, higher_is_better: bool = True) -> ChangeVerdict:
-    """Judge the change of a mean over units by its interval alone, because cells say nothing about it."""
+    """Judge the change of a mean over units by its interval alone, because cells are no evidence for it."""
     change = spread.value if spread else None
     movement = _Movement(unit=unit, spread=spread, change=change, fixed=0, broken=0, p_value=None)
     judgement = _judge(movement, None)
@@ -111,9 +111,9 @@ def mean_verdict(unit: Unit, spread: Spread | None, *, scale: float, higher_is_b
 def output_verdict(
     before: Point, after: Point, kind: str, *, noise: Noise | None = None, higher_is_better: bool = True
 ) -> ChangeVerdict | None:
-    """``change_verdict`` for two points, where *after* has the flips since *before*; None if the output is the same.
+    """Return ``change_verdict`` for two points, where *after* has the flips since *before*; None for the same output.
 
-    What ground truth and rules change about the same output is certain, so there is no chance to judge. Changes of
+    The effect of ground truth and rules on the same output is certain, so there is no chance to judge. Changes of
     recorded numbers cannot be judged either.
     """
     if traits_of(kind).is_recorded or "outputs" not in differing_roles(before.snapshot, after.snapshot):
@@ -125,15 +125,15 @@ def output_verdict(
 
 
 class _Movement(Frozen):
-    """The change between two points."""
+    """The change between two points, as input of the tests."""
 
     unit: Unit
     spread: Spread | None
-    """The change of the headline over common units; None for fewer than two."""
+    """The change of the headline over common units; None for fewer than two units."""
     change: float | None
     fixed: int
     broken: int
-    """Cells; where fields are the units, the ``independent_flips``."""
+    """Number of cells; if fields are the units, the ``independent_flips``."""
     p_value: float | None
 
 
@@ -142,13 +142,13 @@ class UnitChange(NamedTuple):
 
     unit: Unit
     spread: Spread | None
-    """None for fewer than two units."""
+    """Mean and error of the change; None for fewer than two units."""
 
 
 def change_of_units(before: Scorecard, after: Scorecard, kind: str, flips: Flips) -> UnitChange:
-    """The change over units; *flips* between the two outputs are needed only for kinds that answer cases."""
+    """Compute the change over units; *flips* between the two outputs are needed only for kinds that answer cases."""
     if traits_of(kind).answers_cases:
-        # Variants answer the same cases, so their flips are averaged: they are not further cases.
+        # Variants answer the same cases, so their flips are averaged and do not count as further cases.
         variants = variants_of(after)
         fixed, broken = flipped_cells(flips.fixed) / variants, flipped_cells(flips.broken) / variants
         return UnitChange("cases", share_change(fixed, broken, cases_of(after)))
@@ -174,7 +174,7 @@ def _movement(before: Scorecard, after: Scorecard, kind: str, flips: Flips) -> _
 
 
 def _difference(before: Scorecard, after: Scorecard) -> float | None:
-    """The change of the headline over the same documents, where there are too few units for a spread."""
+    """Return the change of the headline over the same documents, if there are too few units for a spread."""
     first, last = before.metrics[0].value, after.metrics[0].value
     if (
         first is None
@@ -186,10 +186,10 @@ def _difference(before: Scorecard, after: Scorecard) -> float | None:
 
 
 class _Test(Frozen):
-    """What one test makes of a change: how far chance may have moved it."""
+    """The result of one test of a change: how far chance may have moved it."""
 
     doubt: Why
-    """The reason not to be sure, if this test is the least sure one."""
+    """The reason for uncertainty, if this test is the least certain one."""
     method: str
     error: float
     """Standard error of the change."""
@@ -197,12 +197,12 @@ class _Test(Frozen):
     """Degrees of freedom of Student's t; None for the normal distribution."""
 
     def reach(self, level: float) -> float:
-        """Half the width of the interval."""
+        """Return half the width of the interval at a level."""
         return (normal(level) if self.freedom is None else student(level, self.freedom)) * self.error
 
     @property
     def least_change(self) -> float:
-        """The least change that the test finds with a chance of 0.8."""
+        """Return the smallest change that the test detects with a power of 0.8."""
         return least_change(self.error, self.freedom or _MANY)
 
 
@@ -212,12 +212,12 @@ class _Judgement(Frozen):
     why: Why
     change: float
     level: float
-    """The level at which every interval leaves out zero: ``LEVEL``, ``LIKELY``, or 0 for neither."""
+    """The level at which every interval excludes zero: ``LEVEL``, ``LIKELY``, or 0 for neither."""
     test: _Test | None = None
-    """The one whose interval stands beside the word; None if there is too little to compare."""
+    """The test whose interval is reported with the word; None if there is too little to compare."""
 
     def decision(self, *, higher_is_better: bool) -> Decision:
-        """The word for the change."""
+        """Return the word for the change."""
         if self.why == "nothing moved":
             return "same"
         if not self.level:
@@ -228,7 +228,7 @@ class _Judgement(Frozen):
         return "better" if improved else "worse"
 
     def interval(self, movement: _Movement, scale: float = 1.0) -> Interval | None:
-        """The interval at ``LEVEL``, cut to *scale*, by which the metric can change at most."""
+        """Return the interval at ``LEVEL``, limited to *scale*, the largest possible change of the metric."""
         if self.test is None or movement.spread is None:
             return None
         reach = self.test.reach(LEVEL)
@@ -242,7 +242,7 @@ class _Judgement(Frozen):
 
 
 def _judge(movement: _Movement, noise: Noise | None) -> _Judgement:
-    """Judge a change by the test that is least sure of it, so that word, reason and interval never contradict."""
+    """Judge a change by the least certain test, so that word, reason and interval never contradict each other."""
     spread, change = movement.spread, movement.change
     if change is None:
         return _Judgement("nothing to compare", 0.0, 0.0)
@@ -254,7 +254,7 @@ def _judge(movement: _Movement, noise: Noise | None) -> _Judgement:
     doubtful = max(tests, key=lambda test: test.reach(LEVEL))
     for level in (LEVEL, LIKELY):
         if all(test.reach(level) < abs(change) for test in tests):
-            # Where all tests agree, the interval is that of the units, which estimates the size of the change best.
+            # If all tests agree, report the interval over units, the best estimate of the size of the change.
             return (
                 _Judgement(why="beyond chance", change=change, level=level, test=tests[0])
                 if level == LEVEL
@@ -264,7 +264,7 @@ def _judge(movement: _Movement, noise: Noise | None) -> _Judgement:
 
 
 def _tests(movement: _Movement, noise: Noise | None) -> list[_Test]:
-    """The tests that have something to say; the one over units is the first."""
+    """Return the applicable tests; the test over units is the first."""
     tests = []
     if movement.spread:
         tests.append(
@@ -279,7 +279,7 @@ def _tests(movement: _Movement, noise: Noise | None) -> list[_Test]:
         tests.append(_Test("within the noise of repeats", "as far as repeats differ", noise.limit / normal(LEVEL)))
     if movement.p_value is not None and movement.change:
         contradicts = (movement.fixed - movement.broken) * movement.change < 0
-        # The interval that belongs to a test of no change at all (Miettinen 1976): the change over its quantile.
+        # The test-based interval (Miettinen 1976): the standard error is the change divided by the test's quantile.
         quantile = 0.0 if contradicts else normal(1 - movement.p_value) if movement.p_value < _EVEN else 0.0
         doubt: Why = "flips go the other way" if contradicts and movement.p_value < ALPHA else "flips may be chance"
         tests.append(_Test(doubt, "by what flipped", abs(movement.change) / max(quantile, normal(1 - _EVEN))))
@@ -287,12 +287,12 @@ def _tests(movement: _Movement, noise: Noise | None) -> list[_Test]:
 
 
 def _detectable(after: Scorecard, movement: _Movement, noise: Noise | None) -> float | None:
-    """The least change that the same tests find 8 times in 10: the largest of theirs."""
+    """Return the smallest change that all of the same tests detect with a power of 0.8."""
     limits = [test.least_change for test in _tests(replace(movement, p_value=None), noise) if test.error > ROUNDING]
     name = after.metrics[0].name
     counted, right = share_of(name, after.counts), share_of(name, Counts(tp=1))
     if counted and right and counted.whole:
-        # A cell that is fixed adds at most as much as a cell that is right.
+        # A fixed cell adds at most as much to the headline as a right cell.
         net = least_net_flips(int(counted.whole // right.part), movement.fixed + movement.broken)
         limits += [] if net is None else [net * right.part / counted.whole]
     return max(limits, default=None)

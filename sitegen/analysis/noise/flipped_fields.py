@@ -1,4 +1,4 @@
-"""Counts flipped cells, and tests whether those of a field are more than chance."""
+"""Counts flipped cells, and tests whether the flips of a field are more than chance."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sitegen.stats.significance import holm, mcnemar
 
 
 def moved_fields(flips: Flips) -> tuple[FieldMove, ...]:
-    """The fields with a flipped cell, each with McNemar's test, adjusted over these fields; the least p first."""
+    """Test each field with a flipped cell by McNemar's test, adjusted over these fields; the smallest p value first."""
     fixed, broken = dict(flips.fixed), dict(flips.broken)
     names = tuple(fixed | broken)
     p_values = [flip_p_value(fixed.get(name, 0), broken.get(name, 0)) for name in names]
@@ -23,21 +23,21 @@ def moved_fields(flips: Flips) -> tuple[FieldMove, ...]:
 
 
 def flip_p_value(fixed: int, broken: int) -> float:
-    """McNemar's test of flipped cells; 1 where it is undefined."""
+    """Return the p value of McNemar's test of flipped cells; 1 if undefined."""
     p_value = mcnemar(broken, fixed, pairs=fixed + broken).p_value
     return 1.0 if p_value is None else p_value
 
 
 def flipped_cells(tally: Tally) -> int:
-    """The number of cells of all attributes."""
+    """Return the number of cells of all attributes."""
     return sum(number for _, number in tally)
 
 
 def independent_flips(tally: Tally) -> int:
-    """The number of flips that may be independent, where fields are the units.
+    """Return the number of flips that may be independent, if fields are the units.
 
-    If a list item is found or lost, all of its cells flip together. So of the fields of a list only the one with the
-    most flips counts.
+    If a list item appears or disappears, all of its cells flip together. So among the fields of a list only the field
+    with the most flips counts.
     """
     most: dict[str, int] = {}
     for attribute, number in tally:
@@ -47,6 +47,6 @@ def independent_flips(tally: Tally) -> int:
 
 
 def flipping_together(attribute: str) -> str:
-    """The group of fields whose cells flip together: the path of their list, or the field itself if it is in none."""
+    """Return the group of fields that flip together: the path of their list, or the field itself outside of lists."""
     start, brackets, _ = attribute.rpartition("[]")
     return start + brackets if brackets else attribute

@@ -15,10 +15,10 @@ _EFFECTIVE: Final = "Wilson, effective sample size"
 
 
 def interval_of(card: Scorecard, kind: str, metric: str | None = None) -> Interval | None:
-    """The interval of a metric, by default the headline.
+    """Compute the interval of a metric, by default the headline.
 
-    None if the metric is undefined or recorded, if there is only one unit, and for metrics that cannot be computed from
-    the scores of documents. This is a closed formula, cheap enough for every point: one pass over documents or fields.
+    None if the metric is undefined or recorded, if there is only one unit, or if it cannot be computed from the scores
+    of documents. The formula is closed, and cheap enough for every point: one pass over documents or fields.
     """
     metric = metric or card.metrics[0].name
     value = card.metric(metric)
@@ -38,16 +38,16 @@ def interval_of(card: Scorecard, kind: str, metric: str | None = None) -> Interv
 
 
 class HeadlineWithInterval(NamedTuple):
-    """The headline of an eval, None where it is undefined, and its interval, None where it has none."""
+    """The headline of an eval (None if undefined), and its interval (None if it has none)."""
 
     value: float | None
     interval: Interval | None
 
 
 def ends_of_mean(headlines: Iterable[HeadlineWithInterval]) -> Ends | None:
-    """The interval of the mean of headlines over evals, from the intervals of these; undefined headlines are left out.
+    """Combine intervals of headlines to the interval of their mean over evals; undefined headlines are left out.
 
-    It says how far these evals can be trusted, not how others would do. None if a headline has no interval.
+    It describes the uncertainty of these evals, not how other evals would score. None if a headline has no interval.
     """
     ends = [
         None if interval is None else Estimate(value, interval.low, interval.high)
@@ -59,7 +59,7 @@ def ends_of_mean(headlines: Iterable[HeadlineWithInterval]) -> Ends | None:
 
 
 def bootstrap_of(card: Scorecard, kind: str) -> Interval | None:
-    """The interval of the headline by resampling, seeded by the data, in milliseconds; None for kind ``responses``."""
+    """Bootstrap the interval of the headline, seeded by the data; takes milliseconds. None for kind ``responses``."""
     from sitegen.stats.bootstrap import bootstrap_ratio
 
     metric, value = card.metrics[0]
@@ -71,7 +71,7 @@ def bootstrap_of(card: Scorecard, kind: str) -> Interval | None:
 
 
 def bootstrap_of_change(before: Scorecard, after: Scorecard, kind: str) -> Interval | None:
-    """The interval of the headline's change by resampling common units, both sides of a unit drawn together."""
+    """Bootstrap the interval of the headline's change by resampling common units, both sides of a unit together."""
     from sitegen.stats.bootstrap import bootstrap_ratio_change
 
     if not _is_sample_of_documents(kind):
@@ -82,12 +82,12 @@ def bootstrap_of_change(before: Scorecard, after: Scorecard, kind: str) -> Inter
 
 
 def _is_sample_of_documents(kind: str) -> bool:
-    """Whether the documents of a kind are the sample: not of recorded numbers, and not where cases are the sample."""
+    """Decide whether documents are the sample of a kind: not for recorded numbers, nor if cases are the sample."""
     traits = traits_of(kind)
     return not (traits.is_recorded or traits.answers_cases)
 
 
 def interval_of_runs(values: Sequence[float]) -> Interval | None:
-    """The interval of the mean over repeated runs of one iteration; None for fewer than two."""
+    """Compute the interval of the mean over repeated runs of one iteration; None for fewer than two runs."""
     spread = mean_of(values)
     return Interval(*around(spread), "runs", len(values), "Student's t over runs") if spread else None

@@ -1,6 +1,6 @@
 """Tests whether a change of any metric is more than chance, by the same three tests as for the headline.
 
-Also how far units alone would make any metric vary, for the tests of steps.
+Also estimates the variance of a metric that is due to units alone, for the tests of steps.
 
 Metrics of kind ``responses`` that are means over answers are tested over the test cases that both sides answered.
 """
@@ -34,9 +34,9 @@ def metric_verdict(
 ) -> ChangeVerdict | None:
     """Judge the change of a metric as ``change_verdict`` does; None if its noise cannot be estimated.
 
-    It cannot if the metric is neither a ratio of counts nor a mean over documents, nor for metrics of kind
-    ``responses`` besides the headline, which are judged from answers (``answers_verdict``). *noise* is that of repeated
-    outputs, and concerns the headline alone.
+    Noise cannot be estimated if the metric is neither a ratio of counts nor a mean over documents. Metrics of kind
+    ``responses`` except the headline are judged from answers instead (``answers_verdict``). *noise* is the noise of
+    repeated outputs, and applies to the headline only.
     """
     traits = traits_of(kind)
     if traits.is_recorded:
@@ -55,11 +55,11 @@ def metric_verdict(
 
 
 def variance_by_units(points: Sequence[Point], kind: str, metric: str) -> UnitVariance:
-    """The variance of a metric of one output, estimated from how the units of two outputs differ.
+    """Return a function that estimates the variance of a metric of one output from how the units of two outputs differ.
 
     It is half the squared standard error of the change between them, over the same units as in a verdict on that
-    change. None if only one side is scored, if anything but the output differs, if there are fewer than ``FEWEST``
-    units, or if the metric is no sample of units.
+    change. None if only one side is scored, if anything besides the output differs, if there are fewer than ``FEWEST``
+    units, or if the metric is not a sample of units.
     """
     traits = traits_of(kind)
 
@@ -68,7 +68,7 @@ def variance_by_units(points: Sequence[Point], kind: str, metric: str) -> UnitVa
         first, last = points[before], points[after]
         is_headline = last.scorecard.metrics[0].name == metric
         if traits.answers_cases and not (is_headline and before == after - 1):
-            return None  # the cases that flipped are counted for neighbours alone
+            return None  # flipped cases are counted only between neighbouring points
         if not traits.answers_cases and not _has_units(metric, last.scorecard):
             return None
         if differing_roles(first.snapshot, last.snapshot) != ("outputs",):
@@ -87,7 +87,7 @@ def _has_units(name: str, card: Scorecard) -> bool:
 
 
 def _with_headline(name: str, card: Scorecard) -> Scorecard:
-    """The scorecard with another metric in the place of the headline."""
+    """Return the scorecard with another metric as its headline."""
     return replace(card, metrics=tuple(sorted(card.metrics, key=lambda metric: metric.name != name)))
 
 
@@ -98,16 +98,16 @@ _MEASURES: Final[Mapping[str, Callable[[Answer], float | None]]] = {
     "rouge2": lambda answer: answer.rouge and answer.rouge.rouge2,
     "rougeL": lambda answer: answer.rouge and answer.rouge.rouge_l,
 }
-"""Metrics that are means over answers. Consistency is none: it is computed from pairs of answers."""
+"""Metrics that are means over answers. Consistency is not: it is computed from pairs of answers."""
 
 
 def is_mean(name: str) -> bool:
-    """Whether a metric is a mean over answers."""
+    """Decide whether a metric is a mean over answers."""
     return name in _MEASURES
 
 
 def answers_change(name: str, before: Iterable[Answer], after: Iterable[Answer]) -> float | None:
-    """The change of a mean over the answers to common cases; None if there are none."""
+    """Return the change of a mean over the answers to common cases; None without common cases."""
     pairs = tuple(_paired_cases(name, before, after).elements())
     if not pairs:
         return None
@@ -136,7 +136,7 @@ def _paired_cases(name: str, before: Iterable[Answer], after: Iterable[Answer]) 
 
 
 def _shares_by_case(name: str, answers: Iterable[Answer]) -> dict[str, Share]:
-    """For each case with the metric: the sum over its answers, and their number."""
+    """Return for each case with the metric the sum over its answers and their number."""
     shares: dict[str, Share] = {}
     for answer in answers:
         value = _MEASURES[name](answer)

@@ -1,6 +1,6 @@
 """Estimates noise from outputs that were made again: how often each field flips, and how far the headline varies.
 
-Outputs far off their repeats are bad runs: they are left out of the estimate and named.
+Outputs far from their repeats are bad runs: they are excluded from the estimate, and their names are reported.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from sitegen.stats.outliers import FAR_CASES
 from sitegen.stats.quantiles import normal
 
 FEWEST: Final = 2
-"""Degrees of freedom that a noise limit requires: three repeats, or two pairs of them."""
+"""Fewest degrees of freedom for a noise limit: three repeats, or two pairs of repeats."""
 
 _OUTPUTS_ONLY: Final = ("outputs",)
 
@@ -35,10 +35,10 @@ class Repeat(Frozen):
     """One of several outputs made under the same instructions."""
 
     name: str
-    """What pages call it: the label of its point, or ``run 2`` of one."""
+    """Its name on pages: the label of its point, or ``run 2`` of a point."""
     headline: float | None
     weight: float = 0.0
-    """By how much one case moves the headline; 0 if it is unknown."""
+    """By how much one case moves the headline; 0 if unknown."""
 
 
 class Repeats(Frozen):
@@ -46,19 +46,19 @@ class Repeats(Frozen):
 
     cells: CellMap
     indices: tuple[int, ...]
-    """The points of the map that are in the group."""
+    """Indices of the group's points in the cell map."""
     outputs: tuple[Repeat, ...]
     """The outputs of these points."""
 
 
 def repeated(points: Sequence[Point]) -> tuple[tuple[int, ...], ...]:
-    """The points whose outputs were made again under unchanged instructions, in groups of two or more indices.
+    """Group the points whose outputs were made again under unchanged instructions: two or more indices each.
 
-    A point repeats the one before it if only the outputs changed, no instruction file that drives the eval was edited
-    in between, and the model and the judge of the headline are the same as far as both state them. The points also have
-    to come from different commits: which instructions several outputs of one commit were made with is unknown, unless
-    they record the same commit themselves. An output that cannot be read repeats nothing. A copy is no output of its
-    own: it belongs to no group, and the output after it can repeat the one before it.
+    A point repeats the previous point if only the outputs changed, no instruction file that drives the eval was edited
+    in between, and the model and the judge of the headline are the same as far as both state them. The points must also
+    be of different commits: it is unknown with which instructions several outputs of one commit were made, unless they
+    record the same commit. An unreadable output repeats nothing. A copy is not a separate output: it belongs to no
+    group, and the output after it can repeat the output before it.
     """
     groups: list[list[int]] = []
     for index, point in enumerate(points):
@@ -70,7 +70,7 @@ def repeated(points: Sequence[Point]) -> tuple[tuple[int, ...], ...]:
 
 
 def repeats_among(points: Sequence[Point], cells: CellMap) -> tuple[Repeats, ...]:
-    """The groups of points of a series that repeat each other."""
+    """Return the groups of points of a series that repeat each other."""
     return tuple(
         Repeats(cells, group, tuple(_repeat(points[index].snapshot.label, points[index].scorecard) for index in group))
         for group in repeated(points)
@@ -78,7 +78,7 @@ def repeats_among(points: Sequence[Point], cells: CellMap) -> tuple[Repeats, ...
 
 
 def repeats_of_runs(results: Sequence[Result]) -> Repeats:
-    """The repeated runs of one iteration, all scored alike; those that cannot be read are left out."""
+    """Group the repeated runs of one iteration, all scored by the same rules; unreadable runs are left out."""
     tracker = CellTracker()
     outputs = _repeats_of_run_cards([result.scorecard for result in results])
     for result in results:
@@ -92,15 +92,15 @@ class RepeatsSoFar:
 
     def __init__(self) -> None:
         self.points = 0
-        """Number of points that were added."""
+        """Number of points added so far."""
         self._last: Point | None = None
         self._finished: list[_Group] = []
-        """The groups that no later point can belong to, and all repeated runs."""
+        """The groups that no later point can join, and all repeated runs."""
         self._group: list[Repeat] = []
         """The group that the last point belongs to."""
         self._noise: Noise | None = None
         self._is_measured = True
-        """Whether ``_noise`` is that of all groups: a point that repeats nothing leaves it as it is."""
+        """Whether ``_noise`` covers all groups: a point that repeats nothing does not change it."""
 
     def add(self, point: Point, runs: Sequence[Scorecard] = ()) -> None:
         """Add a point, with the results of its repeated runs."""
@@ -118,7 +118,7 @@ class RepeatsSoFar:
         self.points += 1
 
     def noise(self) -> Noise | None:
-        """The noise of the headline between the repeats among these points; None without any."""
+        """Return the noise of the headline between the repeats among these points; None without repeats."""
         if not self._is_measured:
             self._noise = _noise((*self._finished, *_groups([self._group])))[0]
             self._is_measured = True
@@ -126,15 +126,15 @@ class RepeatsSoFar:
 
 
 class _Group(Frozen):
-    """Two or more repeats, and the values of those that have one."""
+    """Two or more repeats, and the headline values of the repeats that have one."""
 
     outputs: Sequence[Repeat]
     values: RepeatedValues | None
-    """None if fewer than two outputs have one."""
+    """None if fewer than two outputs have a value."""
 
 
 def _groups(groups: Iterable[Sequence[Repeat]]) -> list[_Group]:
-    """The groups of at least two outputs."""
+    """Keep the groups of at least two outputs."""
     several = []
     for outputs in groups:
         if len(outputs) > 1:
@@ -145,7 +145,7 @@ def _groups(groups: Iterable[Sequence[Repeat]]) -> list[_Group]:
 
 
 def noise_of(groups: Iterable[Repeats]) -> Noise | None:
-    """The noise of repeated outputs; None if no group has two outputs."""
+    """Compute the noise of repeated outputs; None if no group has two outputs."""
     several = [group for group in groups if len(group.outputs) > 1]
     noise, bad = _noise(_groups(group.outputs for group in several))
     if noise is None:
@@ -159,7 +159,7 @@ def noise_of(groups: Iterable[Repeats]) -> Noise | None:
 
 
 def noise_of_headline(points: Sequence[Point]) -> Noise | None:
-    """The noise of the headline between the repeats of a series, without that of its fields."""
+    """Compute the noise of the headline between the repeats of a series, without the noise of its fields."""
     so_far = RepeatsSoFar()
     for point in points:
         so_far.add(point)
@@ -167,7 +167,7 @@ def noise_of_headline(points: Sequence[Point]) -> Noise | None:
 
 
 def _noise(groups: Sequence[_Group]) -> tuple[Noise | None, list[Collection[int]]]:
-    """The noise of the headline, and for each group the places of its bad runs; None without any group."""
+    """Compute the noise of the headline (None without groups), and the indices of the bad runs in each group."""
     scatter = repeatability([group.values for group in groups if group.values])
     bad: list[Collection[int]] = []
     bad_values = iter(scatter.bad)
@@ -193,7 +193,7 @@ def _noise(groups: Sequence[_Group]) -> tuple[Noise | None, list[Collection[int]
 
 
 def _repeats_of_run_cards(runs: Iterable[Scorecard], prefix: str = "") -> tuple[Repeat, ...]:
-    """The readable ones of the runs of one iteration, by their number among all."""
+    """Return the readable runs of one iteration, named by their number among all runs."""
     return tuple(_repeat(f"{prefix}run {number}", run) for number, run in enumerate(runs, 1) if run.status == "scored")
 
 
@@ -203,7 +203,7 @@ def _repeat(name: str, card: Scorecard) -> Repeat:
 
 
 def _limit(scatter: Repeatability) -> float | None:
-    """The repeatability limit of ISO 5725-6; None for a single pair, which may be close or apart by chance."""
+    """Return the repeatability limit of ISO 5725-6; None for a single pair, whose distance may be due to chance."""
     if scatter.deviation is None or scatter.freedom < FEWEST:
         return None
     return normal(LEVEL) * sqrt(2) * scatter.deviation
@@ -238,7 +238,7 @@ def _flip_rates(groups: Iterable[Repeats]) -> tuple[FlipRate, ...]:
 
 
 def _judged_states(cell: Cell, indices: Sequence[int]) -> list[State]:
-    """The states of a cell at these points. *absent* counts only if the cell is a hallucination elsewhere."""
+    """Return the states of a cell at these points. *absent* counts only if the cell is a hallucination at another."""
     runs = [cell.at(index) for index in indices]
     states: list[State] = ["absent" if run is None else run.state for run in runs]
     judged: list[State] = [state for state in states if state != "absent"]

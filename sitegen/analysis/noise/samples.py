@@ -1,7 +1,7 @@
-"""The sample that a metric was computed from, unit by unit.
+"""The sample from which a metric is computed, unit by unit.
 
-Equal units are stored once with their number. Most fields of an output are right, so this makes an interval at every
-point cheap.
+Equal units are stored once, with their number. Since most fields of an output are right, an interval at every point is
+cheap.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sitegen.stats.counts import Share, share_of
 from sitegen.stats.intervals import Paired
 
 ENOUGH: Final = 5
-"""Documents that are enough for a sample of documents; with fewer, their fields are the sample."""
+"""Fewest documents for a sample of documents; with fewer, their fields are the sample."""
 
 _NONE: Final = Counts()
 _NOTHING: Final = Share(0, 0)
@@ -31,7 +31,7 @@ class UnitSample(Frozen):
     unit: Unit
     shares: Counter[Share]
     trials: float | None
-    """Number of values that can be right or wrong, in all units; None if the metric is no ratio of counts."""
+    """Number of values in all units that can be right or wrong; None if the metric is not a ratio of counts."""
 
 
 class PairedSample(NamedTuple):
@@ -42,12 +42,12 @@ class PairedSample(NamedTuple):
 
 
 def is_counted(metric: str) -> bool:
-    """Whether a metric is a ratio of counts, and not a mean over documents."""
+    """Decide whether a metric is a ratio of counts, and not a mean over documents."""
     return share_of(metric, _NONE) is not None
 
 
 def sample_of(card: Scorecard, metric: str) -> UnitSample:
-    """The documents, or their fields if there are too few documents. Not for kind ``responses``."""
+    """Return the documents, or their fields if there are too few documents. Not for kind ``responses``."""
     if not is_counted(metric):
         shares = Counter(Share(value, 1.0) for value in _document_values(card, metric).values())
         return UnitSample("documents", shares, None)
@@ -62,7 +62,7 @@ def sample_of(card: Scorecard, metric: str) -> UnitSample:
 
 
 def paired_sample_of(before: Scorecard, after: Scorecard) -> PairedSample:
-    """The common documents of the headline, or fields if these are few and both sides have the same documents."""
+    """Return the common documents of the headline, or fields if documents are few and the same on both sides."""
     metric = after.metrics[0].name
     if not is_counted(metric):
         first, last = _document_values(before, metric), _document_values(after, metric)
@@ -82,20 +82,20 @@ def paired_sample_of(before: Scorecard, after: Scorecard) -> PairedSample:
 
 
 def cases_of(card: Scorecard) -> int:
-    """Kind ``responses``: the number of test cases behind the accuracy; 0 only if that is undefined.
+    """Kind ``responses``: return the number of test cases behind the accuracy; 0 only if it is undefined.
 
-    Each case is answered by all variants, whose answers are not independent.
+    All variants answer each case, and their answers are not independent.
     """
     return (card.counts.tp + card.counts.fn) // variants_of(card)
 
 
 def variants_of(card: Scorecard) -> int:
-    """Kind ``responses``: the number of variants with any scored response, but at least 1."""
+    """Kind ``responses``: return the number of variants with a scored response, at least 1."""
     return max(1, sum(document.counts.tp + document.counts.fn > 0 for document in card.documents))
 
 
 def _document_values(card: Scorecard, metric: str) -> dict[str, float]:
-    """The metric of each document that has it."""
+    """Return the metric of each document that has it."""
     return {
         document.id: value
         for document in card.documents
@@ -116,7 +116,7 @@ def _counted_shares(metric: str, units: Iterable[Counts]) -> Counter[Share]:
 def _paired_shares(
     metric: str, before: Mapping[str, Counts], after: Mapping[str, Counts], units: Iterable[str]
 ) -> Counter[Paired]:
-    """The shares of the units whose denominator is above 0 on either side."""
+    """Return the shares of the units whose denominator is above 0 on either side."""
     pairs: Counter[Paired] = Counter()
     for (first, last), times in Counter((before.get(unit, _NONE), after.get(unit, _NONE)) for unit in units).items():
         pair = Paired(share_of(metric, first) or _NOTHING, share_of(metric, last) or _NOTHING)
