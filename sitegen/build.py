@@ -77,7 +77,7 @@ def _publish_all_or_nothing(project: Project, memo: Memo, site_files: SiteFiles,
 def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progress) -> Site:
     """Run the stages, each of which is a function of the results of earlier stages."""
     from sitegen.stages.commits import write_commits
-    from sitegen.stages.engine import pool_for
+    from sitegen.stages.engine import COLLECTION, pool_for
     from sitegen.stages.evals import ScoredEvals
     from sitegen.stages.first_pages import write_first_pages
     from sitegen.stages.instructions import write_instructions
@@ -88,7 +88,7 @@ def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progr
     progress.stage("Reading history", 0)
     timeline = read_timeline(project, memo, trusted_head=site_files.head, foreign=site_files.foreign)
     if timeline.new_work > FEW:
-        gc.set_threshold(50_000, 50, 100)  # contexts of some templates are cyclic, and hold whole pages
+        gc.set_threshold(*COLLECTION)
 
     pools = pool_for(timeline.new_work, timeline.jobs, timeline.dask, timeline.context)
     with closing(WaitingParts()) as parts, pools as pool:

@@ -6,6 +6,7 @@ results, and are written here, by the rules that hold for every file of a site.
 
 from __future__ import annotations
 
+import gc
 import pickle
 import platform
 import re
@@ -37,7 +38,7 @@ from sitegen.project_files import open_file
 from sitegen.render.environment import Renderer, bytecode_folder, find_templates, template_folders
 from sitegen.render.own_templates import own_files, read_template
 from sitegen.render.writer import QUICK
-from sitegen.stages.engine import SideBySide
+from sitegen.stages.engine import COLLECTION, SideBySide
 from sitegen.stages.worker_context import WorkerContext
 
 CONNECT: Final = 5
@@ -200,7 +201,7 @@ def run_sent(sent: bytes, files: BuildFiles) -> Any:
 
     worker = get_worker()
     run, task = pickle.loads(zlib.decompress(sent))
-    with _one_at_a_time, share_processes():
+    with _one_at_a_time, share_processes(), _rare_collection():
         try:
             return run(replace(task, context=files.context(task.context, worker.local_directory, worker.address)))
         except SitegenError as error:
@@ -212,6 +213,17 @@ def run_sent(sent: bytes, files: BuildFiles) -> Any:
                 where=worker.address,
                 fix="Make room on its disk or give it another --local-directory, and build again.",
             ) from None
+
+
+@contextmanager
+def _rare_collection() -> Iterator[None]:
+    """Have the garbage collector run as rarely as in a build, which saves a tenth of the time."""
+    before = gc.get_threshold()
+    gc.set_threshold(*COLLECTION)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def remove_folders(build: str, dask_worker: Any) -> None:

@@ -20,6 +20,10 @@ PROCESSES_A_CORE: Final = 4
 WAITING: Final = 1
 """Number of tasks for each process that are made ahead of their turn."""
 
+COLLECTION: Final = (50_000, 50, 100)
+"""Thresholds of the garbage collector where many pages are written. Almost nothing is cyclic, so it may run rarely, but
+contexts of some templates are, and hold whole pages."""
+
 T = TypeVar("T")
 R = TypeVar("R")
 

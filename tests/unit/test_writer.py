@@ -11,7 +11,7 @@ from sitegen.analysis.memo import PageRow
 from sitegen.errors import OutputFolderError
 from sitegen.render.below import Removal, remove
 from sitegen.render.output_folder import LIST, MARKER, Claim, Standing, claimed, look_into
-from sitegen.render.writer import Writer, WrittenFiles, digest, folder_times, same_times
+from sitegen.render.writer import ContentsWriter, Writer, WrittenFiles, digest, folder_times, same_times
 
 
 def test_parts_of_a_digest_cannot_run_into_each_other():
@@ -239,3 +239,19 @@ def test_a_marker_that_is_a_link_is_refused(tmp_path):
     ):
         pass
     assert (tmp_path / "theirs").read_text() == "theirs"
+
+
+def test_a_writer_without_a_folder_collects_what_the_folder_lacks_for_another_one_to_write(tmp_path):
+    standing = [PageRow(owner="x", path=path, key=digest(b"same"), size=4) for path in ("a.html", "b.html")]
+    far = ContentsWriter(standing)
+    for path, content in (("a.html", b"same"), ("b.html", b"new"), ("c/d.html", b"new")):
+        far.write("x", path, content)
+    assert far.files.written == 0
+    assert [file.path for file in far.files.contents] == ["b.html", "c/d.html"]
+    near = Writer(tmp_path, foreign={"c/"})
+    (tmp_path / "b.html").write_bytes(b"new")
+    assert near.write_contents(far.files) == 1
+    assert (tmp_path / "c/d.html").read_bytes() == b"new"
+    (tmp_path / "c/d.html").write_bytes(b"of nobody")
+    with pytest.raises(OutputFolderError, match="A file that no build wrote"):
+        near.write_contents(far.files)
