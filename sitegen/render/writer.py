@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.analysis.memo import PageRow
 from sitegen.errors import OutputFolderError
@@ -34,7 +34,7 @@ def digest(*parts: bytes | str) -> str:
     return state.hexdigest()
 
 
-class CompressedFile(NamedTuple):
+class CompressedFile(Frozen):
     """A file that was made on another machine."""
 
     path: str
@@ -116,8 +116,8 @@ class Writer:
 
     def write_contents(self, files: WrittenFiles) -> int:
         """Write the files that were made on another machine. Returns how many were not in the folder already."""
-        for path, content in files.contents:
-            self._store(path, zlib.decompress(content))
+        for file in files.contents:
+            self._store(file.path, zlib.decompress(file.content))
         return self.written
 
     def _store(self, path: str, content: bytes) -> None:
