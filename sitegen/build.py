@@ -1,4 +1,4 @@
-"""Builds a site: git history in, static files out. ``publish`` calls the stages in the order in which to read them."""
+"""Builds a site: git history in, static files out. ``publish`` calls the stages in order."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Progress(Frozen):
     stage: Callable[[str, int], None] = lambda name, steps: None
     """Called when a stage begins, with the number of its steps."""
     step: Callable[[int], None] = lambda steps: None
-    """So many more steps of the stage are done."""
+    """Called with the number of further steps of the stage that are done."""
     first_page: Callable[[str], None] = lambda path: None
     """Called with the path of the overview if it can be opened long before the build ends."""
 
@@ -42,15 +42,15 @@ def build(options: Options, progress: Progress | None = None) -> Site:
     """Bring the site of a project up to date.
 
     Raises a SitegenError if there is no repository, commit or eval, if the configuration is wrong, or if the output
-    folder is not ours. Anything else that is wrong is listed on the problems page and stops nothing, also a part of the
-    site that sitegen itself failed to make (``Site.failed``).
+    folder is not ours. Any other error is listed on the problems page and does not stop the build, even if sitegen
+    itself failed to make a part of the site (``Site.failed``).
     """
     project = open_project(options, template_digest())
     refuse_project(project.asked_out, project.out, project.place)
     with claimed(project.out, force=options.force) as claim:
         try:
             return _bring_up_to_date(project, claim, progress)
-        except MemoDamagedError:  # the damaged memo was moved aside, so that a new one is begun
+        except MemoDamagedError:  # the damaged memo was moved aside, so that a new one is created
             return _bring_up_to_date(project, claim, progress)
 
 
@@ -59,10 +59,10 @@ def _bring_up_to_date(project: Project, claim: Claim, progress: Progress | None)
         site_files = SiteFiles(project, claim, memo)
         if project.head and site_files.head == project.head and not project.options.worktree:
             return site_files.unchanged()
-        gc.set_threshold(1_000_000)  # almost nothing of a build is cyclic, and scanning its many objects takes time
+        gc.set_threshold(1_000_000)  # builds have few cyclic objects, and scanning the others takes time
         site = _publish_all_or_nothing(project, memo, site_files, progress)
         if site.failed and site_files.head:
-            # Pages of earlier builds link to the part that failed now, so all pages are made again.
+            # Pages of earlier builds link to the part that has now failed, so all pages are made again.
             site = _publish_all_or_nothing(project, memo, SiteFiles(project, claim, memo), progress)
         return site
 

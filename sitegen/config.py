@@ -48,13 +48,14 @@ class BuildLimits:
 
     __pydantic_config__ = STRICT
     max_blob_bytes: int = 20_000_000
-    """A larger file is not read, and is reported as a problem."""
+    """The size in bytes above which a file is not read but reported as a problem."""
     site_bytes: int = 950_000_000
-    """In a larger site, short pages replace the oldest reports. GitHub Pages serves at most 1 GB."""
+    """The size of the site in bytes above which short pages replace the oldest reports. GitHub Pages serves at most 1
+    GB."""
     reports_kept: int | None = None
-    """Full reports of each eval; short pages with the numbers replace the older ones. None: as many as fit."""
+    """Number of full reports of each eval; short pages replace older ones. None for as many as fit."""
     discrepancies_per_type: int = 50
-    """Rows of each error type in a report before "show more". The whole list is beside it as JSON."""
+    """Number of rows of each error type in a report before "show more". The whole list is beside it as JSON."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +73,7 @@ class Engine:
 
     __pydantic_config__ = STRICT
     jobs: int | None = None
-    """Processes, at most four for each core. None: one for each core, or a single one for little work."""
+    """Number of processes, at most four per core. None for one per core, or a single one for little work."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,9 +96,9 @@ class Llm:
     max_tokens: int = 4096
     """Tokens of an answer, including the model's thinking."""
     temperature: float | None = None
-    """None: not sent, because newer models refuse it."""
+    """None if it is not sent, because newer models refuse it."""
     concurrency: int = 4
-    """Concurrent calls, 100 at most."""
+    """Number of concurrent calls, at most 100."""
     max_retries: int = 4
     """Further attempts after 408, 409, 429, 5xx, a time-out or a lost connection."""
     timeout: float = 120.0
@@ -116,9 +117,9 @@ class Mute:
     """The commit of the first iteration at the new level: at least ``MUTE_DIGITS`` leading digits of its id."""
     why: str
     metric: str | None = None
-    """Mutes only a step of this metric. None: of any metric."""
+    """Mutes only a step of this metric; None for any metric."""
     iteration: str | None = None
-    """Mutes only a step at this iteration of the commit, for example ``iteration-012``. None: at any iteration."""
+    """Mutes only a step at this iteration of the commit, for example ``iteration-012``; None for any iteration."""
 
 
 MUTE_DIGITS: Final = 7
@@ -141,7 +142,7 @@ class Limit:
     floor: float | None = None
     """The least value in the metric's own unit, or the greatest if lower is better."""
     drop: float | None = None
-    """How far it may get worse, in hundredths of the metric's range; of an amount, in percent."""
+    """How far the metric may get worse, in hundredths of its range; for an amount, in percent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +151,7 @@ class EvalLimits:
 
     __pydantic_config__ = FINITE
     floor: float | None = None
-    """For the headline, like ``drop``."""
+    """The limit for the headline; ``drop`` likewise."""
     drop: float | None = None
     metrics: dict[str, Limit] = field(default_factory=dict)
     """Limits by name of the metric."""
@@ -162,13 +163,13 @@ class GateSettings:
 
     __pydantic_config__ = FINITE
     floor: float | None = None
-    """For the headline of every eval."""
+    """The floor of the headline of every eval."""
     drop: float = 0.0
-    """For the headline of every eval, in hundredths of its range; 100 turns it off."""
+    """The greatest drop of the headline of every eval, in hundredths of its range; 100 turns it off."""
     noise: bool = True
-    """A drop fails only if it exceeds chance, provided that chance can be estimated."""
+    """Whether a drop fails only if it exceeds chance, provided that chance can be estimated."""
     allow_incomparable: bool = False
-    """An eval that cannot be compared does not fail."""
+    """Whether an eval that cannot be compared passes."""
     removed: tuple[str, ...] = ()
     """Ids of evals that were removed on purpose."""
     metrics: dict[str, Limit] = field(default_factory=dict)
@@ -189,7 +190,7 @@ class SiteConfig:
     base_url: str | None = None
     """Address of the published site, for canonical links. Default: the value of ``--base-url``."""
     noindex: bool = False
-    """Every page asks search engines not to index it."""
+    """Whether every page asks search engines not to index it."""
     rev: str = "HEAD"
     first_parent: bool = True
     instructions: tuple[str, ...] = INSTRUCTIONS
@@ -254,7 +255,7 @@ class EvalConfig:
 
 @lru_cache(maxsize=256)
 def case_settings(settings: str) -> str | None:
-    """The part of an eval's settings that says what the keys of a case mean, as JSON.
+    """Return the part of an eval's settings that defines the keys of a case, as JSON.
 
     None unless one file holds expected values and outputs.
     """

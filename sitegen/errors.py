@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class SitegenError(Exception):
-    """Says what, where, and what to do. The command line prints it and exits with ``exit_code``."""
+    """An error with its message, its place and its fix. The command line prints it and exits with ``exit_code``."""
 
     exit_code = 2
 
@@ -19,7 +19,7 @@ class SitegenError(Exception):
         self._more = more
 
     def __str__(self) -> str:
-        """What, where (a line for each place) and what to do. Invisible characters are spelled out."""
+        """Return the message, a line for each place, and the fix. Invisible characters are spelled out."""
         lines = [self.message]
         if self.where:
             lines += [f"  at: {self.where}", *(f"      {place}" for place in self._more)]
@@ -53,7 +53,7 @@ class MissingObjectsError(RepositoryError):
     """git lacks a content that the history refers to. In a build it is a problem of the part that needs it."""
 
     def __init__(self, path: str | None = None, commit: str | None = None) -> None:
-        """Say of which file and which commit the content is, if that is known."""
+        """*path* and *commit* locate the content, if they are known."""
         where = path if path is None or commit is None else f"{path} at {commit[:7]}"
         super().__init__(
             "This clone is partial or damaged: contents that the history refers to are missing.",
@@ -69,7 +69,7 @@ class NothingToReportError(SitegenError):
 
 
 class OutputFolderError(SitegenError):
-    """The output folder was not made by sitegen, or holds what a build must not touch and would have to."""
+    """The output folder was not made by sitegen, or a build would have to change files that it must not touch."""
 
 
 class CacheFolderError(SitegenError):
@@ -77,7 +77,7 @@ class CacheFolderError(SitegenError):
 
 
 class MemoError(SitegenError):
-    """The memo cannot be read or written: the disk is full, another program holds it, it was damaged."""
+    """The memo cannot be read or written: the disk is full, another program has locked it, or it is damaged."""
 
 
 class MemoDamagedError(MemoError):
@@ -93,6 +93,6 @@ class Notice(UserWarning):
 
 
 class SecretsError(SitegenError):
-    """A site that was to be public holds what looks like a secret."""
+    """A site for the public contains a text that looks like a secret."""
 
     exit_code = 1

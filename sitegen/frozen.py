@@ -11,6 +11,7 @@ import msgspec
 class Frozen(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """A value with named fields that never change: equal if its type and fields are equal.
 
-    A class costs a fourteenth of a NamedTuple's to define and a value a ninth to make by keyword. The garbage collector
-    does not follow these values, so none may lead back to itself. JSON writes the fields in order, without their names.
+    Compared with a NamedTuple, defining a class takes a fourteenth of the time, and making a value by keyword a ninth.
+    The garbage collector does not track these values, so they must not form cycles. JSON writes the fields in
+    order, without their names.
     """

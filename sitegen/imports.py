@@ -40,7 +40,7 @@ def installed(place: Path) -> bool:
 
 
 def outside(project: Path) -> Callable[[Path], bool]:
-    """A function that tells whether a file lies outside a project, or in an environment inside it."""
+    """Return a test whether a file lies outside a project, or in an environment inside it."""
     root = project.resolve()
     return lambda place: not place.resolve().is_relative_to(root) or installed(place)
 

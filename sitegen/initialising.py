@@ -42,7 +42,7 @@ class InitialisedFile(Frozen):
 
     path: Path
     new: bool
-    """False if the path existed already and was left alone."""
+    """False if the path existed already and was not changed."""
 
 
 def initialise(root: Path, configuration: Mapping[str, bytes] | None = None) -> tuple[InitialisedFile, ...]:

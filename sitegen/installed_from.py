@@ -21,7 +21,7 @@ PUBLISHED: Final = False
 """Whether a package index has sitegen. Tests check that the README agrees."""
 
 PLACEHOLDER: Final = "git+https://HOST/OWNER/REPOSITORY@COMMIT"
-"""Stands for an address that only the user can know."""
+"""The placeholder for an address that only the user knows."""
 
 _PUBLIC: Final = re.compile(r"https://[\w.-]+(/[\w.~-]+)+")
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")

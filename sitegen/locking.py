@@ -1,4 +1,4 @@
-"""Waits for locks of other processes, and warns after a moment which process is waited for."""
+"""Waits for locks of other processes, and warns after a moment which process has the lock."""
 
 from __future__ import annotations
 

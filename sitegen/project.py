@@ -1,4 +1,4 @@
-"""The options of a build, the project that they name, and the digest of all that decides its site besides history."""
+"""The options of a build, the project that they name, and the digest of all inputs of its site besides history."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Options(Frozen):
     worktree: bool = False
     pin: str | None = None
     base_url: str | None = None
-    """Address of the published site where the configuration has none."""
+    """Address of the published site, if the configuration has none."""
     own_templates: bool = True
     """Whether to use the templates of the project."""
     verify: bool = False
@@ -63,9 +63,10 @@ class Project(Frozen):
     templates: str
     """Digest of the templates."""
     fingerprint: str
-    """Digest of everything except history that decides the bytes of the site."""
+    """Digest of everything except history that affects the bytes of the site."""
     pin: str | None = None
-    """Id of the commit whose ground truth and rules all history is scored by; None: each by its own."""
+    """Id of the commit whose ground truth and rules all history is scored by; None if each commit is scored by its
+    own."""
     own_templates: Path | None = None
     """The project's folder of templates in the work tree. Templates of history are never used."""
 

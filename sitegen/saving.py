@@ -24,11 +24,11 @@ from sitegen.verifying.project import WorktreeProject
 from sitegen.verifying.verify import Verified, verify_iterations
 
 LARGEST_COPIED: Final = 1_000_000_000
-"""Most bytes of an output that is copied."""
+"""The size of the largest output that is copied, in bytes."""
 
 
 class SavedResults(NamedTuple):
-    """The file of saved results, and the document as it was written there."""
+    """The file of saved results, and the written document."""
 
     file: Path
     document: Document

@@ -1,10 +1,10 @@
 """Computes the result of an output from the bytes of its files. Knows neither git nor pages; no clock, disk or network.
 
-``ScoringInputs`` (``scorer``) hold the files of an output and of everything it is scored by. The ``Scorer`` of the
+``ScoringInputs`` (``scorer``) hold the files of an output, its ground truth and its rules. The ``Scorer`` of the
 eval's kind (``kinds``) turns them into a ``Result``. Kind ``fields`` takes these steps:
 
 1. ``rules`` compiles the mapping (``mapping``), the settings and the schema (``schema_types``) into ``FieldRules``,
-   which tell how a field path (``paths``) is compared.
+   which define how the value at a field path (``paths``) is compared.
 2. ``compiled_truth`` reads the ground truth by its layout (``ground_truth``) into trees with a ``Comparison``
    (``compare``, ``values``) for each value. Both are cached by content.
 3. ``outputs`` reads the files of the output into documents by name, with the readers of ``data_files``.

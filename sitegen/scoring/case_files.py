@@ -1,8 +1,8 @@
 """Reads files of cases: the input, the expected side and the output of every case in one file.
 
-A run writes the file anew. The cases are a list: in JSON or YAML the first list below any key whose members have both
-sides, in JSON Lines the lines, in CSV the rows. Which key holds which side is recognised by its name (``case_lists``)
-or stated in the eval's settings as ``cases: {list, id, input, expected, output, category}``.
+Every run overwrites the file. The cases are a list: in JSON or YAML the first list below any key whose members have
+both sides, in JSON Lines the lines, in CSV the rows. The keys of the sides are recognised by their names
+(``case_lists``) or stated in the eval's settings as ``cases: {list, id, input, expected, output, category}``.
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ _VERDICTS: Final = frozenset(
 """Plain names of columns in which another tool's table grades the outputs."""
 _MAX_NAME: Final = 80
 _MAX_SEARCHED: Final = 200_000
-"""Bytes of a broken file in which keys are looked for."""
+"""Number of bytes of a broken file that are searched for keys."""
 _KEY: Final = re.compile(rb'"([^"\\\\]{1,40})"\s*:\s*(.)', re.DOTALL)
 _GRADED: Final = ("quality", "judge_answer", "embedding", "judge", "judge_prompt")
-"""Keys of a case that belong to its output, besides those of usage."""
+"""Keys of a case that belong to its output, besides keys of usage."""
 VALUE: Final = "value"
 """The field path of an expected value or an output that is not an object."""
 
@@ -68,7 +68,7 @@ ScoredKind: TypeAlias = Literal["fields", "responses"]
 
 
 class NoCasesError(UnreadableError):
-    """The file can be read, and holds no list of cases."""
+    """The file can be read but holds no list of cases."""
 
 
 class TwoSidedCase(Frozen):
@@ -79,11 +79,11 @@ class TwoSidedCase(Frozen):
     category: str
     expected: Value
     output: Value
-    """None: there is none."""
+    """None if there is no output."""
     error: str
     """Why there is no output; empty if nothing failed."""
     member: dict[str, Value]
-    """The whole case as the file has it."""
+    """The whole case, as in the file."""
     line: int | None
 
 
@@ -94,7 +94,7 @@ class CaseFile(Frozen):
     """In the order of the file."""
     findings: tuple[Finding, ...]
     complete: bool
-    """Every member of the list has an expected side, so that it surely is meant as a list of cases."""
+    """Every member of the list has an expected side, so that it is certainly a list of cases."""
     beside: RunUsage | None = None
     """Usage of the whole run, stated beside the list."""
 
@@ -118,9 +118,9 @@ def case_keys(settings: str) -> CaseKeys | None:
 
 
 def kind_of_case_file(path: str, content: bytes) -> ScoredKind | None:
-    """How a file would be scored that no configuration names; None if it is not surely a file of cases.
+    """Return the kind by which an unconfigured file would be scored; None if it is not certainly a file of cases.
 
-    A file that was cut off is judged by its keys, so that an eval does not vanish because its newest output is broken.
+    A truncated file is recognised by its keys, so that an eval does not vanish because its newest output is broken.
     """
     try:
         file = read_case_file(path, content, CaseKeys())
@@ -164,7 +164,7 @@ def sides_of(path: str, content: bytes, settings: str) -> CaseSides | None:
         )
         for case in file.cases
     ]
-    # The same answers of another run are another output.
+    # The same answers from another run are another output.
     run = recorded_in("responses", path, content, settings), file.beside
     return CaseSides(_digest_of_cases(keys, expected), _digest_of_cases(keys, [*output, ("", *run)]))
 
@@ -218,7 +218,10 @@ def _parse_case_file(ending: str, content: bytes, keys: CaseKeys) -> CaseFile:
 
 
 def _csv_cases(content: bytes, keys: CaseKeys) -> list[dict[str, Value]]:
-    """One case a row, with its cells as text. An empty cell is no value; but an empty output is an empty answer."""
+    """Read a case from each row, with cells as text.
+
+    An empty cell is no value, but an empty output is an empty answer.
+    """
     table = csv_table(content)
     output = keys.output or usual_key([dict.fromkeys(table.names)], OUTPUT)
     return [
@@ -238,7 +241,7 @@ def _members_of_lines(content: bytes, findings: list[Finding]) -> Iterator[tuple
 
 
 class _CaseReader:
-    """Reads the cases of one list, all by the same keys."""
+    """Reads all cases of a list by the same keys."""
 
     def __init__(self, cases: Sequence[dict[str, Value]], keys: CaseKeys, expected: str, output: str) -> None:
         self._expected = expected
@@ -264,7 +267,7 @@ class _CaseReader:
         )
 
     def _case_id(self, number: int, member: dict[str, Value], question: Value) -> str:
-        """The id as written, else the question if no two cases share one, else the number of the case."""
+        """Return the id as written, else the question if all questions differ, else the number of the case."""
         if self._id and (name := id_text(value_at_key(member, self._id))):
             return name
         if not self._by_question:
@@ -276,7 +279,7 @@ class _CaseReader:
 
 
 def _id_key(cases: Sequence[dict[str, Value]]) -> str:
-    """The first usual key that names every case; one that is not called an id must also tell all of them apart."""
+    """Return the first usual key that every case has; a key that is not called an id must also be unique."""
     for usual_name in _IDS:
         key = usual_key(cases, (usual_name,))
         names = [id_text(case.get(key)) for case in cases] if key else []

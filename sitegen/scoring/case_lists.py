@@ -43,19 +43,19 @@ OUTPUT: Final = (
     "result",
     "completion",
 )
-"""Usual names of each side, the surest first. Letter case, ``_``, ``-`` and spaces do not count."""
+"""Usual names of each side, the most certain first. Letter case, ``_``, ``-`` and spaces do not count."""
 _PARTIAL_LISTS: Final = frozenset(
     ("errors", "discrepancies", "mismatches", "failures", "differences", "diffs", "missed", "wrong", "regressions")
 )
 """Keys of lists in which a report repeats only some of its cases."""
 _MAX_DEPTH: Final = 3
-"""Levels below the root on which a list of cases is looked for."""
+"""Number of levels below the root that are searched for a list of cases."""
 _OWN_SCHEMA: Final = "sitegen/"
 """The beginning of ``schema`` in files that sitegen itself writes about an output."""
 
 
 def list_of_cases(root: Value, keys: CaseKeys) -> Sequence[Value]:
-    """The list of cases: at the stated path, else the one nearest to the root whose members have both sides."""
+    """Return the list of cases: at the stated path, else the list nearest to the root whose members have both sides."""
     if keys.list:
         stated = value_at_key(root, keys.list)
         return stated if isinstance(stated, list) else list(stated.values()) if isinstance(stated, dict) else ()
@@ -90,7 +90,7 @@ def _has_both_sides(case: dict[str, Value], keys: CaseKeys) -> bool:
 
 
 def usual_key(members: Sequence[dict[str, Value]], names: Sequence[str]) -> str:
-    """The key of the first of these names that any member has, as it is written there; empty if there is none."""
+    """Return the key, as written, of the first of these names that any member has; empty if there is none."""
     written: dict[str, str] = {}
     for member in members:
         for key in member:

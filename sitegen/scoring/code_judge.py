@@ -29,10 +29,10 @@ from sitegen.text.values import json_value
 Subject: TypeAlias = Literal["fields", "line-items"]
 
 LARGEST: Final = 20_000_000
-"""Bytes of a payload."""
+"""The size of the largest payload, in bytes."""
 
 LISTED: Final = 100
-"""Hits and misses that are listed; the counts include all of them."""
+"""The most hits and misses that are listed; the counts include all of them."""
 
 _EXPECTED: Final = ("expected", "expected_output", "reference_answer")
 _CANDIDATE: Final = ("candidate", "output", "candidate_answer", "answer")
@@ -50,14 +50,14 @@ class Details:
     """By attribute."""
     summary: dict[str, float | None]
     alignment: dict[str, list[list[int | float | None]]]
-    """List -> [expected index, index in the candidate, similarity]; null where there is no partner."""
+    """List -> [expected index, index in the candidate, similarity]; null for a missing partner."""
     errors_by_type: dict[str, int]
     problems: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class CodeJudgement:
-    """The answer, its keys in the order in which they are written."""
+    """The answer, with its keys in the order in which they are written."""
 
     score: float | None
     """Macro F1 over attributes; None if neither side has a value."""
@@ -70,7 +70,7 @@ class CodeJudgement:
 def opinion(subject: Subject, payload: bytes) -> CodeJudgement:
     """Judge a candidate. Raises ConfigurationError if the payload is invalid.
 
-    A candidate that cannot be read does not make the payload invalid: it misses every value.
+    An unreadable candidate does not make the payload invalid: it counts as missing every value.
     """
     if len(payload) > LARGEST:
         raise ConfigurationError(f"The payload is larger than {LARGEST:,} bytes.", where=_WHERE)
@@ -133,7 +133,7 @@ def _reasoning(score: float | None, total: Counts, attributes: int, problems: tu
 
 
 def _fields_config(config: Mapping[str, Value]) -> tuple[tuple[Pattern, ...], dict[str, Value]]:
-    """The paths that are judged (all if there are none), and the rules, whose keys are those of a field mapping.
+    """Return the paths that are judged (all if empty), and the rules, which have the keys of a field mapping.
 
     ``fields`` may be a list of paths, or of objects with a ``path``, instead of rules by path.
     """
@@ -189,7 +189,7 @@ def _expected(body: Mapping[str, Value]) -> dict[str, Value]:
 
 
 def _candidate(body: Mapping[str, Value]) -> tuple[bytes | None, str]:
-    """The content of the output file, or None and why there is none."""
+    """Return the content of the output file, or None and the reason."""
     value = _content_of_messages(_member(body, _CANDIDATE))
     if value is None:
         return None, "the candidate is empty"
@@ -204,7 +204,7 @@ def _member(body: Mapping[str, Value], names: tuple[str, ...]) -> Value:
 
 
 def _content_of_messages(value: Value) -> Value:
-    """The content of the last one if the value is a list of messages; else the value itself."""
+    """Return the content of the last message if the value is a list of messages; else the value itself."""
     messages: list[Any] = value if isinstance(value, list) else []
     if not messages or not all(isinstance(message, dict) and "role" in message for message in messages):
         return value

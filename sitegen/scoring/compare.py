@@ -1,7 +1,7 @@
-"""Compares an actual value with an expected one (rules 10 to 16): equal? then type? then value.
+"""Compares an actual value with an expected one (rules 10 to 16): by equality, then by type, then by value.
 
-``comparison`` makes a function of an expected value once, which then judges the values of every output. It is called
-with values that are not empty.
+``comparison`` turns an expected value into a function, which then judges the values of all outputs. The function is
+called only with values that are not empty.
 """
 
 from __future__ import annotations
@@ -37,26 +37,26 @@ NumberReader: TypeAlias = Callable[[str], Number | None]
 
 
 class TruthError(ValueError):
-    """An expected value cannot be read as its declared type: it is reported and not scored."""
+    """An expected value cannot be read as its declared type, so that it is reported and not scored."""
 
     def __init__(self, why: str, value: Value = None) -> None:
         super().__init__(why)
         self.value = "" if value is None else repr(str(value)[:80])
-        """As quoted beside the reason. The reason itself never quotes it, so that redaction can remove it."""
+        """The quoted value. The reason never contains it, so that redaction can remove it."""
 
 
 class ExpectedValue(NamedTuple):
     """An expected value that can be compared."""
 
     value: Value
-    """As pages show it: numbers are numbers, whatever file they came from."""
+    """In the form of pages: numbers are numbers, whatever the format of the file."""
     judge: Comparison
 
 
 def comparison(value: Value, rule: FieldRule, rules: FieldRules, *, written: bool) -> ExpectedValue:
     """Make the function that judges actual values by an expected one. Raises TruthError.
 
-    *written*: the value comes from a CSV file, so that its type has to be inferred where none is declared.
+    *written*: the value is from a CSV file, so that an undeclared type has to be inferred.
     """
     if isinstance(value, Unusable):
         raise TruthError(f"cannot be compared: {value.reason}", value.literal)
@@ -130,7 +130,10 @@ def _inferred_comparison(value: str, rule: FieldRule, rules: FieldRules) -> tupl
 
 
 def _is_text(expected: str, *, inferred: bool = False) -> Comparison:
-    """Equal after normalising. *inferred*: nothing declares it a text, so that a number may spell it."""
+    """Compare texts after normalising.
+
+    *inferred*: no declaration makes it a text, so that an equal number is correct too.
+    """
     normalised = normalise(expected)
 
     def judge(actual: Value) -> Outcome:
@@ -144,7 +147,7 @@ def _is_text(expected: str, *, inferred: bool = False) -> Comparison:
 
 
 def _is_identical(expected: Value) -> Comparison:
-    """The same type and the same value (``equality: strict``). JSON has one type of number: 12 and 12.0 are equal."""
+    """Compare by type and value (``equality: strict``). JSON has one type of number: 12 and 12.0 are equal."""
 
     def judge(actual: Value) -> Outcome:
         if is_number(actual) != is_number(expected):
@@ -157,7 +160,7 @@ def _is_identical(expected: Value) -> Comparison:
 
 
 def _is_number(expected: Number, tolerance: Number, read: NumberReader) -> Comparison:
-    """Within ``max(percent / 100 * |expected|, absolute)``, both ends included."""
+    """Accept numbers within ``max(percent / 100 * |expected|, absolute)``, both ends included."""
     low, high = EXACT.subtract(expected, tolerance), EXACT.add(expected, tolerance)
 
     def judge(actual: Value) -> Outcome:
@@ -173,7 +176,7 @@ def _is_number(expected: Number, tolerance: Number, read: NumberReader) -> Compa
 
 
 def _is_angle(expected: Number, tolerance: Number, read: NumberReader) -> Comparison:
-    """Like a number, but the shorter way round the circle, in degrees."""
+    """Compare angles in degrees like numbers, by the shorter way round the circle."""
 
     def judge(actual: Value) -> Outcome:
         number = read(actual) if isinstance(actual, str) else actual
@@ -186,7 +189,7 @@ def _is_angle(expected: Number, tolerance: Number, read: NumberReader) -> Compar
 
 
 def _is_boolean(expected: bool, rules: FieldRules) -> Comparison:
-    """By a closed table of words, and the numbers 1 and 0."""
+    """Compare booleans by a fixed table of words, and the numbers 1 and 0."""
 
     def judge(actual: Value) -> Outcome:
         boolean = read_boolean(actual, rules.true_words, rules.false_words)
@@ -198,7 +201,7 @@ def _is_boolean(expected: bool, rules: FieldRules) -> Comparison:
 
 
 def _is_date(expected: datetime, formats: tuple[str, ...]) -> Comparison:
-    """Whether both sides are the same day, each parsed with the first format that fits."""
+    """Compare days, each parsed with the first format that fits."""
 
     def judge(actual: Value) -> Outcome:
         day = read_date(actual, formats)
@@ -210,7 +213,7 @@ def _is_date(expected: datetime, formats: tuple[str, ...]) -> Comparison:
 
 
 def _is_list(expected: list[Comparison | None], ordered: bool, empty: Emptiness) -> Comparison:
-    """A list of scalars as one attribute: in order, or as a multiset. None stands for an empty item."""
+    """Compare a list of scalars as one attribute, in order or as a multiset. None stands for an empty item."""
 
     def suits(judge_item: Comparison | None, item: Value) -> bool:
         if judge_item is None or empty(item):
@@ -231,7 +234,7 @@ def _is_list(expected: list[Comparison | None], ordered: bool, empty: Emptiness)
 
 
 def read_boolean(value: Value, true_words: frozenset[str], false_words: frozenset[str]) -> bool | None:
-    """By a closed table: a boolean, 1 or 0, or one of the words; None for anything else."""
+    """Return the boolean for a boolean, 1, 0 or one of the words; None for anything else."""
     if isinstance(value, bool):
         return value
     if is_number(value):
@@ -253,7 +256,7 @@ def read_date(value: Value, formats: tuple[str, ...]) -> datetime | None:
 
 @lru_cache(maxsize=4_096)
 def _parsed_date(text: str, formats: tuple[str, ...]) -> datetime | None:
-    """Cached: parsing is the slow part of comparing dates, and the outputs of an eval repeat the same few."""
+    """Parse a date. The result is cached because parsing is slow, and the outputs of an eval repeat a few dates."""
     for date_format in formats:
         try:
             return datetime.strptime(text.strip(), date_format)
@@ -268,4 +271,4 @@ def _absolute_tolerance(expected: Number, rule: FieldRule) -> Decimal:
 
 
 def _never(_: str) -> None:
-    """Reads no number: without ``coerce``, a text does not match a number of a mapping, a schema, JSON or YAML."""
+    """Read no number: without ``coerce``, a text does not match a number of a mapping, a schema, JSON or YAML."""

@@ -1,4 +1,4 @@
-"""Compiles a ground truth into trees with a comparison for each value: once, then outputs are judged against them."""
+"""Compiles a ground truth once into trees with a comparison for each value, against which outputs are judged."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from sitegen.scoring.rules import FieldRules, ListRule, RuleSources, compile_rul
 from sitegen.scoring.scorer import File, content_of
 
 MAX_DOCUMENTS: Final = 100_000
-"""Documents of a ground truth: each has a score of its own in every scorecard of the history."""
+"""The most documents of a ground truth: each has a score of its own in every scorecard of the history."""
 MAX_REMEMBERED: Final = 100_000
-"""Values of all compiled ground truths in the cache, which then take about 100 MB."""
+"""The most values of all compiled ground truths in the cache, which take about 100 MB."""
 
 
 class Leaf(Frozen):
-    """One attribute: a scalar, or a list of scalars. A tuple, because a document has a hundred of them."""
+    """One attribute: a scalar, or a list of scalars."""
 
     place: ValuePlace
     value: Value
-    """As pages show it: numbers are numbers, whatever file they came from."""
+    """In the form of pages: numbers are numbers, whatever the format of the file."""
     compare: Comparison | None
-    """None: annotated as blank."""
+    """None if the value is annotated as blank."""
     missing: Judgement
     """The judgement of an output without this value."""
     same: Judgement
@@ -70,23 +70,23 @@ class Item:
 
 
 Node: TypeAlias = Leaf | Branch | ItemList | None
-"""None: not scored on either side, because it is ignored, or because the expected value cannot be read."""
+"""None if it is scored on neither side, because it is ignored or because the expected value cannot be read."""
 
 
 class CompiledDocument(NamedTuple):
     """A document of the ground truth, compiled."""
 
     id: str
-    """May repeat."""
+    """Ids may repeat."""
     tree: Branch
 
 
 NodeKey: TypeAlias = int | tuple[int, int]
-"""The ``id`` of a node; of an extra item, that of the list and the index in the output."""
+"""The ``id`` of a node; for an extra item, the ``id`` of the list and the index in the output."""
 
 
 class JudgedNode(Frozen):
-    """A value of an output, and everything that judging it against a node gave."""
+    """A value of an output, and all results of judging it against a node."""
 
     actual: Value
     judgements: tuple[Judgement, ...]
@@ -96,10 +96,10 @@ class JudgedNode(Frozen):
 
 
 class PairedItems(Frozen):
-    """Which items of a list belong together, and what follows from that alone."""
+    """The pairs of items of a list, and everything that depends only on them."""
 
     keys: Value
-    """For each item of the output its index, and the values that it is paired and named by."""
+    """For each item of the output, its index and the values by which it is paired and named."""
     partners: Mapping[int, int]
     """Position of an expected item -> position of its partner in the output."""
     unmatched: Mapping[int, str]
@@ -108,11 +108,11 @@ class PairedItems(Frozen):
     panel: AlignmentPanel
     findings: tuple[Finding, ...]
     by_keys_alone: bool
-    """Whether no other values of the items were compared, so that equal keys give the same pairs."""
+    """Whether only the keys of items were compared, so that equal keys give the same pairs."""
 
 
 class CountedJudgements(Frozen):
-    """The judgements of an output, and the counts of each attribute of theirs."""
+    """The judgements of an output, and their counts by attribute."""
 
     judgements: Sequence[Judgement] = ()
     fields: Mapping[str, FieldScore] = MappingProxyType({})
@@ -120,18 +120,18 @@ class CountedJudgements(Frozen):
 
 @dataclass(slots=True)
 class LastOutput:
-    """What the output that was scored last against a ground truth gave: most values of the next one are the same.
+    """The results of the last output scored against a ground truth, since most values of the next are the same.
 
-    It saves work and decides no number: an output gets the same result whatever was scored before it.
+    It only saves work: the result of an output does not depend on earlier ones.
     """
 
     nodes: dict[NodeKey, JudgedNode] = field(default_factory=dict)
     pairings: dict[int, PairedItems] = field(default_factory=dict)
-    """By the ``id`` of a list."""
+    """The pairs of each list, by its ``id``."""
     counted: CountedJudgements = field(default_factory=CountedJudgements)
 
     def forget(self) -> None:
-        """Hold nothing of the output any more."""
+        """Drop all references to the output."""
         self.nodes.clear()
         self.pairings.clear()
         self.counted = CountedJudgements()
@@ -143,19 +143,19 @@ class CompiledTruth:
 
     documents: tuple[CompiledDocument, ...]
     attributes: tuple[str, ...]
-    """In the order of the ground truth."""
+    """All attributes, in the order of the ground truth."""
     key: str | None
-    """The key that names the documents of an output; None: they have no names, or the layout names them."""
+    """The key that names the documents of an output; None if they have no names, or if the layout names them."""
     findings: tuple[Finding, ...]
     values: int = 0
-    """How many values all documents have together, on every level."""
+    """Number of values of all documents together, on every level."""
     last: LastOutput = field(default_factory=LastOutput, compare=False)
 
 
 class CompiledTruths:
-    """Caches compiled ground truths by their content, because one serves many outputs of a history.
+    """Caches compiled ground truths by content, because many outputs of a history share one.
 
-    The least recently used ones are dropped beyond ``MAX_REMEMBERED`` values; the last one is always kept.
+    Beyond ``MAX_REMEMBERED`` values the least recently used are dropped, except the last one.
     """
 
     def __init__(self) -> None:
@@ -170,7 +170,7 @@ class CompiledTruths:
         if truth is None:
             truth = _compile(*key)
             self._values += truth.values
-        self._truths[key] = truth  # the most recently used stands last
+        self._truths[key] = truth  # the most recently used comes last
         while self._values > MAX_REMEMBERED and len(self._truths) > 1:
             self._values -= self._truths.pop(next(iter(self._truths))).values
         return truth
@@ -209,7 +209,7 @@ class DocumentCompiler:
         self.values = 0
 
     def branch(self, members: dict[str, Value], place: ValuePlace = DOCUMENT) -> Branch:
-        """An object with everything below it."""
+        """Compile an object and everything below it."""
         return Branch(place, {key: self._node(value, place.member(key)) for key, value in members.items()})
 
     def _node(self, value: Value, place: ValuePlace) -> Node:
@@ -234,7 +234,7 @@ class DocumentCompiler:
         return self._leaf(place, expected, compare)
 
     def _leaf(self, place: ValuePlace, value: Value, compare: Comparison | None) -> Leaf:
-        """Prepares the judgements of the two most frequent cases: the value is missing, or exactly as expected."""
+        """Prepare the judgements of the two most frequent cases: the value is missing, or exactly as expected."""
         self.attributes[place.attribute] = None
         nothing: Outcome = "true_negative" if compare is None else "omission"
         same = nothing if compare is None or self.rules.empty(value) else compare(value)
@@ -285,7 +285,7 @@ def judgement_at(
 
 
 def project(item: dict[str, Value], fields: tuple[tuple[str, ...], ...]) -> dict[str, Value]:
-    """The item with only the named fields (``price`` or ``price.net``); the whole item if none is named."""
+    """Return the item with only the named fields (``price`` or ``price.net``); the whole item if none is named."""
     if not fields:
         return item
     projected: dict[str, Value] = {}

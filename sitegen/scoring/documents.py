@@ -1,4 +1,4 @@
-"""Makes the document of a result of any kind: what ``--json`` prints, ``--save`` writes and data files hold."""
+"""Makes the document of a result of any kind, which ``--json`` prints, ``--save`` writes and data files hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds expected values that the output has at another path: a mapping that is wrong, or a value in the wrong place."""
+"""Finds expected values that the output has at another path, because of a wrong mapping or a misplaced value."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from sitegen.model.values import Value
 from sitegen.scoring.paths import PathError, Step, parse_path, path_text
 
 _SHORTEST: Final = 4
-"""Characters of a value that is looked for. Shorter ones, such as ``12`` or ``yes``, stand anywhere by chance."""
+"""The least length of a value that is searched. Shorter values, such as ``12`` or ``yes``, occur anywhere by chance."""
 _FEWEST: Final = 3
-"""Values that have to stand elsewhere before their number says anything about the mapping."""
+"""The least number of misplaced values that suggests a wrong mapping."""
 _NAMED: Final = 5
-"""Examples in a finding."""
+"""Number of examples in a finding."""
 _MOST_VALUES: Final = 50_000
-"""Values of a document that are looked at, which bounds the time for a hostile output."""
+"""The most values of a document that are examined, which bounds the time for a hostile output."""
 
 
 class NotedJudgements(NamedTuple):
-    """The judgements of a document, those of values at another path with a note of it."""
+    """The judgements of a document, with a note for each value that is at another path."""
 
     judgements: list[Judgement]
     pairs: list[str]
@@ -33,15 +33,15 @@ class NotedJudgements(NamedTuple):
 
 
 def with_places(judgements: list[Judgement], root: dict[str, Value], text: str = "") -> NotedJudgements:
-    """The judgements of a document, where the output has an omitted value at another path with a note of that path.
+    """Return the judgements of a document; for an omitted value that is at another path, with a note of that path.
 
-    A value counts if exactly one omission expects it, it stands in the output once, and no value that is correct is the
-    same. *text* is ``ReadOutput.text``: what does not stand in it need not be looked for.
+    A value counts if exactly one omission expects it, it occurs in the output once, and no correct value is the same.
+    *text* is ``ReadOutput.text``: a value that does not occur in it need not be searched.
     """
     omitted = [(_text(item.expected), item.path) for item in judgements if item.outcome == "omission"]
     times = Counter([value for value, _ in omitted])
     searched = "" if any("E" in value for value in times) else text  # ``1E+5`` can be written in other ways
-    # An item without a partner omits values that stand at their very paths: that is seen without a walk.
+    # An item without a partner omits values that are at their own paths, which is detected without a walk.
     sought = {
         value
         for value, path in omitted
@@ -67,7 +67,10 @@ def with_places(judgements: list[Judgement], root: dict[str, Value], text: str =
 
 
 def elsewhere(pairs: Sequence[str], omissions: int) -> Iterator[Finding]:
-    """One finding about the pairs of all documents. If they are most omissions, the mapping is probably wrong."""
+    """Yield a finding about the pairs of all documents.
+
+    If they are most of the omissions, the mapping is probably wrong.
+    """
     if not pairs:
         return
     most = len(pairs) >= _FEWEST and 2 * len(pairs) >= omissions
@@ -113,9 +116,9 @@ def _look(
     sought: set[str],
     places: dict[str, tuple[Step, ...] | None],
 ) -> int:
-    """Note where the sought texts stand among the first values below a node, None for a text that stands twice.
+    """Record the places of the sought texts among the first values below a node, and None for a text that occurs twice.
 
-    *left* is how many values may be looked at. Returns how many may be afterwards.
+    *left* is the number of values that may still be examined. Returns the number that remains.
     """
     for step, below in node.items() if isinstance(node, dict) else enumerate(node):
         if isinstance(below, dict | list):

@@ -1,6 +1,6 @@
-"""Reads where an output says that its values stand in the source: a page, a quote. No score depends on it.
+"""Reads the places in the source, pages and quotes, that an output states for its values. No score depends on them.
 
-An output states evidence in one of these places, of which the innermost counts:
+An output states evidence in any of these places, of which the innermost counts:
 
 - in the object that has the value: ``{"value": 12, "page": 3, "quote": "12 rooms"}``, or in a list item;
 - in an object below it: ``{"width": 1.2, "_source": {"page": 3, "quote": "1.20 m"}}``;
@@ -24,9 +24,9 @@ from sitegen.scoring.rules import compile_rules
 from sitegen.scoring.scorer import ScoringInputs
 
 LONGEST_QUOTE: Final = 2_000
-"""Characters of a quote that are kept."""
+"""The greatest length of a quote, in characters; the rest is cut."""
 _MOST_VALUES: Final = 50_000
-"""Objects of a document that are looked at, which bounds the time for a hostile output."""
+"""The most objects of a document that are examined, which bounds the time for a hostile output."""
 _PAGES: Final = ("page", "page_number")
 _QUOTES: Final = ("quote", "source_text", "snippet")
 _HOLDERS: Final = ("_source", "source", "_evidence", "evidence", "_citation", "citation")
@@ -37,11 +37,11 @@ _PAGE: Final = re.compile(r"\D{0,6}(\d{1,6})")
 
 
 class Evidence(NamedTuple):
-    """Where a value stands in the source, as the output says."""
+    """The place of a value in the source, according to the output."""
 
     page: int | None
     quote: str
-    """Empty: none is given."""
+    """Empty if there is none."""
 
 
 EvidenceByPath: TypeAlias = Mapping[str, Evidence]
@@ -55,7 +55,7 @@ class EvidenceReader:
         self._truths = CompiledTruths()
 
     def evidence(self, inputs: ScoringInputs) -> dict[str, EvidenceByPath]:
-        """The evidence of one output by the ids of its documents, as judgements have them."""
+        """Return the evidence of an output by the ids of its documents, as in judgements."""
         sources = rule_sources(inputs)
         rules, _ = compile_rules(sources)
         try:
@@ -85,7 +85,7 @@ def evidence_in(document: Mapping[str, Value]) -> EvidenceByPath:
 def _objects(
     node: Value | Mapping[str, Value], above: tuple[Step, ...] = ()
 ) -> Iterator[tuple[tuple[Step, ...], Mapping[str, Value]]]:
-    """Every object of a document with its path, except those that only hold evidence."""
+    """Yield every object of a document with its path, except objects that only hold evidence."""
     if isinstance(node, Mapping):
         yield above, node
         for key, below in node.items():
@@ -110,7 +110,7 @@ def _held(value: Value) -> Evidence | None:
 
 
 def _beside(key: str, members: Mapping[str, Value]) -> Evidence | None:
-    """The evidence that keys beside a key state of its value."""
+    """The evidence for the value of a key in the keys beside it."""
     stated: dict[str, Value] = {}
     for suffix, names in _SUFFIXES.items():
         value = members.get(f"{key}{suffix}")

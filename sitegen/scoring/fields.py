@@ -29,7 +29,7 @@ METRICS: Final = (
 )
 
 _MOST_REMEMBERED: Final = 20_000
-"""Judgements of an output that are remembered for the next one: outputs are untrusted, and there may be any number."""
+"""The most judgements of an output that are remembered for the next: untrusted outputs may have any number."""
 
 
 def rule_sources(inputs: ScoringInputs) -> RuleSources:
@@ -65,7 +65,7 @@ class FieldsScorer:
         return _FieldsScoring(rules, truth, output, findings).result()
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
-        """From the counts of these documents; the mean over attributes is undefined: their attributes are unknown."""
+        """Compute metrics from the counts of these documents; the mean over unknown attributes is undefined."""
         return _field_metrics(stats.total(document.counts for document in documents), documents, None)
 
 
@@ -97,7 +97,7 @@ class _FieldsScoring:
     def result(self) -> Result:
         """Judge every document and add up the counts."""
         roots = self._roots()
-        text = self._output.text if len(self._truth.documents) == 1 else ""  # looking through it for each takes longer
+        text = self._output.text if len(self._truth.documents) == 1 else ""  # searching it for each takes longer
         documents: list[DocumentScore] = []
         misplaced: list[str] = []
         for name, branch in self._truth.documents:
@@ -176,7 +176,10 @@ class _FieldsScoring:
         return unreadable.get(name) or unreadable.get("") or "the document is missing"
 
     def _fields(self) -> tuple[FieldScore, ...]:
-        """The counts of each attribute. Only attributes with a judgement that the output before lacks are counted."""
+        """Return the counts of each attribute.
+
+        Only attributes with a judgement that the previous output lacks are counted anew.
+        """
         before = self._truth.last.counted
         gone = {id(judgement): judgement for judgement in before.judgements}
         new = [judgement for judgement in self._judgements if gone.pop(id(judgement), None) is None]
@@ -201,7 +204,7 @@ class _FieldsScoring:
 
 
 def documents_by_expected_names(truth: CompiledTruth, output: ReadOutput) -> dict[str, dict[str, Value]]:
-    """The documents of an output that have a counterpart in the ground truth, by the name of that.
+    """Return the documents of an output that have a counterpart in the ground truth, by the counterpart's name.
 
     A single document belongs to the single expected one if either has no name.
     """
@@ -213,7 +216,7 @@ def documents_by_expected_names(truth: CompiledTruth, output: ReadOutput) -> dic
 
 
 def _nothing_in_common(fields: Iterable[FieldScore]) -> Iterator[Finding]:
-    """A finding if both sides have values but no field in common, as when a mapping is missing or wrong."""
+    """Yield a finding if both sides have values but no common field, as with a missing or wrong mapping."""
     expected = [field.attribute for field in fields if field.counts.omission]
     actual = [field.attribute for field in fields if field.counts.hallucination]
     compared = any(field.counts.tp or field.counts.wrong_value or field.counts.format_error for field in fields)
@@ -230,7 +233,10 @@ def _first_names(attributes: Sequence[str]) -> str:
 
 
 def _expected_values(judgements: list[Judgement], counts: Counts) -> int:
-    """How many values are expected: each is right, wrong or omitted. A format error of a whole list is no value."""
+    """Return the number of expected values: each is right, wrong or omitted.
+
+    A format error of a whole list is no value.
+    """
     whole_lists = sum(judgement.outcome == "format_error" and judgement.expected is None for judgement in judgements)
     return counts.tp + counts.omission + counts.wrong_value + counts.format_error - whole_lists
 

@@ -14,7 +14,7 @@ from sitegen.stats import counts as stats
 from sitegen.text.values import json_value
 
 AlignedItems: TypeAlias = tuple[int | None, int | None, float | None, PairedBy | None]
-"""[expected index, actual index, similarity, what paired them]; None where an item has no partner."""
+"""[expected index, actual index, similarity, paired by]; None for a missing partner."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,8 +71,8 @@ class FieldsPart:
     macro_f1_attributes: float | None
     discrepancies: tuple[DiscrepancyRow, ...]
     alignment: dict[str, list[AlignedItems]]
-    """List -> [expected index, actual index, similarity, paired by ``key``, ``position`` or ``agreement``]; null where
-    an item has no partner. If there are several documents, the key is ``document:path``."""
+    """List -> [expected index, actual index, similarity, paired by ``key``, ``position`` or ``agreement``]; null for a
+    missing partner. If there are several documents, the key is ``document:path``."""
 
 
 def fields_part(result: Result) -> FieldsPart:

@@ -35,12 +35,12 @@ NOT_A_LIST: Final = "not a list of objects"
 
 
 class Judge:
-    """Judges one document: call ``document`` or ``unreadable`` once, then read what it collected."""
+    """Judges one document: call ``document`` or ``unreadable`` once, then read the collected results."""
 
     __slots__ = ("_document", "_empty", "_last", "_rules", "alignments", "findings", "judgements", "panels")
 
     def __init__(self, document: str, rules: FieldRules, last: LastOutput) -> None:
-        """``last``: the output that was judged before, which this one replaces node by node."""
+        """``last`` holds the results of the previous output, which this document's replace node by node."""
         self._document = document
         self._rules = rules
         self._last = last
@@ -51,7 +51,7 @@ class Judge:
         self.findings: list[Finding] = []
 
     def unreadable(self, expected: Branch, note: str) -> None:
-        """Every non-empty expected value is an omission; expected blanks are not counted (rule 8)."""
+        """Count every non-empty expected value as an omission; expected blanks are not counted (rule 8)."""
         self._omit(expected, note, blanks=False)
 
     def document(self, expected: Branch, actual: dict[str, Value]) -> None:
@@ -59,7 +59,7 @@ class Judge:
         members = expected.members
         for key, node in members.items():
             value = actual.get(key)
-            # Leaves are by far the most frequent, and most are missing or exactly as expected: those need no call.
+            # Most nodes are leaves, and most leaves are missing or exactly as expected, which needs no call.
             if type(node) is not Leaf:
                 self._node(node, value)
             elif value is None:
@@ -78,7 +78,7 @@ class Judge:
             self._once(id(node), actual, self._judge, node, actual)
 
     def _once(self, key: NodeKey, actual: Value, judge: Callable[..., None], *args: object) -> None:
-        """Judge a value, or if the output before had the same one there, take over its very judgements."""
+        """Judge a value, or reuse the judgements of the previous output if it has the same value there."""
         last = self._last.nodes.get(key)
         if last is not None and last.actual == actual and is_same(last.actual, actual):
             self.judgements += last.judgements
@@ -160,7 +160,7 @@ class Judge:
         self._extra(self._counted_fields(node.items, project(extra, node.rule.score_fields)), place, EXTRA_ITEM)
 
     def _pairing(self, node: ItemList, actual: list[ListItem]) -> PairedItems:
-        """The pairs of a list; those of the output before, if its items are paired and named by the same values."""
+        """Return the pairs of a list, reusing the previous output's if its items have the same keys and names."""
         fields = node.rule.match_fields or KEYS
         keys: Any = [[index, *(follow(item, key) for key in fields)] for index, item in actual]
         last = self._last.pairings.get(id(node))
@@ -212,7 +212,7 @@ class Judge:
             unmatched_expected=tuple(
                 item.index
                 for place, item in enumerate(node.items)
-                # A wide CSV file has columns for more items than most documents hold: a blank one is not missing.
+                # A wide CSV file has columns for more items than most documents hold: a blank item is not missing.
                 if place not in partners and not self._empty(item.raw)
             ),
             unmatched_actual=tuple(index for index, _ in unmatched),
@@ -237,7 +237,7 @@ class Judge:
         return Finding("warning", message, fix)
 
     def _counted_fields(self, items: tuple[Item, ...], extra: dict[str, Value]) -> dict[str, Value]:
-        """The fields of an extra item that count; with ``extra_fields: ignore`` only those that expected items have."""
+        """The fields of an extra item that count; with ``extra_fields: ignore`` only those of expected items."""
         if self._rules.mapping.extra_fields == "count" or not items:
             return extra
         expected_keys = {key for item in items for key in item.branch.members}
@@ -254,7 +254,7 @@ class Judge:
                 yield from self._equal(node, value)
 
     def _omit(self, node: Node, note: str, *, blanks: bool) -> None:
-        """The output has nothing for a node: its values are omissions, its blanks true negatives if *blanks*."""
+        """Judge a node that the output lacks: its values are omissions, its blanks true negatives if *blanks*."""
         if isinstance(node, Leaf):
             if node.compare is not None:
                 self._add(node.place, "omission", node.value, None, note)
@@ -271,12 +271,12 @@ class Judge:
             self._omit(child, note, blanks=blanks)
 
     def _extra(self, value: Value, place: ValuePlace, note: str) -> None:
-        """No value was expected: each non-empty leaf of the actual one that is in scope is a hallucination."""
+        """Judge an unexpected value: each of its non-empty leaves in scope is a hallucination."""
         path, attribute, _ = place
         if self._rules.ignored(path, attribute):
             return
         if isinstance(value, dict):
-            # An ignored pattern such as ``confidence.*`` may cover as many values as everything that counts.
+            # An ignored pattern such as ``confidence.*`` may cover as many values as are judged.
             if not self._rules.ignored(f"{path}[{ANY}]", f"{attribute}[{ANY}]"):
                 for key, below in value.items():
                     self._extra(below, place.member(key), note)
@@ -296,7 +296,7 @@ class Judge:
 
 
 def _expected_values_of(expected: Branch) -> int:
-    """How many values of an item ``Judge._equal`` compares."""
+    """Return the number of values of an item that ``Judge._equal`` compares."""
     return sum(
         _expected_values_of(node) if isinstance(node, Branch) else isinstance(node, Leaf) and node.compare is not None
         for node in expected.members.values()

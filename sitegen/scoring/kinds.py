@@ -1,7 +1,8 @@
 """The scorers of all eval kinds, and the metrics that a series of scorecards has.
 
-A new kind is a module in this package and a line in ``BUILTIN_KINDS``, whose order is that of the Methods page. Its
-scorer is imported when an eval is of this kind. Kinds of installed packages are looked up when a manifest names them.
+A new kind is a module in this package and a line in ``BUILTIN_KINDS``, whose order is the order on the Methods page.
+Its scorer is imported when an eval is of this kind. Kinds of installed packages are looked up when a manifest names
+them.
 """
 
 from __future__ import annotations
@@ -53,16 +54,16 @@ def _builtin_scorer(kind: str) -> Scorer:
 
 
 def specs_of(kind_scorer: Scorer, cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:
-    """The metrics of the kind, then those that the scorecards describe: recorded numbers and metrics of packages.
+    """Return the metrics of the kind, then metrics that scorecards describe: recorded numbers and metrics of packages.
 
-    The latter are ordered by their first appearance, each as the first scorecard with it describes it. So later
-    scorecards add metrics and change none, and the page of an earlier point stays true. Never empty.
+    The latter are ordered by first appearance, each with its first description. Later scorecards therefore add metrics
+    but change none, so that the page of an earlier point remains valid. Never empty.
     """
     return _distinct(kind_scorer.metrics, *(card.specs for card in cards)) or (NO_METRIC,)
 
 
 def series_specs(kind_scorer: Scorer, settings: Iterable[str], cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:
-    """The metrics of the kind and those that the settings of its outputs name; if a kind has none, as ``specs_of``."""
+    """Return the metrics of the kind and of its outputs' settings; for a kind without metrics, as ``specs_of``."""
     if not kind_scorer.metrics:
         return specs_of(kind_scorer, cards)
     return _distinct(kind_scorer.metrics, *map(own_specs, dict.fromkeys(settings)))
@@ -77,7 +78,7 @@ def _distinct(*groups: Iterable[MetricSpec]) -> tuple[MetricSpec, ...]:
 
 
 def in_order_of(specs: Sequence[MetricSpec], card: Scorecard) -> Scorecard:
-    """A scorecard with all metrics of the series, then its metrics of usage; a metric that it lacks is undefined."""
+    """Return a scorecard with all metrics of the series, undefined where it lacks them, and its metrics of usage."""
     if [metric.name for metric in card.metrics[: len(specs)]] == [spec.name for spec in specs]:
         return card
     values = dict(card.metrics)
@@ -87,7 +88,7 @@ def in_order_of(specs: Sequence[MetricSpec], card: Scorecard) -> Scorecard:
 
 
 def _case_sides(path: str, content: bytes, settings: str) -> CaseSides | None:
-    """As ``sides_of``, but an unexpected error must not end the walk of history: scoring the file reports it."""
+    """Call ``sides_of``, but let no unexpected error end the walk of history: scoring the file reports it."""
     try:
         return sides_of(path, content, settings)
     except Exception:

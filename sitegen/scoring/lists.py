@@ -1,4 +1,4 @@
-"""Decides which item of an output's list belongs to which expected item (rules 21 to 25, 36)."""
+"""Pairs the items of an output's list with the expected items (rules 21 to 25, 36)."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from sitegen.text.similarity import Cell, Exact, SimilarPair, normalise, similar
 
 
 class Alignment(NamedTuple):
-    """Which items belong together, and the algorithm that paired them by their keys."""
+    """The pairs of items, and the algorithm that paired them by their keys."""
 
     pairs: list[ItemPair]
-    """Of positions in the two lists, by the expected one."""
+    """Pairs of positions in the two lists, sorted by the expected position."""
     algorithm: Algorithm
     too_many: bool
-    """More items were left over than can be paired by agreement."""
+    """Whether too many items were left over to pair them by agreement."""
     beyond: str = ""
-    """What was not done because the lists are too long."""
+    """The step that was skipped because the lists are too long."""
 
 
 def align(
@@ -41,8 +41,8 @@ def align(
 ) -> Alignment:
     """Pair the items of two lists, each with its index in its own file.
 
-    *fields* gives the rule of a match field. *equal_fields* is slow, and asked only where similarities tie and for
-    items that their keys leave over. *expected_values* counts the values of an expected item.
+    *fields* returns the rule of a match field. *equal_fields* is slow, and called only for equal similarities and for
+    items that their keys leave unpaired. *expected_values* counts the values of an expected item.
     """
     items = [item.value for item in (*expected, *actual)]
     match_fields = rule.match_fields or next(
@@ -91,8 +91,8 @@ def _item_keys(
 ) -> list[ItemKey]:
     """The match fields of the items of both lists.
 
-    A plain digit string counts as a number where any item has a number in that field, so that CSV cells meet JSON
-    numbers; everywhere else it is a text like any other.
+    A plain digit string counts as a number if any item has a number in that field, so that CSV cells match JSON
+    numbers; otherwise it is a text.
     """
     columns: list[list[Cell]] = []
     for match_field in match_fields:

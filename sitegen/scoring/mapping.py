@@ -1,4 +1,4 @@
-"""The types of a field mapping: as scoring uses it, and as the memo stores it."""
+"""The types of a field mapping, for scoring and for the memo."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class FieldSettings:
     percent: Decimal | None = None
     absolute: Decimal | None = None
     formats: tuple[str, ...] | None = None
-    """Of dates, as for ``strptime``; the first that fits wins."""
+    """Formats of dates for ``strptime``; the first that fits counts."""
     coerce: bool | None = None
     ordered: bool | None = None
 
@@ -70,7 +70,7 @@ class Documents:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseKeys:
-    """The keys of a case, in a file that holds both sides; None: the key is recognised by its name."""
+    """The keys of a case in a file that holds both sides; None if the key is recognised by its name."""
 
     __pydantic_config__ = STRICT
     list: str | None = None
@@ -112,7 +112,7 @@ class Mapping:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlainMapping(Mapping):
-    """A mapping that JSON can hold: it could not tell whether a null value was a text or a Decimal."""
+    """A mapping that JSON can hold: Decimals among its null values could not be told from texts."""
 
     null_values: tuple[str | int, ...] = ()
 

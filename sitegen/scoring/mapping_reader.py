@@ -38,7 +38,7 @@ _FIX_OF_KEY: Final = {
     "types": "Write 'field_types' instead.",
     **dict.fromkeys(("exclude", "excluded", "skip", "ignored_fields"), "Write 'ignore' instead."),
 }
-"""Fixes for frequent wrong keys that are too unlike the right one for ``nearest``."""
+"""Fixes for frequent wrong keys that ``nearest`` cannot relate to the right key."""
 _CLASS_OF_KEY: Final[dict[str, tuple[type, int]]] = {
     "array_mappings": (ArrayMapping, 2),
     "tolerances": (Tolerance, 2),
@@ -83,7 +83,7 @@ def _read_and_validate(content: bytes | None, settings: str) -> Parsed[Mapping]:
         overriding = {key: value for key, value in overriding.items() if key != "ground_truth_format"}
     of_file = _valid(_with_one_name_of_ignore(written, "mapping", findings), "mapping", lines, findings)
     of_settings = _valid(_with_one_name_of_ignore(overriding, "settings", findings), "settings", {}, findings)
-    # Each is valid by itself, and both together may still be invalid, as when a number overrides an object.
+    # Two valid mappings may be invalid together, for example if a number overrides an object.
     overlaid = _valid(_overlaid(of_file, of_settings), "settings", lines, findings)
     mapping: Mapping = _adapter().validate_python(overlaid) if overlaid else Mapping()
     return Parsed(mapping, tuple(findings))
@@ -157,14 +157,14 @@ def _valid(data: Any, about: About, lines: dict[Location, int], findings: list[F
 
 
 def _unshared_copy(data: Any) -> Any:
-    """A copy in which aliases of YAML share no object, so that removing a value in one place keeps it in the others."""
+    """Return a copy in which YAML aliases share no object, so that a value can be removed in one place only."""
     if isinstance(data, dict):
         return {key: _unshared_copy(value) for key, value in data.items()}
     return [_unshared_copy(value) for value in data] if isinstance(data, list) else data
 
 
 def _deepest_location(data: Any, location: tuple[Any, ...]) -> Location:
-    """The location without the steps that are not in the data: pydantic adds some for the types of a union."""
+    """Return the location without steps that are not in the data: pydantic adds steps for the types of a union."""
     for depth, step in enumerate(location):
         if not (isinstance(data, dict) and step in data) and not (
             isinstance(data, list) and isinstance(step, int) and step < len(data)
@@ -200,7 +200,7 @@ def _misfit_finding(about: About, location: Location, message: str, lines: dict[
 
 
 def _possible_keys(location: Location) -> tuple[str, ...] | None:
-    """The keys that are allowed in place of the last step of *location*; None where any is."""
+    """Return the keys that are allowed in place of the last step of *location*; None if any key is."""
     if len(location) == 1:
         return (*(key.name for key in fields(Mapping)), _OTHER_NAME_OF_IGNORE)
     if location[0] == "field_types" and len(location) == 2:

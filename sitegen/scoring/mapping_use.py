@@ -19,12 +19,12 @@ from sitegen.scoring.scorer import ScoringInputs
 from sitegen.text.keys import nearest
 
 _Fields: TypeAlias = dict[tuple[Step, ...], bool]
-"""Field path, of objects and lists too and with ``ANY`` for each index -> whether it ever has a value."""
+"""Field path with ``ANY`` for each index, including objects and lists -> whether it ever has a value."""
 
 _MOST_FIELDS: Final = 20_000
-"""Field paths beyond which nothing is reported, since an untrusted output may have any number of them."""
+"""The number of field paths above which nothing is reported, since an untrusted output may have any number."""
 _MOST_OFFERED: Final = 1_000
-"""Field paths up to which the nearest one is suggested."""
+"""The number of field paths up to which the nearest path is suggested."""
 _MAX_CHARACTERS: Final = 120
 
 
@@ -32,9 +32,9 @@ class UnusedEntry(Frozen):
     """An entry of a mapping that matches no field."""
 
     key: str
-    """Of the mapping, such as ``field_types.numeric``."""
+    """The key of the mapping, such as ``field_types.numeric``."""
     text: str
-    """The entry as written; a column comes with the field that it is mapped to."""
+    """The entry as written; a column with the field that it is mapped to."""
     near: str = ""
     """The field path that is probably meant; empty if none is similar."""
 
@@ -43,11 +43,11 @@ class MappingUse(Frozen):
     """The unused entries of the rules that an output is scored by."""
 
     path: str | None
-    """Of the mapping file; None: there is none."""
+    """Path of the mapping file; None if there is none."""
     of_file: tuple[UnusedEntry, ...] | None
-    """Of the mapping file, without those that the settings override; None: they cannot be determined."""
+    """Unused entries of the mapping file that the settings do not override; None if they cannot be determined."""
     of_settings: tuple[UnusedEntry, ...] = ()
-    """Of the settings in the manifest."""
+    """Unused entries of the settings in the manifest."""
 
 
 class _Entry(Frozen):
@@ -96,7 +96,7 @@ def _fields_of_both_sides(inputs: ScoringInputs) -> _Fields | None:
     fields: _Fields = {}
     for root in (*(document.root for document in truth.documents), *output.documents.values()):
         _collect_fields(root, (), fields)
-    if truth.key is not None:  # the key that names documents is no longer in them
+    if truth.key is not None:  # the key that names documents was removed from them
         with suppress(PathError):
             fields[parse_path(truth.key)] = True
     return fields if len(fields) <= _MOST_FIELDS else None
@@ -142,7 +142,7 @@ def _is_used(entry: _Entry, fields: _Fields) -> bool:
     if steps in fields:
         return True
     if any(not fields.get(steps[:length], True) for length in range(1, len(steps))):
-        return True  # it is below a list or an object that is always empty, which may have any fields
+        return True  # a list or an object that is always empty may have any fields
     any_index = Pattern(steps, written.open_end)
     return any(any_index.matches(field) or (entry.fits_ends and any_index.matches_end(field)) for field in fields)
 

@@ -22,7 +22,7 @@ class ReadOutput(Frozen):
     documents: dict[str, dict[str, Value]]
     """By their names; a single document without a name is called ``""``."""
     unreadable: dict[str, str]
-    """Name of a document -> why it cannot be read; ``""`` stands for all that are missing."""
+    """Name of a document -> why it cannot be read; ``""`` stands for all missing documents."""
     findings: list[Finding]
     text: str = ""
     """The text of the output, case-folded, if it is one JSON file that writes each value as it is; empty otherwise."""
@@ -38,9 +38,9 @@ def read_outputs(files: tuple[File, ...], mapping: Mapping, *, expected: int, ke
     """Read the files of one output. Never raises.
 
     Args:
-        files: the files of the output; of several, each is one document with the name of the file.
+        files: the files of the output; if there are several, each is a document named after its file.
         mapping: states where the list of documents is, and how a file of cases is read.
-        expected: how many documents the ground truth has. If it is one document without a name, a list is an error.
+        expected: the number of documents in the ground truth. For one document without a name, a list is an error.
         key: the key that names each document of a list; without one, they are numbered from 1.
 
     """
@@ -153,7 +153,7 @@ class _OutputReader:
 
 
 def _json_in_text(value: Value) -> Value:
-    """A text that holds JSON, as models write it, is parsed; anything else stays as it is."""
+    """Parse a text that holds JSON, as models write it; return any other value unchanged."""
     if not isinstance(value, str):
         return value
     try:

@@ -37,14 +37,15 @@ class OwnMetric(Frozen):
 
     spec: MetricSpec
     version: int
-    """Raised whenever a value could change, so that cached values are computed again."""
+    """Increased whenever a value could change, so that cached values are computed again."""
     kinds: tuple[str, ...]
     """The kinds that it can be computed for."""
     value: Callable[[Result], float | None]
-    """Computes the value of one result; None: it is undefined. A pure function: no clock, no disk, no network."""
+    """Computes the value of one result; None if it is undefined. It must be a pure function without clock, disk or
+    network."""
     of_documents: Callable[[Result], Mapping[str, float]] | None = None
-    """Its value of each document by id, from 0 to 1, if the metric is their mean: its noise is estimated from these.
-    Likewise pure."""
+    """Computes its value of each document by id, 0..1, if the metric is their mean: its noise is estimated from these.
+    Also pure."""
 
 
 @cache
@@ -109,7 +110,7 @@ def _version(group: str, name: str) -> int:
 
 def _metric_names(settings: str) -> tuple[str, ...]:
     """The names under ``own_metrics``, which is a list or a single name."""
-    if f'"{OWN_METRICS}"' not in settings:  # as in most evals, whose JSON need not be parsed
+    if f'"{OWN_METRICS}"' not in settings:  # true of most evals, whose JSON need not be parsed
         return ()
     names = json.loads(settings).get(OWN_METRICS) or ()
     return tuple(dict.fromkeys(map(str, names if isinstance(names, list) else [names])))
@@ -118,8 +119,8 @@ def _metric_names(settings: str) -> tuple[str, ...]:
 def scored_with_own_metrics(scorer: Scorer, inputs: ScoringInputs) -> Result:
     """The result of one output, with the installed metrics that the settings of its eval name.
 
-    If a metric fails, it is undefined and a finding says why; all other numbers stand. The same is true of a metric
-    that is not installed, which the manifest of an earlier commit may name.
+    A metric that fails is undefined, and a finding gives the reason; other numbers are not affected. The same applies
+    to a metric that is not installed, which the manifest of an earlier commit may name.
     """
     result = scorer.score(inputs)
     card = result.scorecard

@@ -1,7 +1,7 @@
 """Pairs the items of two lists: by how similar their keys are (rules 22 to 25), or by the values they share (rule 36).
 
-Items are known here by their positions in the expected and in the actual list. ``lists`` reads their keys and chooses
-the algorithm.
+This module identifies items by their positions in the expected and in the actual list. ``lists`` reads their keys and
+chooses the algorithm.
 """
 
 from __future__ import annotations
@@ -15,21 +15,22 @@ from sitegen.stats.assignment import best_pairs, preferred_pairs
 from sitegen.text.similarity import Cell, SimilarPair, similar_pairs
 
 LEAST: Final = 2
-"""Equal values that a pair needs at least to be paired by agreement."""
+"""The least number of equal values of a pair by agreement."""
 SHARE: Final = 3
 """At least one in this many expected values of an item has to be equal."""
 MOST: Final = 40_000
-"""Pairs that are compared value by value. Longer remainders stay as their keys left them."""
+"""The most pairs that are compared value by value. Items of longer remainders are not paired by agreement."""
 
 _MAX_TIES: Final = 20_000
-"""Pairs of equal similarity that are ordered by their equal score fields; beyond, by position alone."""
+"""The most pairs of equal similarity that are ordered by their equal score fields; more are ordered by position
+alone."""
 MAX_COMPARED: Final = 25_000_000
-"""Pairs of unequal items that are compared: 5,000 by 5,000. Beyond, only equal items are paired."""
+"""The most pairs of unequal items that are compared: 5,000 by 5,000. Above it, only equal items are paired."""
 MAX_SIMILAR: Final = 1_000_000
-"""Pairs that reach the threshold; so many take about 250 MB. Beyond, only equal items are paired."""
+"""The most pairs that reach the threshold, which take about 250 MB. Above it, only equal items are paired."""
 MAX_ASSIGNED: Final = 250_000
-"""Pairs within one connected part among which ``hungarian`` finds the best: its time grows with the third power of the
-number of items."""
+"""The most pairs of one connected part for ``hungarian``, whose time grows with the third power of the number of
+items."""
 
 ItemKey: TypeAlias = tuple[Cell, ...]
 """The match fields of an item."""
@@ -38,20 +39,20 @@ EqualFields: TypeAlias = Callable[[int, int], int]
 
 
 class GreedyPairs(NamedTuple):
-    """The pairs that ``greedy_pairs`` takes."""
+    """The pairs that ``greedy_pairs`` chooses."""
 
     pairs: list[SimilarPair]
     all_compared: bool
-    """False: there were too many unequal items to compare them, so that only equal ones are paired."""
+    """False if there were too many unequal items to compare, so that only equal items are paired."""
 
 
 def greedy_pairs(
     expected: list[ItemKey], actual: list[ItemKey], threshold: float, equal_fields: EqualFields
 ) -> GreedyPairs:
-    """The most similar remaining pair, again and again.
+    """Take the most similar remaining pair until none is left.
 
-    Equal items go first and need no distances. Items with the same key are compared once, however many there are, so
-    that a list of copies does not take quadratic time.
+    Equal items are paired first, without similarities. Items with the same key are compared only once, so that a list
+    of copies does not take quadratic time.
     """
     by_expected, by_actual = _by_key(expected, range(len(expected))), _by_key(actual, range(len(actual)))
     pairs: list[SimilarPair] = []
@@ -133,7 +134,7 @@ def _lowest_positions(
             j, right = heap[0]
             if used[right] == len(actual[right]):
                 heappop(heap)
-            elif j != actual[right][used[right]]:  # another expected position took it
+            elif j != actual[right][used[right]]:  # another expected position has taken it
                 heapreplace(heap, (actual[right][used[right]], right))
             else:
                 used[right] += 1
@@ -143,7 +144,7 @@ def _lowest_positions(
 
 def _by_equal_fields(tied: list[tuple[int, int]], equal_fields: EqualFields) -> list[tuple[int, int]]:
     if len({i for i, _ in tied}) == len({j for _, j in tied}) == len(tied):
-        return sorted(tied)  # no item stands in two pairs, so that nothing has to be compared
+        return sorted(tied)  # no item is in two pairs, so that nothing has to be compared
     return sorted(tied, key=lambda pair: (-equal_fields(*pair), *pair))
 
 
@@ -160,10 +161,10 @@ def _similar_within_bounds(
 def hungarian_pairs(
     expected: list[ItemKey], actual: list[ItemKey], threshold: float, equal_fields: EqualFields
 ) -> list[SimilarPair] | None:
-    """Greatest total similarity; among equal totals more equal score fields, then the lower positions.
+    """Maximise the total similarity; among equal totals the number of equal score fields, then prefer lower positions.
 
-    Items that no candidate links cannot affect each other, so that each connected part is solved on its own. None if
-    there are too many candidates to find the best of.
+    Items that no candidate links cannot affect each other, so that each connected part is solved separately. None if
+    there are too many candidates.
     """
     similar = _similar_within_bounds(expected, actual, threshold)
     if similar is None:
@@ -180,7 +181,7 @@ def hungarian_pairs(
         weights = [[0] * len(columns) for _ in rows]
         equal = [[0] * len(columns) for _ in rows]
         for (row, column), alike in alikes.items():
-            # One more for every pair: a similarity of 0 is a pair as well if the threshold allows it.
+            # 1 is added for every pair, because a similarity of 0 is a pair as well if the threshold allows it.
             weights[row][column] = round(alike * 10**9) * (min(len(rows), len(columns)) + 1) + 1
             if 1 < len(part) <= _MAX_TIES:
                 equal[row][column] = equal_fields(rows[row], columns[column])
@@ -190,7 +191,7 @@ def hungarian_pairs(
 
 
 def _connected_parts(pairs: list[SimilarPair]) -> list[list[SimilarPair]]:
-    """Split the pairs so that no item stands in two parts."""
+    """Split the pairs so that no item is in two parts."""
     parent: dict[tuple[str, int], tuple[str, int]] = {}
 
     def root(node: tuple[str, int]) -> tuple[str, int]:
@@ -213,17 +214,17 @@ def agreeing_pairs(
     expected_values: Callable[[int], int],
     equal_fields: EqualFields,
 ) -> list[tuple[int, int]] | None:
-    """Pair the items that their keys left over so that the total number of equal values is largest.
+    """Pair the items that their keys left unpaired so that the total number of equal values is largest.
 
     Of several such pairings, the first expected item gets the lowest actual item, then the second expected item, and
-    so on. A pair agrees in at least ``LEAST`` values, and in one of ``SHARE`` of those that are expected. None if there
+    so on. A pair agrees in at least ``LEAST`` values, and in at least one of ``SHARE`` expected values. None if there
     are more than ``MOST`` pairs to compare.
 
     Args:
         expected: positions of expected items, ascending.
         actual: positions of actual items, ascending.
         expected_values: counts the values of an expected item.
-        equal_fields: counts how many of them an actual item has as well.
+        equal_fields: counts the values that both items of a pair have in common.
 
     """
     if len(expected) * len(actual) > MOST:

@@ -22,7 +22,7 @@ Step: TypeAlias = str | int
 """A key, or an index of a list."""
 
 ANY: Final = "*"
-"""In a pattern, a step of any name. No pattern can name a key that is really called ``*``."""
+"""In a pattern, a step of any name. No pattern can match only a key that is called ``*``."""
 
 _MAX_KEY: Final = 200
 _PLAIN: Final = re.compile(r'[^.\[\]"*\\\x00-\x1f\x7f\u0085\u2028\u2029]+')
@@ -31,7 +31,7 @@ _TOKEN: Final = re.compile(r'\.?\[(?P<index>-?\d+|\*?)\]|\.?\["(?P<quoted>(?:[^"
 
 
 class PathError(ValueError):
-    """A text is no field path."""
+    """The text is not a field path."""
 
 
 @lru_cache(maxsize=4_096)
@@ -72,9 +72,10 @@ def with_key(path: str, key: str) -> str:
 
 
 def _may_be_printed(character: str) -> bool:
-    """Whether it is printable, or unassigned and so perhaps printable in a later Python, which must write the same."""
+    """Whether a character is printable, or unassigned: a later Python may print it, and must write the same path."""
     return character.isprintable() or (
-        unicodedata.category(character) == "Cn" and ord(character) & 0xFFFE != 0xFFFE  # the last two are never assigned
+        unicodedata.category(character) == "Cn"
+        and ord(character) & 0xFFFE != 0xFFFE  # the last two code points of each plane are never assigned
     )
 
 
@@ -87,7 +88,7 @@ def path_text(steps: Sequence[Step]) -> str:
 
 
 def follow(value: object, steps: Sequence[Step]) -> object:
-    """The value at a path; None if there is none, as behind null, a scalar or a negative index."""
+    """Return the value at a path; None if there is none, for example below null or a scalar, or at a negative index."""
     for step in steps:
         if isinstance(value, dict):
             value = value.get(step if isinstance(step, str) else str(step))
@@ -103,16 +104,16 @@ class Pattern(Frozen):
 
     steps: tuple[Step, ...]
     open_end: bool
-    """The last step is ``.*``: it matches the rest, however long."""
+    """Whether the last step is ``.*``, which matches one or more steps."""
 
     @property
     def indexed(self) -> bool:
-        """Whether it names an index, so that it sets one item of a list apart."""
+        """Whether the pattern has an index, so that it treats one item of a list differently."""
         return any(isinstance(step, int) for step in self.steps)
 
     @property
     def weight(self) -> tuple[int, int]:
-        """How specific it is: the number of named steps, then of their characters."""
+        """The specificity of the pattern: the number of named steps, then of their characters."""
         named = [str(step) for step in self.steps if step != ANY]
         return len(named), sum(map(len, named))
 
@@ -136,7 +137,7 @@ class Pattern(Frozen):
 
 
 class PatternValue(NamedTuple, Generic[T]):
-    """What a mapping or a schema states for the paths that a pattern matches."""
+    """The value that a mapping or a schema states for the paths that a pattern matches."""
 
     pattern: Pattern
     value: T
@@ -152,21 +153,21 @@ def _step_fits(stated: Step, step: Step) -> bool:
 
 
 KEYS: Final = (("description",), ("name",), ("id",))
-"""The fields that items are matched and named by where no match fields are configured."""
+"""The fields by which items are matched and named if no match fields are configured."""
 
 _MAX_NAME_PART: Final = 80
-"""Characters of each value in a name."""
+"""The most characters of each value in a name."""
 
 
 class ValuePlace(NamedTuple):
-    """Where a value is, as path, attribute and path with names of items."""
+    """The place of a value: its path, its attribute, and its path with names of items."""
 
     path: str
     """``walls[0].area``."""
     attribute: str
     """``walls[].area``."""
     named_path: str
-    """``walls[E Wall].area``; empty where no item has a name."""
+    """``walls[E Wall].area``; empty if no item has a name."""
 
     def member(self, key: str) -> ValuePlace:
         """The place of the value at a key of this object."""
@@ -203,7 +204,7 @@ def item_name(item: dict[str, Value], match_fields: tuple[tuple[str, ...], ...])
 def item_names(
     items: Sequence[ListItem], match_fields: tuple[tuple[str, ...], ...], *, of_output: bool = False
 ) -> list[str]:
-    """A name for each item; names that repeat get the index after them.
+    """Return a name for each item; repeated names are followed by the index.
 
     Indices of an output (*of_output*) are marked as such. An expected item without a name gets an empty one, because
     its index identifies it.

@@ -1,6 +1,6 @@
 """Removes the values that a site must not show from a result, before anything else reads it. Numbers do not change.
 
-A glob hides more rather than less: the paths that it matches as a whole or at their end, and everything below them.
+In doubt a glob hides more: the paths that it matches as a whole or at their end, and everything below them.
 Texts whose paths are not known are removed altogether: the labels of list items, the answers of judged cases, and the
 panels of all kinds except ``fields``.
 """
@@ -26,14 +26,14 @@ from sitegen.scoring.paths import PathError, Step, parse_path, pattern
 
 _INDEX = re.compile(r"\[[0-9]+\]|(?<=\.)[0-9]+(?=\.|\Z)")
 _MAX_CACHED: Final = 20_000
-"""Paths whose answer is cached: those of an output are untrusted, and there may be any number of them."""
+"""The most paths whose answer is cached: the paths of an output are untrusted and may be any number."""
 
 
 class Redaction:
-    """Hides what the globs of one eval match."""
+    """Hides the values that the globs of an eval match."""
 
     def __init__(self, globs: tuple[str, ...]) -> None:
-        """Raises ConfigurationError if one is no field path."""
+        """Raises ConfigurationError if a glob is no field path."""
         try:
             self._patterns = tuple(map(pattern, globs))
         except PathError as error:
@@ -46,9 +46,7 @@ class Redaction:
     def applied(self, result: Result, *, kind: str) -> Result:
         """The result without hidden values."""
         judgements = tuple(map(self._judgement, result.judgements))
-        if (
-            kind == "judged"
-        ):  # every attribute of a case has the same whole answers, and a judge's reason may quote them
+        if kind == "judged":  # every attribute of a case has the same answers, and a judge's reason may quote them
             judgements = tuple(replace(_without_values(judgement), note="") for judgement in judgements)
         if kind == "highlights":
             judgements = tuple(_numbered_names(result.judgements, judgements))
@@ -92,7 +90,7 @@ class Redaction:
         if hidden is None:
             try:
                 hidden = self._hides(parse_path(key))
-            except PathError:  # the names of other kinds need not be paths; they are hidden to be safe
+            except PathError:  # attributes of other kinds need not be paths; they are hidden to be safe
                 hidden = True
             if len(self._hidden) >= _MAX_CACHED:
                 self._hidden.clear()

@@ -15,14 +15,14 @@ from sitegen.stats import counts as stats
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """Where a result comes from; None where it is not known."""
+    """The provenance of a result; None for unknown values."""
 
     iteration: int | None = None
     timestamp: str | None = None
-    """ISO 8601. Passed in, because scoring has no clock."""
+    """ISO 8601. The caller provides it, because scoring has no clock."""
     git_commit: str | None = None
     dirty: bool = False
-    """The work tree had changes that the commit does not have."""
+    """Whether the work tree had uncommitted changes."""
     instruction_hashes: dict[str, str] = field(default_factory=dict)
     """Path -> SHA-256 in hex."""
     sitegen: str | None = None
@@ -65,12 +65,12 @@ class UsageRow:
     """Usage of the output, and the models that made and graded it; None where no file states it."""
 
     answers: int
-    """Calls that gave an answer; 0 if only totals are stated, in a record beside the output."""
+    """Number of calls that gave an answer; 0 if a record beside the output states only totals."""
     models: tuple[str, ...]
     parameters: str
     """JSON; empty if none are stated, or if they differ among the answers."""
     tokens_in: int | None
-    """Input tokens, from a cache or not."""
+    """Input tokens, including tokens from a cache."""
     tokens_out: int | None
     cost: float | None
     """US dollars, unless the tool that wrote the file counts in another currency."""
@@ -80,7 +80,7 @@ class UsageRow:
     """Seconds."""
     judges: tuple[str, ...]
     graded: tuple[str, ...]
-    """Metrics that the grades of these judges are part of."""
+    """Metrics that depend on grades of these judges."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class ResultsTail:
     """The last fields of every document."""
 
     usage: UsageRow | None
-    """None: no file states any."""
+    """None if no file states any usage."""
     problems: tuple[ProblemRow, ...]
     metadata: Metadata
 

@@ -24,7 +24,7 @@ ABSOLUTE: Final = Decimal("0.01")
 THRESHOLD: Final = 0.8
 
 _MAX_CACHED: Final = 20_000
-"""Paths for which it is cached whether they are in scope."""
+"""The most paths for which the cache holds whether they are in scope."""
 _T = TypeVar("_T")
 
 
@@ -41,11 +41,11 @@ class FieldRule(Frozen):
     """How one field is compared (rules 10 to 16)."""
 
     type: FieldType | None
-    """None: not declared, so that the type of the expected value counts."""
+    """None if no type is declared; the type of the expected value then counts."""
     percent: Decimal
     absolute: Decimal
     exact_integer: bool
-    """Neither this field nor its category has a tolerance of its own: an integer must be equal."""
+    """Whether integers must be equal, because neither the field nor its category has a tolerance of its own."""
     formats: tuple[str, ...]
     coerce: bool
     ordered: bool
@@ -55,21 +55,21 @@ class ListRule(Frozen):
     """How the items of one list are paired (rules 21 to 24)."""
 
     match_fields: tuple[tuple[str, ...], ...]
-    """Keys below an item; empty: not configured."""
+    """Keys below an item; empty if not configured."""
     score_fields: tuple[tuple[str, ...], ...]
-    """Keys below an item; empty: all keys of either side."""
+    """Keys below an item; empty for all keys of either side."""
     threshold: float
     algorithm: Algorithm | None
-    """None: not configured."""
+    """None if not configured."""
 
     @property
     def is_explicit(self) -> bool:
-        """Whether the configuration says how items are paired, so that they are not paired by agreement."""
+        """Whether the configuration defines how items are paired, so that they are not paired by agreement."""
         return bool(self.match_fields) or self.algorithm is not None
 
 
 class _PatternTable(Generic[_T]):
-    """Values by pattern. An index by last step saves matching a path against hundreds of patterns."""
+    """Values by pattern. Its index by the last step avoids matching each path against hundreds of patterns."""
 
     def __init__(self, entries: Iterable[PatternValue[_T]]) -> None:
         ranked = sorted(entries, key=lambda entry: entry.pattern.weight, reverse=True)
@@ -118,18 +118,18 @@ class FieldRules:
             )
         )
         tables = (self._types, self._fields, self._lists, self._ignored, self._categories)
-        # A pattern such as walls[0].area sets one item apart, so that an attribute no longer has one rule.
+        # With a pattern such as walls[0].area, the items of an attribute can have different rules.
         self._by_path = any(table.names_index for table in tables)
         self._check()
         self._field_rules: dict[str, FieldRule] = {}
         self._out_of_scope: dict[str, bool] = {}
 
     def with_field(self, text: str, settings: FieldSettings) -> FieldRules:
-        """The rules with these settings for a pattern, in place of those that it has."""
+        """Return the rules with these settings for a pattern, in place of its present settings."""
         return FieldRules(replace(self.mapping, fields={**self.mapping.fields, text: settings}), self._schema)
 
     def field_rule(self, path: str, attribute: str) -> FieldRule:
-        """How the field at a path is compared."""
+        """Return how the field at a path is compared."""
         key = path if self._by_path else attribute
         rule = self._field_rules.get(key)
         if rule is None:
@@ -143,14 +143,14 @@ class FieldRules:
         if ignored is None:
             steps = parse_path(key)
             ignored = any(self._ignored.matching(steps[:length]) for length in range(1, len(steps) + 1))
-            # The paths of an output are untrusted, and there may be any number of them.
+            # The paths of an output are untrusted and may be any number.
             if len(self._out_of_scope) >= _MAX_CACHED:
                 self._out_of_scope.clear()
             self._out_of_scope[key] = ignored
         return ignored
 
     def list_rule(self, path: str) -> ListRule:
-        """How the list at a path is paired."""
+        """Return how the items of the list at a path are paired."""
         layers = self._lists.matching(parse_path(path))
         merged: ListSettings = _merged(ListSettings, layers)
         thresholds = (layer.threshold for layer in layers if layer.threshold is not None and 0 <= layer.threshold <= 1)
@@ -162,7 +162,7 @@ class FieldRules:
         )
 
     def is_list_of_objects(self, path: str) -> bool:
-        """Whether the mapping or the schema says that the items of the list at a path are objects."""
+        """Whether the mapping or the schema states that the items of the list at a path are objects."""
         steps = parse_path(path)
         in_schema = ".".join(ANY if isinstance(step, int) else step for step in steps) in self.lists_of_objects
         return in_schema or path in self.mapping.array_mappings or bool(self._lists.matching(steps))
@@ -179,7 +179,7 @@ class FieldRules:
         percents = [own.percent, *(layer.percent for layer in layers), PERCENT]
         absolutes = [own.absolute, *(layer.absolute for layer in layers), ABSOLUTE]
         if declared and declared[0] == "integer" and (own.percent, own.absolute) != (None, None):
-            # An integer with a tolerance of its own does not get the default of the other kind of tolerance.
+            # An integer with its own tolerance does not also get the default of the other kind of tolerance.
             percents, absolutes = [own.percent, Decimal(0)], [own.absolute, Decimal(0)]
         elif declared and declared[0] == "integer" and by_schema and not by_category:
             percents, absolutes = [by_schema[0].percent, Decimal(0)], [by_schema[0].absolute, Decimal(0)]
@@ -196,8 +196,8 @@ class FieldRules:
     def _category(self, steps: tuple[Step, ...]) -> str | None:
         """The tolerance category of a path; categories without a tolerance do not count.
 
-        A pattern that matches the whole path goes before one that matches its end; then the most specific pattern, and
-        then the first one.
+        A pattern that matches the whole path takes precedence over one that matches its end, then the most specific
+        pattern, then the first one.
         """
         last = str(steps[-1])
         suffixes = [last[place + 1 :] for place, character in enumerate(last) if character == "_"]
@@ -221,7 +221,7 @@ class FieldRules:
         return compiled
 
     def _check(self) -> None:
-        """Report settings that are valid by their type and still make no sense."""
+        """Report settings whose types are valid but whose values are meaningless."""
         mapping = self.mapping
         for name in mapping.tolerance_categories:
             if name not in mapping.tolerances:
@@ -247,7 +247,7 @@ class FieldRules:
 
 
 def _merged(settings: Any, layers: Sequence[Any]) -> Any:
-    """Settings of this class, each from the first of the layers that states it."""
+    """Return settings of this class, each from the first layer that states it."""
     merged: dict[str, Any] = {}
     for layer in reversed(layers):
         merged |= {
@@ -272,7 +272,7 @@ def _is_usable(tolerance: Decimal | None) -> TypeGuard[Decimal]:
 def compile_rules(sources: RuleSources) -> Parsed[FieldRules]:
     """The rules of one eval, and the findings about their sources. Never raises.
 
-    All outputs with the same sources share them, even of several evals.
+    All outputs with the same sources share the rules, even across evals.
     """
     mapping, findings = read_mapping(sources.mapping, sources.settings)
     schema = read_schema(sources.schema)

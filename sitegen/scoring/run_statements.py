@@ -1,7 +1,7 @@
 """Reads what an output states about the run that made it: its commit, prompt hashes, prompt version, time and run id.
 
-An extracted document may have a time of its own. So the time of an output of kind ``fields`` counts only in an object
-beside the document's values, such as ``metadata``, that also states which instructions made it.
+An extracted document may contain a time itself. The time of an output of kind ``fields`` therefore counts only in an
+object beside the document's values, such as ``metadata``, that also identifies the instructions.
 """
 
 from __future__ import annotations
@@ -21,21 +21,22 @@ _BESIDE: Final = ("metadata", "_metadata", "meta", "_meta", "run", "run_info", "
 _TIMES: Final = ("timestamp", "started_at", "created_at", "run_at")
 _RUN_KEYS: Final = ("run_id", "run")
 _LINES: Final = 20
-"""Lines that are read from the end of a file to which runs append."""
+"""Number of lines that are read from the end of a file to which runs append."""
 _ORIGIN_BYTES: Final = tuple(f'"{key}"'.encode() for key in ORIGIN_KEYS)
 _TIME_BYTES: Final = tuple(f'"{key}"'.encode() for key in _TIMES)
 
 
 def recorded_in(kind: str, path: str, content: bytes, settings: str) -> Recorded | None:
-    """What the output states; None if it states nothing. Never raises."""
+    """Return what the output states; None if it states nothing. Never raises."""
     if kind == "judged":
         return _of_judge(path, content, settings) or _of_json(path, content, with_time=False)
     return _of_json(path, content, with_time=kind != "fields" or '"ground_truth_format":"cases"' in settings)
 
 
 def _of_judge(path: str, content: bytes, settings: str) -> Recorded | None:
-    """What the format of the judging tool has a place for; the rows of a table have none."""
-    from sitegen.scoring.judged.formats import read_results  # many modules, which projects without such results spare
+    """Return the statements that the format of the judging tool provides for; tables have none."""
+    # These are many modules, which projects without such results do not need.
+    from sitegen.scoring.judged.formats import read_results
     from sitegen.scoring.judged.tables.settings import read_settings
 
     if read_settings(settings).value is not None:
@@ -65,7 +66,7 @@ def _of_json(path: str, content: bytes, *, with_time: bool) -> Recorded | None:
 
 
 def _last_lines(content: bytes, keys: tuple[bytes, ...]) -> Iterator[dict[str, Any]]:
-    """Lines with any of the keys, the last one first because newer lines are appended; then the first, as a header."""
+    """Yield lines with any of the keys, last line first because newer ones are appended; then the first as header."""
     lines = content.rstrip().split(b"\n")
     for line in (*lines[:-_LINES:-1], *lines[:1]):
         if any(key in line for key in keys) and isinstance(parsed := _parsed_json(line), dict):
@@ -73,7 +74,7 @@ def _last_lines(content: bytes, keys: tuple[bytes, ...]) -> Iterator[dict[str, A
 
 
 def _last_objects(root: Any) -> Iterator[dict[str, Any]]:
-    """The object at the root, and the last one of each list at the root or below one of its keys."""
+    """Yield the object at the root, and the last object of each list at the root or below one of its keys."""
     if isinstance(root, dict):
         yield root
     for below in root.values() if isinstance(root, dict) else (root,):
@@ -104,15 +105,15 @@ class NewestRun(Frozen):
     """The lines of the newest run, in a JSON Lines file to which every run appends."""
 
     lines: tuple[int, ...]
-    """Indices."""
+    """Indices of the lines."""
     findings: tuple[Finding, ...] = ()
 
 
 def newest_run(lines: Sequence[Value], source: str = "") -> NewestRun:
-    """The lines of the run that the last line names, if every line names its run; else all lines.
+    """Return the lines of the run that the last line names, if every line names its run; else all lines.
 
-    If each of several lines has a run of its own, that is the id of a call, and all count. Lines that are no objects
-    belong to every run. *source* says in the message whose lines they are.
+    If each of several lines names a different run, these are ids of calls, and all lines count. Lines that are no
+    objects belong to every run. *source* is the origin of the lines in the message.
     """
     all_lines = NewestRun(tuple(range(len(lines))))
     objects = [(index, line) for index, line in enumerate(lines) if isinstance(line, dict)]

@@ -19,7 +19,7 @@ from sitegen.scoring.paths import ANY, Pattern, PatternValue, Step, follow, path
 from sitegen.scoring.values import is_number
 
 _Statement: TypeAlias = tuple[tuple[Step, ...], str | Tolerance | Finding]
-"""A path and what the schema states there: a type, ``list`` for a list of objects, a tolerance, or an error."""
+"""A path and the statement of the schema there: a type, ``list`` for a list of objects, a tolerance, or an error."""
 
 
 class SchemaRules(Frozen):

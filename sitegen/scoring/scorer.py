@@ -1,4 +1,4 @@
-"""The interface of scoring: the inputs of a result, and what a scorer of an eval kind has to implement."""
+"""The interface of scoring: the inputs of a result, and the protocol of a scorer of an eval kind."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard
 
 Embedder: TypeAlias = Callable[[Sequence[str]], Sequence[Sequence[float]]]
-"""Turns texts into one vector each, all of one length; the same text always into the same vector."""
+"""Turns each text into a vector. All vectors have the same length, and the same text always has the same vector."""
 MAX_FINDINGS: Final = 100
-"""Findings that a result keeps."""
+"""The most findings of a result."""
 NO_METRIC: Final = MetricSpec("nothing", "Nothing recorded", "No file of this eval holds a number.", recorded=True)
-"""Stands for the metrics of a file without numbers, because a scorecard needs at least one."""
+"""The metric of a file without numbers, because a scorecard needs at least one metric."""
 
 
 class File(Frozen):
-    """A file that decides a result. Its path tells the format; its content may be missing.
+    """An input file of a result. Its path determines the format; its content may be missing.
 
     ``history.blobs.BlobRead`` is no substitute: scoring does not know git, whose blobs have object ids and no paths.
     """
 
     path: str
     content: bytes | None
-    """None: there is no such file, or git could not give it."""
+    """None if there is no such file, or if git could not provide it."""
     reason: str = ""
     """Why the content is missing: ``the output is missing``, ``a Git LFS pointer``, ``larger than 20 MB`` ..."""
 
 
 class ScoringInputs(Frozen):
-    """Everything that decides one result."""
+    """All inputs of a result."""
 
     outputs: tuple[File, ...]
-    """Empty: the output is missing."""
+    """Empty if the output is missing."""
     ground_truth: File | None
     mapping: File | None
     schema: File | None
     settings: str
     """The eval's settings as canonical JSON (an object): ``ground_truth_format`` and the keys of ``settings:``."""
     embedder: Embedder | None = None
-    """Makes vectors of texts where a kind needs them and the files have none; None: there is no model."""
+    """Makes vectors of texts if a kind needs them and the files have none; None if there is no model."""
 
 
 class Scorer(Protocol):
@@ -51,11 +51,11 @@ class Scorer(Protocol):
 
     @property
     def kind(self) -> str:
-        """The word in the manifest: ``fields``."""
+        """The name of the kind in the manifest: ``fields``."""
 
     @property
     def version(self) -> int:
-        """Raised whenever a number could change; part of the memo's key."""
+        """Increased whenever a number could change; part of the memo's key."""
 
     @property
     def metrics(self) -> tuple[MetricSpec, ...]:
@@ -63,13 +63,13 @@ class Scorer(Protocol):
 
     @property
     def nouns(self) -> Nouns:
-        """What this kind calls documents, attributes and errors."""
+        """The words of this kind for documents, attributes and errors."""
 
     def score(self, inputs: ScoringInputs) -> Result:
         """Score one output. Never raises on bad input, which becomes a status and findings."""
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
-        """The metrics of these documents alone; those that do not follow from their scores are undefined."""
+        """Compute the metrics of these documents alone; metrics that do not follow from their scores are undefined."""
 
 
 def content_of(file: File | None, missing: str, fix: str) -> bytes:
@@ -80,7 +80,7 @@ def content_of(file: File | None, missing: str, fix: str) -> bytes:
 
 
 def unscored_result(specs: Iterable[MetricSpec], findings: Sequence[Finding]) -> Result:
-    """The result of an output that nothing can be compared with: all metrics are undefined."""
+    """Return the result of an output without anything to compare it with: all metrics are undefined."""
     scorecard = Scorecard(
         status="no_ground_truth",
         counts=Counts(),
@@ -93,7 +93,7 @@ def unscored_result(specs: Iterable[MetricSpec], findings: Sequence[Finding]) ->
 
 
 def bounded_findings(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """The first ``MAX_FINDINGS``, and a last one that tells how many are left out."""
+    """Return the first ``MAX_FINDINGS`` findings, and a last one with the number of the others."""
     if len(findings) <= MAX_FINDINGS:
         return tuple(findings)
     left = len(findings) - MAX_FINDINGS

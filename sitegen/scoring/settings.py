@@ -1,4 +1,4 @@
-"""Reads an eval's ``settings``, an object of keys, of which some have the same meaning for every kind."""
+"""Reads an eval's ``settings``, an object in which some keys have the same meaning for every kind."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OF_EVERY_KIND: Final = ("ground_truth_format", OWN_METRICS)
 def read_keys(settings: str, of_kind: Sequence[str], noun: str = "key") -> Parsed[dict[str, Value]]:
     """The settings, and a finding if they cannot be read, and for each unknown key. Never raises.
 
-    ``of_kind``: the keys of the kind, besides those of every kind. ``noun``: what findings call a key.
+    ``of_kind`` are the keys of the kind, besides the keys of every kind. ``noun`` is the word for a key in findings.
     """
     try:
         stated = parse_json(settings or "{}").value
@@ -33,7 +33,7 @@ def read_keys(settings: str, of_kind: Sequence[str], noun: str = "key") -> Parse
 
 
 def unknown_key(noun: str, key: str, possible: Sequence[str]) -> Finding:
-    """An unknown key, with the possible one that is probably meant."""
+    """Return a finding about an unknown key, with the possible key that is probably meant."""
     near = nearest(key, possible)
     fix = f"Write {near!r} instead." if near else f"Use one of: {', '.join(possible)}."
     return settings_finding(f"Unknown {noun} {key[:80]!r}", fix)

@@ -1,7 +1,7 @@
 """Finds the line of a ground truth file that states a label, by changing lines and scoring again.
 
 This works for every layout, mapping and spelling, because the scorer reads the changed file. A candidate is a line with
-one value replaced; it is the right one if only the judgement in question changes, and becomes correct.
+one value replaced. It is right if only the judgement in question changes, and becomes correct.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class CorrectedLine(NamedTuple):
 def corrected_line(
     score: Callable[[ScoringInputs], Result], inputs: ScoringInputs, suspect: SuspectTruth
 ) -> CorrectedLine | None:
-    """The line that states a label, and the line that states what the outputs agree on; None if it is not certain.
+    """Return the line that states a label, and its correction to the value of the outputs; None if it is not certain.
 
     ``inputs`` hold an output with the value that the outputs agree on.
     """

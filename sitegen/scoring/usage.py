@@ -1,4 +1,4 @@
-"""The metrics of usage, which stand beside those of each kind: cost, tokens and time, all better if lower."""
+"""The metrics of usage, in addition to the metrics of each kind: cost, tokens and time, all better if lower."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ USAGE: Final = frozenset(spec.name for spec in USAGE_METRICS)
 
 
 def specs_with_usage(specs: Sequence[MetricSpec], cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:
-    """The metrics of a kind, and those of usage that any of the scorecards has.
+    """Return the metrics of a kind, and the metrics of usage that any of the scorecards has.
 
-    Recorded numbers have names of the project, so that only the headline and those that any scorecard has are given.
+    Recorded numbers have names of the project, so that only the headline and the metrics of any scorecard are returned.
     """
     if specs[0].recorded:
         defined = {name for card in cards for name, value in card.metrics if value is not None}
@@ -60,7 +60,7 @@ def specs_with_usage(specs: Sequence[MetricSpec], cards: Iterable[Scorecard]) ->
 
 
 def all_specs(specs: Sequence[MetricSpec]) -> tuple[MetricSpec, ...]:
-    """The metrics of a kind and of usage: those that thresholds and limits may name."""
+    """Return the metrics of a kind and of usage, which thresholds and limits may name."""
     if specs[0].recorded:
         return tuple(specs)
     own = {spec.name for spec in specs}
@@ -68,17 +68,17 @@ def all_specs(specs: Sequence[MetricSpec]) -> tuple[MetricSpec, ...]:
 
 
 def run_usage(calls: Sequence[Call], beside: RunUsage | None = None, graded: tuple[str, ...] = ()) -> RunUsage | None:
-    """The usage of all calls of an output; None if neither they nor the totals *beside* them state any.
+    """Return the usage of all calls of an output; None if neither they nor the totals *beside* them state any.
 
-    A sum or a time is undefined unless every call that gave an answer states its part, since a partial sum would pass
-    for the whole. Undefined values come from the totals *beside* the calls. *graded*: the metrics that grades are part
-    of, if a judge is stated.
+    A sum or a time is undefined unless every call that gave an answer states its part, since a partial sum would look
+    complete. Undefined values are taken from the totals *beside* the calls. *graded* are the metrics that depend on
+    grades, if a judge is stated.
     """
     beside = beside or RunUsage()
     answered = [call for call in calls if not call.failed]
 
     def values(part: Callable[[Call], float | None]) -> list[float]:
-        """The value of each call, if all that gave an answer state one; else none."""
+        """Return the value of each call, if all calls with an answer state one; else an empty list."""
         if not answered or any(part(call) is None for call in answered):
             return []
         return [value for call in calls if (value := part(call)) is not None]
@@ -103,7 +103,7 @@ def run_usage(calls: Sequence[Call], beside: RunUsage | None = None, graded: tup
 
 
 def lacking(calls: Sequence[Call]) -> tuple[Finding, ...]:
-    """A note on usage that only some answers state, so that its sum is undefined; empty if there is none."""
+    """Return a note about usage that only some answers state, whose sum is undefined; empty if there is none."""
     answered = [call for call in calls if not call.failed]
     labels = ("tokens in", "tokens out", "cost", "latency")
     missing = [sum(call.usage[place] is None for call in answered) for place in range(len(labels))]
@@ -119,7 +119,7 @@ def lacking(calls: Sequence[Call]) -> tuple[Finding, ...]:
 def usage_metrics(usage: RunUsage | None) -> tuple[Metric, ...]:
     """The defined metrics of usage, in the order of ``USAGE_METRICS``."""
     values = [(spec.name, getattr(usage, spec.name)) for spec in USAGE_METRICS] if usage else []
-    # The memo returns floats, and files must be the same with and without it.
+    # The memo returns floats, and files must be the same with and without the memo.
     return tuple(Metric(name, float(value)) for name, value in values if value is not None)
 
 
@@ -134,7 +134,7 @@ def with_usage(card: Scorecard, usage: RunUsage | None) -> Scorecard:
 
 
 def with_stated(result: Result, beside: RunUsage | None) -> Result:
-    """The result with the usage that a record beside the output states; the output's own statements go first."""
+    """Return the result with the usage in a record beside the output; the output's own statements take precedence."""
     if beside is None:
         return result
     own = result.scorecard.usage or RunUsage()

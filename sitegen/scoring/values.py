@@ -1,4 +1,4 @@
-"""Reads single values: numbers, numbers in texts, and what counts as empty (rules 3, 10, 12, 14)."""
+"""Reads single values: numbers, numbers in texts, and empty values (rules 3, 10, 12, 14)."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _CURRENCY: Final = "$€£¥"
 
 
 def plain_number(text: str) -> Number | None:
-    """A number in its one plain spelling, ``12`` or ``-0.5``; never ``007``, ``1e3`` or ``1,200``."""
+    """Read a number in its plain spelling, ``12`` or ``-0.5``; not ``007``, ``1e3`` or ``1,200``."""
     stripped = text.strip()
     return _usable(stripped) if _PLAIN.fullmatch(stripped) else None
 
 
 def coerced_number(text: str) -> Number | None:
-    """A number in common spellings: ``$1,200.00``, ``12%`` (12, never 0.12), ``(123)`` (-123), ``+5``.
+    """Read a number in common spellings: ``$1,200.00``, ``12%`` (12, never 0.12), ``(123)`` (-123), ``+5``.
 
     None for ``1.200,00`` and ``12,5``, which are ambiguous.
     """
@@ -80,12 +80,12 @@ def spells(text: str, number: Number) -> bool:
 
 
 def is_number(value: Value) -> bool:
-    """An int or a Decimal; a boolean is never a number (rule 13)."""
+    """Whether a value is an int or a Decimal; a boolean is never a number (rule 13)."""
     return type(value) is int or type(value) is Decimal
 
 
 def is_same(value: Value, other: Value) -> bool:
-    """Whether two equal values have the same types, spellings and order on every level, so that both judge alike."""
+    """Whether two equal values have the same types, spellings and order on every level, and thus equal judgements."""
     if value is other:
         return True
     kind = type(value)
@@ -99,7 +99,7 @@ def is_same(value: Value, other: Value) -> bool:
 
 
 class Emptiness:
-    """Tells empty values: null, white space, ``null_values``, and lists and objects that hold nothing else."""
+    """Recognises empty values: null, white space, ``null_values``, and lists and objects that hold only these."""
 
     __slots__ = ("_is_configured", "_numbers", "_words")
 

@@ -1,1 +1,1 @@
-"""Text: normalising for comparison, similarity, patches and diff rows, sections, secrets, Markdown."""
+"""Processes text: normalising, similarity, patches and diff rows, sections, secrets, Markdown."""

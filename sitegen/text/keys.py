@@ -1,4 +1,4 @@
-"""Keys that people write into files: the path of a key as messages show it, and the known key that was meant."""
+"""Handles keys that people write into files: their paths in messages, and the known keys that were probably meant."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from itertools import product
 from typing import Final
 
 _CLOSE: Final = 0.7
-"""Similarity (of difflib) from which a known name is offered for one that is not known."""
+"""The least similarity (of difflib) at which a known name is suggested for an unknown one."""
 _SHORT: Final = 4
-"""Letters up to which two words that differ in one letter are more often two words than one that is misspelt."""
+"""The greatest length of words that, if they differ in one letter, are more often two words than a misspelling."""
 _MIDDLE: Final = 6
-"""Letters up to which this is so of two."""
+"""The same for words that differ in two letters."""
 
 
 def key_path(location: Iterable[str | int]) -> str:
-    """Joins keys and indices, outermost first, into one path: ``regressions.mute[0].commit``."""
+    """Join keys and indices, outermost first, into one path: ``regressions.mute[0].commit``."""
     path = ""
     for part in location:
         path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else part
@@ -24,17 +24,17 @@ def key_path(location: Iterable[str | int]) -> str:
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
-    """The known name to suggest for an unknown one; None if no known name is similar."""
+    """Return the known name to suggest for an unknown one; None if no known name is similar."""
     by_spelling = {plain_key(candidate): candidate for candidate in names}
     matches = get_close_matches(plain_key(name), by_spelling, 1, _CLOSE)
     return by_spelling[matches[0]] if matches else None
 
 
 def misspelt(name: str, names: Iterable[str]) -> str | None:
-    """The known name that an unknown one probably misspells; None if it may well be a name of its own.
+    """Return the known name that an unknown one probably misspells; None if it may be another name.
 
-    Upper case, hyphens and underscores do not count. One letter may be wrong, missing, added or swapped with the next;
-    in words of seven letters and more, two. In a word of at most four letters only a swap of two letters counts:
+    Letter case, hyphens and underscores are ignored. One letter may be wrong, missing, added or swapped with the next;
+    two in words of at least seven letters. In a word of at most four letters only a swap of two letters counts:
     ``names`` does not misspell ``name``.
     """
     bare = plain_key(name)
@@ -49,19 +49,19 @@ def misspelt(name: str, names: Iterable[str]) -> str | None:
 
 
 def _allowed(word: str, target: str) -> int:
-    """How many letters may differ from a known name."""
+    """Return the number of letters that may differ from a known name."""
     if len(target) > _SHORT:
         return 2 if len(target) > _MIDDLE else 1
     return 1 if sorted(word) == sorted(target) else 0
 
 
 def plain_key(name: str) -> str:
-    """A key without letter case, ``_``, ``-`` and spaces."""
+    """Return a key in lower case without ``_``, ``-`` and spaces."""
     return name.casefold().replace("-", "").replace("_", "").replace(" ", "")
 
 
 def _slips(word: str, target: str) -> int:
-    """The optimal string alignment distance: how many letters are wrong, missing, added or swapped with the next."""
+    """Return the optimal string alignment distance: the number of wrong, missing, added and swapped letters."""
     distance = {(row, 0): row for row in range(len(word) + 1)} | {
         (0, column): column for column in range(len(target) + 1)
     }

@@ -10,35 +10,35 @@ from sitegen.text.plain import encodable, line
 from sitegen.text.values import metric_text
 
 NIL: Final = "—"
-"""Stands for an undefined value."""
+"""The text for an undefined value."""
 
 LONGEST: Final = 200
-"""Characters of a name."""
+"""The greatest length of a name, in characters."""
 
 ROUNDING: Final = 1e-9
-"""A smaller change is a rounding error of a sum."""
+"""Changes below this are rounding errors of sums."""
 
 _MARKUP: Final = re.compile(r"[\\`*\[\]<>|~&#!]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.")
 """Characters that Markdown or GitHub's automatic links would interpret."""
 
 
 def name(text: str, longest: int = LONGEST) -> str:
-    """A text of a project as one visible, bounded line with its markup escaped."""
+    """Return a text of a project as one visible, bounded line with its markup escaped."""
     return _MARKUP.sub(r"\\\g<0>", encodable(line(text, longest)))
 
 
 def prose(text: str) -> str:
-    """A sentence of sitegen that contains names of a project."""
+    """Escape a sentence of sitegen that contains names of a project."""
     return name(text, 10 * LONGEST)
 
 
 def number(value: float | None, digits: int = 3, unit: str = "") -> str:
-    """A metric, as ``metric_text`` writes it."""
+    """Write a metric as ``metric_text`` does; an undefined one as ``NIL``."""
     return NIL if value is None else metric_text(value, digits, unit)
 
 
 def signed(value: float | None, unit: str = "") -> str:
-    """A change in the unit of its metric, with its sign: ``+0.036``, ``-2.10 s``."""
+    """Write a change in the unit of its metric, with its sign: ``+0.036``, ``-2.10 s``."""
     if value is None:
         return NIL
     if abs(value) < ROUNDING:
@@ -47,7 +47,7 @@ def signed(value: float | None, unit: str = "") -> str:
 
 
 def code(text: str, longest: int = LONGEST) -> str:
-    """A text of a project as inline code, where GitHub links no names, numbers or commits and calls nobody.
+    """Return a text of a project as inline code, in which GitHub neither links anything nor notifies users.
 
     Vertical bars become broken bars: in inline code they cannot be escaped reliably, and would end a cell of a table.
     """
@@ -58,19 +58,22 @@ def code(text: str, longest: int = LONGEST) -> str:
 
 
 def probability(value: float | None) -> str:
-    """A p-value with three digits that is never written as zero."""
+    """Write a p-value with three digits, but never as zero."""
     if value is None:
         return NIL
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def count(value: int | None) -> str:
-    """A whole number with thousands separators."""
+    """Write a whole number with thousands separators."""
     return NIL if value is None else f"{value:,}"
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: Iterable[int] = ()) -> list[str]:
-    """The lines of a table with aligned columns. Cells are escaped already; *numbers* are the right-aligned columns."""
+    """Return the lines of a table with aligned columns.
+
+    Cells are already escaped; *numbers* are right-aligned columns.
+    """
     body = [[cell or " " for cell in row] for row in rows]
     right = set(numbers)
     widths = [max(3, *(len(row[k]) for row in (heads, *body))) for k in range(len(heads))]

@@ -1,4 +1,4 @@
-"""Reads the patch of one file into hunks and lines, and tells which version the file states after each patch."""
+"""Reads the patch of one file into hunks and lines, and determines the stated version of a file after each patch."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 LARGEST: Final = 2_000_000
-"""Bytes of a patch beyond which its lines are counted but not read."""
+"""The size in bytes above which the lines of a patch are counted but not read."""
 
 LineKind: TypeAlias = Literal["context", "removed", "added", "remark"]
 
@@ -38,13 +38,13 @@ _REMOVED = re.compile(rb"^-", re.MULTILINE)
 
 
 class PatchLine(NamedTuple):
-    """One line of a hunk, without its end."""
+    """One line of a hunk, without its line end."""
 
     kind: LineKind
     text: str
-    """Visible and cut; of a remark, what git says of the line before: that it has no end."""
+    """The visible, truncated text; for a remark, git's message that the previous line has no line end."""
     old: int | None
-    """Its number in the old file, from 1; None for an added line."""
+    """The line's number in the old file, from 1; None for an added line."""
     new: int | None
 
 
@@ -52,7 +52,7 @@ class Hunk(Frozen):
     """A passage that changed, with the lines around it."""
 
     section: str
-    """What git writes behind ``@@``: the line that the passage stands under."""
+    """The text that git writes after ``@@``: the heading line of the passage."""
     old_start: int
     old_count: int
     new_start: int
@@ -67,11 +67,11 @@ class PatchCounts(NamedTuple):
     removed: int = 0
     version_before: str | None = None
     version_after: str | None = None
-    """The version that the file states of itself, if a changed line among its first states one."""
+    """The version that the file states, if a changed line near its start states one."""
     only_version: bool = False
-    """The edit changed the version that the file states, and nothing else."""
+    """Whether the edit changed only the version that the file states."""
     words: int | None = 0
-    """Words added less words removed; None if the patch is too large to be read."""
+    """Number of added words minus removed words; None if the patch is too large to be read."""
 
 
 class Patch(Frozen):
@@ -80,19 +80,19 @@ class Patch(Frozen):
     counts: PatchCounts
     hunks: tuple[Hunk, ...]
     line_endings: int = 0
-    """Lines that differ in nothing but a carriage return: they are context here, and not counted."""
+    """Number of lines that differ only in a carriage return. They are context here, and not counted as changes."""
     binary: bool = False
     unread: str = ""
     """Why there are no hunks although there is a patch; empty if there is no such reason."""
 
 
-# An edit is counted for the list of edits, and then drawn.
+# A patch is read once for the list of edits, and again to be drawn.
 @lru_cache(maxsize=2)
 def read_patch(patch: bytes) -> Patch:
-    """The patch of one file, with git's header or without.
+    """Read the patch of one file, with or without git's header.
 
-    Bytes that are not UTF-8 become U+FFFD, hidden characters become visible, long lines are cut. Never raises: what
-    cannot be read says so.
+    Bytes that are not UTF-8 become U+FFFD, hidden characters become visible, long lines are truncated. Never raises:
+    ``unread`` has the reason if a patch cannot be read.
     """
     start = _FIRST_HUNK.search(patch)
     if start is None:
@@ -126,7 +126,7 @@ def _hunks(body: str) -> Iterator[Hunk]:
     text = _visible_but_returns(body)
     longest = max(map(len, text.split("\n")))
     displayed: Callable[[str], str] = _end_off if longest <= LONGEST_LINE else _cut
-    # A header of our own: the file's name may hold anything, and here nobody reads it.
+    # The header is replaced, because the file's name may contain anything and is not needed.
     for hunk in PatchSet("--- a\n+++ b\n" + text)[0]:
         yield Hunk(
             section=cut(hunk.section_header, 200),
@@ -147,7 +147,7 @@ def _hunks(body: str) -> Iterator[Hunk]:
 
 
 def _visible_but_returns(body: str) -> str:
-    """Makes hidden characters visible, except the carriage return at the end of a line, by which lines are compared."""
+    """Make hidden characters visible, except carriage returns at line ends, by which lines are compared."""
     if "\r" not in body:
         return visible(body)
     return "\r\n".join(map(visible, body.split("\r\n")))
@@ -163,7 +163,7 @@ def _cut(line: str) -> str:
 
 
 def _without_line_endings(hunks: Iterable[Hunk]) -> tuple[tuple[Hunk, ...], int]:
-    """Turns lines that differ only in a carriage return into context, and drops hunks that hold nothing else."""
+    """Turn lines that differ only in a carriage return into context, and drop hunks without other changes."""
     changed_hunks, endings = [], 0
     for hunk in hunks:
         lines: list[PatchLine] = []
@@ -187,7 +187,7 @@ def _rough_counts(body: bytes) -> PatchCounts:
 
 
 def _word_difference(body: str) -> int:
-    """Counts the words of whole lines: the lines of hunks are cut, and their hidden characters are spelled out."""
+    """Count the words of whole lines, because lines of hunks are truncated and have hidden characters spelled out."""
     signs = {"+": 1, "-": -1}
     return sum(signs[line[0]] * count_words(line[1:]) for line in body.split("\n") if line[:1] in signs)
 
@@ -222,21 +222,21 @@ def _same_but_version(hunks: Iterable[Hunk]) -> bool:
 
 
 VersionSlip: TypeAlias = Literal["text alone", "version alone"]
-"""text alone: the text of a file that states a version changed, its version did not. version alone: the other way."""
+"""text alone: the text of a file that states a version changed, but not the version. version alone: the reverse."""
 
 
 class VersionStep(Frozen):
     """The version that a file states after one edit."""
 
     version: str | None
-    """After the edit; None if the file states none, or if that is unknown."""
+    """The version after the edit; None if the file states none, or if it is unknown."""
     slip: VersionSlip | None = None
 
 
 def version_steps(counts: Iterable[PatchCounts | None]) -> tuple[VersionStep, ...]:
-    """The version after each edit, oldest first, from what each patch says.
+    """Return the version after each edit, oldest first, from the patches.
 
-    A patch that could not be read (None) may have changed the version: it is unknown until a later one states it.
+    After a patch that could not be read (None) the version is unknown until a later patch states it.
     """
     steps: list[VersionStep] = []
     stated: str | None = None
@@ -252,7 +252,7 @@ def version_steps(counts: Iterable[PatchCounts | None]) -> tuple[VersionStep, ..
 
 
 def _after(count: PatchCounts, before: str | None) -> str | None:
-    """The version that holds after a patch; None once its line was removed."""
+    """Return the version after a patch; None if its line was removed."""
     return count.version_after or (None if count.version_before else before)
 
 
@@ -267,9 +267,9 @@ def _slip(count: PatchCounts, before: str | None, after: str | None) -> VersionS
 
 
 def touched_sections(hunks: Iterable[Hunk], old: Outline, new: Outline) -> tuple[str, ...]:
-    """The sections whose lines a patch removed from the old text or added to the new one, in their order.
+    """Return the sections whose lines a patch removed from the old text or added to the new one, in order.
 
-    Blank lines touch no section, and neither does the line in which a file states its version.
+    Blank lines, and the line in which a file states its version, touch no section.
     """
     paths: dict[str, None] = {}
     for hunk in hunks:

@@ -6,52 +6,52 @@ import re
 from typing import Final
 
 LONGEST_LINE: Final = 4_000
-"""Characters of a line that a page shows."""
+"""The most characters of a line that a page shows."""
 
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet takes for the beginning of a formula."""
+"""The characters at which a spreadsheet begins a formula."""
 
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
 )
-"""Control characters but for tab and line feed, marks that turn the direction of text, and halves of characters."""
+"""Control characters except tab and line feed, marks that change the direction of text, and surrogates."""
 
 _DIGITS = re.compile(r"([0-9]{1,4000})")
-"""As many as Python reads as a number."""
+"""Matches at most as many digits as Python converts to a number."""
 
 
 def visible(text: str) -> str:
-    """The text with hidden characters replaced by pictures (``␀``) or by their names (``‹U+202E›``).
+    """Return the text with hidden characters replaced by pictures (``␀``) or by their names (``‹U+202E›``).
 
-    A character that turns the direction of writing can make a line read as what it is not.
+    A character that changes the direction of writing can disguise the content of a line.
     """
     return _HIDDEN.sub(_picture, text) if _HIDDEN.search(text) else text
 
 
 def cut(text: str, longest: int = LONGEST_LINE) -> str:
-    """The start of a text that is too long, with the number of characters that are missing."""
+    """Truncate a text that is too long, and append the number of missing characters."""
     if len(text) <= longest:
         return text
     return f"{text[:longest]} … ({len(text) - longest:,} more characters)"
 
 
 def line(text: str, longest: int = LONGEST_LINE) -> str:
-    """One visible line of bounded length: for subjects, names and paths."""
+    """Return one visible line of bounded length, for subjects, names and paths."""
     return visible(cut(text, longest).replace("\n", " "))
 
 
 def encodable(text: str) -> str:
-    """The text in a form that UTF-8 can hold: undecodable bytes of a file name are spelled out."""
+    """Return the text in a form that UTF-8 can encode: undecodable bytes of a file name are spelled out."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def counted(count: int, noun: str) -> str:
-    """A count with its noun: ``1 file``, ``1,204 files``."""
+    """Return a count with its noun: ``1 file``, ``1,204 files``."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def spreadsheet_safe(value: str | float | None) -> str:
-    """A value as a cell of a CSV file: empty if undefined, booleans as ``true`` and ``false``, numbers in full.
+    """Return a value as a cell of a CSV file: empty if undefined, booleans as ``true`` and ``false``, numbers in full.
 
     A text that a spreadsheet would run as a formula gets an apostrophe in front.
     """
@@ -70,5 +70,5 @@ def _picture(match: re.Match[str]) -> str:
 
 
 def natural_order(name: str) -> tuple[tuple[int, str], ...]:
-    """A key that sorts names with the numbers in them by value: ``run-9`` before ``run-10``."""
+    """Return a key that sorts names with numbers in them by value: ``run-9`` before ``run-10``."""
     return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in _DIGITS.split(name) if part)

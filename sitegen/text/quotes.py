@@ -1,15 +1,15 @@
-"""Looks for quotes in a text, whatever its line ends and spaces."""
+"""Finds quotes in a text, ignoring differences in line ends and spaces."""
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
 
 AROUND: Final = 60
-"""Characters of the text that are shown on each side of a quote, cut between words."""
+"""The number of characters that are shown on each side of a quote, cut between words."""
 
 
 class QuotedPassage(NamedTuple):
-    """A quote as it stands in a text, with the words around it."""
+    """A quote in the spelling of a text, with the surrounding words."""
 
     before: str
     quote: str
@@ -17,13 +17,13 @@ class QuotedPassage(NamedTuple):
 
 
 class SearchedText:
-    """A text in which quotes are looked for. Every run of spaces and line ends counts as one space, on both sides."""
+    """A text in which quotes are searched. In both, every run of spaces and line ends counts as one space."""
 
     def __init__(self, text: str) -> None:
         self._text = " ".join(text.split())
 
     def passage(self, quote: str) -> QuotedPassage | None:
-        """The first place where the quote stands; None if there is none."""
+        """Return the first occurrence of a quote; None if there is none."""
         quote = " ".join(quote.split())
         start = self._text.find(quote)
         if start < 0:

@@ -1,8 +1,8 @@
 """The forms of keys, tokens and passwords, service by service.
 
-A form is what the service documents, or what every token of it looks like: the text it begins with, and what follows.
-Lengths are lower bounds where a service has changed them before. Tokens without a form of their own (Cohere, Mistral,
-Azure OpenAI, ...) are known by the name of a variable before them.
+A form is the service's documented format, or the common pattern of its tokens: the text at the beginning, and the rest.
+Lengths are lower bounds if a service has changed them before. Tokens without a form of their own (Cohere, Mistral,
+Azure OpenAI, ...) are recognised by the name of a variable before them.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from sitegen.frozen import Frozen
 
 
 class Form(Frozen):
-    """One kind of secret. The whole of it is ``before``, one of ``heads`` and ``after``, without gaps."""
+    """One kind of secret: ``before``, one of ``heads`` and ``after``, without gaps."""
 
     name: str
-    """What pages call it, without an article."""
+    """The name on pages, without an article."""
     heads: tuple[str, ...]
     """Literal texts; every secret of the kind contains one of them."""
     after: str
-    """Regular expression of what follows the head. Its group ``secret``, if there is one, is the secret itself; the
+    """Regular expression for the text after the head. Its group ``secret``, if there is one, is the secret itself; the
     rest is the name of a variable."""
     before: str = ""
-    """Regular expression of what precedes the head; empty: the head is the beginning of a word."""
+    """Regular expression for the text before the head; empty if the head begins a word."""
 
 
 _WORD: Final = r"[A-Za-z0-9]"
@@ -31,9 +31,9 @@ _HEX: Final = r"[0-9a-f]"
 _URL: Final = r"[\w-]"
 _UUID: Final = rf"{_HEX}{{8}}-(?:{_HEX}{{4}}-){{3}}{_HEX}{{12}}"
 _OVER: Final = r"(?![A-Za-z0-9])"
-"""The token ends here."""
+"""The end of a token."""
 _MIXED: Final = r"(?=[\w-]*\d)(?=[\w-]*[A-Z])[\w-]"
-"""Where words with hyphens could follow the head: a digit and a capital letter are among the characters."""
+"""Characters that include a digit and a capital letter, for heads that words with hyphens could follow."""
 
 _MODELS: Final = (
     Form(name="Anthropic API Key", heads=("sk-ant-",), after=rf"{_URL}{{32,}}"),
@@ -217,7 +217,7 @@ _TRADE: Final = (
 _EVERYWHERE: Final = (
     Form(name="JSON Web Token", heads=("eyJ",), after=rf"{_URL}{{10,}}\.eyJ{_URL}{{10,}}\.{_URL}{{20,}}"),
     Form(
-        name="Private Key",  # by its body: the first line alone is an example
+        name="Private Key",  # recognised by its body, because the first line alone is an example
         heads=("-----BEGIN ",),
         after=r"(?:[A-Z0-9]{2,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
         r"(?:(?!-----)[\s\S]){0,400}?[A-Za-z0-9+/=]{30,}(?:(?!-----)[\s\S]){0,12000}(?:-----END [A-Z0-9 ]{4,40}-----)?",
@@ -258,4 +258,4 @@ _NAMED: Final = (
 )
 
 FORMS: Final = (*_MODELS, *_TRACING, *_CLOUDS, *_CODE, *_TALK, *_TRADE, *_EVERYWHERE, *_NAMED)
-"""Every form; of those with one head the first that fits counts."""
+"""Every form; of several forms with the same head, the first that fits counts."""

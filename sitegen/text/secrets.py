@@ -1,7 +1,7 @@
-"""Texts that look like secrets: keys, tokens and passwords whose form gives them away.
+"""Finds texts that look like secrets: keys, tokens and passwords with a recognisable form.
 
-Nothing is found by entropy or by words such as "password" alone: pages are full of hashes, ids and prose about
-passwords. One pass over a text looks for the beginnings of all forms; only what follows one is looked at closely.
+Entropy, or words such as "password", do not suffice, because pages are full of hashes, ids and prose about passwords.
+One pass over a text searches for the beginnings of all forms, and only the text after these is examined closely.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from sitegen.frozen import Frozen
 from sitegen.text.secret_forms import FORMS, NAMED, Form
 
 _INLINE: Final = re.compile(r"</?(?:a|abbr|b|code|del|em|i|ins|kbd|mark|s|small|span|strong|sub|sup|u|wbr)\b[^<>]*>")
-"""Tags between which a reader sees one word; all others divide words."""
+"""Tags that do not divide words; all others do."""
 _TAG: Final = re.compile(r"<[^<>]*>")
 _BEFORE: Final = 300
-"""Characters before a head that may belong to the secret."""
+"""The most characters before a head that may belong to the secret."""
 _ESCAPE: Final = re.compile(r"(?:\\[nrtbf]|\\u[0-9a-fA-F]{4}|%[0-9a-fA-F]{2})\Z")
 """An escape sequence: a word can begin after it, although it ends with a letter or a digit."""
 _LINE_END: Final = re.compile(r"(?:\\[nr]|\s)+")
 _DISTINCT: Final = 3
-"""Different characters that a secret has at least; ``xxxxxxxx`` holds the place of one."""
+"""The least number of different characters in a secret; ``xxxxxxxx`` is a placeholder."""
 
 
 class Secret(NamedTuple):
-    """The place of what looks like a secret, without the text itself."""
+    """The place of a text that looks like a secret, without the text itself."""
 
     line: int
     """From 1."""
@@ -42,28 +42,28 @@ class _Rule(Frozen):
     name: str
     before: re.Pattern[str] | None
     after: re.Pattern[str]
-    """Begins with the head."""
+    """The pattern of the secret from its head on."""
 
 
 class Detector:
     """Searches texts for the known forms of secrets."""
 
     def __init__(self, allowed: Collection[str] = ()) -> None:
-        """``allowed``: whole texts that look like secrets and are none; part of one allows nothing."""
+        """``allowed`` are whole texts that only look like secrets; a part of such a text allows nothing."""
         self._heads, self._rules = _compiled()
         self._allowed = frozenset(map(_bare, allowed))
         self.version = repr((FORMS, sorted(self._allowed)))
-        """A digest of everything that decides which texts are reported."""
+        """A description of everything that affects which texts are reported."""
 
     def search(self, text: str, *, markup: bool) -> tuple[Secret, ...]:
-        """Everything in a text that looks like a secret, by line.
+        """Return everything in a text that looks like a secret, by line.
 
-        ``markup``: it is HTML, whose readers see neither tags nor entities: its words are searched as they are read,
-        and each tag by itself.
+        ``markup`` means HTML, whose readers see neither tags nor entities: its visible words are searched, and each tag
+        separately.
         """
         if not markup:
             return tuple(sorted(set(self._search(text))))
-        tags = dict.fromkeys(_TAG.findall(text))  # pages repeat theirs
+        tags = dict.fromkeys(_TAG.findall(text))  # pages have many equal tags
         inside: set[Secret] = set()
         if any(True for _ in self._search(unescape("\n".join(tags)))):
             for tag in tags:
@@ -91,13 +91,13 @@ class Detector:
                 elif rule.name == NAMED and _bare(whole) in self._allowed:
                     named.pop()
                 break
-        for start, end in named:  # what has a form of its own is called by that
+        for start, end in named:  # a secret with a form of its own is reported under that form
             if not any(start < other_end and other_start < end for other_start, other_end in matches):
                 yield Secret(text.count("\n", 0, start) + 1, NAMED)
 
 
 def _lines(tag: re.Match[str]) -> str:
-    """The line breaks inside a tag, so that the lines after it keep their numbers when the tag is removed."""
+    """Return the line breaks inside a tag, so that later lines keep their numbers when the tag is removed."""
     return "\n" * tag[0].count("\n")
 
 
@@ -106,7 +106,7 @@ def _lines_and_space(tag: re.Match[str]) -> str:
 
 
 def _start(text: str, head: int, before: re.Pattern[str] | None) -> int | None:
-    """The start of the secret whose head is at this position; None if the text before the head does not fit."""
+    """Return the start of the secret with its head at a position; None if the text before the head does not fit."""
     window = text[max(0, head - _BEFORE) : head]
     if before is not None:
         match = before.search(window)
@@ -116,13 +116,13 @@ def _start(text: str, head: int, before: re.Pattern[str] | None) -> int | None:
 
 
 def _bare(text: str) -> str:
-    """A text without white space and line breaks, which pages and data files write differently."""
+    """Return a text without white space and line breaks, which pages and data files write differently."""
     return _LINE_END.sub("", text)
 
 
 @cache
 def _compiled() -> tuple[re.Pattern[str], dict[str, tuple[_Rule, ...]]]:
-    """The pattern of all heads, and for each the rules of it, the most specific ones first."""
+    """Return the pattern of all heads, and the rules of each head, most specific first."""
     heads = sorted({head for form in FORMS for head in form.heads}, key=len, reverse=True)
     by_head = {
         longest: tuple(
@@ -139,7 +139,7 @@ def _rule(form: Form, head: str) -> _Rule:
 
 
 def _tree(texts: Iterable[str]) -> str:
-    """A pattern that matches the longest of the given texts and reads each character once."""
+    """Return a pattern that matches the longest of the given texts and reads each character once."""
     below: dict[str, list[str]] = {}
     ends = False
     for text in texts:

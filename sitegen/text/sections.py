@@ -1,4 +1,4 @@
-"""What a Markdown file contains: size, stated version and headings, and which sections an edit touched."""
+"""Describes Markdown files: their size, stated version, headings and sections."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sitegen.frozen import Frozen
 from sitegen.text.plain import line
 
 VERSION_LINES: Final = 40
-"""Lines at the start of a file among which its version is looked for."""
+"""Number of lines at the start of a file that are searched for its version."""
 
 _STATED = re.compile(r"\W{0,8}version\W{1,8}v?(\d+(?:\.\d+){0,3}(?:[-+][\w.+-]{1,20})?)(?![\w.])", re.IGNORECASE)
 _IN_HEADING = re.compile(r"#{1,3} .{0,200}\bv(\d+(?:\.\d+){1,3}(?:[-+][\w.+-]{1,20})?)(?![\w.])", re.IGNORECASE)
@@ -19,12 +19,12 @@ _WORD = re.compile(r"\w+(?:['’.\-/_]\w+)*")
 
 
 class TextStats(Frozen):
-    """The size of a text, as far as it is known; undefined is None."""
+    """The size and the version of a text; None for unknown values."""
 
     lines: int | None = None
     words: int | None = None
     version: str | None = None
-    """As the file states it among its first lines, without a leading ``v``."""
+    """The version that the first lines of the file state, without a leading ``v``."""
 
 
 class Heading(Frozen):
@@ -34,7 +34,7 @@ class Heading(Frozen):
     """1 to 6."""
     title: str
     line: int
-    """Its line, from 1."""
+    """The number of its line, from 1."""
     anchor: str
     """Id of its element, unique in the text."""
 
@@ -45,19 +45,19 @@ class Section(Frozen):
     heading: Heading
     last_line: int
     lines: int
-    """Lines that are not blank, the heading's own among them."""
+    """Number of lines that are not blank, including the heading."""
     words: int
 
 
 def text_stats(content: bytes) -> TextStats:
-    """Lines, words and stated version of a file's bytes."""
+    """Return the lines, words and stated version of a file's content."""
     lines = split_lines(content.decode("utf-8", "replace"))
     version = next(filter(None, map(stated_version, lines[:VERSION_LINES])), None)
     return TextStats(len(lines), sum(map(count_words, lines)), version)
 
 
 def split_lines(text: str) -> list[str]:
-    """Lines as git counts them: ended by a line feed and nothing else; a carriage return before it is dropped."""
+    """Split a text into lines as git does, only at line feeds. A carriage return before a line feed is dropped."""
     lines = text.split("\n")
     if not lines[-1]:
         lines.pop()
@@ -65,24 +65,24 @@ def split_lines(text: str) -> list[str]:
 
 
 def count_words(line: str) -> int:
-    """Counts the words of a line; Markdown marks do not count."""
+    """Count the words of a line; Markdown marks do not count."""
     return len(_WORD.findall(line))
 
 
 def stated_version(line: str) -> str | None:
-    """The version in a line such as ``**Version:** v1.2.0``, ``version: 1.2`` or ``# Extractor v1.2.0``; else None."""
+    """Return the version in ``**Version:** v1.2.0``, ``version: 1.2`` or ``# Extractor v1.2.0``, or None."""
     match = _STATED.match(line) or _IN_HEADING.match(line)
     return match[1] if match else None
 
 
 def without_version(line: str) -> str:
-    """The line with the version that it states cut out; the line itself if it states none."""
+    """Return the line without the version that it states; the line itself if it states none."""
     match = _STATED.match(line) or _IN_HEADING.match(line)
     return line[: match.start(1)] + line[match.end(1) :] if match else line
 
 
 def sections(lines: Sequence[str], headings: Sequence[Heading]) -> tuple[Section, ...]:
-    """The sections of a text, in order; what stands before the first heading belongs to none."""
+    """Return the sections of a text, in order; lines before the first heading belong to none."""
     rows = []
     for index, heading in enumerate(headings):
         last = headings[index + 1].line - 1 if index + 1 < len(headings) else len(lines)
@@ -94,22 +94,22 @@ def sections(lines: Sequence[str], headings: Sequence[Heading]) -> tuple[Section
 
 LONGEST_TITLE: Final = 60
 MOST_SECTIONS: Final = 40
-"""Sections that are kept of one edit, those that come first."""
+"""The most sections that are stored for an edit; only the first ones are."""
 
 _MARK = re.compile(rb"^ {0,3}(?:(#{1,6})(?:[ \t]+([^\n]*))?(?=\r?\n|\r?\Z)|(`{3,}|~{3,}))", re.MULTILINE)
 _CLOSING = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
 
 
 class Outline(Frozen):
-    """The sections of a text: each begins at a line and lasts until the next."""
+    """The sections of a text: each begins at a line and ends where the next begins."""
 
     starts: tuple[int, ...]
-    """Lines, from 1; ascending."""
+    """Numbers of the first lines, from 1, ascending."""
     paths: tuple[str, ...]
     """``Rules › Walls``: the titles from the outermost heading down."""
 
     def at(self, number: int) -> str:
-        """The section of a line; empty before the first heading."""
+        """Return the section of a line; empty before the first heading."""
         here = bisect_right(self.starts, number)
         return self.paths[here - 1] if here else ""
 
@@ -118,7 +118,7 @@ NO_TEXT: Final = Outline((), ())
 
 
 def outline(content: bytes) -> Outline:
-    """The headings that begin with ``#``, outside of fenced code."""
+    """Return the headings that begin with ``#``, outside fenced code."""
     starts, paths = [], []
     above: list[tuple[int, str]] = []
     fence = b""

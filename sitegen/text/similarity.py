@@ -1,4 +1,4 @@
-"""How alike two texts are: normalised (rule 14), by the words that name an item (rules 21, 22 and 25), by ROUGE."""
+"""Compares texts: after normalising (rule 14), by the match fields of items (rules 21, 22 and 25), and by ROUGE."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from sitegen.frozen import Frozen
 from sitegen.model.scorecards import Rouge
 
 EPSILON: Final = 1e-9
-"""Tolerance of float means. For one text shorter than 10^8 characters it decides as whole numbers would."""
+"""Tolerance of float means. For a text shorter than 10^8 characters it decides as whole numbers would."""
 
 _SMALL: Final = 5_000
-"""Pairs up to which plain calls are cheaper than loading numpy."""
+"""The most pairs for which plain calls are cheaper than loading numpy."""
 _ROWS: Final = 2_000_000
-"""Cells of a matrix that are held at once."""
+"""The most cells of a matrix that are in memory at once."""
 _LONGEST: Final = 10_000
-"""Code points of a text that are looked at."""
+"""The most code points of a text that are compared."""
 
 
 class Exact(Frozen):
-    """A number, date or boolean. Two of them are either equal or not; there is no similarity in between."""
+    """A number, date or boolean. Two of these are equal or not, without degrees of similarity."""
 
     value: Hashable
 
@@ -34,7 +34,10 @@ Cell: TypeAlias = str | Exact | None
 
 
 def similarity(left: Sequence[Cell], right: Sequence[Cell]) -> float:
-    """The mean over the fields, 0..1. Both sides empty: left out; one side empty: 0; nothing left: 0."""
+    """Return the mean over the fields, 0..1.
+
+    Fields empty on both sides are left out, on one side count 0; 0 without fields.
+    """
     from rapidfuzz.distance.Levenshtein import distance
 
     total = 0.0
@@ -63,9 +66,9 @@ class SimilarPair(NamedTuple):
 def similar_pairs(
     left: Sequence[Sequence[Cell]], right: Sequence[Sequence[Cell]], threshold: float, *, most: int | None = None
 ) -> list[SimilarPair]:
-    """Every pair of items that reaches the threshold, in the order of the left and then of the right items.
+    """Return every pair of items that reaches the threshold, in the order of the left and then of the right items.
 
-    Of more than *most* pairs the first ones; the rest is not looked for.
+    If there are more than *most* pairs, only the first are computed.
     """
     if not left or not right or not left[0]:
         return []
@@ -126,14 +129,14 @@ def _matrix(left: Sequence[Sequence[Cell]], right: Sequence[Sequence[Cell]]) -> 
 
 
 def normalise(text: str) -> str:
-    """NFC, casefolded, Unicode white space trimmed and collapsed to one blank.
+    """Return the text in NFC, casefolded, with Unicode white space trimmed and collapsed to one blank.
 
-    Not NFKC: ``²`` is not ``2``. Accents, punctuation and zero-width characters stay.
+    NFKC is not used, because ``²`` is not ``2``. Accents, punctuation and zero-width characters are kept.
     """
     if text.isascii():
         return " ".join(text.lower().split())
     folded = unicodedata.normalize("NFC", text).casefold()
-    # Casefolding can leave letters decomposed that NFC had composed.
+    # Casefolding can decompose letters that NFC had composed.
     return " ".join(unicodedata.normalize("NFC", folded).split())
 
 
@@ -141,18 +144,18 @@ _TOKEN: Final = re.compile("[a-z0-9]+")
 
 
 def rouge(expected: str, actual: str) -> Rouge:
-    """Compares a response with the expected text. Without a common token every measure is 0."""
+    """Compare a response with the expected text. Without a common token every measure is 0."""
     target, response = tokens(expected), tokens(actual)
     return Rouge(_overlap(target, response, 1), _overlap(target, response, 2), _subsequence(target, response))
 
 
 def tokens(text: str) -> list[str]:
-    """Stretches of a-z and 0-9 of the text in lower case; every other letter separates."""
+    """Return the runs of a-z and 0-9 in the text in lower case; every other character separates them."""
     return _TOKEN.findall(text.lower())
 
 
 def _overlap(target: Sequence[str], response: Sequence[str], length: int) -> float:
-    """The number of common n-grams; a repeated one counts as often as it occurs on both sides."""
+    """Return the F-measure of common n-grams; a repeated one counts as often as it occurs on both sides."""
     target_ngrams, response_ngrams = _ngrams(target, length), _ngrams(response, length)
     return _f_measure((target_ngrams & response_ngrams).total(), target_ngrams.total(), response_ngrams.total())
 
@@ -162,10 +165,10 @@ def _ngrams(words: Sequence[str], length: int) -> Counter[tuple[str, ...]]:
 
 
 def _subsequence(target: Sequence[str], response: Sequence[str]) -> float:
-    """The longest common subsequence of tokens."""
+    """Return the F-measure of the longest common subsequence of tokens."""
     from rapidfuzz.distance import LCSseq
 
-    # Numbers for words: what is compared is the word itself, not its hash.
+    # Words are replaced by numbers, so that words themselves are compared and not their hashes.
     number = {word: index for index, word in enumerate(dict.fromkeys((*target, *response)))}
     common = LCSseq.similarity([number[word] for word in target], [number[word] for word in response])
     return _f_measure(common, len(target), len(response))

@@ -1,4 +1,4 @@
-"""Values of outputs and ground truth as one line of text; amounts of money, tokens and seconds."""
+"""Writes values of outputs and ground truth as one line of text, and amounts of money, tokens and seconds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _DEEPEST: Final = 40
 
 
 def as_text(value: Value) -> str:
-    """Text unchanged, numbers as they were written, lists and objects as compact JSON."""
+    """Return a text unchanged, a number as it was written, and a list or object as compact JSON."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -29,7 +29,7 @@ def as_text(value: Value) -> str:
 
 
 def json_value(value: Value) -> Any:
-    """The value, with whatever JSON cannot express replaced by the text it was written as."""
+    """Return the value, with everything that JSON cannot express replaced by its original text."""
     if isinstance(value, Unusable):
         return value.literal
     if isinstance(value, list):
@@ -47,7 +47,7 @@ class ValueTexts(NamedTuple):
 
 
 def told_apart(expected: Value, actual: Value) -> ValueTexts | None:
-    """Both values with their types if only the types differ: ``12 (number)``, ``"12" (text)``; else None."""
+    """Return both values with their types if only the types differ: ``12 (number)``, ``"12" (text)``; else None."""
     same = as_text(expected).strip().casefold() == as_text(actual).strip().casefold()
     kinds = _kind(expected), _kind(actual)
     if not same or kinds[0] == kinds[1]:
@@ -66,12 +66,12 @@ def _kind(value: Value) -> str:
 
 
 def as_json(value: Value) -> str:
-    """Compact JSON with quoted texts, so that ``"12"`` and 12 differ."""
+    """Return compact JSON with quoted texts, so that ``"12"`` and 12 differ."""
     return _compact(value)
 
 
 def bounded_json(value: Value, longest: int) -> str:
-    """``as_json`` with so many characters at most; two long values that differ anywhere stay different by a digest."""
+    """Return ``as_json`` with at most *longest* characters; a digest keeps different long values different."""
     text = as_json(value)
     if len(text) <= longest:
         return text
@@ -79,7 +79,7 @@ def bounded_json(value: Value, longest: int) -> str:
 
 
 def written(text: str) -> str | None:
-    """Bounded JSON without the quotation marks of a string; None for an empty text, which stands for no value."""
+    """Return bounded JSON without the quotation marks of a string; None for an empty text, which means no value."""
     if not text.startswith('"'):
         return text or None
     try:
@@ -89,12 +89,12 @@ def written(text: str) -> str | None:
 
 
 def short_digest(text: str) -> str:
-    """Twelve hexadecimal digits that stand for a text: the beginning of its SHA-256."""
+    """Return the first twelve hexadecimal digits of the SHA-256 of a text."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def _compact(value: Value, depth: int = 0) -> str:
-    """JSON on one line; numbers keep their spelling, which ``json.dumps`` would not leave them."""
+    """Return JSON on one line in which numbers keep their spelling, unlike with ``json.dumps``."""
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
     if not isinstance(value, list | dict):
@@ -108,21 +108,21 @@ def _compact(value: Value, depth: int = 0) -> str:
 
 
 COUNT: Final = "count"
-"""The unit of a number of things, which is written without one."""
+"""The unit of counts, which are written without a unit."""
 
 SMALL: Final = 0.0005
-"""A number below it would be written as zero with three digits."""
+"""Numbers below this would be written as zero with three digits."""
 
 LARGE: Final = 100.0
 _VAST: Final = 1e12
-"""A number from which on one digit after the point, or its first digits alone, are enough."""
+"""The number from which one digit after the point, or only the first digits, are enough."""
 
 
 def metric_text(value: float, digits: int = 3, unit: str = "") -> str:
-    """The value of a metric as pages, files and the terminal write it: three digits after the point.
+    """Return the value of a metric for pages, files and the terminal, with three digits after the point.
 
-    An amount has its unit. Of a number so small that three digits were zeros, or so large that they say nothing, the
-    digits that count. A number of things has none after the point, unless a run wrote some.
+    An amount has its unit. Numbers that are very small or very large have their significant digits instead. Counts have
+    no digits after the point, unless a run recorded some.
     """
     if unit and (unit != COUNT or is_whole(value)):
         return amount(value, unit)
@@ -141,10 +141,10 @@ def is_whole(value: float) -> bool:
 
 
 def amount(value: float, unit: str) -> str:
-    """An amount with its unit, with as many digits as are worth reading: ``0.0123 USD``, ``12,345``, ``1.24 s``."""
+    """Return an amount with its unit and its significant digits: ``0.0123 USD``, ``12,345``, ``1.24 s``."""
     if unit in ("tokens", COUNT):
         return f"{value:,.0f}"
-    small = 0 < abs(value) < 1  # a fraction of a cent is what most answers cost
+    small = 0 < abs(value) < 1  # most answers cost a fraction of a cent
     digits = min(8, 2 - floor(log10(abs(value)))) if small else 2
     whole, _, fraction = f"{value:,.{digits}f}".partition(".")
     return f"{whole}.{fraction.rstrip('0').ljust(2, '0')} {unit}"

@@ -1,8 +1,8 @@
-"""Which words differ between two texts: what a diff and a discrepancy underline.
+"""Finds the words that differ between two texts, which diffs and discrepancies underline.
 
 A token is a word (letters and digits, joined by ``_ . - / '`` inside an identifier or a number), a run of spaces, or
-one punctuation mark. Tokens are matched by difflib, but never by spaces alone; then small islands of equal text between
-two changes are folded into one change, because a reader follows one long mark better than five short ones.
+one punctuation mark. Tokens are matched by difflib, but never by spaces alone. Then small islands of equal text between
+two changes are merged into one change, because one long mark is easier to read than five short ones.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from difflib import SequenceMatcher
 from typing import Final, NamedTuple, TypeAlias
 
 LONGEST: Final = 20_000
-"""The greatest number of characters, of both texts together, whose words are matched. Of longer texts only the common
+"""The greatest number of characters, of both texts together, whose words are matched. In longer texts only the common
 start and end count as equal."""
 
 MOST_PAIRS: Final = 3_000
 """The greatest number of pairs of equal tokens that are matched, because difflib takes time for each pair."""
 
 ISLAND: Final = 4
-"""Characters of equal text that may be folded into the changes around it."""
+"""The most characters of equal text that may be merged into the surrounding changes."""
 
 _TOKEN = re.compile(r"[^\W_]+(?:[_.\-/'’][^\W_]+)*|\s+|.", re.DOTALL)
 _SHORT_TOKENS = 3
@@ -36,7 +36,7 @@ class WordSpan(NamedTuple):
 
 
 class _Stretch(NamedTuple):
-    """Tokens [start_a, end_a) of one text against [start_b, end_b) of the other."""
+    """Tokens [start_a, end_a) of one text, and the corresponding [start_b, end_b) of the other."""
 
     equal: bool
     start_a: int
@@ -49,7 +49,7 @@ Spans: TypeAlias = tuple[WordSpan, ...]
 
 
 class MarkedTexts(NamedTuple):
-    """Two texts in pieces, of which some differ."""
+    """Two texts in pieces, some of which differ."""
 
     old: Spans
     new: Spans
@@ -59,15 +59,15 @@ _Sides: TypeAlias = tuple[Sequence[str], Sequence[str]]
 
 
 def tokens(text: str) -> list[str]:
-    """The tokens of a text; joined they are the text."""
+    """Split a text into tokens, which together are the text."""
     return _TOKEN.findall(text)
 
 
 def mark(a: str, b: str) -> MarkedTexts:
-    """What differs between two texts: spans that join back to ``a``, and spans that join back to ``b``.
+    """Mark the differences between two texts in spans that join to ``a``, and spans that join to ``b``.
 
-    Two short values that look alike (identifiers, numbers, dates) differ in the characters between their common start
-    and end, everything else in words. Time and memory are bounded for any input.
+    Two similar short values (identifiers, numbers, dates) are marked between their common start and end, character by
+    character; all other texts by words. Time and memory are bounded for any input.
     """
     if a == b:
         return MarkedTexts(same := (WordSpan(a, False),) if a else (), same)
@@ -84,7 +84,7 @@ def mark(a: str, b: str) -> MarkedTexts:
 
 
 def _matched(words: _Sides) -> list[_Stretch]:
-    """Stretches by difflib, without what both texts begin and end with."""
+    """Return stretches by difflib, without the common start and end."""
     a, b = words
     ends = _ends(a, b)
     middle = next((stretch for stretch in ends if not stretch.equal), None)
@@ -103,7 +103,7 @@ def _matched(words: _Sides) -> list[_Stretch]:
 
 
 def _ends(a: Sequence[str], b: Sequence[str]) -> list[_Stretch]:
-    """Common start, change, common end; those of them that are not empty. ``a`` and ``b`` differ."""
+    """Return the common start, the change and the common end, without empty ones. ``a`` and ``b`` must differ."""
     shorter = min(len(a), len(b))
     start = next((i for i in range(shorter) if a[i] != b[i]), shorter)
     end = next((i for i in range(shorter - start) if a[-1 - i] != b[-1 - i]), shorter - start)
@@ -117,7 +117,7 @@ def _ends(a: Sequence[str], b: Sequence[str]) -> list[_Stretch]:
 
 
 def _pairs(a: Sequence[str], b: Sequence[str], middle: _Stretch) -> int:
-    """How many pairs of equal tokens the middle holds."""
+    """Return the number of pairs of equal tokens in the middle."""
     counts: dict[str, int] = {}
     for token in a[middle.start_a : middle.end_a]:
         if not token.isspace():
@@ -126,7 +126,7 @@ def _pairs(a: Sequence[str], b: Sequence[str], middle: _Stretch) -> int:
 
 
 def _fold(stretches: list[_Stretch], words: _Sides) -> list[_Stretch]:
-    """Neighbouring changes joined, and small islands of equal text between two larger changes made part of them."""
+    """Join neighbouring changes, and merge small islands of equal text into the two larger changes around them."""
     out: list[_Stretch] = []
     for stretch in stretches:
         if out and not stretch.equal and not out[-1].equal:
@@ -150,7 +150,7 @@ def _foldable(before: _Stretch, island: _Stretch, after: _Stretch, words: _Sides
 
 
 def _size(change: _Stretch, words: _Sides) -> int:
-    """Characters that the change removes and adds."""
+    """Return the number of characters that a change removes and adds."""
     a, b = words
     return sum(map(len, a[change.start_a : change.end_a])) + sum(map(len, b[change.start_b : change.end_b]))
 
@@ -166,7 +166,7 @@ def _spans(words: _Sides, stretches: list[_Stretch]) -> MarkedTexts:
 
 
 def _append(spans: list[WordSpan], text: str, changed: bool) -> None:
-    """Adds a piece. Spaces at the edge of a change stay outside it, unless only spaces changed."""
+    """Append a piece. Spaces at the edge of a change are left out of it, unless only spaces changed."""
     core = text.strip() if changed else ""
     if not core or core == text:
         _extend(spans, text, changed)

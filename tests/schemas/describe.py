@@ -114,8 +114,8 @@ def _type(hint: Any, parts: dict[str, Schema], written: bool) -> Schema:
             parts[hint.__name__] = {}
             parts[hint.__name__] = _object(hint, parts, written)
         return {"$ref": f"#/$defs/{hint.__name__}"}
-    if isinstance(hint, type) and issubclass(hint, tuple) and hasattr(hint, "_fields"):
-        return _row([get_type_hints(hint)[name] for name in hint._fields], parts, written)
+    if names := getattr(hint, "_fields", None) or getattr(hint, "__struct_fields__", None):
+        return _row([get_type_hints(hint)[name] for name in names], parts, written)
     if origin is Literal:
         return {"enum": list(arguments)}
     if origin in (Union, types.UnionType):
@@ -125,8 +125,8 @@ def _type(hint: Any, parts: dict[str, Schema], written: bool) -> Schema:
     if origin in (tuple, list, Sequence):
         return {"type": "array", "items": _type(arguments[0], parts, written)}
     if origin in (dict, Mapping):
-        names = _type(arguments[0], parts, written)
-        named = {} if names == _SIMPLE[str] else {"propertyNames": names}
+        keys = _type(arguments[0], parts, written)
+        named = {} if keys == _SIMPLE[str] else {"propertyNames": keys}
         return {"type": "object", **named, "additionalProperties": _type(arguments[1], parts, written)}
     raise TypeError(f"no schema for {hint!r}")
 

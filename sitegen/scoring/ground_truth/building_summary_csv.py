@@ -27,7 +27,7 @@ class CsvSection(Frozen):
 
 
 def is_layout(rows: list[list[str]], mapping: Mapping) -> bool:
-    """Sections, or mostly rows that begin with an empty cell and go on with a name and a value."""
+    """Whether there are sections, or mostly rows with an empty cell followed by a name and a value."""
     if any(_section_header(row) for row in rows):
         return True
     filled = [row for row in rows if any(cell.strip() for cell in row)]
@@ -107,7 +107,7 @@ def _continues_row_above(cells: list[str], section: CsvSection) -> bool:
 def _section_item(
     row: list[str], section: CsvSection, array: ArrayMapping, unmapped_values: Counter[str]
 ) -> dict[str, Value]:
-    """One item. If no column is called ``Name``, the cell below the name of the section is."""
+    """Read an item. If no column is called ``Name``, the cell below the name of the section is the item's name."""
     columns = section.columns
     if "Name" not in columns.values():
         columns = {section.column: "Name", **columns}

@@ -23,10 +23,10 @@ _VALUE_OF_TWO: Final = _VALUE | frozenset({"expected value", "correct value", "t
 def is_layout(rows: list[list[str]], mapping: Mapping) -> bool:
     """Whether each row seems to hold one field, which its first cell (the label) names.
 
-    Either the first two headers are a word for the field and a word for the value. Or there are two headers and at
-    least two rows, no label repeats, and one of these is true: the headers are such words in more spellings; labels are
-    mapped; every label is a field path and one of them leads to an item of a list. Headers that are mapped themselves
-    are fields of the wide layout, unless labels are mapped too.
+    The first two headers are a word for the field and a word for the value; or there are two headers and at least two
+    rows, no label repeats, and one of these is true: the headers are such words in more spellings; labels are mapped;
+    every label is a field path and one of them leads to an item of a list. Headers that are mapped themselves are
+    fields of the wide layout, unless labels are mapped too.
     """
     header = _header_row(rows)
     if len(header) < 2:
@@ -48,8 +48,8 @@ def is_layout(rows: list[list[str]], mapping: Mapping) -> bool:
 def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
     """Read the documents. Without a mapping, each field is a path.
 
-    Words of the header tell the columns of field and value. Where one of them is not recognised, they are the first two
-    columns that do not name the document.
+    Words of the header identify the columns of field and value. If one of them is not recognised, they are the first
+    two columns that do not name the document.
     """
     header = _header_row(rows)
     check_distinct(header, 1)

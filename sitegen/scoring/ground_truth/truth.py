@@ -1,4 +1,4 @@
-"""The types that every layout of ground truth is read into, and what the layouts share."""
+"""The types into which every layout of ground truth is read, and functions that the layouts share."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class GroundTruth(Frozen):
 
     documents: tuple[TruthDocument, ...]
     written: bool
-    """The values are texts of a CSV file, so that types which nothing declares are inferred."""
+    """The values are texts of a CSV file, so that undeclared types are inferred."""
     key: str | None
     """The key that names documents in the file and in the output, not scored itself; None: they have no names."""
     findings: tuple[Finding, ...]
@@ -56,7 +56,7 @@ class Tree:
         if any(isinstance(step, int) and step < 0 for step in (*above, last)):
             self._root.setdefault(
                 path_text((*above, last)), value
-            )  # no output has such a key, so that it is an omission (rule 19)
+            )  # no output has such a key, so that the value is an omission (rule 19)
             message = f"Nothing can stand at {path[:80]!r}, which has a negative index: its values count as missing"
             self.findings.append(truth_warning(message, "Count items from 0."))
             return
@@ -88,7 +88,7 @@ def _steps(path: str) -> tuple[Step, ...]:
 
 
 def _with_lists(node: object) -> Value:
-    """The node, with a list instead of each object that has indices for keys."""
+    """Return the node with a list instead of each object whose keys are indices."""
     if not isinstance(node, dict):
         return node  # type: ignore[return-value]
     if node and all(isinstance(step, int) for step in node):
@@ -102,7 +102,7 @@ def is_plain_path(label: str) -> bool:
 
 
 def mapped_path(label: str, mapping: Mapping) -> str | None:
-    """The field path of a column or a row; None: it is not mapped.
+    """The field path of a column or a row; None if it is not mapped.
 
     Without ``csv_to_json`` every label is a path. With it, a label that is a path below a key needs no entry.
     """
@@ -114,8 +114,7 @@ def mapped_path(label: str, mapping: Mapping) -> str | None:
 def unmapped(values: dict[str, int]) -> Iterator[Finding]:
     """Findings on all columns that are not mapped, in their order; none if there are none.
 
-    ``values``: how many values there are below the name of a column or a row. Headings have none, and do not change a
-    score.
+    ``values`` is the number of values by name of a column or a row. Headings have none, and do not change a score.
     """
     for has_value in (True, False):
         names = [label for label, number in values.items() if (number > 0) == has_value]

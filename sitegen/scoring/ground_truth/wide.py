@@ -12,7 +12,7 @@ from sitegen.scoring.mapping import Mapping
 
 
 def is_layout(rows: list[list[str]], mapping: Mapping) -> bool:
-    """Always: this layout takes what no other one claims."""
+    """Return true for any file, because this layout reads everything that no other layout recognises."""
     return True
 
 
@@ -52,7 +52,7 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
 
 
 def id_column(header: list[str], mapping: Mapping) -> str | None:
-    """The column that names documents: as configured, else the one mapped to the documents' key, else ``id``."""
+    """Return the column that names documents: the configured one, else the one mapped to their key, else ``id``."""
     if mapping.id_column is not None:
         if mapping.id_column in header:
             return mapping.id_column
@@ -65,7 +65,7 @@ def id_column(header: list[str], mapping: Mapping) -> str | None:
 def _named_documents(
     documents: list[TruthDocument], id_name: str | None, mapping: Mapping, findings: list[Finding]
 ) -> tuple[list[TruthDocument], str | None]:
-    """The documents with distinct names, and the key of the output that names them there."""
+    """Return the documents with distinct names, and the key that names them in the output."""
     if id_name is None and len(documents) == 1:
         return documents, None
     if id_name is None:

@@ -19,7 +19,7 @@ class HighlightNumbers:
 
     expected: int
     found: int
-    """Given by the output, right or wrong."""
+    """Number of highlights that the output gives, right or wrong."""
     correct: int
     accuracy: float | None
     precision: float | None
@@ -44,12 +44,12 @@ class ParagraphRow:
     numbers: HighlightNumbers
     text: str
     marks: tuple[Mark, ...]
-    """(start, end, outcome, category) of what stands in the text, in characters."""
+    """(start, end, outcome, category) of each highlight that is in the text, in characters."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class HighlightsPart(HighlightNumbers):
-    """What is written of kind ``highlights`` alone, the numbers of all paragraphs together first."""
+    """The part that only kind ``highlights`` has, starting with the numbers of all paragraphs together."""
 
     form: ClassVar = "sitegen/highlights-results/1"
 
@@ -61,7 +61,7 @@ class HighlightsPart(HighlightNumbers):
     not_annotated: tuple[str, ...]
     """Paragraphs in scope without gold: not scored (rule 27)."""
     run_id: str | None
-    """Of the run that counts; None if the output names none."""
+    """Id of the run that counts; None if the output names no run."""
 
 
 def highlights_part(result: Result) -> HighlightsPart:

@@ -26,7 +26,7 @@ class Extract(Frozen):
     paragraphs: int
     highlights: int
     findings: tuple[Finding, ...]
-    """About lines that were skipped, and about the others."""
+    """Findings about skipped lines and about the other lines."""
 
 
 def extract(log: bytes, run: str | None = None, name: str = "") -> Extract:

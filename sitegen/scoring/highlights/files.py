@@ -34,11 +34,11 @@ class HighlightsOutput(Frozen):
 
     chunks: tuple[Chunk, ...]
     run: str | None
-    """None: its lines state no run."""
+    """None if its lines state no run."""
     runs: tuple[str | None, ...]
     """Every run of the output, in the order of their first lines."""
     is_readable: bool
-    """False: nothing of it can be read."""
+    """False if nothing of it can be read."""
     findings: tuple[Finding, ...]
     beside: RunUsage | None = None
     """What the file states about the whole run, if it holds only this run."""
@@ -98,7 +98,7 @@ class UnitedParagraphs(NamedTuple):
     paragraphs: tuple[Paragraph, ...]
     """Every paragraph once, with united highlights (rule 27)."""
     repeated: tuple[str, ...]
-    """The ids of those in more than one chunk."""
+    """The ids of paragraphs in more than one chunk."""
 
 
 def united_paragraphs(chunks: Iterable[Chunk]) -> UnitedParagraphs:

@@ -28,7 +28,7 @@ class Paragraphs:
     """Collects paragraphs, and unites the highlights of those that occur several times (rule 27)."""
 
     def __init__(self, report: Callable[[str], None], keys: tuple[str, ...] = ("highlights",)) -> None:
-        """*keys*: those that may hold the highlights of a paragraph, of which the first one present counts."""
+        """*keys* are the keys that may hold the highlights of a paragraph; the first one present counts."""
         self._report = report
         self._keys = keys
         self._texts: dict[str, str] = {}

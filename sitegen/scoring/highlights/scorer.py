@@ -34,17 +34,17 @@ METRICS: Final = (
 )
 
 MAX_MARKS: Final = 2_000
-"""Highlights of one paragraph that are located in its text. Further ones are listed beside it."""
+"""The most highlights of one paragraph that are located in its text. Further ones are listed beside it."""
 
 MAX_SEARCHED: Final = 100_000
-"""Characters of a paragraph that are searched. Without both bounds an output could make the search slow."""
+"""The most characters of a paragraph that are searched. Without both bounds an output could make the search slow."""
 
 _TRIES: Final = 50
-"""Occurrences inside other words that are skipped."""
+"""The most occurrences inside other words that are skipped."""
 
 _LISTED: Final = 20
 _LONGEST: Final = 80
-"""Characters of a text in the path of its judgement."""
+"""The most characters of a text in the path of its judgement."""
 _OUTCOMES: Final[dict[str, Outcome]] = {
     "correct": "correct",
     "missed": "omission",
@@ -71,7 +71,7 @@ class HighlightsScorer:
     )
 
     def score(self, inputs: ScoringInputs) -> Result:
-        """Score one output. Never raises on bad input: whatever is wrong becomes a status and findings."""
+        """Score one output. Never raises on bad input: errors become a status and findings."""
         settings, findings = read_settings(inputs.settings)
         try:
             gold = read_gold(inputs.ground_truth)

@@ -34,9 +34,9 @@ class Opinion(Frozen):
     counts: tuple[FieldScore, ...] = ()
     """The attribute is empty if the judge gives totals only."""
     details: Value = None
-    """As they are in the file. None: there are none."""
+    """As in the file. None if there are none."""
     grader: Grader | None = None
-    """None: the opinion is mechanical, or nothing states that a model gave it."""
+    """None if the opinion is mechanical, or if nothing states that a model gave it."""
 
 
 def grader_name(model: str, prompt: str) -> str:
@@ -55,7 +55,7 @@ class JudgedCase(Frozen):
     variant: str = ""
     """The prompt and the provider that answered. Empty if the file does not distinguish any."""
     passed: bool | None = None
-    """None: the file does not state it, or the case was skipped."""
+    """None if the file does not state it, or if the case was skipped."""
     input: str = ""
     expected: str = ""
     output: str = ""
@@ -86,7 +86,7 @@ class JudgedCase(Frozen):
 
 
 class JudgedRun(Frozen):
-    """What a file of results states about the run that wrote it. Empty where it states nothing."""
+    """The statements of a file of results about the run that wrote it. Empty if it states nothing."""
 
     at: str = ""
     """ISO 8601."""

@@ -21,12 +21,12 @@ class CaseRow:
     fn: int
     tn: int
     judges: tuple[dict[str, Any], ...]
-    """name, details: whole, as the judge wrote them."""
+    """The name and the complete details of each judge."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedPart:
-    """What is written of kind ``judged`` alone."""
+    """The part that only kind ``judged`` has."""
 
     form: ClassVar = "sitegen/judged-results/1"
 

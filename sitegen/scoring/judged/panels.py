@@ -108,7 +108,7 @@ def _answer_row(case: JudgedCase) -> tuple[str, ...]:
 
 
 def _listed_opinions(case: JudgedCase) -> Iterator[Opinion]:
-    """The opinions on a case. That of a single judge, which the case usually repeats, is listed once."""
+    """The opinions on a case. The opinion of a single judge, which the case usually repeats, is listed once."""
     overall = replace(case.opinion, score=case.score)
     if len(case.judges) == 1 and (merged := _merged(overall, case.judges[0])):
         yield merged
@@ -186,7 +186,7 @@ def _listed(texts: tuple[str, ...]) -> str:
 
 
 def agreement_note(agreement: Kappa, documents: str) -> NotePanel:
-    """State Cohen's kappa with its interval and counts. *documents*: the plural noun of what both graded."""
+    """State Cohen's kappa with its interval and counts. *documents* is the plural noun for the graded items."""
     return NotePanel(
         "note",
         f"The judge and people graded {agreement.agreed:,} of {agreement.judged:,} {documents} alike: Cohen's kappa "

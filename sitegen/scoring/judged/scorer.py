@@ -44,7 +44,7 @@ METRICS: Final = (
 
 _NOTE: Final = 200
 _ANSWER: Final = 500
-"""Characters of the note of a judgement, and of the answers in it."""
+"""The most characters of the note of a judgement, and of the answers in it."""
 
 
 class JudgedScorer:
@@ -69,7 +69,7 @@ class JudgedScorer:
     )
 
     def score(self, inputs: ScoringInputs) -> Result:
-        """Score one output. Never raises on bad input: whatever is wrong becomes a status and findings."""
+        """Score one output. Never raises on bad input: errors become a status and findings."""
         cases: dict[str, JudgedCase] = {}
         findings = [*read_settings(inputs.settings).findings]
         if not inputs.outputs:
@@ -168,7 +168,7 @@ def _rubric_digest(case: JudgedCase) -> str:
 
 
 def _mixed_judges_note(cases: Iterable[JudgedCase], graded: Sequence[str]) -> NotePanel | None:
-    """A note that metrics depend on opinions of a model and on others. None if they are all from a model."""
+    """Return a note that metrics depend on opinions of a model and on others. None if all are from a model."""
     opinions = [opinion for case in cases for opinion in case.judges if opinion.counts or opinion.score is not None]
     by_model = sum(opinion.grader is not None for opinion in opinions)
     if by_model == len(opinions):
@@ -203,7 +203,7 @@ def _counts_by_attribute(opinion: Opinion, shared: frozenset[str]) -> list[Field
 
 
 def _case_judgements(case: JudgedCase, attribute: str, counts: Counts, misses: tuple[str, ...]) -> Iterator[Judgement]:
-    """The judgements of one attribute of one case, with the answers in the file, else with the number of values."""
+    """Yield the judgements of an attribute of a case, with the answers in the file, else the number of values."""
     name = attribute.rpartition(": ")[2]
     note = next((miss[len(name) + 1 :].strip() for miss in misses if miss.startswith(f"{name}:")), "")
     expected, actual = cut(case.expected, _ANSWER), cut(case.output, _ANSWER)
@@ -230,7 +230,7 @@ def _case_judgements(case: JudgedCase, attribute: str, counts: Counts, misses: t
 
 
 def _number_of_values(count: int, correct: int = 0) -> str:
-    """How many values an error concerns, and of how many if others are correct."""
+    """Return the number of values that an error concerns, with their total if others are correct."""
     if correct:
         return f"{count} of {count + correct} values"
     return "a value" if count == 1 else f"{count} values"

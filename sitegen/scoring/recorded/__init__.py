@@ -1,1 +1,1 @@
-"""Kind ``recorded``: numbers that a run wrote and that nothing can compute again, each a series of its own."""
+"""Kind ``recorded``: numbers that a run wrote and that cannot be computed again, each followed as a series."""

@@ -1,7 +1,7 @@
 """Reads the recorded numbers of a file.
 
-Layouts that are known (lm-eval, github-action-benchmark, comparisons of prompts, results of sitegen) tell which numbers
-are results. Every number of any other file counts.
+Known layouts (lm-eval, github-action-benchmark, comparisons of prompts, results of sitegen) define which numbers are
+results. In any other file, every number counts.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _BIGGER: Final = frozenset(("benchmarkjs", "pytest", "custombiggerisbetter"))
 def read_numbers(path: str, content: bytes, where: Mapping[str, str]) -> Parsed[list[RecordedNumber]]:
     """Read the numbers of a file. Raises UnreadableError if it is no object or list.
 
-    *where*: what the wanted run states, for files that hold several runs.
+    *where* is what the selected run states, for files that hold several runs.
     """
     parsed = _parsed_record(splitext(path)[1].lower(), content)
     root = parsed.value

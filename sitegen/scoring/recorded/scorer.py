@@ -18,7 +18,7 @@ from sitegen.text.plain import line
 from sitegen.text.values import COUNT
 
 MOST: Final = 50
-"""Numbers of a file that are followed. A finding tells how many more there are."""
+"""The most numbers of a file that are followed. A finding gives the number of the others."""
 
 RUN: Final = "run"
 """The id of the single document. It is always the same, so that any two runs are comparable."""
@@ -32,11 +32,11 @@ class _FollowedNumber(NamedTuple):
     number: RecordedNumber
     higher_is_better: bool
     reason: str
-    """Where the direction is from."""
+    """The source of the direction."""
 
 
 class RecordedScorer:
-    """Follows the numbers of a file as they stand.
+    """Follows the numbers of a file unchanged.
 
     There are no fields or judgements. Each number is a metric that the scorecard itself describes.
     """
@@ -55,7 +55,7 @@ class RecordedScorer:
     )
 
     def score(self, inputs: ScoringInputs) -> Result:
-        """Score one output. Never raises on bad input: whatever is wrong becomes a status and findings."""
+        """Score one output. Never raises on bad input: errors become a status and findings."""
         settings, remarks = read_recorded_settings(inputs.settings)
         findings = list(remarks)
         numbers: list[RecordedNumber] = []
@@ -88,7 +88,7 @@ class RecordedScorer:
         return _recorded_result(followed, findings, readable=readable)
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
-        """Nothing, because a run has a single document."""
+        """Return no metrics, because a run has a single document."""
         return ()
 
 
@@ -105,7 +105,7 @@ def _followed_numbers(
         return [], 0
     headline = _headline_number(candidates, settings)
     rest = [number for number in candidates if number is not headline]
-    if not settings.metrics:  # those of the headline's range come first, because they can share its chart
+    if not settings.metrics:  # numbers with the headline's range come first, because they can share its chart
         headline_range = range_of(headline.name, headline.value)
         rest.sort(key=lambda number: range_of(number.name, number.value) != headline_range)
     return [_directed(number, settings) for number in (headline, *rest)[:MOST]], max(0, len(candidates) - MOST)

@@ -37,7 +37,7 @@ class Response(Frozen):
     case_id: str
     output: str
     error: str
-    """Not empty if the call failed."""
+    """The error of a failed call; empty if it succeeded."""
     quality: Value
     embedding: Value
     line: int | None = None
@@ -70,7 +70,7 @@ class Answers(Frozen):
 def read_answers(files: tuple[File, ...], keys: CaseKeys | None = None) -> Answers:
     """Read all files of one output. Never raises: whatever cannot be read is reported, and the rest counts.
 
-    *keys*: those of files that hold the expected texts as well. None: the files hold only responses.
+    *keys* are the keys of files that hold the expected texts as well; None if the files hold only responses.
     """
     findings: list[Finding] = []
     variants: dict[str, VariantResponses] = {}

@@ -26,9 +26,9 @@ class TestCase(Frozen):
 
     id: str
     expected: str
-    """Blank: nothing is expected, and the exact match is not scored."""
+    """Blank if nothing is expected; then the exact match is not scored."""
     category: str
-    """Empty: the case has none."""
+    """Empty if the case has none."""
     question: str = ""
     """The input, as text."""
 
@@ -78,7 +78,7 @@ def expected_cases(path: str, content: bytes, keys: CaseKeys) -> Cases:
 
 
 def are_anonymous(cases: Sequence[Any]) -> bool:
-    """Whether no test case has an id. Then its number, from 1, is its id."""
+    """Whether no test case has an id. The id of a case is then its number, from 1."""
     return bool(cases) and all(isinstance(case, dict) and "id" not in case for case in cases)
 
 

@@ -31,14 +31,14 @@ class ExactMatch:
     accuracy: float | None
     correct: int
     total: int
-    """Responses held against an expected text, and cases without any response."""
+    """Number of responses that were compared with an expected text, and of cases without a response."""
     excluded: int
-    """Calls that failed."""
+    """Number of failed calls."""
     not_scored: int
-    """Responses to cases without an expected text."""
+    """Number of responses to cases without an expected text."""
     threshold: float | None
     meets_threshold: bool | None
-    """None: undefined, or nothing is wanted."""
+    """None if the metric is undefined or has no threshold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +46,11 @@ class Consistency:
     """Rule 30."""
 
     consistency_score: float | None
-    """Over all pairs of responses."""
+    """The mean over all pairs of responses."""
     total_comparisons: int
-    """Pairs of responses that have a vector."""
+    """Number of pairs of responses that have a vector."""
     responses: int
-    """That have a vector."""
+    """Number of responses that have a vector."""
     embeddings: str | None
     """``recorded``, ``model``, or None if there are none."""
     case_consistency: float | None
@@ -70,9 +70,9 @@ class Quality:
     """The grades, by variant and in the order of the test cases."""
     total_evaluated: int
     graded: int
-    """The same number."""
+    """Number of these grades."""
     dropped: int
-    """Grades that are no whole number from 1 to 5."""
+    """Number of grades that are not a whole number from 1 to 5."""
     agreement_with_people: AgreementRow | None
     """Over the responses that have both ``quality`` and ``human_quality``; None if there are fewer than two of them, or
     if all have one grade."""
@@ -112,12 +112,12 @@ class VariantRow:
 
 @dataclass(frozen=True, kw_only=True)
 class ResponsesPart:
-    """What is written of kind ``responses`` alone."""
+    """The part that only kind ``responses`` has."""
 
     form: ClassVar = "sitegen/responses-results/1"
 
     results: dict[str, Section]
-    """By method, those that were asked for."""
+    """The sections of the requested methods, by method."""
     summary: Summary
     variants: tuple[VariantRow, ...]
 
@@ -133,7 +133,7 @@ def metrics_of(methods: Sequence[str]) -> tuple[str, ...]:
 def responses_part(result: Result, thresholds: Iterable[Threshold] = (), methods: Sequence[str] = ()) -> ResponsesPart:
     """Make the part of one result, with the verdict on the metrics of these methods, or of all if there are none.
 
-    *thresholds* override those of the metrics. Raises ConfigurationError if a method is unknown.
+    *thresholds* override the default thresholds of the metrics. Raises ConfigurationError if a method is unknown.
     """
     methods = methods or tuple(METHODS)
     names = metrics_of(methods)

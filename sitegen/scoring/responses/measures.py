@@ -67,11 +67,11 @@ class MeasuredResponse(Frozen):
 
     case: TestCase
     response: Response | None
-    """None: the case has no response."""
+    """None if the case has no response."""
     number: int
     """The number of the response among those of its case, from 1."""
     correct: bool | None
-    """None: nothing is expected, or the call failed."""
+    """None if nothing is expected, or if the call failed."""
     quality: int | None
     rouge: Rouge | None
     vector: Vector | None

@@ -1,4 +1,4 @@
-"""Shows what is beside the discrepancies on a report of responses: consistency within cases, and unscored responses."""
+"""Shows consistency within cases and unscored responses on a report, beside the discrepancies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores responses to test cases: exact match, consistency, quality, ROUGE, each where its data exist."""
+"""Scores responses to test cases by exact match, consistency, quality and ROUGE, as far as their data exist."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ResponsesScorer:
     )
 
     def score(self, inputs: ScoringInputs) -> Result:
-        """Score one output. Never raises on bad input: whatever is wrong becomes a status and findings."""
+        """Score one output. Never raises on bad input: errors become a status and findings."""
         keys, file = case_keys(inputs.settings), inputs.ground_truth
         try:
             content = content_of(file, "the file is missing", "Add the test cases.")
@@ -251,7 +251,7 @@ def _response_path(answer: MeasuredResponse) -> str:
 
 
 def _questions_by_path(groups: Iterable[Iterable[MeasuredResponse]]) -> tuple[Question, ...]:
-    """All variants have the same questions."""
+    """Return the questions by path; all variants have the same ones."""
     questions = {_response_path(answer): answer.case.question for measured in groups for answer in measured}
     return tuple(Question(path, text) for path, text in questions.items() if text)
 

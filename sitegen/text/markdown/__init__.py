@@ -1,11 +1,11 @@
-"""Markdown from git as HTML that is safe to show: CommonMark and tables, no raw HTML, no scripts, no pictures.
+"""Renders Markdown from git as safe HTML: CommonMark and tables, without raw HTML, scripts and pictures.
 
-The HTML holds the elements of ``TAGS`` and nothing else. Links lead to http and https addresses and within the text;
-every other one, such as that to a neighbouring file, is shown as its words. A picture is shown as its alternative text.
-Headings start at ``h3``: the page and its card have the levels above.
+The HTML contains only the elements of ``TAGS``. Links lead to http and https addresses and within the text; of any
+other link, such as one to a neighbouring file, only the text is shown. A picture is shown as its alternative text.
+Headings start at ``h3``, because the page and its card have the levels above.
 
-A text is parsed into blocks (``blocks``), what an edit did to them is marked (``changes``), and they are written
-(``html``), with the text inside of them (``inline``).
+A text is parsed into blocks (``blocks``), the changes of an edit are marked in them (``changes``), and they are written
+(``html``) with the text inside them (``inline``).
 """
 
 from sitegen.text.markdown.texts import LARGEST, LONGEST_LINE, TAGS, MarkdownPage, document, passage

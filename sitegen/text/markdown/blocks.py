@@ -17,17 +17,17 @@ _NOT_ANCHOR = re.compile(r"[^\w\- ]")
 
 
 class Blocks(NamedTuple):
-    """A text as markdown-it's tokens: blocks open and close, between them stands text."""
+    """A text as markdown-it's tokens, which open and close blocks and hold their text."""
 
     tokens: list[Token]
     references: Any
-    """Addresses that the text defines for links, as markdown-it keeps them; None if there are none."""
+    """The link definitions of the text, in markdown-it's form; None if there are none."""
 
 
 def parse(text: str, *, anchored: bool = True) -> Blocks:
     """Parse a text into blocks. With ``anchored`` headings get ids.
 
-    Passages of which a page shows several are parsed without, because the same id could occur twice.
+    If a page shows several passages, they are parsed without ids, because the same id could occur twice.
     """
     env: dict[str, Any] = {}
     tokens = parse_blocks(text, env)
@@ -46,7 +46,7 @@ def parse(text: str, *, anchored: bool = True) -> Blocks:
 
 
 def headings(blocks: Blocks) -> tuple[Heading, ...]:
-    """The headings among the blocks, in order."""
+    """Return the headings among the blocks, in order."""
     tokens = blocks.tokens
     return tuple(
         Heading(
@@ -61,7 +61,7 @@ def headings(blocks: Blocks) -> tuple[Heading, ...]:
 
 
 def _anchor(title: str, uses: dict[str, int]) -> str:
-    """What links to a heading write behind ``#``, by the usual rule: lower case, spaces as dashes, unique by number."""
+    """Return the fragment of links to a heading by the usual rule: lower case, spaces as dashes, unique by number."""
     anchor = _NOT_ANCHOR.sub("", title.lower()).strip().replace(" ", "-")[:80] or "section"
     count = uses.get(anchor, 0)
     uses[anchor] = count + 1

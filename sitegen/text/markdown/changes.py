@@ -1,4 +1,4 @@
-"""Shows an edit in the blocks of a passage: new blocks are marked, and removed lines are struck where they stood."""
+"""Shows an edit in the blocks of a passage: marks new blocks, and inserts removed lines as struck text."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 Gone: TypeAlias = Mapping[int, Sequence[str]]
-"""Removed lines by the index (from 0) of the line before which they stood."""
+"""Removed lines by the index (from 0) of the line that followed them."""
 
 CODE: Final = frozenset({"fence", "code_block"})
 """Types of blocks of code: they mark and strike their own lines."""
 
 STRUCK: Final = "struck"
-"""Type of our own tokens, whose content is written as it stands."""
+"""Type of sitegen's own tokens, whose content is written unchanged."""
 
 _BLOCKS: Final = CODE | {"paragraph_open", "list_item_open", "heading_open", "tr_open", "hr"}
 
 
 def mark(tokens: Iterable[Token], changed: frozenset[int]) -> None:
-    """Gives every block that holds changed lines the class ``chg``. Blocks of code mark their own lines."""
+    """Add the class ``chg`` to every block with changed lines. Blocks of code mark their own lines."""
     for token in tokens if changed else ():
         if _is_block(token) and token.type not in CODE and _touches(token, changed):
             token.attrJoin("class", "chg")
 
 
 def strike(tokens: list[Token], gone: Gone) -> Gone:
-    """Insert removed lines as struck text, each before the innermost block that is now at its place.
+    """Insert removed lines as struck text, each before the innermost block that is now at its position.
 
-    Returns the lines that were removed from blocks of code: whatever renders these blocks strikes them.
+    Returns the lines that were removed from blocks of code, which the renderer of these blocks strikes.
     """
     inside: dict[int, list[Sequence[str]]] = {}
     from_code: dict[int, Sequence[str]] = {}
@@ -58,7 +58,7 @@ def _touches(token: Token, lines: frozenset[int]) -> bool:
 
 
 def _place(tokens: Sequence[Token], line: int) -> int:
-    """The index of the innermost block that holds the line; else of the first block after the line; else the end."""
+    """Return the index of the innermost block that holds the line, else of the first block after it, else the end."""
     best = None
     for index, token in enumerate(tokens):
         if not _is_block(token) or token.map is None:
@@ -75,7 +75,7 @@ def _in_code(token: Token, line: int) -> bool:
 
 
 def _struck(before: Token | None, lines: Sequence[str]) -> Token:
-    """Removed lines in the form that is valid before a token: an item of a list, a row of a table, or a paragraph."""
+    """Make removed lines valid before a token: as an item of a list, a row of a table, or a paragraph."""
     from markdown_it.token import Token
 
     text = "<br>".join(f"<del>{escape(visible(line), quote=False)}</del>" for line in lines if line.strip())

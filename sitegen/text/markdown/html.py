@@ -19,10 +19,10 @@ _NOTHING: Final[frozenset[int]] = frozenset()
 
 
 def write(blocks: Blocks, changed: frozenset[int] = _NOTHING, gone: Gone | None = None) -> str:
-    """The blocks as safe HTML.
+    """Return the blocks as safe HTML.
 
     Args:
-        blocks: what to write.
+        blocks: the blocks to write.
         changed: indexes of lines to mark in blocks of code.
         gone: lines to strike in blocks of code.
 
@@ -47,12 +47,12 @@ def write(blocks: Blocks, changed: frozenset[int] = _NOTHING, gone: Gone | None 
 
 
 def as_written(lines: Sequence[str], changed: frozenset[int], gone: Gone) -> str:
-    """Lines as they are written, marked and struck."""
+    """Return lines of source, escaped, with changed lines marked and removed lines struck."""
     return f"<pre><code>{_marked_lines(lines, changed, gone)}</code></pre>"
 
 
 def _code(token: Token, changed: frozenset[int], gone: Gone) -> str:
-    """A block of code, its changed lines marked and its removed lines struck."""
+    """Return a block of code, with changed lines marked and removed lines struck."""
     content = token.content
     if (changed or gone) and token.map is not None:
         first = token.map[0] + (token.type == "fence")

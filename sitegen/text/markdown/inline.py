@@ -1,4 +1,4 @@
-"""The text inside a block: emphasis, code, links."""
+"""Renders the text inside a block: emphasis, code, links."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 PREFIX: Final = "t-"
-"""What every id begins with, so that no text can give itself the id of a part of the page."""
+"""The prefix of every id, so that no text can use the id of a part of the page."""
 
 _SIMPLE: Final = re.compile(
     r"""(?: [^`*_\[\]<&\\\n]++                                    # nothing that Markdown takes for markup
@@ -27,27 +27,27 @@ _SIMPLE: Final = re.compile(
         )*+""",
     re.VERBOSE,
 )
-"""A text whose marks have the same meaning in any context: each is literal or encloses a part of the text."""
+"""Matches a text whose marks have the same meaning in any context: each is literal or encloses a part of the text."""
 
 _ENCLOSED: Final = re.compile(r"`([^`]+)`|\*\*([^*]+)\*\*")
 
 
 def inline(text: str, references: Any = None) -> str:
-    """A text inside of a block as safe HTML.
+    """Return the text inside a block as safe HTML.
 
     Args:
         text: of one block; its lines are joined by line feeds.
-        references: addresses that the text around it defines for links.
+        references: link definitions of the surrounding text.
 
     """
-    # Most texts are simple, and this way takes a tenth of the time of the parser.
+    # Most texts are simple, and this takes a tenth of the parser's time.
     if _SIMPLE.fullmatch(text):
         return _ENCLOSED.sub(_element, escape(text, quote=False).replace('"', "&quot;"))
     return _parsed(text, references) if references else _parsed_once(text)
 
 
 def words(text: str, references: Any = None) -> str:
-    """The text without markup."""
+    """Return the text without markup."""
     return _words(_children(text, {"references": references or {}}))
 
 
@@ -78,7 +78,7 @@ def _parser() -> MarkdownIt:
 
 
 def _tame(children: Iterable[Token]) -> None:
-    """Turns links that must not be followed into spans. A link to a file keeps the path as text."""
+    """Turn links that must not be followed into spans. A link to a file keeps the path as text."""
     tags: list[str] = []
     for token in children:
         if token.type == "link_open":

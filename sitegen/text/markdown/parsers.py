@@ -26,20 +26,21 @@ _BEGINS: Final = {
     "reference": "[",
     "heading": "#",
 }
-"""Rules that apply to lines which begin with one of these characters only. Of the others any line may be."""
+"""Rules that apply only to lines with these first characters. Any other rule may apply to any line."""
 
 _RULED: Final = re.compile(r"[-=]:?[ \t|]*$", re.MULTILINE)
-"""How every line ends that underlines a heading or parts the head of a table from its body (and some others)."""
+"""Matches the end of every line that underlines a heading or separates the head of a table from its body, and of
+others."""
 
 
 def parse_blocks(text: str, env: dict[str, Any]) -> list[Token]:
-    """The blocks of a text, the text inside of them as it is. What the text defines for links is put into ``env``."""
+    """Parse the blocks of a text, but not the text inside them. Adds link definitions to ``env``."""
     return _blocks(_RULED.search(text) is not None).parse(text, env)
 
 
 @cache
 def _blocks(ruled: bool) -> MarkdownIt:
-    """Without ``ruled`` no line is looked at as the head of a table or as an underlined heading."""
+    """Make a parser for blocks; without ``ruled``, one that tries neither tables nor underlined headings."""
     parser = _parser()
     parser.core.ruler.disable(["inline", "text_join"])
     if not ruled:
@@ -50,7 +51,7 @@ def _blocks(ruled: bool) -> MarkdownIt:
 
 @cache
 def inline_parser() -> MarkdownIt:
-    """Parses and writes the text inside of a block."""
+    """Make a parser and renderer for the text inside a block."""
     return _parser()
 
 
@@ -59,7 +60,7 @@ def _parser() -> MarkdownIt:
 
     parser = MarkdownIt("commonmark", {"html": False, "xhtmlOut": False, "maxNesting": 20}).enable("table")
     parser.disable(["html_block", "html_inline"])
-    # Every link is parsed as one; what may not be followed loses its address afterwards, but keeps its words.
+    # Every link is parsed as a link; links that must not be followed lose their addresses afterwards.
     parser.validateLink = lambda url: True  # type: ignore[method-assign]
     return parser
 
@@ -75,7 +76,7 @@ def _ask_by_first_character(ruler: Ruler[Any]) -> None:
 
 
 def _first_of(rules: list[tuple[str, _Rule]]) -> _Rule:
-    """Returns a rule that tries *rules* on a line until one applies, and tells whether one did."""
+    """Return a rule that tries *rules* on a line until one applies, and returns whether one did."""
     anywhere = [rule for name, rule in rules if name not in _BEGINS]
     by_character = {
         character: [rule for name, rule in rules if character in _BEGINS.get(name, character)]

@@ -1,4 +1,4 @@
-"""Renders a whole text, or a passage of one together with what an edit changed in it."""
+"""Renders a whole text, or a passage with the changes of an edit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TAGS: Final = frozenset(
     {"h3", "h4", "h5", "h6", "p", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong", "a", "span"}
     | {"table", "thead", "tbody", "tr", "th", "td", "hr", "br", "del"}
 )
-"""Every element that can occur."""
+"""Every HTML element that can occur."""
 
 LARGEST: Final = 200_000
 """The greatest number of characters of a text that is rendered; a longer one is shown as source."""
@@ -40,11 +40,11 @@ class MarkdownPage(Frozen):
     html: str
     headings: tuple[Heading, ...]
     plain: bool = False
-    """The text is too large to be rendered and is shown as source."""
+    """Whether the text is too large to be rendered and is shown as source."""
 
 
 def document(text: str) -> MarkdownPage:
-    """Renders a whole file."""
+    """Render a whole file."""
     text = _prepared(text)
     lines = split_lines(text)
     if len(text) > LARGEST or max(map(len, lines), default=0) > LONGEST_LINE:
@@ -54,13 +54,13 @@ def document(text: str) -> MarkdownPage:
 
 
 def passage(lines: Sequence[str], changed: Iterable[int], gone: Gone, starts_file: bool = False) -> str:
-    """A passage of a file, its changed blocks marked with the class ``chg``, removed lines struck where they stood.
+    """Render a passage of a file, with the class ``chg`` on changed blocks, and removed lines struck in place.
 
     Args:
-        lines: the passage as it is now.
+        lines: the passage after the edit.
         changed: indexes of the lines that are new.
-        gone: removed lines, by the index of the line before which they stood.
-        starts_file: front matter is looked for.
+        gone: removed lines, by the index of the line that followed them.
+        starts_file: whether the passage may begin with front matter.
 
     """
     marked = frozenset(changed)
@@ -80,16 +80,19 @@ def passage(lines: Sequence[str], changed: Iterable[int], gone: Gone, starts_fil
 
 
 def _prepared(text: str) -> str:
-    """Visible text with plain line feeds; front matter becomes code, or its last line would make it a heading."""
+    """Return visible text with plain line feeds.
+
+    Front matter becomes code, or its last line would make it a heading.
+    """
     text = visible(text.replace("\r\n", "\n").removeprefix("\ufeff"))
     front = _FRONT_MATTER.match(text)
     return f"```\n{front[0][4:-3]}```{text[front.end() :]}" if front else text
 
 
 def _lead(lines: Sequence[str]) -> list[str]:
-    """Lines to put before a passage that seems to begin inside of a block of code or of a table; mostly none.
+    """Return lines to put before a passage that seems to begin inside a block of code or a table; mostly none.
 
-    Inside of code, its first fence is bare and has no partner. Inside of a table, a row comes first, and no rule.
+    In the former case its first fence is bare and has no partner; in the latter it begins with a row and has no rule.
     """
     fences = [line.strip() for line in lines if line.lstrip().startswith("```")]
     if len(fences) % 2 == 1 and fences[0] == "```" and lines[0].strip() != "```":
@@ -102,7 +105,7 @@ def _lead(lines: Sequence[str]) -> list[str]:
 
 
 def _without_head(tokens: list[Token]) -> list[Token]:
-    """Without the head of the first table, which is made up."""
+    """Remove the head of the first table, which ``_lead`` added."""
     end = next((index for index, token in enumerate(tokens) if token.type == "thead_close"), None)
     if end is None or tokens[0].type != "table_open":
         return tokens

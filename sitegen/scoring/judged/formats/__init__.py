@@ -27,7 +27,8 @@ _TABLES: Final = ("csv", "parquet")
 def read_results(path: str, content: bytes, settings: str = "{}") -> JudgedResults:
     """Read a file of results: as a table if the settings describe its columns, else in the format that it has.
 
-    *settings*: those of the eval, as canonical JSON; ``read_settings`` reports their faults. Raises UnreadableError.
+    *settings* are the settings of the eval as canonical JSON; ``read_settings`` reports their faults. Raises
+    UnreadableError.
     """
     suffix, head = ending(path), content[:HEAD]
     columns = read_settings(settings).value

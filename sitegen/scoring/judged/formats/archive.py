@@ -16,13 +16,13 @@ from sitegen.model.values import Value
 from sitegen.scoring.judged.packages import PACKAGES
 
 MOST_BYTES: Final = 20_000_000
-"""Of one unpacked file."""
+"""The most bytes of one unpacked file."""
 MOST_BYTES_TOGETHER: Final = 200_000_000
-"""Of all unpacked files."""
+"""The most bytes of all unpacked files together."""
 MOST_FILES: Final = 50_000
 
 _ZSTANDARD_METHOD: Final = 93
-"""Python's zipfile supports it from 3.14 on."""
+"""The compression method Zstandard, which Python's zipfile supports since 3.14."""
 _LOCAL_HEADER: Final = struct.Struct("<4s22xHH")
 _FAULTS: Final = (
     BadZipFile,

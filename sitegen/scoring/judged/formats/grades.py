@@ -25,7 +25,7 @@ class Grade(NamedTuple):
     """One score of one answer."""
 
     score: float | None
-    """0..1. None: there is none, or it is no such number."""
+    """0..1. None if there is no score, or if it is not a number in this range."""
     right: bool | None = None
     """Whether the answer is right, if the tool states it by a word. None: the tool gives a number."""
 
@@ -43,7 +43,7 @@ class Graded(Frozen):
     grades: tuple[Grade, ...]
     """One for each answer."""
     score: float | None = None
-    """Of all answers, if the tool states it. None: their mean."""
+    """The score of all answers, if the tool states it. None stands for their mean."""
     reasoning: str = ""
     details: Value = None
     grader: Grader | None = None

@@ -18,9 +18,9 @@ class UnpackedLog(NamedTuple):
     """The content of an archive."""
 
     log: dict[str, Value]
-    """As a log in JSON has it, without samples."""
+    """The log in its JSON form, without samples."""
     samples: Iterator[Value]
-    """Of every epoch, unpacked one by one."""
+    """The samples of every epoch, unpacked one by one."""
 
 
 def unpacked(content: bytes, findings: list[Finding]) -> UnpackedLog:
@@ -39,7 +39,7 @@ def unpacked(content: bytes, findings: list[Finding]) -> UnpackedLog:
 
 
 def _header(archive: JsonArchive) -> dict[str, Value]:
-    """The header. A run that did not end has only the one that was written at its start."""
+    """Return the header. A run that did not end has only the header that was written at its start."""
     if "header.json" in archive:
         return members(archive.json("header.json"))
     if "_journal/start.json" in archive:
@@ -48,7 +48,7 @@ def _header(archive: JsonArchive) -> dict[str, Value]:
 
 
 def _samples_of(archive: JsonArchive, findings: list[Finding]) -> Iterator[Value]:
-    """The samples. Those that are too large are replaced by their summaries, which lack the output."""
+    """Yield the samples. Samples that are too large are replaced by their summaries, which lack the output."""
     too_large = []
     for name in archive.below("samples"):
         try:

@@ -1,4 +1,4 @@
-"""Tells which scorers of an Inspect log are models, and which ones, from the scorers and roles in its header."""
+"""Determines which scorers of an Inspect log ask a model, and which model, from the scorers and roles in its header."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MODEL_GRADED: Final = frozenset({"model_graded_qa", "model_graded_fact"})
 _MECHANICAL: Final = frozenset(
     {"answer", "choice", "exact", "f1", "includes", "match", "math", "pattern", "perplexity", "target_perplexity"}
 )
-"""Scorers of Inspect that ask none."""
+"""Scorers of Inspect that ask no model."""
 _MODEL: Final = ("model", "grader", "grader_model", "judge", "judge_model")
 """Options that name the model, in Inspect's scorers and by convention in others."""
 _ROLE: Final = "grader"
@@ -25,9 +25,9 @@ _ROLE: Final = "grader"
 def graders_of(header: Mapping[str, Value]) -> dict[str, Grader]:
     """Return the graders by scorer, from the member ``eval`` of a log. Scorers that ask no model are left out.
 
-    A scorer that names no model uses that of its role. Inspect's own, without either, use the evaluated model.
-    A custom scorer may ask the grader of the run without stating it: this is assumed if the run has a grader and no
-    scorer is certain to be a model.
+    A scorer that names no model uses the model of its role. Without either, Inspect's own scorers use the evaluated
+    model. A custom scorer may ask the grader of the run without stating it: this is assumed if the run has a grader and
+    no scorer is certain to be a model.
     """
     roles, scorers = members(header.get("model_roles")), _scorers(header)
     graders = {

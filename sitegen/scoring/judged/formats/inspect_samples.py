@@ -43,7 +43,7 @@ class LogSample(Frozen):
 
     @property
     def usage(self) -> Usage:
-        """Of all epochs together."""
+        """The usage of all epochs together."""
         return Usage(
             tokens_in=_sum(epoch.usage.tokens_in for epoch in self.epochs),
             tokens_out=_sum(epoch.usage.tokens_out for epoch in self.epochs),

@@ -9,7 +9,7 @@ from sitegen.model.values import Value
 from sitegen.scoring.values import as_float
 
 LONGEST: Final = 10_000
-"""Characters of a text. Longer texts are cut."""
+"""The greatest length of a text, in characters. Longer texts are cut."""
 
 
 def text(value: Value) -> str:

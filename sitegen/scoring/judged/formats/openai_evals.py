@@ -50,7 +50,7 @@ class SampleEvents(NamedTuple):
     texts: dict[str, str]
     """expected, output, error, and the reasoning of a grader: the last of each."""
     samplings: list[Sampling]
-    """The calls that answered, without those of a grader."""
+    """The calls that gave an answer, except calls of a grader."""
 
 
 def _is_openai_log(ending: str, head: bytes) -> bool:

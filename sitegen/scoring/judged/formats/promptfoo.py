@@ -2,7 +2,7 @@
 
 In ``results.version`` 3 and 4, ``results.prompts`` has an entry for each prompt of each provider, and
 ``results.results`` one for each test of each of these, with the outcome of every assertion. A run that is downloaded
-from its server has the same ``results`` beside a ``version`` of its own.
+from its server has the same ``results`` beside a separate ``version``.
 """
 
 from __future__ import annotations
@@ -123,8 +123,8 @@ def _place_in_table(row: Mapping[str, Value]) -> tuple[int, int]:
 def _columns(prompts: list[dict[str, Value]]) -> tuple[PromptOfProvider, ...]:
     """The columns, with names of prompts that stay the same when a prompt is edited.
 
-    By default a label contains the text of the prompt. In the name of a case it would make every edit of the prompt
-    start new cases.
+    By default a label contains the text of the prompt. In the name of a case it would start new cases with every edit
+    of the prompt.
     """
     names: dict[tuple[str, str], str] = {}
     columns = []
@@ -203,7 +203,7 @@ class _PromptfooReader:
     def _case_id(self, row: Mapping[str, Value], column: PromptOfProvider) -> str:
         """The test, with its prompt and its provider if there are several of these.
 
-        So the cases of a run with a single provider keep their names when the model is replaced.
+        The cases of a run with a single provider therefore keep their names when the model is replaced.
         """
         prompt = column.prompt if self._prompts > 1 else ""
         provider = column.provider if self._providers > 1 else ""
@@ -211,7 +211,7 @@ class _PromptfooReader:
 
 
 def _test_name(row: Mapping[str, Value]) -> str:
-    """The test's description, else its variables: its index would change with every test added before it.
+    """Return the test's description, else its variables. Its index would change with every test added before it.
 
     Short variables, such as the number of a task, come first. Long ones are probably the input of the model.
     """
@@ -230,7 +230,7 @@ def _expected_text(row: Mapping[str, Value]) -> str:
 
 
 def _assertions(results: list[Value], options: Mapping[str, Value]) -> Iterator[Opinion]:
-    """The outcome of each assertion, named by its metric, else by its type. *options*: those of the test."""
+    """The outcome of each assertion, named by its metric, else by its type. *options* are the options of the test."""
     used: Counter[str] = Counter()
     for result in map(members, results):
         assertion = members(result.get("assertion"))
@@ -270,7 +270,7 @@ def _is_model_graded(assertion: Mapping[str, Value]) -> bool:
 
 
 def _verdicts(results: list[Value]) -> Ratings[bool] | None:
-    """Whether all assertions that a model graded passed, and whether a person's did. None unless there are both."""
+    """Whether all assertions of a model passed, and whether those of a person did. None unless there are both."""
     outcomes = [(members(result.get("assertion")), truth(result.get("pass"))) for result in map(members, results)]
     judge = [passed for assertion, passed in outcomes if _is_model_graded(assertion) and passed is not None]
     person = [passed for assertion, passed in outcomes if assertion.get("type") == HUMAN and passed is not None]

@@ -1,4 +1,4 @@
-"""What a format of judged results is: how its files are recognised, and how they are read."""
+"""A format of judged results: how its files are recognised, and how they are read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sitegen.frozen import Frozen
 from sitegen.scoring.judged.case import JudgedResults
 
 HEAD: Final = 4096
-"""Bytes at the beginning of a file that ``recognises`` is called with."""
+"""Number of bytes at the beginning of a file that are passed to ``recognises``."""
 
 
 class ResultFormat(Frozen):

@@ -54,7 +54,8 @@ class ColumnMap(Frozen):
     names_of_scores: str = ""
     """A column that lists for each row which columns hold scores."""
     required: tuple[str, ...] = ()
-    """Patterns that must each match a column. Those of presets need not: they cover several versions of a tool."""
+    """Patterns that must each match a column. Patterns of presets need not, because they cover several versions of a
+    tool."""
     list_at: str = ""
     """Key, or path of keys, of the list of rows in a JSON object. Empty: the file is the list."""
     low: float = 0.0

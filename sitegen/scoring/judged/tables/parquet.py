@@ -20,19 +20,19 @@ from sitegen.model.values import Unusable, Value
 from sitegen.scoring.judged.tables.parquet_pages import page_sizes
 
 MOST_BYTES: Final = 200_000_000
-"""Of all rows as values of Python, and of all unpacked pages according to the file."""
+"""The most bytes of all rows as Python values, and of all unpacked pages according to the file."""
 _MOST_VALUES: Final = 5_000_000
-"""Of all columns, including every value inside lists."""
+"""The most values of all columns, including values inside lists."""
 _OF_A_VALUE: Final = 50
 """Approximate bytes of a value besides its text."""
 _AT_ONCE: Final = 1_000
-"""Rows."""
+"""Number of rows in a batch."""
 _FAULTS: Final = (pa.ArrowException, OSError, ValueError, TypeError, NotImplementedError, OverflowError)
 _FIX: Final = "Leave out the columns that are not needed."
 
 
 def read_parquet(content: bytes, most_rows: int) -> list[Value]:
-    """Read each row as an object. Raises UnreadableError, also if there are more than *most_rows*."""
+    """Read each row as an object. Raises UnreadableError, for example if there are more than *most_rows*."""
     try:
         columns = [column for column in ParquetFile(BytesIO(content)).schema if column.physical_type == "BYTE_ARRAY"]
         file = ParquetFile(BytesIO(content), read_dictionary=[column.path for column in columns], pre_buffer=False)
@@ -94,7 +94,7 @@ def _is_bytes(kind: Any) -> bool:
 
 
 def _as_json_value(value: Any, depth: int = 0) -> Value:
-    """Convert a value to what the reader of JSON returns. Values that are nested too deeply become None."""
+    """Convert a value to the types that the reader of JSON returns. Values that are nested too deeply become None."""
     if value is None or isinstance(value, bool | int | str | Decimal):
         return value
     if isinstance(value, float):

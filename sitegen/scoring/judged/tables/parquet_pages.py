@@ -20,7 +20,7 @@ _WHOLE: Final = frozenset((4, 5, 6))
 """Types of whole numbers. The types 1 and 2 are true and false, which have no further bytes."""
 
 _UNPACKED, _PACKED = (2,), (3,)
-"""Fields of a header: the sizes of its page in bytes."""
+"""Fields of a header with the sizes of its page, in bytes."""
 _VALUES: Final = ((5, 1), (7, 1), (8, 1))
 """The number of values in the header of a data page, of a dictionary, and of a data page of version 2."""
 

@@ -17,8 +17,8 @@ LM_EVAL: Final = ColumnMap(
     scores=(ScoreColumns(EVERY),),
     names_of_scores="metrics",
 )
-"""For ``samples_<task>_<time>.jsonl``, which ``lm_eval --log_samples`` writes. Since 0.4.7 a row names its metrics. In
-older versions they are the other numbers of the row."""
+"""For ``samples_<task>_<time>.jsonl``, which ``lm_eval --log_samples`` writes. Since 0.4.7 a row names its metrics; in
+older versions all other numbers of the row are metrics."""
 
 PRESETS: Final[dict[str, ColumnMap]] = {
     "langsmith": ColumnMap(

@@ -43,7 +43,7 @@ def read_table(ending: str, content: bytes, column_map: ColumnMap) -> JudgedResu
 
 class _TableReader:
     def __init__(self, table: ResultTable, column_map: ColumnMap) -> None:
-        """Raises UnreadableError if no column tells how good a row is."""
+        """Raises UnreadableError if the table has neither scores, nor verdicts, nor expected texts with outputs."""
         self.findings: list[Finding] = []
         self._rows = table.rows
         self._map = column_map
@@ -197,7 +197,7 @@ def _cell_text(value: Value) -> str:
 
 
 def _numeric_columns(table: ResultTable) -> tuple[str, ...]:
-    """The columns that hold numbers or truth values, and nothing else but empty cells."""
+    """Return the columns that hold only numbers, truth values and empty cells."""
     return tuple(name for name in table.columns if _is_numeric(row.get(name) for row in table.rows))
 
 
@@ -212,7 +212,7 @@ def _is_numeric(values: Iterable[Value]) -> bool:
 
 
 def _cell_number(value: Value) -> Value:
-    """A cell as a number, which is a text in CSV."""
+    """Return a cell as a number; in CSV it is a text."""
     if not isinstance(value, str):
         return value
     grade = grade_of(value, {}, 0.0, 1e300)

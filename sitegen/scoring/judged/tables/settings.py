@@ -23,7 +23,7 @@ _KNOWN_PARTS: Final = (*PARTS, "scores")
 def read_settings(settings: str) -> Parsed[ColumnMap | None]:
     """Read the canonical JSON of the settings. Whatever is invalid is left out and reported. Never raises.
 
-    There are no columns if the results of the eval are in a format that needs none.
+    The value is None if the format of the results needs no columns.
     """
     stated, unknown = read_keys(settings, KEYS, "setting")
     findings = [*unknown]
@@ -53,7 +53,7 @@ def read_settings(settings: str) -> Parsed[ColumnMap | None]:
 def _overridden(
     preset: ColumnMap | None, parts: dict[str, tuple[str, ...]], scores: tuple[ScoreColumns, ...]
 ) -> ColumnMap:
-    """The preset, whose parts and scores the stated ones replace."""
+    """Return the preset with the stated parts and scores in place of its own."""
     names = [*chain.from_iterable(parts.values()), *(score.pattern for score in scores)]
     column_map = preset or ColumnMap({})
     return replace(
