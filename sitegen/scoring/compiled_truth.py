@@ -18,7 +18,7 @@ from sitegen.model.scorecards import FieldScore, ListAlignment
 from sitegen.model.values import Value
 from sitegen.scoring.compare import Comparison, TruthError, comparison
 from sitegen.scoring.ground_truth import read_ground_truth
-from sitegen.scoring.paths import DOCUMENT, ValuePlace, follow, item_names, objects_of
+from sitegen.scoring.paths import DOCUMENT, ValuePlace, item_names, objects_of, project
 from sitegen.scoring.rules import FieldRules, ListRule, RuleSources, compile_rules
 from sitegen.scoring.scorer import File, content_of
 
@@ -282,20 +282,3 @@ def judgement_at(
         note=note,
         named_path=named_path,
     )
-
-
-def project(item: dict[str, Value], fields: tuple[tuple[str, ...], ...]) -> dict[str, Value]:
-    """Return the item with only the named fields (``price`` or ``price.net``); the whole item if none is named."""
-    if not fields:
-        return item
-    projected: dict[str, Value] = {}
-    for *above, last in fields:
-        holder = follow(item, above) if above else item
-        if isinstance(holder, dict) and last in holder:
-            below: Value = projected
-            for key in above:
-                assert isinstance(below, dict)
-                below = below.setdefault(key, {})
-            if isinstance(below, dict):
-                below[last] = holder[last]
-    return projected

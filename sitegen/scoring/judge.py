@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from sitegen.model.outcomes import EXTRA_ITEM, MISSING_ITEM, Judgement, Outcome
-from sitegen.model.panels import AlignmentPanel, AlignmentRow
+from sitegen.model.panels import AlignmentPanel
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import ListAlignment
 from sitegen.model.values import Value
@@ -21,11 +21,10 @@ from sitegen.scoring.compiled_truth import (
     NodeKey,
     PairedItems,
     judgement_at,
-    project,
 )
-from sitegen.scoring.lists import align
-from sitegen.scoring.paths import ANY, KEYS, ListItem, ValuePlace, follow, item_name, item_names, objects_of, path_text
-from sitegen.scoring.rules import FieldRule, FieldRules
+from sitegen.scoring.lists import paired_items
+from sitegen.scoring.paths import ANY, KEYS, ListItem, ValuePlace, follow, item_names, objects_of, project
+from sitegen.scoring.rules import FieldRules
 from sitegen.scoring.values import is_same
 
 BLANK: Final = "expected blank"
@@ -166,75 +165,10 @@ class Judge:
         last = self._last.pairings.get(id(node))
         if last is not None and last.keys == keys and is_same(last.keys, keys):
             return last
-        pairing = self._new_pairing(node, actual, keys)
+        pairing = paired_items(node, actual, keys, self._document, self._rules)
         if pairing.by_keys_alone:
             self._last.pairings[id(node)] = pairing
         return pairing
-
-    def _new_pairing(self, node: ItemList, actual: list[ListItem], keys: Value) -> PairedItems:
-        path = node.place.path
-        compared = False
-
-        def field(key: tuple[str, ...]) -> FieldRule:
-            return self._rules.field_rule(f"{path}[0].{path_text(key)}", f"{node.place.attribute}[].{path_text(key)}")
-
-        def equal_fields(i: int, j: int) -> int:
-            nonlocal compared
-            compared = True
-            return sum(self._equal(node.items[i].branch, actual[j].value))
-
-        def expected_values(i: int) -> int:
-            return _expected_values_of(node.items[i].branch)
-
-        expected = [ListItem(item.index, item.raw) for item in node.items]
-        pairs, algorithm, too_many, beyond = align(
-            expected, actual, node.rule, field, self._rules, equal_fields, expected_values
-        )
-        partners = {pair.expected: pair.actual for pair in pairs}
-        findings: tuple[Finding, ...] = ()
-        if beyond:
-            findings = (self._too_long(node, len(actual), beyond),)
-        elif too_many:
-            message = f"In {path} more items are missing and extra than are paired by the values they agree in"
-            findings = (Finding("note", message, "Name the fields that tell its items apart in match_fields."),)
-        paired = set(partners.values())
-        places = [place for place in range(len(actual)) if place not in paired]
-        unmatched = [actual[place] for place in places]
-        alignment = ListAlignment(
-            document=self._document,
-            path=path,
-            algorithm=algorithm,
-            threshold=node.rule.threshold,
-            pairs=tuple(
-                pair._replace(expected=node.items[pair.expected].index, actual=actual[pair.actual].list_index)
-                for pair in pairs
-            ),
-            unmatched_expected=tuple(
-                item.index
-                for place, item in enumerate(node.items)
-                # A wide CSV file has columns for more items than most documents hold: a blank item is not missing.
-                if place not in partners and not self._empty(item.raw)
-            ),
-            unmatched_actual=tuple(index for index, _ in unmatched),
-        )
-        labels = {item.index: item_name(item.raw, node.rule.match_fields) for item in node.items}
-        extra_labels = {index: item_name(item, node.rule.match_fields) for index, item in unmatched}
-        return PairedItems(
-            keys=keys,
-            partners=partners,
-            unmatched=dict(zip(places, item_names(unmatched, node.rule.match_fields, of_output=True), strict=True)),
-            alignment=alignment,
-            panel=_alignment_panel(alignment, labels, extra_labels),
-            findings=findings,
-            by_keys_alone=not compared,
-        )
-
-    def _too_long(self, node: ItemList, actual: int, beyond: str) -> Finding:
-        where = f" of {self._document[:80]!r}" if self._document else ""
-        sizes = f"{len(node.items):,} expected and {actual:,} given items"
-        message = f"The list {node.place.path[:80]!r}{where} has {sizes}: {beyond}"
-        fix = "Match them by an id that both sides have (match_fields), or use algorithm: position."
-        return Finding("warning", message, fix)
 
     def _counted_fields(self, items: tuple[Item, ...], extra: dict[str, Value]) -> dict[str, Value]:
         """The fields of an extra item that count; with ``extra_fields: ignore`` only those of expected items."""
@@ -242,16 +176,6 @@ class Judge:
             return extra
         expected_keys = {key for item in items for key in item.branch.members}
         return {key: value for key, value in extra.items() if key in expected_keys}
-
-    def _equal(self, expected: Branch, actual: dict[str, Value]) -> Iterator[bool]:
-        """Whether each value of an item that both sides have is equal; lists inside it have their own pairing."""
-        for key, node in expected.members.items():
-            value = actual.get(key)
-            if isinstance(node, Leaf):
-                if node.compare is not None and not self._empty(value):
-                    yield node.compare(value) == "correct"
-            elif isinstance(node, Branch) and isinstance(value, dict):
-                yield from self._equal(node, value)
 
     def _omit(self, node: Node, note: str, *, blanks: bool) -> None:
         """Judge a node that the output lacks: its values are omissions, its blanks true negatives if *blanks*."""
@@ -293,25 +217,3 @@ class Judge:
 
     def _add(self, place: ValuePlace, outcome: Outcome, expected: Value, actual: Value, note: str = "") -> None:
         self.judgements.append(judgement_at(place, self._document, outcome, expected, actual, note))
-
-
-def _expected_values_of(expected: Branch) -> int:
-    """Return the number of values of an item that ``Judge._equal`` compares."""
-    return sum(
-        _expected_values_of(node) if isinstance(node, Branch) else isinstance(node, Leaf) and node.compare is not None
-        for node in expected.members.values()
-    )
-
-
-def _alignment_panel(alignment: ListAlignment, labels: dict[int, str], extra_labels: dict[int, str]) -> AlignmentPanel:
-    rows = [AlignmentRow(*pair, labels[pair.expected]) for pair in alignment.pairs]
-    rows += [
-        AlignmentRow(expected=expected, actual=None, similarity=None, paired_by=None, label=labels[expected])
-        for expected in alignment.unmatched_expected
-    ]
-    rows += [
-        AlignmentRow(expected=None, actual=actual, similarity=None, paired_by=None, label=extra_labels[actual])
-        for actual in alignment.unmatched_actual
-    ]
-    title = f"{alignment.document}: {alignment.path}" if alignment.document else alignment.path
-    return AlignmentPanel(title=title, algorithm=alignment.algorithm, threshold=alignment.threshold, rows=tuple(rows))

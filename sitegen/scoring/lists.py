@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from sitegen.model.panels import PairedBy
-from sitegen.model.scorecards import ItemPair
+from sitegen.model.panels import AlignmentPanel, AlignmentRow, PairedBy
+from sitegen.model.problems import Finding
+from sitegen.model.scorecards import ItemPair, ListAlignment
 from sitegen.model.values import Value
 from sitegen.scoring.compare import read_boolean, read_date
+from sitegen.scoring.compiled_truth import Branch, ItemList, Leaf, PairedItems
 from sitegen.scoring.mapping import Algorithm
 from sitegen.scoring.pairing import EqualFields, ItemKey, agreeing_pairs, greedy_pairs, hungarian_pairs
-from sitegen.scoring.paths import KEYS, ListItem, follow
+from sitegen.scoring.paths import KEYS, ListItem, follow, item_name, item_names, path_text
 from sitegen.scoring.rules import FieldRule, FieldRules, ListRule
-from sitegen.scoring.values import coerced_number, is_number, plain_number
+from sitegen.scoring.values import Emptiness, coerced_number, is_number, plain_number
 from sitegen.text.similarity import Cell, Exact, SimilarPair, normalise, similarity
 
 
@@ -123,3 +125,105 @@ def _match_cell(value: Value, rule: FieldRule, rules: FieldRules, numbers: bool)
                 return Exact(Decimal(number))
         return normalise(value)
     return str(value) if is_number(value) else Exact(repr(value))
+
+
+def paired_items(node: ItemList, actual: list[ListItem], keys: Value, document: str, rules: FieldRules) -> PairedItems:
+    """Pair the items of an output's list with those of a list of the ground truth, and describe the pairs.
+
+    *keys* are stored in the result, by which the next output can tell whether it has the same pairs.
+    """
+    path = node.place.path
+    compared = False
+
+    def field(key: tuple[str, ...]) -> FieldRule:
+        return rules.field_rule(f"{path}[0].{path_text(key)}", f"{node.place.attribute}[].{path_text(key)}")
+
+    def equal_fields(i: int, j: int) -> int:
+        nonlocal compared
+        compared = True
+        return sum(_equal_values(node.items[i].branch, actual[j].value, rules.empty))
+
+    def expected_values(i: int) -> int:
+        return _expected_values_of(node.items[i].branch)
+
+    expected = [ListItem(item.index, item.raw) for item in node.items]
+    pairs, algorithm, too_many, beyond = align(expected, actual, node.rule, field, rules, equal_fields, expected_values)
+    partners = {pair.expected: pair.actual for pair in pairs}
+    findings: tuple[Finding, ...] = ()
+    if beyond:
+        findings = (_too_long(node, len(actual), beyond, document),)
+    elif too_many:
+        message = f"In {path} more items are missing and extra than are paired by the values they agree in"
+        findings = (Finding("note", message, "Name the fields that tell its items apart in match_fields."),)
+    paired = set(partners.values())
+    places = [place for place in range(len(actual)) if place not in paired]
+    unmatched = [actual[place] for place in places]
+    alignment = ListAlignment(
+        document=document,
+        path=path,
+        algorithm=algorithm,
+        threshold=node.rule.threshold,
+        pairs=tuple(
+            pair._replace(expected=node.items[pair.expected].index, actual=actual[pair.actual].list_index)
+            for pair in pairs
+        ),
+        unmatched_expected=tuple(
+            item.index
+            for place, item in enumerate(node.items)
+            # A wide CSV file has columns for more items than most documents hold: a blank item is not missing.
+            if place not in partners and not rules.empty(item.raw)
+        ),
+        unmatched_actual=tuple(index for index, _ in unmatched),
+    )
+    labels = {item.index: item_name(item.raw, node.rule.match_fields) for item in node.items}
+    extra_labels = {index: item_name(item, node.rule.match_fields) for index, item in unmatched}
+    return PairedItems(
+        keys=keys,
+        partners=partners,
+        unmatched=dict(zip(places, item_names(unmatched, node.rule.match_fields, of_output=True), strict=True)),
+        alignment=alignment,
+        panel=_alignment_panel(alignment, labels, extra_labels),
+        findings=findings,
+        by_keys_alone=not compared,
+    )
+
+
+def _too_long(node: ItemList, actual: int, beyond: str, document: str) -> Finding:
+    where = f" of {document[:80]!r}" if document else ""
+    sizes = f"{len(node.items):,} expected and {actual:,} given items"
+    message = f"The list {node.place.path[:80]!r}{where} has {sizes}: {beyond}"
+    fix = "Match them by an id that both sides have (match_fields), or use algorithm: position."
+    return Finding("warning", message, fix)
+
+
+def _equal_values(expected: Branch, actual: dict[str, Value], empty: Emptiness) -> Iterator[bool]:
+    """Whether each value of an item that both sides have is equal; lists inside it have their own pairing."""
+    for key, node in expected.members.items():
+        value = actual.get(key)
+        if isinstance(node, Leaf):
+            if node.compare is not None and not empty(value):
+                yield node.compare(value) == "correct"
+        elif isinstance(node, Branch) and isinstance(value, dict):
+            yield from _equal_values(node, value, empty)
+
+
+def _expected_values_of(expected: Branch) -> int:
+    """Return the number of values of an item that ``_equal_values`` compares."""
+    return sum(
+        _expected_values_of(node) if isinstance(node, Branch) else isinstance(node, Leaf) and node.compare is not None
+        for node in expected.members.values()
+    )
+
+
+def _alignment_panel(alignment: ListAlignment, labels: dict[int, str], extra_labels: dict[int, str]) -> AlignmentPanel:
+    rows = [AlignmentRow(*pair, labels[pair.expected]) for pair in alignment.pairs]
+    rows += [
+        AlignmentRow(expected=expected, actual=None, similarity=None, paired_by=None, label=labels[expected])
+        for expected in alignment.unmatched_expected
+    ]
+    rows += [
+        AlignmentRow(expected=None, actual=actual, similarity=None, paired_by=None, label=extra_labels[actual])
+        for actual in alignment.unmatched_actual
+    ]
+    title = f"{alignment.document}: {alignment.path}" if alignment.document else alignment.path
+    return AlignmentPanel(title=title, algorithm=alignment.algorithm, threshold=alignment.threshold, rows=tuple(rows))

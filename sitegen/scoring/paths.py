@@ -99,6 +99,23 @@ def follow(value: object, steps: Sequence[Step]) -> object:
     return value
 
 
+def project(item: dict[str, Value], fields: tuple[tuple[str, ...], ...]) -> dict[str, Value]:
+    """Return the item with only the named fields (``price`` or ``price.net``); the whole item if none is named."""
+    if not fields:
+        return item
+    projected: dict[str, Value] = {}
+    for *above, last in fields:
+        holder = follow(item, above) if above else item
+        if isinstance(holder, dict) and last in holder:
+            below: object = projected
+            for key in above:
+                assert isinstance(below, dict)
+                below = below.setdefault(key, {})
+            if isinstance(below, dict):
+                below[last] = holder[last]
+    return projected
+
+
 class Pattern(Frozen):
     """A compiled pattern: ``*`` and ``[*]`` match one step, a trailing ``.*`` one or more."""
 
