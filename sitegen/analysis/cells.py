@@ -124,7 +124,7 @@ class CellTracker:
         return tuple(flip for flip in flips if flip is not None)
 
     def streaks(self) -> dict[CellKey, int]:
-        """For each cell that is wrong at the last point, the first point of its unbroken streak of errors."""
+        """Map each cell that is wrong at the last point to the first point of its streak of errors."""
         return {track.location.key: track.wrong_since() for track in self._wrong.values()}
 
 

@@ -19,7 +19,7 @@ from sitegen.model.gate import EvalCheck, GateReport, GateVerdict
 from sitegen.text.plain import encodable, line
 
 SHOWN: Final = 10
-"""How many annotations of each level GitHub displays for a step."""
+"""Number of annotations of each level that GitHub displays for a step."""
 
 Level: TypeAlias = Literal["error", "warning"]
 

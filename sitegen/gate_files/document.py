@@ -23,15 +23,15 @@ class GateNoise:
     decision: Decision
     why: Why
     interval: Ends | None
-    """Of the change, in the unit of the metric."""
+    """Interval of the change, in the unit of the metric."""
     p_value: float | None
     detectable: float | None
-    """The least change that this set shows 8 times in 10."""
+    """The smallest change that this set detects with a power of 0.8."""
 
 
 @dataclass(frozen=True, slots=True)
 class GateParts:
-    """Where a change came from; the three sum to the whole."""
+    """The parts of a change by cause; the three parts sum to the whole change."""
 
     outputs: float
     ground_truth: float
@@ -43,7 +43,7 @@ class GateRange(NamedTuple):
 
     low: float
     high: float | None
-    """Null: an amount, which has no greatest value."""
+    """Null for an amount, which has no greatest value."""
 
 
 SHARE: Final = GateRange(0.0, 1.0)
@@ -52,24 +52,24 @@ SHARE: Final = GateRange(0.0, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class GateMetric:
-    """One metric of one eval against its limits."""
+    """One metric of one eval, compared with its limits."""
 
     name: str
     base: float | None
     head: float | None
     change: float | None
-    """Head minus base, over the documents that both hold."""
+    """Head minus base, over common documents."""
     points: float | None
-    """The change in hundredths of the metric's range; of an amount, in percent of what it was."""
+    """The change in hundredths of the metric's range; for an amount, in percent of the value at the base."""
     parts: GateParts | None
     floor: float | None
     drop: float | None
-    """How far it may get worse, in hundredths of its range; of an amount, in percent."""
+    """How far the metric may get worse, in hundredths of its range; for an amount, in percent."""
     verdict: GateVerdict
     reasons: tuple[Reason, ...]
-    """Empty: it passes."""
+    """Empty if the metric passes."""
     noise: GateNoise | None
-    """Null if the drop is within its limit, or if nothing tells the noise."""
+    """Null if the drop is within its limit, or if noise is unknown."""
     higher_is_better: bool = True
     range: GateRange = SHARE
     """The range of the metric; `points` and `drop` are hundredths of it."""
@@ -80,7 +80,7 @@ class GateMetric:
 
 @dataclass(frozen=True, slots=True)
 class GateOverlap:
-    """What base and head have in common."""
+    """The documents that base and head have in common."""
 
     verdict: Comparability
     unit: str
@@ -102,14 +102,14 @@ class GateCell:
     base: str | None
     head: str | None
     by_truth: bool
-    """The expected value is not the same on both sides."""
+    """Whether the expected value differs between the sides."""
     named_path: str = ""
-    """The path with list items by their names, `walls[E Wall].area`; empty where it is the same."""
+    """The path with list items by name, `walls[E Wall].area`; empty if it is the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class GateInstruction:
-    """An instruction file that is not the same on both sides."""
+    """An instruction file that differs between the sides."""
 
     path: str
     commits: tuple[str, ...]
@@ -118,12 +118,12 @@ class GateInstruction:
 
 @dataclass(frozen=True, slots=True)
 class GateExchange:
-    """Who made, or graded, the output at the base, and who at the head: not the same."""
+    """The model or judge at the base and at the head, which differ."""
 
     base: tuple[str, ...]
     head: tuple[str, ...]
     metrics: tuple[str, ...] = ()
-    """Of a judge: the metrics that its grades are part of; they have no change."""
+    """For a judge: the metrics that use its grades; they have no change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,23 +136,23 @@ class GateEval:
     presence: Presence
     verdict: GateVerdict
     reasons: tuple[Reason, ...]
-    """Of the eval as a whole."""
+    """Reasons that concern the eval as a whole."""
     matched: bool
-    """It was compared; or, where there is nothing to compare with, held against a floor."""
+    """Whether the eval was compared or, without anything to compare with, checked against a floor."""
     file: str | None
-    """What changed: the output, else ground truth or rules; the output if nothing did."""
+    """The changed file: the output, else ground truth or rules; the output if none changed."""
     metrics: tuple[GateMetric, ...]
     overlap: GateOverlap | None
     """Null unless both sides have an output of one kind."""
     fixed: int
     broken: int
     cells: tuple[GateCell, ...]
-    """Broken ones, then fixed ones; 200 of each at most."""
+    """Broken cells, then fixed cells; at most 200 of each."""
     instructions: tuple[GateInstruction, ...]
     stale: bool
-    """Instructions were edited, and the output was not made again."""
+    """Whether instructions were edited after the output was made."""
     model: GateExchange | None = None
-    """Null if it is the same, or if a side does not state it."""
+    """Null if the model is the same, or if a side does not state it."""
     judge: GateExchange | None = None
 
 
@@ -167,7 +167,7 @@ class GateDocument:
     passed: bool
     matched: int
     evals: tuple[GateEval, ...]
-    """The worst first."""
+    """The evals, worst verdict first."""
     schema: str = SCHEMA
 
 

@@ -24,7 +24,7 @@ _OUTCOMES: Final[dict[GateVerdict, str]] = {"fail": "failure", "not comparable":
 
 
 def gate_junit(report: GateReport) -> bytes:
-    """UTF-8 XML. A drop that may be chance is a skipped case, as is an eval that may be incomparable."""
+    """Return UTF-8 XML. A drop that may be chance is a skipped case, as is an eval that may be incomparable."""
     root = Element("testsuites", name="sitegen check")
     for check in report.evals:
         _add_suite(root, check)

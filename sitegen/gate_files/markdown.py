@@ -27,22 +27,22 @@ from sitegen.text.markdown_cells import NIL, code, count, name, number, prose, s
 from sitegen.text.plain import counted
 
 LONGEST: Final = 65_000
-"""Characters of the report; a comment on GitHub may have 65,536."""
+"""Largest number of characters of the report; a comment on GitHub may have 65,536."""
 
 CELLS: Final = 20
-"""Broken cells that are listed for each eval."""
+"""Largest number of broken cells that are listed for each eval."""
 
 NAMED: Final = 20
-"""Evals, files or commits that a sentence lists."""
+"""Largest number of evals, files or commits that a sentence lists."""
 
 _END: Final = 20_000
-"""Characters of the closing sentences about all evals together."""
+"""Largest number of characters of the closing sentences about all evals together."""
 
 _CALLING: Final = re.compile(r"[@#]|\bGH-(?=\d)|:(?=//)|\bwww\\?\.", re.IGNORECASE)
 """The start of a mention, an issue reference or an address in text whose markup is escaped."""
 
 _CLOSING: Final = 200
-"""Characters reserved for the sentence that says that there is more."""
+"""Number of characters reserved for the sentence that states the number of omitted evals."""
 
 
 def gate_markdown(report: GateReport) -> str:
@@ -77,7 +77,7 @@ def markdown_of_error(error: SitegenError) -> str:
 def _summary_line(report: GateReport) -> str:
     head = report.head if report.head == WORKTREE else report.head[:7]
     outcome = "pass" if report.passed else "fail"
-    verdicts = Counter(check.verdict for check in report.evals)  # the worst first, as the report has them
+    verdicts = Counter(check.verdict for check in report.evals)  # worst first, in the order of the report
     tally = ", ".join(f"{count(number)} {verdict}" for verdict, number in verdicts.items())
     compared = f"{count(report.matched)} compared{f': {tally}' if len(verdicts) > 1 else ''}"
     return f"**Evals: {outcome}.** {code(head)} against {code(report.base[:7])}, {compared}."
@@ -179,7 +179,7 @@ def _circumstances(change: GatedChange) -> Iterator[str]:
 
 
 def _edit_sentences(evals: Sequence[EvalCheck]) -> list[str]:
-    """The edited instructions, each group of edits once with all evals that it drives."""
+    """Sentences on the edited instructions: each group of edits once, with all evals that it drives."""
     evals_by_edits: dict[tuple[InstructionChange, ...], list[str]] = {}
     for check in evals:
         if check.compared and check.compared.edits:

@@ -34,7 +34,7 @@ LARGEST: Final = 20_000_000
 """Bytes of the largest document that is read."""
 
 MOST: Final = 10_000
-"""Entries of a list or characters of a text."""
+"""Largest number of entries of a list or characters of a text."""
 
 HIGHEST: Final = 1e9
 """The largest absolute value of a number."""
@@ -46,7 +46,7 @@ _DERIVED: Final = ("nothing in common", "undefined")
 
 
 def read_report(content: bytes) -> GateReport:
-    """The report of a document, as far as Markdown needs it. Raises SitegenError if it is not a valid report."""
+    """Read the parts of a report that Markdown needs. Raises SitegenError if the document is not a valid report."""
     try:
         document = _checked_document(content)
         evals = tuple(map(_eval_check, document.evals))

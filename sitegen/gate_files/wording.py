@@ -1,4 +1,4 @@
-"""Sentences that say why something does not pass. They contain names of a project, which each format has to escape."""
+"""Sentences that explain why an eval does not pass. They contain names of a project, which each format must escape."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def is_amount(spec: MetricSpec) -> bool:
 
 
 def points_of(metric: MetricCheck) -> float | None:
-    """The change in hundredths of the metric's range, as limits are set; of an amount in percent of the earlier value.
+    """The change in hundredths of the metric's range, like limits; for an amount in percent of the earlier value.
 
     None without a change, or without an earlier value other than 0.
     """
@@ -40,14 +40,14 @@ def points_of(metric: MetricCheck) -> float | None:
 
 
 def change_text(metric: MetricCheck) -> str:
-    """The change with its sign in the metric's own unit, of an amount also in percent: ``+0.50 s (+25 %)``."""
+    """The signed change in the metric's own unit, for an amount also in percent: ``+0.50 s (+25 %)``."""
     text = signed(metric.change, metric.spec.unit)
     share = points_of(metric) if is_amount(metric.spec) else None
     return text if share is None else f"{text} ({share:+.3g} %)"
 
 
 def allowed_drop(metric: MetricCheck) -> str:
-    """By how much a metric may get worse: in its own unit, of an amount in percent."""
+    """By how much a metric may get worse: in its own unit, or for an amount in percent."""
     drop = metric.limits.drop or 0.0
     return f"{drop:g} %" if is_amount(metric.spec) else f"{drop * (metric.spec.high - metric.spec.low) / 100:g}"
 
@@ -59,7 +59,7 @@ def metric_sentences(metric: MetricCheck, nouns: Nouns) -> Iterator[str]:
 
 
 def spread_sentences(metric: MetricCheck) -> Iterator[str]:
-    """What the values of a metric average at the base and at the head, where an output has several variants."""
+    """The variants that the values of a metric average at base and head, if an output has several variants."""
     for side, spread in (("base", metric.averaged_before), ("head", metric.averaged_after)):
         if spread:
             yield f"{metric.spec.label} at the {side}: {spread_words(spread)}."

@@ -1,1 +1,1 @@
-"""How values become HTML: escaped text, formatted numbers, charts. Knows no page."""
+"""Formats values as HTML: escaped text, numbers, charts. Independent of pages."""

@@ -1,6 +1,6 @@
 """Content of table cells: escaped texts, field paths, and values whose differing words are marked.
 
-Everything is escaped as markupsafe escapes it, but into plain strings: joining ``Markup`` costs three times as much.
+Everything is escaped like by markupsafe, but into plain strings: joining ``Markup`` costs three times as much.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from sitegen.html.values import DisplayValue, shown_pair
 from sitegen.model.outcomes import Judgement
 
 LONGEST = 200
-"""Most characters of a field path or a document id that are written."""
+"""Largest number of written characters of a field path or a document id."""
 
 _PLAIN: Final = re.compile(r"[^&<>'\"]*").fullmatch
 
 
 def value(display: DisplayValue) -> str:
-    """One side of a discrepancy: the value with its differing words marked, or why there is none."""
+    """One side of a discrepancy: the value with its differing words marked, or the reason why there is no value."""
     spans, absent, cut = display
     if not spans:
         return f"<i>{text(absent)}</i>"
@@ -33,7 +33,7 @@ def value(display: DisplayValue) -> str:
 
 
 def value_cell(display: DisplayValue) -> str:
-    """A table cell with a value; only one that is not ASCII can run from right to left."""
+    """A table cell with a value; only a value that is not ASCII can be written from right to left."""
     content = value(display)
     return f"<td>{content}" if content.isascii() else f"<td dir=auto>{content}"
 
@@ -48,7 +48,7 @@ value_cells: Final = RowCache(_value_cells)
 
 
 def where(path: str, document: str, *, extra: bool, file: str = "") -> str:
-    """The place of a cell: its field path, linked to ``file`` if given, and its document where there are several."""
+    """The place of a cell: its field path, linked to ``file`` if given, and its document if there are several."""
     name = code(path)
     if file:
         name = f'<a href="{text(file)}">{name}</a>'
@@ -66,12 +66,12 @@ def code(path: str) -> str:
 
 @lru_cache(maxsize=8192)
 def text(content: str) -> str:
-    """The text, printable and escaped. Cached, because most texts of a report also stand in the report before it."""
+    """The text, printable and escaped. Cached, because most texts of a report are also in the previous report."""
     return escape(printable(content))
 
 
 def escape(text: str) -> str:
-    """The text, safe in HTML and in quoted attributes; returned as it is if it holds nothing to escape."""
+    """The text, safe in HTML and in quoted attributes; unchanged if no character needs escaping."""
     return text if _PLAIN(text) else str.__str__(as_markup(text))
 
 

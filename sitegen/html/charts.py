@@ -4,10 +4,10 @@ x is the index of a point, y runs from 0 (the metric's highest value) to 1000 (i
 with ``preserveAspectRatio="none"`` and keeps its line width with ``vector-effect`` (in the style sheet), so that the
 charts scale, print as vectors and need no script. The script zooms by changing a ``viewBox``; it draws no line.
 
-A chart of very many points is not wide enough to show them. It draws groups of the older ones, each by its extreme
-values (``extremes``), and the newest ones as they are.
+A chart is not wide enough for very many points. It draws groups of older points by their extreme values (``extremes``),
+and the newest points individually.
 
-Cells of a heat map are strokes one row high, each relative to the end of the one before it. With hundreds of points
+Cells of a heat map are strokes one row high, each relative to the end of the previous one. With hundreds of points
 there are tens of thousands of cells; as rectangles they would take three times the bytes.
 """
 
@@ -26,7 +26,7 @@ STRIP: Final = 0.05
 """Half the width of the band around a point without a neighbour, in points."""
 
 LEVELS: Final = 5
-"""Levels of a heat map above 0, each as wide as the others: up to 20 %, 40 % ... 100 %; 0 itself is not painted."""
+"""Number of levels of a heat map above 0, of equal width: up to 20 %, 40 % ... 100 %; 0 itself is not painted."""
 
 HeatCell: TypeAlias = tuple[int, int, int]
 """(row, first column, columns)."""
@@ -35,7 +35,7 @@ HeatCell: TypeAlias = tuple[int, int, int]
 SPARK_WIDTH: Final = 120
 SPARK_HEIGHT: Final = 28
 SPARK_PAD: Final = 2
-"""The size of sparklines, and the space inside for the width of the line."""
+"""The size of sparklines, and the padding inside for the width of the line."""
 
 
 class SparkPlace(NamedTuple):
@@ -51,7 +51,7 @@ class Spark(Frozen):
     line: str
     area: str
     end: SparkPlace | None
-    """Of the last defined value; None if every value is undefined."""
+    """Place of the last defined value; None if every value is undefined."""
 
 
 class Tick(Frozen):
@@ -68,7 +68,7 @@ class ChartLine(Frozen):
 
     path: str
     lone: str
-    """Values without a defined neighbour, which a line would not show."""
+    """Path of the values without a defined neighbour, which a line would not show."""
 
 
 def y(value: float, low: float = 0.0, high: float = 1.0) -> float:
@@ -79,7 +79,7 @@ def y(value: float, low: float = 0.0, high: float = 1.0) -> float:
 def spark(values: Sequence[float | None], scale: Ends | None = None) -> Spark:
     """A sparkline over its own range, or over a scale (low, high) that several share; undefined values are gaps.
 
-    A value between two equal ones is no corner of the line, and is not written.
+    A value between two equal values is no corner of the line, and is not written.
     """
     defined = [value for value in values if value is not None]
     if not defined:
@@ -112,16 +112,16 @@ def tenths(value: float) -> str:
 
 @cache
 def _point_columns(points: int) -> tuple[str, ...]:
-    """The x coordinates of so many points. Cached, because most sparklines of a page have equally many."""
+    """The x coordinates of the points. Cached, because most sparklines of a page have the same number of points."""
     width = SPARK_WIDTH - 2 * SPARK_PAD
     return tuple(tenths(SPARK_PAD + width * (index / (points - 1) if points > 1 else 1)) for index in range(points))
 
 
 def extremes(values: Sequence[float | None], size: int, newest: int = 0) -> Sequence[int]:
-    """The indices that a line through many values is drawn through.
+    """The indices of the values that are drawn of a line of many values.
 
-    These are all of the ``newest``, and of each group of ``size`` older ones the least, the largest and the last
-    value, and one that is undefined. So each end of the line is a value, no peak is lost, and a gap stays a gap.
+    These are all of the ``newest``, and in each group of ``size`` older values the smallest, the largest, the last, and
+    an undefined one. So each end of the line is a value, no peak is lost, and a gap stays a gap.
     """
     if size <= 1:
         return range(len(values))
@@ -142,7 +142,7 @@ def groups(count: int, size: int) -> Iterator[range]:
 
 
 def first_of_groups(places: Iterable[int], older: int, size: int) -> Iterable[int]:
-    """The first of the places in each group of ``size`` older ones, and every one that is not older."""
+    """The first of the places in each group of ``size`` older places, and every place that is not older."""
     first: dict[int, int] = {}
     for place in places:
         first.setdefault(place if place >= older else (place - older) // size, place)
@@ -154,7 +154,7 @@ def line(
 ) -> ChartLine:
     """The path of a metric: a gap where it is undefined, a dot where a value has no defined neighbour.
 
-    ``drawn``: the indices that it is drawn through; None for all.
+    ``drawn``: the indices of the values that are drawn; None for all.
     """
     path, lone = [], []
     for run in _defined_stretches(values, drawn):
@@ -176,7 +176,7 @@ def dots(
 def band(spans: Sequence[Ends | None], low: float = 0.0, high: float = 1.0, size: int = 1, newest: int = 0) -> str:
     """The area between the ends of the spans: a gap where there is none, a strip where a span has no neighbour.
 
-    Of each group of ``size`` spans older than the ``newest`` it is the envelope, which stands at the group's end.
+    Each group of ``size`` spans older than the ``newest`` is drawn as its envelope, at the end of the group.
     """
     spans, drawn = list(spans), list(range(len(spans)))
     if size > 1:
@@ -263,7 +263,7 @@ def percent(part: float, whole: float) -> str:
 def _defined_stretches(
     values: Sequence[float | None], drawn: Iterable[int] | None = None
 ) -> Iterator[list[tuple[int, float]]]:
-    """Runs of (index, value) without an undefined value between them, of the values that are drawn."""
+    """Runs of (index, value) of the drawn values, without an undefined value between them."""
     run: list[tuple[int, float]] = []
     for index in range(len(values)) if drawn is None else drawn:
         value = values[index]
@@ -280,7 +280,7 @@ class TrackShape(Frozen):
     """A track in data coordinates: x is the index of the value, y runs from 0 (the highest value) to 100."""
 
     size: int
-    """Values along the axis."""
+    """Number of values along the axis."""
     line: str
     dots: str
     """The single values; empty if the line is a staircase."""
@@ -317,7 +317,7 @@ def painted(matrix: Iterable[Sequence[float | None]]) -> tuple[str, ...]:
 
 
 def unjudged(matrix: Iterable[Sequence[float | None]]) -> str:
-    """The path of the cells in which nothing was judged, as opposed to those without an error."""
+    """The path of the cells in which nothing was judged, as opposed to cells without an error."""
     cells: list[HeatCell] = []
     for row, shares in enumerate(matrix):
         if None not in shares:

@@ -1,6 +1,6 @@
-"""How pages write numbers, dates, paths and long texts; the only place of the site where anything is rounded.
+"""Formats numbers, dates, paths and long texts of pages; numbers of the site are rounded only here.
 
-Templates use these functions as filters. Those that return ``Markup`` have escaped their argument.
+Templates use these functions as filters. Functions that return ``Markup`` escape their argument.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from sitegen.text.plain import visible
 from sitegen.text.values import COUNT, LARGE, amount, is_whole, metric_text
 
 BOUND: Final = 2_000
-"""Most characters of a text that ``bounded`` writes."""
+"""Largest number of characters that ``bounded`` writes of a text."""
 
 NIL: Final = Markup('<span class="nil" title="undefined">—</span>')
 """Stands for an undefined number (rule 6)."""
@@ -29,7 +29,7 @@ _DATE: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 
 
 def number(value: float | None, digits: int = 3, unit: str = "") -> Markup:
-    """A metric, as ``metric_text`` writes it; undefined is an em dash."""
+    """A metric, formatted by ``metric_text``; undefined is an em dash."""
     return NIL if value is None else escape(metric_text(value, digits, unit))
 
 
@@ -46,14 +46,14 @@ def count(value: int | None) -> Markup:
 
 
 def percent(part: int, whole: int, digits: int = 0) -> Markup:
-    """A share in percent, an em dash of nothing; pages always show it beside its counts."""
+    """A share in percent, an em dash if the whole is 0; pages always show it beside its counts."""
     return NIL if not whole else Markup(f"{100 * part / whole:.{digits}f}\u202f%")
 
 
 def signed(value: float | None, digits: int = 3, lower_is_better: bool = False, unit: str = "") -> Markup:
     """A change with arrow, colour and a word for screen readers; undefined is an em dash.
 
-    A change that rounds to zero is written ``▲ < 0.001``, to tell it from no change.
+    A change that rounds to zero is written ``▲ < 0.001``, to distinguish it from no change.
     """
     if value is None:
         return NIL
@@ -71,7 +71,7 @@ def signed(value: float | None, digits: int = 3, lower_is_better: bool = False, 
 
 
 def day(iso: str | None) -> str:
-    """``5 Feb 2026`` for an ISO 8601 date or time, in its own zone; a text that is no date is returned, cut."""
+    """``5 Feb 2026`` for an ISO 8601 date or time, in its own zone; a text that is no date is only truncated."""
     if not iso:
         return ""
     match = _DATE.match(iso)

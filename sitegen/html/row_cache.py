@@ -1,4 +1,4 @@
-"""Keeps the HTML of rows, because most rows of a page also stand on the page before."""
+"""Caches the HTML of rows, because most rows of a page are also on the previous page."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections.abc import Callable
 from typing import Final, Generic, TypeVar
 
 ROWS: Final = 4_096
-"""Rows after which those that were not used since are on their way out: many times those of an ordinary page."""
+"""Number of rows after which unused ones are discarded: many times the rows of an ordinary page."""
 
 LONGEST: Final = 2_000
-"""Characters of a row that is kept, which also bounds the value that is kept with it."""
+"""Largest number of characters of a cached row, which also limits the size of the value."""
 
 V = TypeVar("V")
 
 
 class RowCache(Generic[V]):
-    """Writes the row of a value, unless the very same value was written lately.
+    """Writes the row of a value, unless the same object was written recently.
 
-    A value is recognised by identity, because scoring gives the judgements of the output before again for whatever did
-    not change. To compare values would cost more than to write most rows, and 1 equals ``True``.
+    Values are recognised by identity, because scoring reuses the judgement objects of unchanged values. Comparing
+    values would cost more than writing most rows, and 1 equals ``True``.
     """
 
     def __init__(self, write: Callable[[V], str]) -> None:
@@ -28,7 +28,7 @@ class RowCache(Generic[V]):
         self._older: dict[int, tuple[V, str]] = {}
 
     def __call__(self, value: V) -> str:
-        """The row as ``write`` gives it."""
+        """Return the row that ``write`` makes, from the cache if possible."""
         entry = self._rows.get(id(value)) or self._older.get(id(value))
         if entry is None:
             entry = value, self._write(value)
@@ -36,5 +36,5 @@ class RowCache(Generic[V]):
                 return entry[1]
         if len(self._rows) >= ROWS:
             self._older, self._rows = self._rows, {}
-        self._rows[id(value)] = entry  # the value is held as well, so that no other one gets its id
+        self._rows[id(value)] = entry  # the entry holds the value, so that no other value gets its id
         return entry[1]

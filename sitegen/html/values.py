@@ -12,7 +12,7 @@ from sitegen.text.values import as_text, told_apart, written
 from sitegen.text.words import WordSpan, mark
 
 BOUND: Final = 2_000
-"""Characters of one value that a page shows."""
+"""Largest number of characters of a value on a page."""
 
 MISSING: Final = "missing"
 BLANK: Final = "blank"
@@ -25,7 +25,7 @@ class DisplayValue(NamedTuple):
     absent: str = ""
     """In place of a value: ``missing``, ``blank``, ``expected blank``, ``not in ground truth``."""
     cut: int = 0
-    """Characters left out at the end."""
+    """Number of characters omitted at the end."""
 
 
 class ShownPair(NamedTuple):
@@ -50,7 +50,7 @@ def shown_pair(judgement: Judgement) -> ShownPair:
 
 
 def shown_run(run: Run) -> ShownPair:
-    """Expected and actual value of a cell, which holds them as bounded JSON; marked as ``shown_pair`` does."""
+    """Expected and actual value of a cell, which has them as bounded JSON; marked as by ``shown_pair``."""
     expected, actual = written(run.expected), written(run.actual)
     if run.state == "wrong_value" and expected and actual and run.expected[0] == run.actual[0] == '"':
         old, new = _marked(expected, actual)
@@ -60,7 +60,7 @@ def shown_run(run: Run) -> ShownPair:
     if run.state == "format_error" and expected == actual:
         return ShownPair(
             _display_value(run.expected), _display_value(run.actual)
-        )  # only the quotation marks tell them apart
+        )  # they differ only in the quotation marks
     return ShownPair(_display_value(expected), _display_value(actual))
 
 

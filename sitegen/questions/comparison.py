@@ -1,4 +1,4 @@
-"""Scores what ``sitegen compare`` compares: variants of the work tree, prompts, iterations, or revisions."""
+"""Scores the two or more sides of ``sitegen compare``: variants of the work tree, prompts, iterations or revisions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from sitegen.verifying.project import WorktreeProject
 from sitegen.verifying.verify import verify
 
 Thresholds: TypeAlias = dict[str, float]
-"""The least acceptable value, by name of the metric."""
+"""The lowest acceptable value of each metric, by name."""
 
 
 class ComparisonWithThresholds(Frozen):
@@ -41,7 +41,7 @@ class ComparisonWithThresholds(Frozen):
 
     document: ComparisonDocument
     thresholds: dict[str, Thresholds]
-    """By eval."""
+    """The thresholds of each eval, by id."""
 
 
 class ScoredSide(Frozen):
@@ -53,9 +53,9 @@ class ScoredSide(Frozen):
 
 
 def compare_variants(project: WorktreeProject, eval_id: str, names: Sequence[str]) -> ComparisonWithThresholds:
-    """Compare variants of an eval as they lie in the work tree; all of them if none is named.
+    """Compare variants of an eval in the work tree; all of them if *names* is empty.
 
-    Raises ConfigurationError if there is no such eval or variant, or if there are not two.
+    Raises ConfigurationError if the eval or a variant does not exist, or if there are fewer than two variants.
     """
     verified = verify(project, eval_id)
     variants = {variant.name: variant for variant in variants_of(verified.result)}
@@ -83,7 +83,7 @@ def compare_prompts(entry: EvalConfig, evaluations: Sequence[Evaluation]) -> Com
 def compare_iterations(options: Options, eval_id: str, numbers: Sequence[int]) -> ComparisonWithThresholds:
     """Compare iterations of one eval, each as it was last scored.
 
-    Raises ConfigurationError if there is no such eval or iteration.
+    Raises ConfigurationError if the eval or an iteration does not exist.
     """
     with open_study(options) as study:
         history = study.history(eval_id)
@@ -107,9 +107,9 @@ def compare_iterations(options: Options, eval_id: str, numbers: Sequence[int]) -
 
 
 def compare_revisions(options: Options, base: str, head: str) -> ComparisonWithThresholds:
-    """Compare two revisions: of every eval that both have the newest outputs, each by the rules of its revision.
+    """Compare the newest outputs of every eval that both revisions have, each by the rules of its revision.
 
-    Raises NothingToReportError if they have none in common.
+    Raises NothingToReportError if the revisions have no eval in common.
     """
     sides: list[dict[str, ScoredSide]] = []
     thresholds: dict[str, Thresholds] = {}
@@ -145,7 +145,7 @@ def _alpha_of(entry: EvalConfig) -> float:
 
 
 def _document(eval_id: str, sides: Sequence[ScoredSide], alpha: float) -> ComparisonDocument:
-    """Compare responses as two or more prompts, and results of other kinds each with the one named before it."""
+    """Compare responses as two or more prompts, and each result of another kind with the previous one."""
     if all(side.result.answers for side in sides):
         variants = [variant_of(side.label, side.result) for side in sides]
         return ComparisonDocument(variants=(variant_comparison(eval_id, variants, alpha),))
@@ -162,7 +162,7 @@ def _result_change(eval_id: str, before: ScoredSide, after: ScoredSide) -> Resul
 
 
 def _thresholds(kind: str, stated: Iterable[Threshold]) -> Thresholds:
-    """The thresholds of the kind, replaced by those of the manifest where it has any."""
+    """The default thresholds of the kind, overridden by thresholds of the manifest."""
     return {spec.name: spec.least for spec in scorer(kind).metrics if spec.least is not None} | dict(stated)
 
 
@@ -175,9 +175,9 @@ def _thresholds_of(study: Study) -> dict[str, Thresholds]:
 
 
 def _origin(study: Study, history: EvalHistory, before: Snapshot, after: Snapshot) -> Origin | None:
-    """Split the change of the headline metric by cause, for which every mixture of the two sides is scored.
+    """Split the change of the headline metric by cause. Scores every mixture of the two sides.
 
-    None for recorded numbers, which have no inputs to mix, and where a mixture has no headline.
+    None for recorded numbers, which have no inputs to mix, and if a mixture has no headline.
     """
     if traits_of(history.kind).is_recorded:
         return None

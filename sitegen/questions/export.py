@@ -16,7 +16,7 @@ def write_export(
 ) -> tuple[Path, ...]:
     """Write the tables of these evals, by default of all. Returns the paths of the files.
 
-    Raises ConfigurationError if there is no such eval, or if the format needs what is not installed.
+    Raises ConfigurationError if an eval does not exist, or if a package for the format is not installed.
     """
     check_format(format)
     with open_study(options) as study:

@@ -1,4 +1,4 @@
-"""The gate: the newest output of every eval at a revision against that of the commit it branched from."""
+"""The gate: compares the newest output of every eval at a revision with the one at the commit it branched from."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from sitegen.text.keys import nearest
 def check(options: Options, base: str, *, exact: bool = False) -> GateReport:
     """Compare a revision, by default ``HEAD``, with the commit at which it branched off from *base*.
 
-    With *exact* it is compared with *base* itself. Limits are those of the work tree's configuration. Raises
+    With *exact* the revision is compared with *base* itself. Limits are read from the work tree's configuration. Raises
     RepositoryError if a revision is unknown or the two have no commit in common, ShallowRepositoryError if history is
-    cut off, ConfigurationError if the configuration of a side is wrong or a limit names an unknown eval or metric.
+    truncated, ConfigurationError if the configuration of a side is wrong or a limit names an unknown eval or metric.
     """
     head = open_project(replace(options, rev=options.rev or "HEAD"), "")
     start = _base_commit(head, base, exact=exact)
@@ -47,7 +47,7 @@ def check(options: Options, base: str, *, exact: bool = False) -> GateReport:
                 where=error.where,
                 fix="The head is valid: merge it once without the gate.",
             ) from None
-        parts = CopiedParts(parts)  # the fold of the head continues that of the base, where it can
+        parts = CopiedParts(parts)  # the fold of the head continues the fold of the base, if possible
         later = Study.of(head, memo, parts)
         return _gate_report(earlier, later, start)
 
@@ -75,7 +75,7 @@ def _gated_evals(study: Study) -> dict[str, GateSide]:
 
 
 def newest_output(history: EvalHistory) -> Snapshot | None:
-    """The newest output that is still there, under the newest ground truth and rules; None if there is none."""
+    """Return the newest existing output, under the newest ground truth and rules; None if there is none."""
     there = next((snapshot for snapshot in reversed(history.snapshots) if not snapshot.deleted), None)
     return there and under_rules_of(there, history.snapshots[-1])
 

@@ -1,4 +1,4 @@
-"""Compares one eval at two revisions for the gate: deltas, flipped cells, and whether they may be chance."""
+"""Compares one eval at two revisions for the gate: deltas, flipped cells, and whether these may be chance."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from sitegen.stages.scorecard_store import runs_of
 from sitegen.stages.timeline import driving_edits
 
 LISTED: Final = 200
-"""Fixed cells, and broken cells, that a report lists at most."""
+"""Largest number of fixed cells, and of broken cells, that a report lists."""
 
 
 class GateSide(Frozen):
@@ -44,15 +44,15 @@ class GateSide(Frozen):
     study: Study
     history: EvalHistory
     snapshot: Snapshot
-    """Its newest output."""
+    """The newest output of the eval."""
 
     @property
     def card(self) -> Scorecard:
-        """The scorecard of that output."""
+        """The scorecard of the newest output."""
         return self.study.scorecards(self.history, (self.snapshot,))[self.snapshot]
 
     def averaged(self, spec: MetricSpec) -> VariantSpread | None:
-        """What a metric of that output averages; None with fewer than two variants of the prompt."""
+        """Return the spread that a metric of the output averages; None with fewer than two variants of the prompt."""
         return variant_spread(self.history.kind, spec, self.card)
 
 
@@ -63,13 +63,13 @@ class _ScoredPair(Frozen):
     fixed: tuple[CellFlip, ...]
     broken: tuple[CellFlip, ...]
     cases: Overlap | None
-    """Of test cases, where the kind has these."""
+    """The overlap of test cases, if the kind has test cases."""
     answers: tuple[tuple[Answer, ...], ...]
-    """Of both sides; empty if both have the same output and rules."""
+    """The answers of both sides; empty if both have the same output and rules."""
 
 
 def side_specs(side: GateSide, base: GateSide | None = None) -> tuple[MetricSpec, ...]:
-    """The metrics of an eval, the headline first, as on its pages: of the kind, or else of all its scorecards."""
+    """Return the metrics of an eval, the headline first: the metrics of its kind, or else of all its scorecards."""
     eval_scorer = scorer(side.history.kind)
     if eval_scorer.metrics:
         sides = (side, base) if base else (side,)
@@ -121,13 +121,13 @@ class GatedPair:
             )
 
     def _in_common(self, moved: MetricDelta) -> MetricDelta:
-        """The change over the test cases that both sides answered, if the two have other cases as well."""
+        """Return the change over the test cases that both sides answered, if a side has other cases as well."""
         if self.overlap.verdict != "bridged" or not self._scored.cases or not is_mean(moved.name):
             return moved
         return MetricDelta(moved.name, answers_change(moved.name, *self._scored.answers), None)
 
     def compared(self) -> GatedChange:
-        """What changed in the eval besides its metrics."""
+        """Collect the changes of the eval besides its metrics."""
         broken, fixed = self._scored.broken, self._scored.fixed
         edits = edited_since(*(side.study.timeline.drivers(side.history.id) for side in (self._before, self._after)))
         nouns = self._scorer.nouns
@@ -145,7 +145,7 @@ class GatedPair:
         )
 
     def changed(self) -> str:
-        """Path of the first file that changed, of output, ground truth, mapping and schema; the output if none did."""
+        """Return the path of the first changed file of output, ground truth, mapping and schema; else of the output."""
         now, then = self._after.snapshot, self._before.snapshot
         outputs = now.outputs[0] if now.outputs else None
         rules = next((new for new, old in ((now.mapping, then.mapping), (now.schema, then.schema)) if new != old), None)
@@ -154,7 +154,7 @@ class GatedPair:
 
     @property
     def overlap(self) -> Overlap:
-        """How many test cases both sides have in common, or documents where there are no test cases."""
+        """Return the overlap of the test cases of both sides, or of their documents if there are no test cases."""
         cases, documents = self._scored.cases, self._scored.delta.overlap
         return documents if cases is None or documents.verdict == "refused" else cases
 
@@ -188,7 +188,7 @@ class GatedPair:
 
     @cached_property
     def _noise(self) -> Noise | None:
-        """The noise that repeated outputs show up to the base: the judged output must not raise its own bar."""
+        """Estimate noise from repeats up to the base: the judged output must not influence its own noise."""
         study, history = self._before.study, self._before.history
         snapshots = history.snapshots
         runs = [runs_of(snapshot) for snapshot in snapshots]

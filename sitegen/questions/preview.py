@@ -1,6 +1,6 @@
-"""One report of the work tree: the page that a build would make, in the memo's folder or as one file.
+"""Writes one report of the work tree: the page that a build would make, in the memo's folder or as one file.
 
-There is no site around it, so links to what is not there become text.
+There is no site around the page, so links to missing files become text.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from sitegen.verifying.verify import Verified
 
 
 def write_preview(project: WorktreeProject, verified: Verified) -> Path:
-    """Write the report with what it needs, without bounds. Returns the page.
+    """Write the report with the files that it needs, without limits on its length. Returns the path of the page.
 
     Raises ConfigurationError if a template of the project is wrong.
     """
@@ -52,7 +52,7 @@ def write_preview(project: WorktreeProject, verified: Verified) -> Path:
 
 
 def report_file(project: WorktreeProject, verified: Verified, metadata: Metadata, data: str) -> bytes:
-    """The report as one file that needs nothing beside it; ``data`` is the whole result, as seen from it.
+    """Return the report as one file that needs no other file; ``data`` is the relative address of the whole result.
 
     It shows as many discrepancies of each type as a report of the site does. Raises ConfigurationError if a template
     of the project is wrong.

@@ -1,7 +1,7 @@
-"""Searches a built site for secrets (``build --public``), and deletes a site that may hold any from its folder.
+"""Searches a built site for secrets (``build --public``), and deletes a site that may contain any from its folder.
 
-Every file of the folder is read, foreign ones too, because all of them would be published. The memo stores the digests
-of files without a finding, so that only new contents are searched.
+Every file of the folder is read, including foreign files, because all of them would be published. The memo stores the
+digests of files without a finding, so that only new contents are searched.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from sitegen.text.secrets import Detector, Secret
 
 _SHOWN: Final = 20
 _DIGEST: Final = 16
-"""Bytes of a digest."""
+"""Length of a digest, in bytes."""
 
 
 class SecretPlace(Frozen):
-    """Where a file of the site holds what looks like a secret."""
+    """A place in a file of the site that looks like a secret."""
 
     path: str
-    """In the site."""
+    """Path of the file in the site."""
     secret: Secret
 
 
 class PublicCheck:
-    """Checks a site after its build. It is made before, so that a wrong configuration is reported at once."""
+    """Checks a site after its build. Create it before the build, so that a wrong configuration is reported at once."""
 
     def __init__(self, options: Options) -> None:
         """Raises ConfigurationError if the configuration is wrong."""
@@ -50,12 +50,12 @@ class PublicCheck:
         self._detector = Detector(config.public.allow)
 
     def check(self, unmatched_redactions: tuple[str, ...] = ()) -> None:
-        """Raise SecretsError if any file holds what looks like a secret, OSError if one cannot be read.
+        """Raise SecretsError if any file contains a possible secret, OSError if a file cannot be read.
 
-        It is raised as well if a glob under ``redact`` fits no field: what it should hide may be on any page.
+        SecretsError is also raised if a glob under ``redact`` matches no field: the values may be on any page.
 
-        If sitegen wrote one of these files, all that it wrote is deleted first: whoever publishes the folder although
-        the build failed publishes nothing of it. Files of others stay.
+        If sitegen wrote one of these files, all files that it wrote are deleted first, so that they are not published
+        even if the failure is ignored. Foreign files stay.
         """
         out = self._project.out
         rules = digest(self._detector.version)
@@ -72,7 +72,7 @@ class PublicCheck:
                 raise _secrets_error(places, removed=self._withdraw(memo, {place.path for place in places}))
 
     def _withdraw(self, memo: Memo, refused: set[str] | None = None) -> int:
-        """Delete what sitegen wrote, if any of it is among *refused*; None: in any case. Returns how many files."""
+        """Delete the files of sitegen if one is among *refused*; None: in any case. Returns the number of files."""
         out, site = self._project.out, self._project.site
         with claimed(out, force=True):
             rows = list(memo.pages(site))
@@ -87,7 +87,7 @@ class PublicCheck:
             return removal.removed
 
     def _search(self, out: Path, searched: set[bytes]) -> tuple[set[bytes], list[SecretPlace]]:
-        """The digests of all files without a finding, and the findings. ``searched``: digests that had none before."""
+        """Return digests of files without a finding, and the findings. ``searched``: digests of known clean ones."""
         clean: set[bytes] = set()
         places: list[SecretPlace] = []
         for path in _published_files(out):

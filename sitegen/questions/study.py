@@ -1,6 +1,6 @@
 """Opens a project for a question (the gate, ``compare``, ``history``, an export), at one revision, without building.
 
-History is folded up to the revision, and outputs are scored as they are asked for.
+History is folded up to the revision, and outputs are scored on demand.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ class Study(Frozen):
     timeline: Timeline
     memo: Memo
     evals: Mapping[str, EvalHistory]
-    """All that ever had ground truth, by id, in the order of ids."""
+    """All evals that ever had ground truth, by id, in the order of ids."""
 
     @classmethod
     def of(cls, project: Project, memo: Memo, parts: CopiedParts) -> Study:
-        """Fold history into these parts. They are a copy, so that the memo still describes the built site."""
+        """Fold history into these parts, which are a copy, so that the memo still describes the built site."""
         timeline = fold(project, parts)
         update = timeline.update
         untouched = () if update.complete else current_histories(parts, timeline.config, timeline.manifest)
         evals = {history.id: history for history in untouched if history.id not in update.removed}
-        # The uncommitted state is in the update alone, never in the parts.
+        # Uncommitted changes are only in the update, never in the parts.
         evals |= {changed.history.id: changed.history for changed in update.evals}
         return cls(timeline, memo, {eval_id: evals[eval_id] for eval_id in sorted(evals)})
 
@@ -55,13 +55,13 @@ class Study(Frozen):
         return tuple(self._scorecards_of(history).results(snapshots))
 
     def scorecards(self, history: EvalHistory, snapshots: Sequence[Snapshot]) -> EvalScorecards:
-        """The scorecards of an eval, after those of these snapshots that the memo lacks were scored."""
+        """Return the scorecards of an eval, after scoring the given snapshots that the memo lacks."""
         scorecards = self._scorecards_of(history)
         scorecards.fill(snapshots)
         return scorecards
 
     def series(self, history: EvalHistory) -> Series:
-        """All points of an eval, under their own rules and the newest ones, and the history of every cell."""
+        """Compute all points of an eval, under their own rules and the newest rules, and the history of every cell."""
         snapshots = history.snapshots
         scorecards = self._scorecards_of(history)
         keys = [scorecards.key(snapshot) for snapshot in snapshots]

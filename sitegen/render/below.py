@@ -1,7 +1,7 @@
 """Reads, creates and deletes files below the output folder without following any link.
 
-Anybody may have put anything there, so a file is opened only if it is a regular file in real folders. Parents are few
-and files many, so each parent is checked once.
+Anybody may have written to the folder, so a file is opened only if it is a regular file in real folders. Since there
+are many files in few folders, each folder is checked once.
 """
 
 from __future__ import annotations
@@ -77,15 +77,15 @@ class Parents:
 
 
 class Removal(NamedTuple):
-    """What became of files that were to be deleted; those that were not there any more are in neither."""
+    """The result of deleting files; files that no longer existed are in neither field."""
 
     removed: int
     changed: tuple[str, ...] = ()
-    """Paths that stay because somebody changed them: their size is another, or what stands there is no file."""
+    """Paths that were not deleted because somebody changed them: the size differs, or there is no regular file."""
 
 
 def remove(folder: Path, sizes: Mapping[str, int | None]) -> Removal:
-    """Delete files, and the folders that this leaves empty. ``sizes``: by path, None where it is not known."""
+    """Delete files, and folders that become empty. ``sizes``: sizes of the files by path, None if unknown."""
     removed = 0
     changed: list[str] = []
     parents: dict[str, bool] = {}

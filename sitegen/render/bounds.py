@@ -21,28 +21,28 @@ from types import FrameType, GeneratorType
 from typing import Any, Final
 
 SECONDS: Final = 30.0
-"""Processor time of one page."""
+"""Processor time for one page, in seconds."""
 
 UNTIL_KILLED: Final = 2
-"""A process that is in the middle of one operation cannot react; it is ended after so many times ``SECONDS``."""
+"""A process that cannot react, in the middle of one operation, is killed after this multiple of ``SECONDS``."""
 
 MEMORY: Final = 1_000_000_000
-"""Bytes that a process may take beyond those it has when it begins a page."""
+"""Bytes that a process may allocate while it renders a page."""
 
 LARGEST_RESULT: Final = 50_000_000
-"""Characters or items in the result of an operator, a block, a macro or a page."""
+"""Largest number of characters or items in the result of an operator, a block, a macro or a page."""
 
 LONGEST_NUMBER: Final = 100_000
-"""Bits of the result of ``*`` and ``**``."""
+"""Largest number of bits in the result of ``*`` and ``**``."""
 
 
 class TemplateBoundError(Exception):
-    """A page took more time, or more memory, than it may."""
+    """A page exceeded its limit of time or of memory."""
 
 
 @contextmanager
 def bounded(seconds: float = SECONDS) -> Iterator[None]:
-    """Makes the code inside raise TemplateBoundError or MemoryError when it takes too much time or memory."""
+    """Raise TemplateBoundError or MemoryError in the code inside if it takes too much time or memory."""
     time = _timer if current_thread() is main_thread() else _watched
     with _memory(), time(seconds):
         yield
@@ -54,9 +54,9 @@ def _timer(seconds: float) -> Iterator[None]:
         raise _took_too_long(seconds)
 
     before = signal.signal(signal.SIGPROF, stop)
-    if sys.__stderr__ is not None:  # prints which line of which template it was, and then lets the process end
+    if sys.__stderr__ is not None:  # prints the line of the template, and then the process is killed
         faulthandler.register(signal.SIGVTALRM, file=sys.__stderr__, all_threads=False, chain=True)
-    signal.setitimer(signal.ITIMER_PROF, seconds, 1)  # again each second, should something have caught the first
+    signal.setitimer(signal.ITIMER_PROF, seconds, 1)  # again each second, in case something caught the first exception
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds * UNTIL_KILLED)
     try:
         yield
@@ -68,7 +68,7 @@ def _timer(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def _watched(seconds: float) -> Iterator[None]:
-    """The same in a thread, which receives no signal: a wall clock that Python checks between operations."""
+    """The same limit for a thread, which receives no signal: a wall clock that Python checks between operations."""
     thread = ctypes.c_ulong(get_ident())
 
     def stop() -> None:
@@ -88,7 +88,7 @@ def _watched(seconds: float) -> Iterator[None]:
 
 
 class _InThreadError(TemplateBoundError):
-    """Raised in another thread than the one that made it, hence without arguments."""
+    """Raised asynchronously by another thread, therefore without arguments."""
 
 
 def _took_too_long(seconds: float) -> TemplateBoundError:
@@ -136,7 +136,7 @@ def check_join(parts: Iterable[Any]) -> None:
 
 
 def concatenated(parts: Iterable[str]) -> str:
-    """The parts as one text. Raises TemplateBoundError as soon as they are more than a result may have."""
+    """Join the parts. Raises TemplateBoundError as soon as the text exceeds the limit of a result."""
     written, size = [], 0
     try:
         for part in parts:
@@ -145,7 +145,7 @@ def concatenated(parts: Iterable[str]) -> str:
             written.append(part)
     except TemplateBoundError as error:
         if isinstance(parts, GeneratorType):
-            parts.throw(error)  # where the template is now, so that the traceback names it
+            parts.throw(error)  # raised inside the template, so that the traceback names its line
         raise
     return "".join(written)
 

@@ -110,11 +110,11 @@ class Renderer:
             template = self._templates[page.template] = self._load().get_template(page.template)
         view: Any = page.view
         html = template.render(view=view, nav=view.nav, root=links.up(page.path), path=page.path)
-        # Names from the file system may hold lone surrogates; whatever was not cleaned becomes "?" but never an error.
+        # Names from the file system may contain lone surrogates, which become "?" instead of an error.
         return html.encode("utf-8", "replace")
 
     def digest(self) -> str:
-        """Changes when any template or asset does, or sitegen, or what every page knows of the site: 16 hex digits."""
+        """Digest of all templates and assets, sitegen's version, and the site's data on every page: 16 hex digits."""
         digest = hashlib.sha256(repr(self._site).encode("utf-8", "backslashreplace"))
         for name in sorted(self._files()):
             content = self._read(name)
@@ -158,9 +158,9 @@ class Renderer:
 
 
 def bytecode_folder() -> Path | None:
-    """The folder for compiled templates. It is the user's own, because its content is run without further checks.
+    """The folder for compiled templates. It belongs to the user, because its content is run without further checks.
 
-    It is never in the project, which anybody may have written. None if the user has no home.
+    It is never in the project, which anybody may have written. None if the user has no home directory.
     """
     try:
         cache = os.environ.get("XDG_CACHE_HOME")

@@ -62,7 +62,7 @@ def make_environment(
     from sitegen.pages.variants import variant_charts
 
     class EscapingTemplate(jinja2.Template):
-        """Writes values by ``cells.output``: the same text for a third of the time."""
+        """Writes values by ``cells.output``: the same text in a third of the time."""
 
         @classmethod
         def from_code(cls, *arguments: Any, **more: Any) -> jinja2.Template:
@@ -74,7 +74,7 @@ def make_environment(
             return template
 
     class DirectContext(jinja2.runtime.Context):
-        """Calls a function without asking what else it takes: none of ours takes the context."""
+        """Calls functions without inspecting them: none of ours takes the context as an argument."""
 
         def call(
             self,
@@ -89,14 +89,14 @@ def make_environment(
 
     base: Any = sandbox() if own else jinja2.Environment
 
-    class Environment(base):  # type: ignore[misc]  # which of the two is known only now
+    class Environment(base):  # type: ignore[misc]  # the base class is chosen at run time
         """Gives each template its globals as one dict: they are copied at every render, include and import."""
 
         def make_globals(self, d: MutableMapping[str, Any] | None) -> dict[str, Any]:
             return {**self.globals, **(d or {})}
 
     if own and bytecode:
-        bytecode /= "bounded"  # the same template is other code there
+        bytecode /= "bounded"  # the same template compiles to different code in the sandbox
     environment: jinja2.Environment = Environment(
         loader=own_loader(own, ours) if own else jinja2.FileSystemLoader(str(ours)),
         autoescape=True,
@@ -104,13 +104,15 @@ def make_environment(
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
         auto_reload=False,
-        cache_size=-1,  # all of them: there are few, and a bounded cache is kept in order at every look-up
+        cache_size=-1,  # unlimited: there are few templates, and a limited cache is reordered at every look-up
         bytecode_cache=jinja2.FileSystemBytecodeCache(str(bytecode))
         if bytecode and _template_cache_usable(bytecode)
         else None,
     )
     environment.template_class = EscapingTemplate
-    if not own:  # ours ask for attributes that are there, and for items in brackets: a tenth of a report's time
+    if (
+        not own
+    ):  # our templates write items in brackets, so the fallback of Jinja, a tenth of a report's time, is not needed
         environment.getattr = getattr  # type: ignore[method-assign,assignment]
         environment.context_class = DirectContext
     environment.policies["json.dumps_kwargs"] = {"sort_keys": True, "separators": (",", ":")}
@@ -129,7 +131,7 @@ def make_environment(
 
     @cache
     def frame(root: str, nav: str) -> Frame:
-        """The same for all pages of one depth and one section."""
+        """Render the parts around a page, which are the same for all pages of one depth and one section."""
         parts = (environment.get_template(f"frame/{part}.html") for part in Frame.__struct_fields__)
         return Frame(*(Markup(part.render(root=root, nav=nav)) for part in parts))
 

@@ -1,11 +1,11 @@
 """Claims the output folder, distinguishes files of a build from all others, and deletes only files of a build.
 
-Two files of ours stand in it. The marker says that the folder is a site, and carries the lock. The list names every
-file that a build put there, with a digest of its content. A line is appended before its file is written, so that even a
-build that was killed leaves no file that nobody knows.
+It contains two files of ours. The marker identifies the folder as a site, and is used as the lock. The list has every
+file that a build wrote, with a digest of its content. A line is appended before its file is written, so that even a
+killed build leaves no unlisted file.
 
-Anybody may have written the list. So it is believed only for a file with exactly the content of its line, and not at
-all if git tracks it. The memo's record of the folder takes precedence.
+Anybody may have written the list. So it is trusted only for a file whose content has the listed digest, and not at all
+if git tracks the list. The memo's record of the folder takes precedence.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from sitegen.locking import wait_for_lock
 from sitegen.render.below import read_file
 
 MARKER: Final = ".sitegen.json"
-"""The file that says that a folder is sitegen's to write: without it, the folder is refused."""
+"""The file that marks a folder as output of sitegen: a folder without it is refused."""
 LIST: Final = ".sitegen.files"
-"""The list of what was written: a line a file, digest of the content, blank, path."""
+"""The list of written files, one line for each: digest of the content, space, path."""
 TEMPORARY: Final = ".~sitegen"
 _TEMPORARY_NAME: Final = re.compile(re.escape(TEMPORARY) + r"-\d+")
 _PLACEHOLDERS: Final = frozenset({".gitkeep", ".gitignore"})
 _MARK: Final = json.dumps({"schema": "sitegen/site/2"}) + "\n"
 _LONGEST_LIST: Final = 100_000_000
-"""Bytes of a list above which it is not ours: some 80 of each file."""
+"""Largest size of a list in bytes, at about 80 bytes for each file; a larger one is not ours."""
 _SLACK: Final = 100_000
-"""Bytes by which a list of any length may grow."""
+"""Bytes by which a list may grow before it is shortened, whatever its length."""
 _SHOWN: Final = 5
 
 
@@ -46,20 +46,20 @@ class Claim(Frozen):
 
     folder: Path
     force: bool = False
-    """Files of others may be replaced by pages of their names."""
+    """Whether pages may replace foreign files of the same name."""
 
 
 class Standing(Frozen):
-    """What was found in an output folder."""
+    """The files in an output folder that need attention."""
 
     foreign: tuple[str, ...] = ()
-    """Files that no build wrote, sorted; of a folder without a single file of ours its name alone, with a slash."""
+    """Files that no build wrote, sorted; a folder without any file of ours is listed by name only, with a slash."""
     unlisted: tuple[str, ...] = ()
-    """Files that a build wrote, and that the memo does not know."""
+    """Files that a build wrote, and that are not in the memo."""
 
 
 def refuse_project(named: Path, out: Path, repository: RepositoryPlace) -> None:
-    """Raise OutputFolderError if a folder must never be written to: a project, what holds one, a part of git's own.
+    """Raise OutputFolderError if a folder must never be written to: a project, a parent of one, a folder of git.
 
     ``asked`` is the folder as it was named, ``out`` with its links followed.
     """
@@ -75,7 +75,7 @@ def refuse_project(named: Path, out: Path, repository: RepositoryPlace) -> None:
             "The output folder is the project itself, or holds it.", where=str(out), fix="Choose another -o."
         )
     if repository.root is None and out.is_relative_to(repository.git_dir / ".sitegen" / "watch"):
-        return  # of a bare repository, the only part that is ours
+        return  # the only folder of a bare repository that belongs to sitegen
     for place in (out, *out.parents):
         if (
             place.name.lower() == ".git"
@@ -88,16 +88,16 @@ def refuse_project(named: Path, out: Path, repository: RepositoryPlace) -> None:
 
 
 def _is_repository(folder: Path) -> bool:
-    """Whether a folder is laid out as git lays out a bare repository."""
+    """Whether a folder has the layout of a bare git repository."""
     return all(os.path.exists(f"{folder}/{name}") for name in ("HEAD", "objects", "refs"))
 
 
 @contextmanager
 def claimed(folder: Path, *, force: bool) -> Iterator[Claim]:
-    """Claims the output folder and holds it against a second build until the end.
+    """Claim the output folder, and lock it until the end.
 
-    Raises OutputFolderError if the folder holds files and no marker of ours, unless ``force``. A second build of the
-    same folder waits for the first.
+    Raises OutputFolderError if the folder has files but no marker of ours, unless ``force``. A second build of the same
+    folder waits for the first one.
     """
     if folder.exists() and not folder.is_dir():
         raise OutputFolderError("The output is a file, not a folder.", where=str(folder), fix="Choose another -o.")
@@ -118,7 +118,7 @@ def claimed(folder: Path, *, force: bool) -> Iterator[Claim]:
             "The marker of the output folder is no file.", where=str(marker), fix="Remove it, or choose another -o."
         ) from error
     with open(descriptor, "r+b") as handle:
-        # Of this process alone: unlike flock, it is not handed to workers, who might outlive us for a moment.
+        # The lock belongs to this process only: unlike flock, workers, which may outlive us briefly, do not inherit it.
         wait_for_lock(handle, marker, "The output folder")
         text = handle.read(len(_MARK) * 1000)
         if text != _MARK.encode():
@@ -132,7 +132,7 @@ def claimed(folder: Path, *, force: bool) -> Iterator[Claim]:
 
 
 def _files_below(folder: Path) -> Iterator[str]:
-    """Every file below a folder, relative; a lone .gitkeep or .gitignore of git is nobody's content."""
+    """Every file below a folder, by relative path; a lone .gitkeep or .gitignore does not count as content."""
     for parent, _, names in os.walk(folder):
         within = os.path.relpath(parent, folder)
         if within == ".":
@@ -150,8 +150,8 @@ def counted(paths: tuple[str, ...]) -> str:
 def look_into(folder: Path, memo_paths: Iterable[str], *, name_each: bool = False) -> Standing:
     """Sort everything below a folder into files of a build and foreign files.
 
-    ``memo_paths``: the files that the memo lists. ``name_each``: list foreign files one by one, even those of folders
-    that hold nothing else, so that the files that are to be replaced can be named.
+    ``memo_paths``: the files that the memo lists. ``name_each``: list foreign files individually, even in folders that
+    contain no other files, so that a message can name the files to be replaced.
     """
     ours = _Ours(folder, frozenset(memo_paths))
     foreign, _ = _strangers(str(folder), "", ours, name_each=name_each)
@@ -159,7 +159,7 @@ def look_into(folder: Path, memo_paths: Iterable[str], *, name_each: bool = Fals
 
 
 class _Ours:
-    """Tells whether a file was written by a build. The list is read when the memo has no answer."""
+    """Decides whether a build wrote a file. The list is read only if the memo does not have the file."""
 
     def __init__(self, folder: Path, memo_paths: frozenset[str]) -> None:
         self._folder = folder
@@ -168,7 +168,7 @@ class _Ours:
         self.unlisted: list[str] = []
 
     def has(self, path: str) -> bool:
-        """Whether a build wrote the file; what the memo does not know of is remembered."""
+        """Whether a build wrote the file. Collects the files that are not in the memo."""
         if path in self._known or path in (MARKER, LIST) or path in _PLACEHOLDERS:
             return True
         if not _TEMPORARY_NAME.fullmatch(path.rpartition("/")[2]) and not self._is_listed(path):
@@ -186,7 +186,7 @@ class _Ours:
 
 
 def _strangers(folder: str, prefix: str, ours: _Ours, *, name_each: bool) -> tuple[list[str], bool]:
-    """What no build wrote in a folder, and whether anything there is ours."""
+    """The foreign files in a folder, and whether any file there is ours."""
     foreign: list[str] = []
     any_ours = False
     try:
@@ -216,7 +216,7 @@ def content_digest(content: bytes) -> str:
 
 def list_files(folder: str, paths: Iterable[str], content: bytes) -> None:
     """Adds files with the same content to the list, before they are moved into their places."""
-    # The line end goes first: what a full disk cut off then spoils no line but its own.
+    # The line end is written first, so that a line truncated by a full disk damages no other line.
     digest = content_digest(content)
     lines = "".join(f"\n{digest} {path}" for path in paths).encode("utf-8", "surrogateescape")
     descriptor = os.open(f"{folder}/{LIST}", os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o644)
@@ -229,7 +229,7 @@ def list_files(folder: str, paths: Iterable[str], content: bytes) -> None:
 
 
 def read_list(folder: Path) -> dict[str, list[str]]:
-    """Path -> digests of what was written there, the last one last. Empty if there is no list, or none of ours."""
+    """Map each path to the digests of the contents written there, newest last. Empty without a list of ours."""
     content = read_file(folder, LIST, at_most=_LONGEST_LIST) or b""
     listed: dict[str, list[str]] = {}
     for line in content.decode("utf-8", "surrogateescape").split("\n"):
@@ -240,7 +240,7 @@ def read_list(folder: Path) -> dict[str, list[str]]:
 
 
 def shorten_list(folder: Path, paths: Iterable[str], before: int | None) -> int:
-    """Leave these files in the list, if it has grown to more than twice of what it was ``before``. Returns its size."""
+    """Reduce the list to these files if it has more than twice the size ``before``. Returns its size."""
     try:
         size = os.lstat(folder / LIST).st_size
     except FileNotFoundError:

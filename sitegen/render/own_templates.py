@@ -1,8 +1,8 @@
-"""Templates of a project, which are looked for before ours.
+"""Templates of a project, which take precedence over ours.
 
-Whoever builds a project trusts what its pages say, but its templates are not run as other code is: they work in Jinja's
-sandbox, reach no module beyond the functions that templates are given, read no file outside their folder, and have
-bounded time and memory for a page (``bounds``).
+Users trust the contents of a project's pages, but its templates are not run like other code: they run in Jinja's
+sandbox, can use only the functions that are passed to templates, read no file outside their folder, and have limits on
+time and memory for a page (``bounds``).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ KINDS: Final = frozenset({".html", ".css", ".js", ".svg", ".png"})
 """Suffixes of files that are templates or assets."""
 
 LARGEST_TEMPLATE: Final = 5_000_000
-"""Bytes of a template or an asset."""
+"""Largest size of a template or an asset, in bytes."""
 
 THEME: Final = "theme.css"
 """Its rules come after all others: the place for a project's colours."""
@@ -33,13 +33,13 @@ OURS: Final = "sitegen"
 
 
 def shipped_files(folder: Path) -> dict[str, Path]:
-    """Name -> file of every template and asset of a folder of ours."""
+    """Map names to files, for every template and asset in a folder of ours."""
     files = (path for path in folder.rglob("*") if path.suffix in KINDS and path.is_file())
     return {path.relative_to(folder).as_posix(): path for path in files}
 
 
 def own_files(folders: Sequence[Path]) -> dict[str, Path]:
-    """Name -> file. Where several folders have a file, the first one counts. Links are ignored."""
+    """Map names to files. If several folders have a file, the first folder counts. Links are ignored."""
     files: dict[str, Path] = {}
     for folder in reversed(folders):
         files |= {name: folder / name for name in files_below(folder) if Path(name).suffix in KINDS}
@@ -47,7 +47,7 @@ def own_files(folders: Sequence[Path]) -> dict[str, Path]:
 
 
 def read_template(file: Path) -> bytes:
-    """A template or an asset. Raises ConfigurationError if it is no regular file any more, or too large."""
+    """Read a template or an asset. Raises ConfigurationError if it is no longer a regular file, or too large."""
     try:
         return read_inside(file.parent, file.name, LARGEST_TEMPLATE)
     except OSError as error:
@@ -59,7 +59,7 @@ def read_template(file: Path) -> bytes:
 
 
 def own_loader(own: Mapping[str, Path], ours: Path) -> jinja2.BaseLoader:
-    """Loads a project's templates by name, then ours; ours alone by the prefix ``OURS``."""
+    """Load a project's templates by name, or else ours; with the prefix ``OURS``, only ours."""
     import jinja2
 
     def load(name: str) -> tuple[str, str, None] | None:
@@ -80,7 +80,7 @@ def sandbox() -> type[jinja2.Environment]:
 
         def __init__(self, *arguments: Any, **more: Any) -> None:
             super().__init__(*arguments, **more)
-            del self.globals["lipsum"], self.filters["random"]  # other bytes at each build
+            del self.globals["lipsum"], self.filters["random"]  # different bytes in each build
 
         def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
             """The result of an operator. Raises TemplateBoundError if it would be too large."""
@@ -88,7 +88,7 @@ def sandbox() -> type[jinja2.Environment]:
             return super().call_binop(context, operator, left, right)
 
         def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-            """A module gives access to what it defines itself; what it imported could lead anywhere."""
+            """Allow only names that a module defines itself: its imports could lead to any module."""
             if isinstance(value, ModuleType):
                 return False
             if isinstance(obj, ModuleType):
@@ -100,7 +100,7 @@ def sandbox() -> type[jinja2.Environment]:
 
 
 def bound_joins(compiled: MutableMapping[str, Any]) -> None:
-    """Have ``~`` in the compiled code of a template check how long a text becomes."""
+    """Make ``~`` in the compiled code of a template check the length of its result."""
 
     def checked(join: Callable[[Sequence[Any]], str]) -> Callable[[Iterable[Any]], str]:
         def joined(parts: Iterable[Any]) -> str:
@@ -115,7 +115,7 @@ def bound_joins(compiled: MutableMapping[str, Any]) -> None:
 
 
 def own_template_error(error: Exception, own: Mapping[str, Path]) -> SitegenError | None:
-    """The error that a project's template raised, with its file and line; None if no project template took part."""
+    """The error of a project's template, with its file and line; None if the traceback has no template of a project."""
     from jinja2 import TemplateSyntaxError
 
     files = {str(path) for path in own.values()}

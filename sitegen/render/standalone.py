@@ -1,4 +1,4 @@
-"""Writes one page without the site around it: styles inside, no scripts, and no links to pages that are not there."""
+"""Writes one page without the site around it: with inline styles, no scripts, and no links to missing pages."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ def standalone(page: bytes, path: str, styles: str, reachable: Collection[str] =
     html = _HEADER.sub("", _SCRIPT.sub("", without_links(page, path, reachable).decode()))
     safe = styles.replace("</", "<\\/")  # keeps a theme from closing the element
     sheet = f"<style>\n{safe}</style>\n</head>"
-    # First of all that the head holds: a policy counts for what follows it, and a project's own head may have none.
+    # The policy is first in the head: it applies only to what follows, and a project's own head may have none.
     html = _POLICY.sub("", html).replace("<head>", f"<head>\n{_OURS}", 1)
     return html.replace("</head>", sheet, 1).encode()
 
 
 def without_links(page: bytes, path: str, reachable: Collection[str]) -> bytes:
-    """The page at ``path`` where nothing but the files ``there`` can be reached.
+    """Remove the links of the page at ``path`` to any file that is not ``reachable``.
 
-    In its main part links to other files become text, and buttons are left out; around it, where links are ways through
-    a site, they are left out.
+    In the main part, links to other files become text, and buttons are removed; around it, navigation links are
+    removed.
     """
     folder = posixpath.dirname(path)
 

@@ -1,6 +1,6 @@
-"""``summary.md``: the state of everything for a reader who changes instructions and has no browser, a program perhaps.
+"""``summary.md``: the state of the project for readers without a browser who change instructions, such as programs.
 
-At most ``LINES`` lines, each bounded. Whatever comes from the project is quoted as code, and said to be data.
+At most ``LINES`` lines of limited length. Text of the project is quoted as code, and declared to be data.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ EVALS: Final = 40
 SUSPECTS: Final = 12
 
 _TOOK: Final = {"cost": "cost", "tokens_in": "tokens in", "tokens_out": "out", "latency_median": "median latency"}
-"""What the newest output took, as far as its files state it."""
+"""Labels of the usage metrics of the newest output, if its files state them."""
 
 
 def summary_file(
@@ -48,7 +48,7 @@ def summary_file(
     latest: Iterable[EditEffects],
     mutes: Sequence[Mute],
 ) -> RawFile:
-    """The file. ``latest``: commits with edits, newest first."""
+    """Make the file. ``latest``: commits with edits, newest first."""
     alive = [summary for summary in summaries if not summary.deleted]
     sections = (
         _head_lines(site, head),
@@ -76,7 +76,7 @@ def _head_lines(site: SiteInfo, head: Commit) -> Iterator[str]:
 
 
 def _news_lines(alive: Sequence[EvalSummary], mutes: Sequence[Mute]) -> Iterator[str]:
-    """The sentences that the overview begins with, their evidence as links from the root of the site."""
+    """The first sentences of the overview, with evidence as links relative to the root of the site."""
     for sentence in news(standings(alive, mutes), focus_view(alive)):
         yield f"- **{sentence.title}**: {''.join(map(_phrase, sentence.phrases))}"
     yield ""
@@ -88,7 +88,7 @@ def _phrase(phrase: Phrase) -> str:
 
 
 def _evals_section(alive: Sequence[EvalSummary]) -> Iterator[str]:
-    """The worst first, and before them those without a number."""
+    """The evals: first the ones without a number, then the worst first."""
     yield f"## Evals: {count(len(alive))}"
     yield ""
     ranked = sorted((summary for summary in alive if summary.headlines), key=_eval_rank)

@@ -17,17 +17,17 @@ from sitegen.text.markdown_cells import code, count, name, number, signed
 
 REGRESSIONS: Final = 20
 EDITS: Final = 6
-"""Commits that edited instructions."""
+"""Number of commits with edits of instructions that are listed."""
 EFFECTS: Final = 3
-"""Evals that a commit is listed with: those that moved most."""
+"""Number of evals listed with a commit: the ones that moved most."""
 FILES: Final = 3
 NAME: Final = 60
-"""Characters of a name or a value."""
+"""Largest number of characters of a name or a value."""
 _T = TypeVar("_T")
 
 
 def regressions(alive: Sequence[EvalSummary], mutes: Sequence[Mute]) -> Iterator[str]:
-    """The steps for the worse that were not regained, the largest first."""
+    """List the regressions that were not regained, the largest first."""
     unmuted = [(summary, step) for summary in alive for step in summary.steps if mute_of(mutes, summary, step) is None]
     steps = [(summary, step) for summary, step in unmuted if step.status == "open"]
     new = sum(step.status == "new" for _, step in unmuted)
@@ -102,18 +102,18 @@ def _effect_sentence(effect: Effect) -> str:
 
 
 def metric_label(spec: MetricSpec) -> str:
-    """Names of recorded numbers are data of the project."""
+    """The label of a metric; names of recorded numbers are data of the project, and quoted."""
     return code(spec.label, NAME) if spec.recorded else spec.label
 
 
 def first_few(items: Sequence[_T], words_for: Callable[[_T], str]) -> str:
-    """The first few of some things, and how many others."""
+    """Join the first few items, and state the number of others."""
     more = f" and {len(items) - FILES} more" if len(items) > FILES else ""
     return ", ".join(map(words_for, items[:FILES])) + more
 
 
 def left_out_line(items: Sequence[object], listed: int, where: str) -> Iterator[str]:
-    """How many are not listed, if any."""
+    """State how many items are not listed, if any."""
     if len(items) > listed:
         yield ""
         yield f"{count(len(items) - listed)} more {where}."

@@ -1,7 +1,7 @@
-"""Writes the site: only whole files, only changed files, and nothing that a build did not write.
+"""Writes the site: only whole files, only changed files, and never over a foreign file.
 
-A file is written under a temporary name beside its place and moved there, so that neither a reader nor a process that
-dies ever leaves half a page. Before that, the file is added to the list of the output folder.
+A file is written under a temporary name beside its place and then moved, so that no reader ever sees half a page, and
+no killed process leaves one. Before that, the file is added to the list of the output folder.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from sitegen.render.below import Parents, read_file, read_regular
 from sitegen.render.output_folder import TEMPORARY, list_files
 
 QUICK: Final = 1
-"""Level of zlib for what goes over a network; higher ones take longer than they save there."""
+"""Level of zlib for contents sent over a network; higher levels take more time than they save."""
 
 
 def digest(*parts: bytes | str) -> str:
-    """A short digest of parts that cannot run into each other; for keys of pages, not for security."""
+    """Return a short digest of parts with unambiguous boundaries; for keys of pages, not for security."""
     state = hashlib.blake2b(digest_size=16)
     for part in parts:
         data = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part
@@ -46,11 +46,11 @@ class WrittenFiles(Frozen):
     """The files of one owner after a writer brought them up to date."""
 
     rows: tuple[PageRow, ...]
-    """All of them, also those that were fresh."""
+    """All files of the owner, including files that were up to date."""
     written: int
-    """How many of them were not in the folder with this content."""
+    """Number of these files that the folder did not have with this content."""
     contents: tuple[CompressedFile, ...] = ()
-    """Those that are still to be written, because they were made on another machine."""
+    """Files that were made on another machine and are not written yet."""
 
 
 class Writer:
@@ -59,9 +59,9 @@ class Writer:
     def __init__(
         self, folder: Path, standing: Iterable[PageRow] = (), foreign: Collection[str] = (), *, listed: bool = True
     ) -> None:
-        """``standing``: files that the folder surely has; ``foreign``: files that no build wrote, as in ``Standing``.
+        """``standing``: files known to be in the folder; ``foreign``: files that no build wrote, as in ``Standing``.
 
-        ``listed``: the folder has a list of its files; only needed where a build may delete some.
+        ``listed``: whether the folder has a list of its files; needed only if a build may delete files.
         """
         self._folder = str(folder)
         self._standing = {row.path: row for row in standing}
@@ -74,7 +74,7 @@ class Writer:
 
     @property
     def files(self) -> WrittenFiles:
-        """What the writer wrote or recognised as fresh so far, each file as it was written last."""
+        """The files that the writer wrote or found up to date so far, each as it was written last."""
         rows = {row.path: row for row in self.rows}
         return WrittenFiles(tuple(rows.values()), len(self._written))
 
@@ -84,7 +84,7 @@ class Writer:
         return len(self._written)
 
     def standing_row(self, path: str, key: str) -> PageRow | None:
-        """The record of the file, if the folder surely has it, made from these inputs."""
+        """The record of a file, if it is known that the folder has it, made from these inputs."""
         row = self._standing.get(path)
         return row if row and row.key == key else None
 
@@ -93,7 +93,7 @@ class Writer:
         row = self.standing_row(path, key)
         if row is None:
             return False
-        # Recorded like a file that was written: what no writer records is deleted at the end of the build.
+        # Recorded like a written file, because unrecorded files are deleted at the end of the build.
         self.rows.append(row._replace(owner=owner))
         return True
 
@@ -103,7 +103,7 @@ class Writer:
         return content if content is not None and digest(content) == key else None
 
     def write(self, owner: str, path: str, content: bytes, key: str | None = None, *, full: int = 0) -> None:
-        """Give one file this content, unless it has it already.
+        """Write a file, unless it has this content already.
 
         ``key``: the digest of its inputs; default: that of the content. ``full``: for a shortened page, as in
         ``PageRow``. Raises OutputFolderError if a file that no build wrote has the place.
@@ -168,7 +168,7 @@ class Writer:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
         try:
             descriptor = os.open(temporary, flags, 0o644)
-        except FileExistsError:  # of a build that was killed
+        except FileExistsError:  # left by a killed build
             os.unlink(temporary)
             descriptor = os.open(temporary, flags, 0o644)
         try:
@@ -189,11 +189,11 @@ class ContentsWriter(Writer):
 
     @property
     def files(self) -> WrittenFiles:
-        """What the folder has to have, and the contents that it lacks."""
+        """The files that the folder must have, and the contents that it lacks."""
         return WrittenFiles(super().files.rows, 0, tuple(self._contents))
 
     def standing(self, path: str, key: str) -> bytes | None:
-        """None: no file of the folder can be read here, and what would continue it is made from its beginning."""
+        """None: no file of the folder can be read on this machine, so a file to continue is made from its beginning."""
         return None
 
     def _store(self, path: str, content: bytes) -> None:
@@ -201,7 +201,7 @@ class ContentsWriter(Writer):
 
 
 def is_foreign(path: str, foreign: Collection[str]) -> bool:
-    """Whether a file is one of those that no build wrote, or lies in a folder of such files alone."""
+    """Whether a file is foreign, or in a folder that contains only foreign files."""
     if not foreign:
         return False
     ends = (at + 1 for at, letter in enumerate(path) if letter == "/")
@@ -228,7 +228,7 @@ def folder_times(folder: Path, known_folders: Iterable[str], files: Iterable[str
 
 
 def same_times(folder: Path, times: Mapping[str, int]) -> bool:
-    """Whether nothing was added to or removed from these folders since; edits in place are not seen."""
+    """Whether no file was added to or removed from these folders since; edits in place are not detected."""
     try:
         return bool(times) and all(os.lstat(folder / path).st_mtime_ns == mtime for path, mtime in times.items())
     except OSError:

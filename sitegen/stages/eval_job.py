@@ -77,14 +77,14 @@ class EvalTask(Frozen):
     source_folders: tuple[str, ...] = ()
     """Folders in which the eval may have been at some commit, if it states a source."""
     waiting: WaitingEval | None = None
-    """The reports to write, if the eval was scored already."""
+    """The reports to write, if the eval is scored already."""
 
 
 class WaitingEval(Frozen):
     """The reports of an eval that are not written yet, as ``WaitingReports.parts``, oldest first."""
 
     keys: tuple[str, ...]
-    """For each report of the eval the digest of everything that it shows."""
+    """For each report of the eval, the digest of everything that it shows."""
     parts: tuple[bytes, ...]
 
 
@@ -115,7 +115,7 @@ def owner(eval_id: str) -> str:
 
 
 def score_eval(task: EvalTask) -> EvalDone | Problem:
-    """Score what the memo lacks, write the newest report and the pages of all points. Older reports wait.
+    """Score what the memo lacks, write the newest report and the pages of all points. Older reports are not written.
 
     If sitegen fails, a problem is returned, and the pages written so far do not become part of the site. An output
     whose content this clone lacks counts as unreadable; all others are shown.
@@ -124,7 +124,7 @@ def score_eval(task: EvalTask) -> EvalDone | Problem:
 
 
 def write_older_reports(task: EvalTask) -> OlderReportsDone | Problem:
-    """Write the reports of an eval that wait, the newest first. If sitegen fails, as in ``score_eval``."""
+    """Write the waiting reports of an eval, the newest first. Returns a problem if sitegen fails."""
     return attempt("the pages of this eval", lambda: _older_written(task, task.waiting), eval_id=task.info.id)
 
 
@@ -150,14 +150,14 @@ def _with_older(done: EvalDone, task: EvalTask) -> EvalDone:
 
 
 def _together(first: WrittenFiles, second: WrittenFiles) -> WrittenFiles:
-    """The files of both parts of the work on an eval, each once."""
+    """Merge the files that the two tasks of an eval wrote, each file once."""
     rows = {row.path: row for row in (*first.rows, *second.rows)}
     contents = (*first.contents, *second.contents)
     return WrittenFiles(tuple(rows.values()), first.written + second.written, contents)
 
 
 def _older_written(task: EvalTask, waiting: WaitingEval | None) -> OlderReportsDone:
-    """Draw what waits. The short ones among them need no drawing."""
+    """Draw the waiting reports, except short ones, which are complete already."""
     keys, parts = (waiting.keys, waiting.parts) if waiting else ((), ())
     context, info, snapshots = task.context, task.info, task.history.snapshots
     writer, cache = context.writer(task.pages), TaskCache(task.cached)
@@ -181,7 +181,7 @@ def _older_written(task: EvalTask, waiting: WaitingEval | None) -> OlderReportsD
 
 
 class _EvalJob:
-    """Runs one task, from the oldest snapshot to the newest. Holds all scorecards, but few whole results at a time."""
+    """Runs one task, from the oldest snapshot to the newest. Holds all scorecards, but only a few whole results."""
 
     def __init__(self, task: EvalTask) -> None:
         self._task = task
@@ -226,7 +226,7 @@ class _EvalJob:
         needed = sorted(drawn | compared | unscored | set(range(tracker.points, end)))
         self._cards.fill(mixture for index in drawn for mixture in self._mixtures(index))
         committed = sum(snapshot.commit.sha != WORKTREE for snapshot in self._snapshots)
-        # The memo has scorecards but no whole results. Each is computed once, and waits in bytes until it is drawn.
+        # The memo has scorecards but no whole results. Each result is computed once, and stored until it is drawn.
         results = self._cards.results([self._snapshots[index] for index in needed])
         for index, result in zip(needed, results, strict=True):
             with working_on(self._snapshots[index]):

@@ -1,8 +1,8 @@
-"""Writes what can be opened long before a large build ends: the overview, the pages over all evals, and placeholders.
+"""Writes the pages that can be opened long before a large build ends: overview, pages of all evals, placeholders.
 
-When this begins, the trend page and the newest report of every eval are written. So that no link of them leads
-nowhere, every page that is still to be written gets a placeholder. All placeholders of a folder are one small file
-with many names. The build replaces them one by one, and deletes those that are left over.
+At this time, the trend page and the newest report of every eval exist. So that none of their links is broken, every
+page that is not yet written gets a placeholder. All placeholders of a folder are hard links to one small file. The
+build replaces them one by one, and deletes the ones that remain.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ def write_first_pages(
 ) -> str | None:
     """Write the overview and the placeholders. Returns the path of the overview; None if it cannot be made yet.
 
-    The last stage makes these pages again, most of them with the same bytes. ``writer``: that of the last stage.
+    The last stage makes these pages again, most of them with the same bytes. ``writer``: the writer of the last stage.
     """
     if timeline.project.options.worktree or not evals.summaries:
-        return None  # the overview shows the uncommitted state, or how much edits changed, which is not known yet
+        return None  # the overview shows uncommitted changes, or the sizes of edits, which are not known yet
     instructions = counted_effects(timeline, evals)
     commits = Commits(newest=newest_commit(timeline, memo), uncommitted=None)
     problems = problems_of(timeline, evals, evals.failures)
@@ -51,7 +51,7 @@ def write_first_pages(
 
 
 def _later_pages(timeline: Timeline, evals: Evals) -> Iterator[str]:
-    """The paths of the pages that other pages link to and that later stages write."""
+    """Yield the paths of the pages that other pages link to and that later stages write."""
     yield links.instructions()
     for summary in evals.summaries:
         for at in reversed(summary.headlines):

@@ -1,8 +1,8 @@
 """Writes the files of the reports of one eval: each report, its tree, its data and the pictures of its source.
 
-The newest report is written by the task that scores the eval (``eval_job``), so that it can be opened early. What the
-older ones show waits as bytes in the building process, and a second task draws them, the newest first. Values that
-several reports have in common are stored once in these bytes, so that a waiting report takes a few kilobytes.
+The task that scores the eval (``eval_job``) writes the newest report, so that it can be opened early. The inputs of
+older reports wait as bytes in the building process, and a second task draws these reports, the newest first. Values
+that several reports share are stored once in these bytes, so that a waiting report takes a few kilobytes.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from sitegen.stages.sources import EvalSources
 from sitegen.stages.worker_context import WorkerContext
 
 TOGETHER: Final = 20_000
-"""Judgements of the reports that are stored together: one process holds them all at a time."""
+"""Number of judgements in the reports of one part: a process holds all of them at the same time."""
 IN_MEMORY: Final = 20_000_000
-"""Bytes of waiting reports from which on they are in a temporary file."""
+"""Largest number of bytes of waiting reports in memory; more are stored in a temporary file."""
 
 
 class ReportFiles:
@@ -52,16 +52,16 @@ class ReportFiles:
         writer: Writer,
         cache: CacheStore,
     ) -> None:
-        """Store what all reports share.
+        """Store the values that all reports share.
 
         Args:
-            context: what every task of the build shares.
+            context: the values that all tasks of the build share.
             info: the eval.
-            snapshots: all of the eval.
-            keys: for each report the digest of everything that it shows.
+            snapshots: all snapshots of the eval.
+            keys: for each report, the digest of everything that it shows.
             sources: the sources of the eval, if it states any.
             writer: writes and records the files.
-            cache: gets what each report shows of its source.
+            cache: stores the parts of its source that each report shows.
 
         """
         self._context = context
@@ -74,10 +74,10 @@ class ReportFiles:
         self._owner = f"eval:{info.id}"
         self._renderer = context.renderer()
         self._pictures: set[str] = set()
-        """Paths of the pictures of the source that were written or recognised as fresh."""
+        """Paths of the pictures of the source that were written or found to be up to date."""
 
     def write(self, index: int, page: Page, result: Result) -> None:
-        """Write what a report links to, then the report, so that no link of it is ever broken."""
+        """Write the files that a report links to, then the report, so that none of its links is ever broken."""
         key, owner = self._keys[index], self._owner
         if isinstance(page.view, ReportView) and (rows := rows_file(page.view)):
             self._writer.write(owner, rows.path, rows.content, key)
@@ -91,7 +91,7 @@ class ReportFiles:
         self._writer.write(owner, page.path, self._renderer.render(page), key)
 
     def is_fresh(self, index: int) -> bool:
-        """Whether the report is up to date; if so, the files beside it are marked as files of the site, too."""
+        """Decide whether a report is up to date; if so, also record the files beside it as files of the site."""
         slug, key = self._snapshots[index].slug, self._keys[index]
         page, *beside = (address(self._info.id, slug) for address in links.REPORT_FILES)
         use = self.source_use(index)
@@ -103,14 +103,14 @@ class ReportFiles:
         return True
 
     def source_use(self, index: int) -> SourceUse | None:
-        """What the page of an output shows of its source; None if it is not cached."""
+        """Return the parts of its source that the page of an output shows; None if they are not cached."""
         if self._sources is None:
             return SourceUse()
         key = within(self._info.id, self._snapshots[index].slug)
         return SOURCE_USES.get(self._cache, key, [self._keys[index]])
 
     def _tree_page(self, index: int, result: Result) -> Page | None:
-        """Ground truth beside output, with the source if there is one; writes the pictures that it shows."""
+        """Make the page of ground truth beside output, with the source if there is one; write the pictures it shows."""
         snapshot, use = self._snapshots[index], SourceUse()
         page = tree_page(self._info, snapshot, result) if has_tree(self._info, result) else None
         if self._sources is None:
@@ -131,7 +131,7 @@ class ReportFiles:
 
 
 class WaitingReports:
-    """Collects what reports show, from the oldest to the newest, as bytes of which each holds several."""
+    """Collects the inputs of reports, from the oldest to the newest, encoded in parts of several reports each."""
 
     def __init__(self) -> None:
         self._last: list[ReportInputs] = []
@@ -139,14 +139,14 @@ class WaitingReports:
         self._parts: list[bytes] = []
 
     def add(self, inputs: ReportInputs) -> None:
-        """Add a report that is to be drawn later."""
+        """Add the inputs of a report that will be drawn later."""
         self._last.append(inputs)
         self._judgements += len(inputs.result.judgements)
         if self._judgements >= TOGETHER:
             self._close_part()
 
     def parts(self) -> tuple[bytes, ...]:
-        """Everything that was added."""
+        """Return all added inputs, encoded."""
         if self._last:
             self._close_part()
         return tuple(self._parts)
@@ -157,19 +157,19 @@ class WaitingReports:
 
 
 def newest_first(parts: Sequence[bytes]) -> Iterator[ReportInputs]:
-    """The reports of ``WaitingReports.parts``, of which those of one part are held at a time."""
-    # Only bytes of a process of this build come here: they were never in a file that anything else could write.
+    """Yield the inputs in ``WaitingReports.parts``; only the reports of one part are held at a time."""
+    # These bytes are from a process of this build, and were never in a file that another program could write.
     return chain.from_iterable(reversed(pickle.loads(zlib.decompress(part))) for part in reversed(parts))
 
 
 class WaitingParts:
-    """Holds the parts of all evals: in memory, or in a temporary file without a name once they are many."""
+    """Holds the parts of all evals: in memory or, if they are large, in a temporary file without a name."""
 
     def __init__(self) -> None:
         self._file = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115
 
     def close(self) -> None:
-        """Forget everything."""
+        """Discard all parts."""
         self._file.close()
 
     def put(self, parts: Iterable[bytes]) -> Callable[[], tuple[bytes, ...]]:

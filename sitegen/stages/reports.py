@@ -1,6 +1,6 @@
 """Makes the report pages of one eval, each from its result and the points before it.
 
-What they show is collected from the oldest to the newest, while outputs are scored. Pages are drawn in any order.
+The inputs are collected from the oldest to the newest point, while outputs are scored. Pages are drawn in any order.
 """
 
 from __future__ import annotations
@@ -36,35 +36,35 @@ from sitegen.stages.worker_context import WorkerContext
 
 
 class ReportInputs(Frozen):
-    """What the report of one point shows beside the snapshots of its eval. It is sent between processes."""
+    """The inputs of the report of one point besides the snapshots of its eval. They are sent between processes."""
 
     at: int
     """Index of the point in its series."""
     specs: tuple[MetricSpec, ...]
-    """The metrics, with those of usage that the point or the one before it has."""
+    """The metrics, with the usage metrics that the point or the previous point has."""
     result: Result
     before: Scorecard | None
-    """Of the point before; None for the first."""
+    """Scorecard of the previous point; None for the first point."""
     delta: Delta | None
     flipped: tuple[CellFlip, ...]
     wrong_since: Mapping[CellKey, int]
-    """For each cell that is wrong the first point of its streak of errors."""
+    """For each wrong cell, the first point of its streak of errors."""
     noise: Noise | None
     runs: Repeats | None
 
 
 class ReportCollector:
-    """Collects what the reports of an eval show, from the oldest to the newest. Points may be left out."""
+    """Collects the inputs of the reports of an eval, from the oldest to the newest. Points may be skipped."""
 
     def __init__(self, specs: tuple[MetricSpec, ...], inputs: SeriesInputs, cards: EvalScorecards) -> None:
-        """``specs``: the metrics of the eval, without those of usage."""
+        """``specs``: the metrics of the eval, without usage metrics."""
         self._specs = specs
         self._inputs = inputs
         self._cards = cards
         self._repeats = RepeatsSoFar()
 
     def inputs(self, index: int, result: Result, tracker: CellTracker) -> ReportInputs:
-        """Those of a point, after ``tracker`` followed it and its mixtures with the point before were scored."""
+        """Collect the inputs of a point that ``tracker`` followed. Its mixtures with the previous point are scored."""
         at, before = self._point(index), self._point(index - 1) if index else None
         runs = list(self._cards.results(runs_of(at.snapshot)))
         self._learn(index)
@@ -99,7 +99,7 @@ class ReportWriter:
     def __init__(
         self, context: WorkerContext, info: EvalInfo, inputs: SeriesInputs, moved: Mapping[EditedFile, str]
     ) -> None:
-        """``moved``: as in ``EarlierPoints``."""
+        """``moved``: maps edits of files that were moved later to the last path, as in ``EarlierPoints``."""
         self._context = context
         self._info = info
         self._inputs = inputs
@@ -107,7 +107,7 @@ class ReportWriter:
         self._scored_by_rules = traits_of(info.kind).is_structured
 
     def page(self, inputs: ReportInputs) -> Page:
-        """The report of a point."""
+        """Make the report of a point."""
         index, result, before = inputs.at, inputs.result, inputs.before
         snapshot = self._inputs.snapshots[index]
         point = replace(
@@ -144,7 +144,7 @@ class ReportWriter:
 
 
 def point_at(inputs: SeriesInputs, index: int, card: Scorecard) -> Point:
-    """A point with the edits since the one before it, without any comparison."""
+    """Return a point with the edits since the previous point, without any comparison."""
     return Point(
         snapshot=inputs.snapshots[index],
         scorecard=card,

@@ -66,9 +66,9 @@ def write_site(
     pool: Pool,
     writer: Writer,
 ) -> Site:
-    """Write the pages of the site as a whole.
+    """Write the pages that a site has once.
 
-    ``pool``: for pages that have to be made again; ``writer``: of ``OWNER``.
+    ``pool``: runs the tasks for pages that have to be made again; ``writer``: the writer of the files of ``OWNER``.
     """
     failures = (*evals.failures, *instructions.failures, *commits.failures)
     problems = problems_of(timeline, evals, failures)
@@ -107,16 +107,16 @@ def write_site(
 
 
 def problems_of(timeline: Timeline, evals: Evals, failures: tuple[Problem, ...]) -> tuple[Problem, ...]:
-    """The problems of the project, those of sitegen itself first."""
+    """Return all problems, failures of sitegen itself first."""
     return (*failures, *_of_history(timeline), *unmatched(timeline, evals), *evals.problems)
 
 
 def render_once(
     renderer: Renderer, site_pages: SitePages, problems: tuple[Problem, ...], writer: Writer, *, without: str = ""
 ) -> RenderedFiles:
-    """Render every page, or in its place one that explains the failure; and all other files, or none of them.
+    """Render every page, or in its place a page that explains the failure; and all other files, or none of them.
 
-    ``without``: path of a page that is left out.
+    ``without``: path of a page that is not rendered.
     """
     files, failures, causes = list(map(_site_file, renderer.assets())), [], causes_of(problems)
     for path, make, key in site_pages.pages(problems, causes):
@@ -139,7 +139,7 @@ def render_once(
 
 
 def write_files(files: Iterable[SiteFile], writer: Writer) -> None:
-    """Write those that do not stand in the output folder already."""
+    """Write the files that the output folder does not have already."""
     for file in files:
         if file.content is None:
             writer.is_fresh(OWNER, file.path, file.key)

@@ -1,4 +1,4 @@
-"""Measures of agreement: between repeats of one thing, the categories of two judges, and vectors of responses."""
+"""Measures of agreement between repeats, between the categories of two judges, and between vectors of responses."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from sitegen.stats.significance import mean
 T = TypeVar("T", bound=Hashable)
 
 FAR_LEVEL: Final = 0.9995
-"""Of two thousand repeats whose scatter is known and normal, one lies beyond."""
+"""Confidence level of the bound on bad runs: one in two thousand normal repeats of known scatter exceeds it."""
 
 
 class DifferingPairs(NamedTuple):
-    """How many pairs of outcomes differ, and how many there are."""
+    """Number of pairs of outcomes that differ, and number of all pairs."""
 
     differing: int
     compared: int
 
 
 def differing_pairs(outcomes: Iterable[Hashable]) -> DifferingPairs:
-    """Count the pairs among the outcomes of one thing that was judged several times.
+    """Count the pairs among the outcomes of one subject that was judged several times.
 
-    Their quotient is 1 minus the observed agreement within one subject (Fleiss 1971).
+    The quotient of the two numbers is 1 minus the observed agreement within the subject (Fleiss 1971).
     """
     numbers = Counter(outcomes).values()
     judged = sum(numbers)
@@ -45,29 +45,28 @@ class RepeatedValues(Frozen):
 
     values: tuple[float, ...]
     distances: tuple[float, ...]
-    """How far each value but one is off the median of the group; the nearest one is left out. See ``repeated_values``.
-    """
+    """Distances of the values from the median of the group, without the smallest. See ``repeated_values``."""
     squares: float
     """Sum of the squared distances from the mean."""
     least: float
-    """A value is not a bad run unless it is off by more than this."""
+    """Smallest distance of a bad run from the median."""
 
 
 class Repeatability(Frozen):
-    """How far repeats scatter, without bad runs."""
+    """The scatter of repeats, without bad runs."""
 
     deviation: float | None
     """The repeatability standard deviation of ISO 5725-2; None if no group has two values."""
     freedom: int
-    """Number of values, minus one for each group."""
+    """Degrees of freedom: number of values, minus one for each group."""
     bad: tuple[tuple[int, ...], ...]
-    """For each group the places of its bad runs."""
+    """For each group, the indices of its bad runs."""
 
 
 def repeated_values(values: Sequence[float], least: float = 0.0) -> RepeatedValues:
-    """A group of two or more repeats.
+    """Prepare a group of two or more repeats.
 
-    The distances are multiplied by the root of n / (n - 1), because the median of few values lies near each of them.
+    The distances are multiplied by the root of n / (n - 1), because the median of few values is near each of them.
     """
     middle, count = median(values), len(values)
     distances = sorted(abs(value - middle) for value in values)[1:]
@@ -81,18 +80,18 @@ def repeated_values(values: Sequence[float], least: float = 0.0) -> RepeatedValu
 
 
 def repeatability(groups: Sequence[RepeatedValues]) -> Repeatability:
-    """The scatter within groups of repeats, pooled. Bad runs leave it, because one of them would hide every change.
+    """Compute the pooled scatter within groups of repeats, without bad runs: one of them would hide every change.
 
-    The scale is 1.4826 times the median distance from the median of the own group, which a bad run hardly moves. A
-    value is a bad run if it is off by more than ``FAR_LEVEL`` of Student's t allows with as many distances, and at
-    least by ``FAR`` scales. Both values of a pair are equally far off: nothing says which one is bad, and both leave.
+    The scale is 1.4826 times the median distance from the median of the value's group, which a bad run hardly changes.
+    A value is a bad run if its distance exceeds the quantile ``FAR_LEVEL`` of Student's t for as many distances, and
+    ``FAR`` scales. Both values of a pair have the same distance, so both are excluded.
     """
     distances = sorted(chain.from_iterable([group.distances for group in groups]))
     if not distances:
         return Repeatability(deviation=None, freedom=0, bad=tuple(() for _ in groups))
     scale = 1.4826 * distances[(len(distances) - 1) // 2]
     cut = max(FAR, student(FAR_LEVEL, len(distances))) * scale
-    # Groups without a bad run, nearly all, cost no call: a long history asks for its scatter at every output.
+    # Nearly all groups have no bad run and need no call: the scatter of a long history is computed at every output.
     bad = tuple([_far_off(group, cut) if group.distances[-1] > max(cut, group.least) else () for group in groups])
     squares, freedom = [], 0
     for group, places in zip(groups, bad, strict=True):
@@ -126,7 +125,7 @@ class Ratings(NamedTuple, Generic[T]):
 
 
 def cohens_kappa(pairs: Sequence[Ratings[T]]) -> Kappa | None:
-    """Kappa of the categories that two judges gave to the same things, with an interval of 95 %.
+    """Compute kappa of the categories that two judges gave to the same things, with an interval of 95 %.
 
     kappa = (po - pe) / (1 - pe), where po is the share that both judged alike, and pe the share that two judges with
     these frequencies would judge alike by luck (J. Cohen, *A coefficient of agreement for nominal scales*, 1960). The
@@ -163,7 +162,7 @@ def cohens_kappa(pairs: Sequence[Ratings[T]]) -> Kappa | None:
 
 
 def mean_pairwise_cosine(vectors: Sequence[Sequence[float]]) -> float | None:
-    """The mean cosine over all pairs, -1..1; None for fewer than two vectors.
+    """Compute the mean cosine over all pairs, -1..1; None for fewer than two vectors.
 
     All vectors have the same length and finite members. A zero vector has similarity 0 with every other. With unit
     vectors u of n responses the cosines of all ordered pairs sum up to ``|sum u|^2 - sum |u|^2``, so that the cost

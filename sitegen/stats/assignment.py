@@ -6,22 +6,22 @@ from collections.abc import Sequence
 from typing import Final, TypeAlias
 
 _EXACT: Final = 2**53
-"""Whole numbers below it are exact as floats, with which scipy computes."""
+"""Integers below it are exact as floats, with which scipy computes."""
 
 
 IntMatrix: TypeAlias = Sequence[Sequence[int]]
 
 
 def preferred_pairs(weights: IntMatrix, preferences: IntMatrix) -> list[tuple[int, int]]:
-    """The pairs (row, column) of greatest total weight; of several such pairings that of greatest total preference.
+    """Return the pairs (row, column) of greatest total weight, and among such pairings of greatest total preference.
 
-    Remaining ties are broken as by ``best_pairs``. Both matrices hold whole numbers, at least 0; a weight of 0 is no
-    pair. Totals of weights are below 2**53, so that floats hold them exactly.
+    Remaining ties are broken as in ``best_pairs``. Both matrices contain integers, at least 0; a weight of 0 means no
+    pair. Totals of weights are below 2**53, so that floats represent them exactly.
 
-    scipy finds only one best pairing; the others follow by linear programming duality. From the one pairing come the
-    smallest worths of rows and prices of columns whose sum is at least the weight of each pair. A pair is part of a
-    best pairing where the sum equals the weight, and such pairs make a best pairing if they use every row and column
-    whose worth or price is above 0.
+    scipy finds only one best pairing; linear programming duality yields the others. The known pairing determines the
+    smallest dual values of rows and columns whose sum is at least the weight of each pair. A pair can be part of a best
+    pairing if the sum equals the weight, and such pairs are a best pairing if they use every row and column whose dual
+    value is above 0.
     """
     import numpy as np
     from scipy.optimize import linear_sum_assignment
@@ -46,12 +46,12 @@ def preferred_pairs(weights: IntMatrix, preferences: IntMatrix) -> list[tuple[in
 
 
 def best_pairs(weights: IntMatrix) -> list[tuple[int, int]]:
-    """The pairs (row, column) of greatest total weight, every row and column at most once, by row.
+    """Return the pairs (row, column) of greatest total weight, every row and column at most once, by row.
 
-    Weights are small whole numbers, at least 0; a weight of 0 is no pair. Of several pairings with the greatest total
-    this is the one in which the first row has the lowest column (no column counts as the highest), then the second row,
-    and so on. To find it, rows are settled a few at a time: the order of their columns becomes the last digits of the
-    weights, of as many rows as floats hold exactly.
+    Weights are small integers, at least 0; a weight of 0 means no pair. Among pairings with the greatest total, the
+    first row has the lowest column (no column counts as the highest), then the second row, and so on. To find this
+    pairing, a few rows are fixed at a time: the order of their columns is encoded in the last digits of the weights,
+    for as many rows as floats represent exactly.
     """
     candidates = [(row, column) for row, line in enumerate(weights) for column, weight in enumerate(line) if weight]
     rows, columns = sorted({row for row, _ in candidates}), sorted({column for _, column in candidates})
@@ -80,9 +80,9 @@ def best_pairs(weights: IntMatrix) -> list[tuple[int, int]]:
 
 
 def pairs_up(choices: Sequence[Sequence[int]], columns: int) -> bool:
-    """Whether every row can be paired with a column of its own; ``choices[row]`` lists the columns that suit it.
+    """Decide whether every row can be paired with a different column; ``choices[row]`` lists its possible columns.
 
-    This is Kuhn's algorithm: a column that is in use is freed if its row can move to another one.
+    This is Kuhn's algorithm: a column in use is freed if its row can move to another column.
     """
     row_of: list[int | None] = [None] * columns
 

@@ -1,4 +1,4 @@
-"""Percentile intervals by resampling whole units, seeded by the data themselves: the same data, the same interval."""
+"""Percentile intervals by resampling whole units, seeded by the data, so that the same data give the same interval."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sitegen.stats.quantiles import student
 RESAMPLES: Final = 2000
 
 MOST_DRAWS: Final = 400_000
-"""Draws in all resamples together: of many units fewer resamples are drawn, down to LEAST."""
+"""Largest number of draws in all resamples together: with many units fewer resamples are made, at least LEAST."""
 
 LEAST: Final = 400
 
@@ -24,17 +24,17 @@ _Row: TypeAlias = tuple[float, ...]
 
 
 def bootstrap_ratio(units: Sequence[Share]) -> Ends | None:
-    """The interval of a ratio of sums over units; None for fewer than two."""
+    """Compute the interval of a ratio of sums over units; None for fewer than two units."""
     return _resampled_interval([(*share,) for share in units], _ratio)
 
 
 def bootstrap_ratio_change(units: Sequence[Paired]) -> Ends | None:
-    """The interval of the change of a ratio, with both sides of a unit drawn together; None for fewer than two."""
+    """Compute the interval of the change of a ratio, with both sides of a unit drawn together; None below two units."""
     return _resampled_interval([(*pair.before, *pair.after) for pair in units], _ratio_change)
 
 
 def _resampled_interval(rows: Sequence[_Row], statistic: Callable[[_Row], float | None]) -> Ends | None:
-    """Resample the rows with replacement, and cut off both tails of the statistics of their sums.
+    """Resample the rows with replacement, and return the percentiles of the statistic of their sums.
 
     The interval is a little wider than ``LEVEL`` says, because percentiles of few units are too narrow (Hesterberg,
     *The American Statistician* 69, 2015, "expanded percentile interval"): by sqrt(n / (n - 1)), and as t is wider than

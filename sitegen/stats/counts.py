@@ -21,7 +21,7 @@ def tally(judgements: Sequence[Judgement], convention: Convention = "standard") 
     omissions, so the format error itself adds no FN (rule 24).
     """
     if len(judgements) == 1:
-        # Most attributes are judged once, and there are hundreds of them in an output.
+        # A fast path: most of the hundreds of attributes of an output are judged once.
         return _counts_of_one(judgements[0].outcome, judgements[0].expected is None, convention)
     outcomes = [judgement.outcome for judgement in judgements]
     whole_lists = 0
@@ -54,7 +54,7 @@ def _counts_of_outcomes(outcomes: list[Outcome], whole_lists: int, convention: C
 
 
 def by_attribute(judgements: Iterable[Judgement], first: Iterable[str] = ()) -> dict[str, list[Judgement]]:
-    """The judgements of each attribute: those of *first*, even without any, and then the others as they occur."""
+    """Group judgements by attribute: *first*, even without judgements, then other attributes as they occur."""
     of_attribute: dict[str, list[Judgement]] = {attribute: [] for attribute in first}
     for judgement in judgements:
         of_attribute.setdefault(judgement.attribute, []).append(judgement)
@@ -62,13 +62,13 @@ def by_attribute(judgements: Iterable[Judgement], first: Iterable[str] = ()) -> 
 
 
 def total(counts: Iterable[Counts]) -> Counts:
-    """The sum of each count, from which pooled metrics are computed; of nothing all are 0."""
+    """Sum each count, for pooled metrics; all are 0 for no counts."""
     columns = zip(*counts, strict=True)
     return Counts(*(sum(column) for column in columns))
 
 
 class Share(NamedTuple):
-    """The numerator and the denominator of a ratio, of one unit or of a whole output."""
+    """The numerator and the denominator of a ratio, for one unit or for a whole output."""
 
     part: float
     whole: float
@@ -209,10 +209,10 @@ def judged(counts: Counts) -> int:
 
 
 class DefinedMean(NamedTuple):
-    """The mean of those values that are defined (rule 6)."""
+    """The mean of the defined values (rule 6)."""
 
     value: float | None
-    """None: no value is defined."""
+    """None if no value is defined."""
     left_out: int
     """The number of undefined values."""
 

@@ -50,8 +50,8 @@ class Spread(Frozen):
 def ratio(units: Mapping[Share, int]) -> Spread | None:
     """The ratio of the sums over units, given as the number of each share; None for fewer than two units.
 
-    The standard error is that of a ratio of cluster totals by linearisation (Cochran, *Sampling Techniques*, 1977,
-    chapter 6): the residuals of the units around the ratio, over the sum of the denominators.
+    The standard error of a ratio of cluster totals is computed by linearisation (Cochran, *Sampling Techniques*, 1977,
+    chapter 6): the residuals of the units around the ratio, divided by the sum of the denominators.
     """
     number = sum(units.values())
     if number < 2:
@@ -65,8 +65,8 @@ def ratio(units: Mapping[Share, int]) -> Spread | None:
 def ratio_change(units: Mapping[Paired, int]) -> Spread | None:
     """The change of a ratio over the same units, after minus before; None for fewer than two units.
 
-    Linearised like ``ratio``: the residual of a unit after minus its residual before. Pairing every unit with itself
-    makes small changes visible.
+    Linearised like ``ratio``: the residual of a unit after minus its residual before. Because every unit is paired with
+    itself, small changes become visible.
     """
     number = sum(units.values())
     earlier = fsum(pair.before.whole * times for pair, times in units.items())
@@ -83,9 +83,9 @@ def ratio_change(units: Mapping[Paired, int]) -> Spread | None:
 
 
 def share_change(fixed: float, broken: float, trials: int) -> Spread | None:
-    """The change of a share over the same trials, from the numbers that flipped; None for fewer than two trials.
+    """The change of a share over the same trials, from the numbers of flipped trials; None for fewer than two trials.
 
-    Its error is that of the difference of dependent proportions (Agresti, *Categorical Data Analysis*, 2013, 11.1).
+    The error is the error of a difference of dependent proportions (Agresti, *Categorical Data Analysis*, 2013, 11.1).
     """
     if trials < 2:
         return None
@@ -108,12 +108,12 @@ def wilson(share: float, size: float) -> Ends:
 
 
 def effective_wilson(spread: Spread, most: float | None = None) -> Ends:
-    """Wilson's interval of a share 0..1, for the number of independent trials that would vary as much as the units.
+    """Wilson's interval of a share 0..1, for the number of independent trials with the same variance as the units.
 
     This is the effective number of trials of Korn and Graubard (*Survey Methodology* 24, 1998), reduced because few
     units estimate their variation poorly, in Wilson's interval (Dean and Pagano, *J. Survey Statistics and Methodology*
-    3, 2015). Unlike a symmetric interval it stays within 0..1, and is not empty if all units are right. *most* is the
-    number of trials there are; with None it is the number of units, if these do not vary at all.
+    3, 2015). Unlike a symmetric interval it stays within 0..1, and is not empty if all units are right. *most* limits
+    the number of trials; if the units do not vary at all, their number is used in place of None.
     """
     size = most or spread.freedom + 1.0
     if spread.error > ROUNDING:
@@ -126,7 +126,7 @@ def around_mean(numbers: Sequence[Estimate]) -> Ends | None:
     """The interval of the mean of independent numbers; None without numbers.
 
     The method of variance estimates recovery (Zou and Donner, *Statistics in Medicine* 27, 2008): the distance of each
-    end from its number stands for the error on that side, and errors add up by their squares.
+    end from its number is the error on that side, and the squares of the errors are added.
     """
     if not numbers:
         return None

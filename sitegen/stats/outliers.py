@@ -1,10 +1,10 @@
-"""Finds blips: one to three neighbouring values that were off and came back.
+"""Finds blips: one to three neighbouring values that deviate from the values before and after them.
 
-A single value is a blip if it is off by three standard deviations of the noise, and its two neighbours agree against it
-(the Hampel filter over three points; Pearson 2002). Noise has many of these; they are only kept from being taken for a
-level. A blip is *far* off if noise does not explain it: each of its values is beyond both neighbouring values by at
-least six standard deviations, estimated without single blips, and by at least the weight of three cases. Two or three
-values are a blip only if they are far off.
+A single value is a blip if it deviates by three standard deviations of the noise from both of its neighbours (the
+Hampel filter over three points; Pearson 2002). Noise produces many of these; they are only prevented from counting as a
+level. A blip is *far* if noise does not explain it: each of its values is beyond both neighbouring values by at least
+six standard deviations, estimated without single blips, and by at least the weight of three cases. Two or three values
+are a blip only if they are far.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import Final, NamedTuple
 from sitegen.frozen import Frozen
 
 OUTLYING: Final = 3.0
-"""Standard deviations that make a blip of a single value."""
+"""Standard deviations by which a single value must deviate to be a blip."""
 LONGEST: Final = 3
 """The greatest number of values in a blip."""
 FAR: Final = 6.0
-"""Standard deviations from which on noise does not explain a value."""
+"""Standard deviations beyond which noise does not explain a value."""
 FAR_CASES: Final = 3
-"""Cases that a value has to be off by as well: where most values are equal, the noise is hardly known."""
+"""Number of cases by which a value must deviate as well: if most values are equal, the estimate of noise is poor."""
 EQUAL: Final = 1e-9
 """Values that differ by less are equal: the last digits of a sum depend on its order."""
 
@@ -54,7 +54,7 @@ class Excursion(NamedTuple):
 
 
 def excursions(values: Sequence[float], size: int, limit: float) -> Iterator[Excursion]:
-    """Runs of *size* values that are all off the nearer of their two neighbours by more than *limit*."""
+    """Find runs of *size* values that all deviate from the nearer of their two neighbours by more than *limit*."""
     for start in range(1, len(values) - size):
         blip = values[start : start + size]
         low, high = sorted((values[start - 1], values[start + size]))

@@ -11,7 +11,7 @@ from math import ceil, cos, erf, fsum, pi, sin, sqrt, tan
 from typing import Final
 
 _SERIES: Final = 30
-"""Degrees of freedom up to which the finite series is summed; above, the expansion errs by less than 1e-7."""
+"""Degrees of freedom up to which the finite series is summed; the error of the expansion is less than 1e-7 above."""
 
 
 @cache
@@ -62,9 +62,9 @@ def _bisected_root(rising: Callable[[float], float], target: float, low: float, 
 
 
 def nearest_rank(values: Sequence[float], share: float) -> float:
-    """The least value that at least this share of the values does not exceed; 0 < share <= 1, at least one value.
+    """The smallest value that at least this share of the values does not exceed; 0 < share <= 1, at least one value.
 
     This is the nearest-rank percentile (NIST/SEMATECH e-Handbook of Statistical Methods, 7.2.6.2). It is always one of
-    the values, and so does not suggest more precision than a few values have.
+    the values, so it does not suggest more precision than a few values have.
     """
     return sorted(values)[ceil(share * len(values) - 1e-9) - 1]

@@ -2,8 +2,8 @@
 
 The least number of cases is per prompt, for a two-sided independent test (at alpha 0.05 unless another level is given)
 that finds a difference of the observed size with a chance of 0.8. ``statsmodels.stats.power`` gives the same numbers.
-Conversely, ``least_change`` and ``least_net_flips`` say which change a set can detect, two-sided at the 5 % level and
-with the same chance.
+Conversely, ``least_change`` and ``least_net_flips`` compute the smallest change that a set can detect, two-sided at the
+5 % level and with the same power.
 """
 
 from __future__ import annotations
@@ -85,10 +85,10 @@ _ONE_SIDED: Final = 2 * POWER - 1
 
 
 def least_change(error: float, freedom: int) -> float:
-    """The least change that is found with the chance POWER, if its paired estimate has this standard error.
+    """The smallest change that is detected with the power POWER, if its paired estimate has this standard error.
 
     The minimum detectable effect of Bloom (*Evaluation Review* 19, 1995): the quantiles of Student's t for level and
-    power, added, times the standard error; 2.8 standard errors where there are many units.
+    power, added, times the standard error; 2.8 standard errors if there are many units.
     """
     return (student(LEVEL, freedom) + student(_ONE_SIDED, freedom)) * error
 
@@ -97,8 +97,8 @@ def least_net_flips(pairs: int, flips: int) -> int | None:
     """How many more cells must be fixed than broken, or the reverse, for McNemar's test to find it.
 
     Of *pairs* cells, *flips* flip one way or the other by chance alone. The sample size of Miettinen (*Biometrics* 24,
-    1968) as simplified by Connor (*Biometrics* 43, 1987), solved for the difference. Where fewer flip by chance than it
-    takes, all go one way: 8. None if there are too few cells.
+    1968) as simplified by Connor (*Biometrics* 43, 1987), solved for the difference. If fewer cells flip by chance than
+    the test requires, all flips must have the same direction: 8. None if there are too few cells.
     """
     alpha, beta = normal(LEVEL), normal(_ONE_SIDED)
     room = flips * (pairs + beta**2 - alpha**2)

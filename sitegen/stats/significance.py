@@ -16,7 +16,7 @@ ALPHA: Final = 0.05
 """A smaller p value is called significant."""
 
 LEVELS: Final = (0.001, 0.01, ALPHA)
-"""Levels that pages report p values against where they cannot compute them, the strictest first."""
+"""Levels below which pages report p values if they cannot compute them, the strictest first."""
 
 FEW: Final = 25
 """With fewer discordant pairs, McNemar's test uses the exact binomial distribution."""
@@ -76,10 +76,10 @@ def mcnemar(only_first: int, only_second: int, pairs: int) -> Significance:
 
 
 def least_discordant(level: float, most: int) -> tuple[int, ...]:
-    """A table from which pages can tell whether McNemar's p is below a level, without computing the test.
+    """Make a table with which pages decide whether McNemar's p is below a level, without computing the test.
 
-    Entry k is the least number of discordant pairs, up to *most*, for which p is below the level if k of them go the
-    rarer way. With more pairs and the same k, p is smaller still.
+    Entry k is the smallest number of discordant pairs, up to *most*, for which p is below the level if k of them have
+    the rarer direction. With more pairs and the same k, p is even smaller.
     """
     least: list[int] = []
     discordant = 0
@@ -94,9 +94,9 @@ def least_discordant(level: float, most: int) -> tuple[int, ...]:
 
 
 def reach_of_chance(flipped: int, least: Sequence[int]) -> int:
-    """How far flips may be from even before McNemar's test calls them more than chance.
+    """The largest imbalance of flips that McNemar's test attributes to chance.
 
-    Of *flipped* pairs, those that go one way may be so many more than those that go the other. ``least``: a table of
+    This is the difference between the numbers of *flipped* pairs in both directions. ``least``: a table made by
     ``least_discordant`` for *flipped* pairs or more.
     """
     rarer = sum(number <= flipped for number in least)
@@ -106,8 +106,8 @@ def reach_of_chance(flipped: int, least: Sequence[int]) -> int:
 def t_test(first: Sequence[float], second: Sequence[float]) -> Significance:
     """Student's t-test of two independent samples, with their pooled variance.
 
-    Undefined for a sample of fewer than two. Where neither sample varies t is undefined too, and p is the exact share
-    of permutations whose means lie as far apart.
+    Undefined for a sample of fewer than two. If neither sample varies, t is undefined too, and p is the exact share of
+    permutations whose means differ at least as much.
     """
     from scipy.special import stdtr
 
@@ -128,8 +128,8 @@ def t_test(first: Sequence[float], second: Sequence[float]) -> Significance:
 def paired_t_test(first: Sequence[float], second: Sequence[float]) -> Significance:
     """Student's t-test of the differences between paired values.
 
-    Undefined for fewer than two pairs. Where every difference is the same t is undefined too, and p is the exact share
-    of sign changes whose mean lies as far from zero.
+    Undefined for fewer than two pairs. If all differences are the same, t is undefined too, and p is the exact share of
+    sign changes whose mean is at least as far from zero.
     """
     from scipy.special import stdtr
 

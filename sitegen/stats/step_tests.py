@@ -1,21 +1,21 @@
-"""Tests which steps of a series are more than noise, and whether its newest values are off.
+"""Tests which steps of a series are more than noise, and whether its newest values deviate.
 
-A least sum of squares finds candidate places, but is no evidence: few values estimate noise poorly, and heavy tails or
-a metric of few cases produce levels of their own. So a step between two neighbouring levels counts only if both of the
-following hold. Among the steps for which they do not, the one that explains least is dropped, until they hold for all.
+Minimising a sum of squares finds candidates, but is no evidence: few values estimate noise poorly, and heavy tails or a
+metric of few cases produce spurious levels. So a step between two neighbouring levels counts only if both of the
+following hold. Of the steps that fail, the one that explains least is removed, until they hold for all steps.
 
 - Student's test of the two levels is significant, at ``CHANCE`` over the number of possible places (Bonferroni); its
   tail is by Wallace (1959, *Bounds on normal approximations to Student's and the chi-square distributions*). The
-  *grain* is the weight of one case: the standard deviation is assumed to be at least half of it, which is that of a
-  single case that is right by the toss of a coin. If values correlate with their predecessors, a mean varies more
+  *grain* is the weight of one case: the standard deviation is assumed to be at least half of it, the standard deviation
+  of a single case that is right by the toss of a coin. If values correlate with their predecessors, a mean varies more
   (Bartlett 1946): the variance of the values is multiplied by (1 + r) / (1 - r). The correlation r of neighbours is
-  corrected for the bias from subtracting the two means. Where it is known how much values vary by their units
-  (documents, fields or cases, if these vary independently), the variance is the mean of that and of the values' own,
-  weighted by their degrees of freedom: a moderated t test (Smyth 2004, *Linear models and empirical Bayes methods*).
-  Five values have three degrees of freedom of their own, so that without units hardly any step of theirs is told.
+  corrected for the bias from subtracting the two means. If the variance of values due to their units is known
+  (documents, fields or cases, if these vary independently), the variance is the mean of it and of the variance of the
+  values, weighted by degrees of freedom: a moderated t test (Smyth 2004, *Linear models and empirical Bayes methods*).
+  Five values alone have three degrees of freedom, so that without units hardly any step is found in them.
 - Heavy tails do not explain the step: all values of one level are beyond all of the other, or the rank sum is
-  significant at ``CHANCE_RANKS`` over the number of places (Wilcoxon 1945; Mann and Whitney 1947). A level of two
-  values has to be further from the others than these are from each other. A single value is never a level.
+  significant at ``CHANCE_RANKS`` over the number of places (Wilcoxon 1945; Mann and Whitney 1947). The distance of a
+  level of two values to the others has to exceed their distance to each other. A single value is never a level.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ CHANCE: Final = 0.005
 CHANCE_RANKS: Final = 10 * CHANCE
 """Larger than CHANCE, because a rank sum assumes no distribution, and has less power for few values."""
 CHANCE_NEWEST: Final = 0.003
-"""The level of significance for the newest values, at the place where they differ most from those before."""
+"""The level of significance for the newest values, at the place where they differ most from earlier values."""
 NEWEST: Final = 10
 """The greatest number of values that may be too new to tell from noise."""
 FEWEST_BEFORE: Final = 3
 """The least number of values that the newest ones are compared with."""
 WORTH: Final = 4
-"""The degrees of freedom that the variance of the units counts for. Four are few enough for the values of the series to
-outweigh it: if units are correlated, and so show a quarter of the true variance, the chance of a false step rises
-only to one in a hundred."""
+"""The degrees of freedom assigned to the variance of the units. With four, the values of the series can outweigh it: if
+units are correlated, and so show a quarter of the true variance, the chance of a false step only rises to one in a
+hundred."""
 NEAR: Final = 10
 """Values on either side of a step whose units are used: with more values, their own variance is precise enough."""
 FEWEST_PAIRS: Final = 2
@@ -52,7 +52,7 @@ FEWEST_PAIRS: Final = 2
 EXACT: Final = 20
 """The greatest number of values in the smaller level for which the rank sum test is exact."""
 MOST_ALIKE: Final = 0.4
-"""A larger correlation comes from a drift, and is cut to this."""
+"""Largest correlation that is assumed: a larger one is due to a drift."""
 
 
 UnitVariance: TypeAlias = Callable[[int, int], float | None]
@@ -61,14 +61,14 @@ arguments are the indices of these values."""
 
 
 class Aside(Frozen):
-    """A single value that was off and came back. It counts as noise and is part of no level."""
+    """A single value that deviates from both neighbours. It counts as noise and is part of no level."""
 
     place: int
     """The number of values of the row before it."""
     agreed: float
     """The value that its neighbours agree on."""
     off: float
-    """By how much it was off, cut to the limit for noise."""
+    """The deviation of the value, limited for the estimate of noise."""
 
 
 class LevelValues(Frozen):
@@ -81,7 +81,7 @@ class LevelValues(Frozen):
     least: float
     """The least variance that is assumed of a single value."""
     unit_variance: UnitVariance
-    """By indices of *values*."""
+    """The variance due to units, by indices of *values*."""
 
 
 def level_values(
@@ -102,7 +102,7 @@ def level_values(
 def typical_variance(count: int, unit_variance: UnitVariance) -> float | None:
     """The median variance by units over pairs of neighbours of *count* values; None if too few pairs have one.
 
-    Of more than ``2 * NEAR`` pairs as many, evenly spread, are looked at.
+    Of more than ``2 * NEAR`` pairs, only this number, evenly spread, is examined.
     """
     step = ceil(count / (2 * NEAR))
     pairs = (unit_variance(after - 1, after) for after in range(1, count, step))
@@ -132,7 +132,7 @@ def significant_starts(row: LevelValues, starts: Sequence[int]) -> list[int]:
 
 
 def newest_start(row: LevelValues, starts: Sequence[int]) -> int | None:
-    """Where the newest values begin, if they are off the last level and too few for a step; else None."""
+    """Where the newest values begin, if they deviate from the last level and are too few for a step; else None."""
     last, end = starts[-1], len(row.values)
     places = range(last + FEWEST_BEFORE, end)
     start = max(places, key=lambda start: _gain(row, last, start, end), default=last)

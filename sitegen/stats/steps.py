@@ -5,20 +5,21 @@ The levels are the piecewise constant function that minimises the Potts function
     sum of (value - level)^2 + penalty * number of steps
 
 (Potts 1952; Friedrich, Kempe, Liebscher and Winkler 2008, *Complexity Penalized M-Estimation*), found exactly by
-dynamic programming. Candidates that cannot be optimal any more are pruned (functional pruning, FPOP; Maidstone,
-Hocking, Rigaill and Fearnhead 2017), so that a series without any step takes no longer; PELT (Killick, Fearnhead and
-Eckley 2012) finds the same levels, but prunes only where steps are many.
+dynamic programming. Candidates that can no longer be optimal are pruned (functional pruning, FPOP; Maidstone, Hocking,
+Rigaill and Fearnhead 2017), so that a series without any step takes no longer; PELT (Killick, Fearnhead and Eckley
+2012) finds the same levels, but prunes only if there are many steps.
 
-The penalty of a step is that of the Schwarz criterion, 3 log n variances of the noise. The noise is estimated from the
+The penalty of a step follows the Schwarz criterion: 3 log n variances of the noise. The noise is estimated from the
 median absolute difference of neighbours, which a few steps do not change: 1.4826 times it, over the square root of 2,
-is the standard deviation of normal noise. Where the units of the values (documents, fields, cases) would make them
-vary by less than that, candidates are sought with their standard deviation: in few values that improve step by step,
-the differences of neighbours are no noise. This finds candidates; the steps are those that ``significant_starts``
-confirms. Newest values that are off, and too few for a test, are *fresh*.
+is the standard deviation of normal noise. If the units of the values (documents, fields, cases) imply a smaller
+standard deviation, candidates are found with that one: in few values that improve step by step, the differences of
+neighbours are not noise. This finds candidates; ``significant_starts`` decides which of them are steps. Newest values
+that deviate, but are too few for a test, are *fresh*.
 
-*Blips*, values that were off and came back (``stats/outliers.py``), are set aside before levels are computed; those of
-two or three values only if they are no level of their own. In estimates of noise each value counts as at most four
-standard deviations off, and so does a candidate level of a single value, so that a failed run hides no step.
+*Blips*, values that deviate from the values before and after them (``stats/outliers.py``), are removed before levels
+are computed; blips of two or three values only if they do not form a level. In estimates of noise the deviation of each
+value is limited to four standard deviations, as is a candidate level of a single value, so that a failed run hides no
+step.
 """
 
 from __future__ import annotations
@@ -52,11 +53,11 @@ from sitegen.stats.step_tests import (
 )
 
 FEWEST: Final = 5
-"""With fewer defined values no step can be told from noise."""
+"""With fewer defined values no step can be distinguished from noise."""
 FURTHEST: Final = 4.0
-"""Standard deviations by which a single value counts as off at most, in estimates of noise."""
+"""Largest deviation of a single value in estimates of noise, in standard deviations."""
 FINEST: Final = 1e-6
-"""The least change that counts as a step in a series without noise."""
+"""The smallest change that counts as a step in a series without noise."""
 
 
 class Level(Frozen):
@@ -73,7 +74,7 @@ class Level(Frozen):
 
 
 class FreshLevels(NamedTuple):
-    """The last level without the newest values, and their own."""
+    """The last level without the newest values, and the level of the newest values."""
 
     before: Level
     after: Level
@@ -83,13 +84,13 @@ class Levels(Frozen):
     """A series divided into levels: each but the first begins with a step."""
 
     levels: tuple[Level, ...]
-    """In order; empty if no value is defined. Gaps and blips between two belong to neither."""
+    """The levels in order; empty if no value is defined. Gaps and blips between two levels belong to neither."""
     noise: float
     """The standard deviation that was assumed of a single value; 0 if values are exact."""
     blips: tuple[Blip, ...]
-    """In order, without overlaps."""
+    """The blips in order, without overlaps."""
     fresh: FreshLevels | None = None
-    """If the newest values are off, but too few for a step."""
+    """Set if the newest values deviate, but are too few for a step."""
 
 
 def _unknown(before: int, after: int) -> None:
@@ -101,11 +102,11 @@ def levels(values: Sequence[float | None], grain: float = 0.0, unit_variance: Un
 
     Args:
         values: the series.
-        grain: by how much one case moves a value; if it is 0 it is unknown, and the least difference of two values is
-            used.
-        unit_variance: of two values of the series, by their indices. It is asked for those around candidates alone.
+        grain: by how much one case moves a value; 0 if unknown: then the smallest difference of two values is used.
+        unit_variance: the variance due to units of two values, by their indices. Called only for values near
+            candidates.
 
-    In fewer than ``FEWEST`` values no step is found. A lasting drift becomes a staircase.
+    With fewer than ``FEWEST`` values no step is found. A lasting drift becomes a staircase.
 
     """
     defined = [(index, value) for index, value in enumerate(values) if value is not None]
@@ -179,9 +180,9 @@ def _levels(
 
 
 def _lasting_levels(row: Sequence[float], starts: Sequence[int], furthest: float) -> tuple[list[float], list[int]]:
-    """Joins each level of a single value to the nearer neighbouring level, cut to at most *furthest* from its mean.
+    """Join each level of a single value to the nearer neighbouring level, limited to at most *furthest* from its mean.
 
-    Returns the values with these cuts, and the starts of the remaining levels.
+    Returns the values with these limits applied, and the starts of the remaining levels.
     """
     calm = list(row)
     levels = [(start, end, fsum(row[start:end]) / (end - start)) for start, end in pairwise([*starts, len(row)])]
@@ -228,11 +229,11 @@ def _starts(values: Sequence[float], cost: float) -> list[int]:
     sums = [0.0, *accumulate(value - centre for value in values)]
     squares = [0.0, *accumulate((value - centre) ** 2 for value in values)]
     paid = [0.0]
-    """For each index the cost of the best levels before it, including a step there."""
+    """For each index, the cost of the best levels before it, including a step there."""
     begins: list[int] = []
-    """For each index where the last of the best levels up to it begins."""
+    """For each index, the start of the last of the best levels up to it."""
     pieces = [(min(values) - centre, max(values) - centre, 0)]
-    """(low, high, start): a level between low and high is best begun at start. Pieces cover the range of the values."""
+    """(low, high, start): start is the best start of a level between low and high. Pieces cover the range of values."""
     for end in range(1, len(values) + 1):
         best, begin = min(
             (paid[start] + squares[end] - squares[start] - (sums[end] - sums[start]) ** 2 / (end - start), start)
