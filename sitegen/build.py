@@ -23,7 +23,7 @@ need be opened before the end."""
 
 
 class Progress(Frozen):
-    """Callbacks by which a build reports its progress, called from the building process alone."""
+    """Callbacks by which a build reports its progress, called only from the building process."""
 
     stage: Callable[[str, int], None] = lambda name, steps: None
     """Called when a stage begins, with the number of its steps."""

@@ -219,7 +219,7 @@ class EvalConfig:
     name: str | None = None
     description: str = ""
     kind: Kind | None = None
-    """None: the kind that the name of the ground truth suggests, otherwise ``fields``."""
+    """If None, the kind that the name of the ground truth suggests, otherwise ``fields``."""
     dir: str | None = None
     """Default: ``<evals_dir>/<id>``."""
     ground_truth: str | None = None

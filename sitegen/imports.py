@@ -1,4 +1,4 @@
-"""Imports installed code of others, and nothing of a project.
+"""Imports installed code of other packages, but nothing of a project.
 
 It serves two callers, for both of which somebody installed a package on purpose: ``sitegen init --schema`` and the
 entry points of kinds and metrics.
@@ -23,7 +23,7 @@ _NO_FILES: Final = ("built-in", "frozen", "namespace")
 
 
 class ForbiddenModuleError(Exception):
-    """A module lies in a place from which nothing may be imported. The text of the error names the module."""
+    """A module is in a place from which imports are forbidden. The text of the error names the module."""
 
 
 def environment() -> tuple[Path, ...]:

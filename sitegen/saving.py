@@ -110,7 +110,7 @@ def _saved_name(verified: Verified, output: Path) -> str:
 def _update_aggregate(project: WorktreeProject, verified: Verified, metadata: Metadata) -> None:
     """Write the line of the saved iteration, and lines of other iterations that have none yet.
 
-    Existing lines and everything else in the file stay as they are. Iterations without a line are scored now, by the
+    Existing lines and everything else in the file remain unchanged. Iterations without a line are scored now, by the
     present ground truth and rules, with the time that their own results record.
     """
     place, name = verified.place, f"{RESULTS}/aggregate.json"

@@ -1,4 +1,4 @@
-"""Finds evals that no manifest names: results of other tools where those tools write them, and folders of test cases.
+"""Finds evals that no manifest names: results of other tools in their usual places, and folders of test cases.
 
 These evals become entries of the manifest and instruction globs of the site, as if a user had written them. All of
 history is therefore read with these entries, and no later stage depends on how an eval was found.

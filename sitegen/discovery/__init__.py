@@ -43,7 +43,7 @@ class Discovery(Frozen):
     proposed: tuple[FoundEval, ...] = ()
     """Evals that the manifest below adds."""
     rejected: tuple[FoundEval, ...] = ()
-    """Proposals that give no numbers."""
+    """Proposals for which a build would compute no numbers."""
     instructions: tuple[InstructionGlob, ...] = ()
     manifest: str | None = None
     """The text of a manifest with the proposed evals; None if there are none."""

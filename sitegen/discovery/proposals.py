@@ -37,7 +37,7 @@ _UNINFORMATIVE_FOLDERS: Final = frozenset(
         *("src", "data", "apps", "app", "web", "public", "static", "lib", "packages", "files", "experiments", "logs"),
     )
 )
-"""Names of folders that say nothing about their contents."""
+"""Names of folders that do not describe their contents."""
 
 
 class Proposal(Frozen):

@@ -72,15 +72,15 @@ class CatFile:
 
     def read_blobs(self, oids: Iterable[str], limit: int) -> Iterator[BlobRead]:
         """Yield an answer for each id, in order, as ``Repository.read_blobs`` does."""
-        asked: deque[tuple[str, _Question]] = deque()
+        pending: deque[tuple[str, _Question]] = deque()
         for oid in oids:
             # Only ids may reach git, because other names of objects can be expressions.
             name = oid if _ID.fullmatch(oid) else "0" * 40
-            asked.append((oid, self._ask_for(_Question(name=name.encode(), kind="blob", limit=limit))))
-            if len(asked) == _AHEAD:
-                yield self._blob(*asked.popleft())
-        while asked:
-            yield self._blob(*asked.popleft())
+            pending.append((oid, self._ask_for(_Question(name=name.encode(), kind="blob", limit=limit))))
+            if len(pending) == _AHEAD:
+                yield self._blob(*pending.popleft())
+        while pending:
+            yield self._blob(*pending.popleft())
 
     def close(self) -> None:
         """End the process; the next read starts another."""

@@ -30,14 +30,14 @@ _OURS: Final = frozenset(
 """The names of all files that sitegen writes into the folder."""
 
 
-def cache_folder(asked: Path | None, top: Path) -> Path:
+def cache_folder(requested: Path | None, top: Path) -> Path:
     """Return the folder of a project's memo: the requested one, or ``.sitegen`` in the project.
 
     If ``.sitegen`` is a link or tracked by git, a folder in the user's own cache is used instead. A memo in the project
     that is not this user's is renamed. Raises CacheFolderError if the folder holds files that sitegen does not write.
     """
     default = top / ".sitegen"
-    folder = Path(os.path.abspath(asked or default))
+    folder = Path(os.path.abspath(requested or default))
     real = Path(os.path.realpath(folder))
     parent = Path(os.path.realpath(folder.parent))
     inside = parent.is_relative_to(top) or real.is_relative_to(top)

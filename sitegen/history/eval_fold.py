@@ -51,7 +51,7 @@ def fold_eval(state: EvalState, eval_commit: EvalCommit, inputs_of: Callable[[Ev
     if is_path(entry.outputs) or entry.outputs == "auto":
         fold_overwritten(state, eval_commit)
     if not is_path(entry.outputs):
-        # In another folder, or with another kind, other files are outputs: every iteration has to be looked at again.
+        # In another folder, or with another kind, other files are outputs, so that every iteration is examined again.
         kind_changed = eval_commit.kind != _kind_scored(entry, inputs_before)
         fold_iterations(state, eval_commit, everything=moved or kind_changed)
 

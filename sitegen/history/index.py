@@ -113,7 +113,7 @@ def _entries_alone(repository: RepositoryPlace, root: Path, pathspecs: tuple[str
 
 
 def _index_entry(name: bytes, recorded: _Recorded | None) -> Iterator[_Entry]:
-    """Parse ``mode id stage<tab>path``; yields nothing if the stage shows a conflict."""
+    """Parse ``mode id stage<tab>path``; yields no entry if the stage shows a conflict."""
     about, _, path = name.partition(b"\t")
     mode, oid, stage = about.decode("ascii").split(" ")
     if stage == "0":

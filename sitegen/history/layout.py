@@ -45,7 +45,7 @@ class PathRole(Frozen):
 
     eval_id: str
     folder: str
-    """The eval's folder that the path lies in."""
+    """The eval's folder that contains the path."""
     role: Role
     iteration: str = ""
     """Name of the iteration's folder, of the run, or of a folder that is neither (a stranger)."""

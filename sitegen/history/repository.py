@@ -146,10 +146,10 @@ class Repository:
             if not self._overlay:
                 yield from objects.read_blobs(oids, self.max_blob_bytes)
                 return
-            asked = tuple(oids)
-            committed = (oid for oid in asked if oid not in self._overlay)
+            requested = tuple(oids)
+            committed = (oid for oid in requested if oid not in self._overlay)
             answers = objects.read_blobs(committed, self.max_blob_bytes)
-            for oid in asked:
+            for oid in requested:
                 yield self._read_file(oid) if oid in self._overlay else next(answers)
 
     def read_blob(self, oid: str) -> BlobRead:

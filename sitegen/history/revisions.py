@@ -75,8 +75,8 @@ def tokens(stream: IO[bytes]) -> Iterator[bytes]:
     """Yield the parts of a stream between NUL bytes."""
     rest = b""
     while piece := stream.read1(_PIECE):  # type: ignore[attr-defined]
-        *whole, rest = (rest + piece).split(b"\0")
-        yield from whole
+        *complete, rest = (rest + piece).split(b"\0")
+        yield from complete
     if rest:
         yield rest
 

@@ -31,10 +31,10 @@ class SourceFile(NamedTuple):
 
 def source_files(pattern: str, folder: str, folders: Folders) -> tuple[SourceFile, ...]:
     """Return the files that match a pattern, by path. The pattern is relative to the eval's *folder*."""
-    whole = normpath(join(folder, pattern))
+    whole_pattern = normpath(join(folder, pattern))
     if leads_out(pattern, folder):
         return ()
-    *segments, _ = whole.split("/")
+    *segments, _ = whole_pattern.split("/")
     level = [""]
     for segment in segments:
         if _PLACEHOLDER.search(segment):
@@ -43,7 +43,7 @@ def source_files(pattern: str, folder: str, folders: Folders) -> tuple[SourceFil
             level = [join(above, name) for above, names in children for name in names if names[name] and fits(name)]
         else:
             level = [join(above, segment) for above in level]
-    fits = re.compile(_expression(whole)).fullmatch
+    fits = re.compile(_expression(whole_pattern)).fullmatch
     files = []
     for above in level[:LARGEST_SEARCH]:
         for name, is_folder in folders.names(above).items():

@@ -126,7 +126,7 @@ class Client:
         return request
 
     def _answer(self, message: Any, seconds: float) -> ModelReply:
-        """The text of a message. The client validates neither types nor keys of what the API sends."""
+        """The text of a message. The client does not validate types and keys of the API's messages."""
         content = getattr(message, "content", None)
         if not isinstance(content, list):
             raise CallError("the answer of the API is no message")

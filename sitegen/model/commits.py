@@ -1,4 +1,4 @@
-"""Commits and what they changed, as the walk over the first-parent line yields them."""
+"""Commits and their changes, as the walk over the first-parent line yields them."""
 
 from __future__ import annotations
 

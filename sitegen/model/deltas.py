@@ -1,4 +1,4 @@
-"""Deltas: how the metrics of an eval changed from one point to another, and what caused which part."""
+"""Deltas: the changes of an eval's metrics from one point to another, and the parts of each change by cause."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class MetricDelta(Frozen):
 
 
 class Delta(Frozen):
-    """A point compared with the one before it."""
+    """A point compared with the previous point."""
 
     overlap: Overlap
     metrics: tuple[MetricDelta, ...]

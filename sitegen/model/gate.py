@@ -34,7 +34,7 @@ Presence: TypeAlias = Literal["both", "new", "gone"]
 
 
 class MetricLimits(NamedTuple):
-    """The limits of one metric of one eval; None: no limit."""
+    """The limits of one metric of one eval; None for no limit."""
 
     floor: float | None = None
     """The least value that passes, in the unit of the metric; the greatest if lower is better."""
@@ -101,7 +101,7 @@ class EvalCheck(Frozen):
     info: EvalInfo
     presence: Presence
     verdict: GateVerdict = "pass"
-    """The worst of its metrics and of its own reasons."""
+    """The worst verdict of its metrics and of its own reasons."""
     reasons: tuple[Reason, ...] = ()
     """The reasons that concern the eval as a whole."""
     metrics: tuple[MetricCheck, ...] = ()

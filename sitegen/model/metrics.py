@@ -70,7 +70,7 @@ class ErrorNumbers(NamedTuple):
 
 
 class MetricSpec(Frozen):
-    """How a metric is named and drawn. Each scorer lists its own, and pages draw those."""
+    """The name of a metric and the way to draw it. Each scorer lists its metrics, which pages then draw."""
 
     name: str
     """Key in data files: ``f1``, ``average_quality``."""

@@ -46,7 +46,7 @@ class FlipRate(Frozen):
     """How often repeated outputs differ in a field."""
 
     attribute: str
-    """Empty: all fields together."""
+    """Empty for all fields together."""
     flips: int
     """Pairs of outputs whose outcomes differ, summed over cells."""
     pairs: int

@@ -98,7 +98,10 @@ class Parsed(NamedTuple, Generic[T]):
 
 
 class Problem(Frozen):
-    """A finding with its place in the project. It is on the problems page, and on the page of what it concerns."""
+    """A finding with its place in the project.
+
+    It is shown on the problems page, and on the page of the eval, file or commit that it concerns.
+    """
 
     severity: Severity
     message: str

@@ -48,7 +48,7 @@ class RecordedMetric(NamedTuple):
 
 
 class Recorded(Frozen):
-    """The recorded metrics and origin of one iteration; None or empty where the file states nothing."""
+    """The recorded metrics and origin of one iteration; None or empty if the file states nothing."""
 
     metrics: tuple[RecordedMetric, ...]
     """Every finite number below ``metrics``, in the order of the file; then the numbers of ``errors_by_type``, in or

@@ -100,7 +100,7 @@ class Step(Frozen):
     iterations: int
     """Number of outputs at the new level, until it was regained or until now."""
     until: int | None = None
-    """The first point of the level that regained the loss; None if none did, or if nothing was lost."""
+    """The first point of the level that regained the loss; None if there is no such level, or if nothing was lost."""
     regained: float | None = None
     """The share of the loss that is regained by then, or by now; above 1 if the level is better than before."""
     undoes: int | None = None

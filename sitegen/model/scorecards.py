@@ -60,7 +60,7 @@ class Scorecard(Frozen):
     convention: Convention = "standard"
     """How wrong values were counted; pages name it if it is not the standard."""
     usage: RunUsage | None = None
-    """Usage, models and judges of the output; its numbers are also metrics. None: nothing is stated."""
+    """Usage, models and judges of the output; its numbers are also metrics. None if no usage is stated."""
     specs: tuple[MetricSpec, ...] = ()
     """A spec for each metric, if the data define the metrics of the kind."""
 
@@ -151,7 +151,7 @@ class Answer(Frozen):
     category: str
     """Category of the case; empty if it has none."""
     correct: bool | None
-    """None: the case has no expected text, or the call failed."""
+    """None if the case has no expected text, or if the call failed."""
     quality: int | None
     """Grade 1 to 5 by a judge; None if there is none, or if it is malformed."""
     failed: bool = False

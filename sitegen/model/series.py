@@ -40,7 +40,7 @@ class EvalInfo(Frozen):
     kind: str = "fields"
     thresholds: tuple[Threshold, ...] = ()
     significance_level: float | None = None
-    """The level for comparisons of its variants; None: the default."""
+    """The level for comparisons of its variants; None for the default."""
     metadata: tuple[MetadataEntry, ...] = ()
     """In the order of the manifest."""
     nouns: Nouns = Nouns()
@@ -81,7 +81,7 @@ class Point(Frozen):
 
     @property
     def is_copy(self) -> bool:
-        """Whether its output is new, and yet byte for byte that of an earlier iteration or version."""
+        """Whether its output is a new iteration or version that is byte for byte the same as an earlier one."""
         return self.copy_of is not None
 
 
@@ -178,7 +178,7 @@ class EvalSummary(Frozen):
     stale: bool = False
     """Whether the newest point is stale."""
     delta: Delta | None = None
-    """The newest point compared with the one before it."""
+    """The newest point compared with the previous point."""
     focus: Focus = Focus()
     """The errors of the newest output to work on."""
     suspects: tuple[SuspectTruth, ...] = ()
@@ -225,9 +225,9 @@ class Effect(Frozen):
     name: str
     before: Headline | None
     after: Headline | None
-    """None: no output was made between this edit and the next."""
+    """None if no output was made between this edit and the next."""
     specs: tuple[MetricSpec, ...] = ()
-    """The metrics of both; empty: only the headline is shown, as F1."""
+    """The metrics of both points; if empty, only the headline is shown, as F1."""
     by_rules: float | None = 0.0
     """The part of the change that ground truth and rules made, and not the output; None if it is undefined."""
     comparable: bool = True

@@ -38,11 +38,11 @@ class SuspectTruth(Frozen):
     last: int
     """Index of the last such point."""
     correction: Correction | None = None
-    """None if the label's line in the file is uncertain, or was not looked up."""
+    """None if the label's line in the file is uncertain, or was not determined."""
     named_path: str = ""
     """The path with list items by their names; empty where it is the same."""
     with_label: int = 0
-    """Number of outputs that gave the label itself."""
+    """Number of outputs whose value is the label."""
 
     @property
     def label(self) -> str:

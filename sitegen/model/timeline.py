@@ -49,7 +49,7 @@ class Snapshot(Frozen):
     runs: tuple[Blob, ...] = ()
     """Outputs of repeated runs of this iteration, ``runs/K/extracted.json``."""
     recorded_metrics: tuple[RecordedMetric, ...] = ()
-    """Shown beside the computed ones, never in their place."""
+    """Pages show these beside the computed metrics, never in their place."""
     usage: RunUsage | None = None
     """The recorded usage and model of the run; None if neither is recorded."""
 

@@ -81,7 +81,7 @@ class TwoSidedCase(Frozen):
     output: Value
     """None if there is no output."""
     error: str
-    """Why there is no output; empty if nothing failed."""
+    """The reason for a missing output; empty if nothing failed."""
     member: dict[str, Value]
     """The whole case, as in the file."""
     line: int | None

@@ -65,7 +65,7 @@ def results_document(
 ) -> Document:
     """The document of one result.
 
-    ``methods`` limits the scoring methods that a result of kind ``responses`` reports; empty: all. Raises
+    ``methods`` limits the scoring methods that a result of kind ``responses`` reports; empty for all. Raises
     ConfigurationError if there is no such method.
     """
     card = result.scorecard

@@ -29,7 +29,7 @@ class NotedJudgements(NamedTuple):
 
     judgements: list[Judgement]
     pairs: list[str]
-    """``A at B`` for each of these values, A being the expected path and B the one in the output."""
+    """``A at B`` for each of these values, where A is the expected path and B the path in the output."""
 
 
 def with_places(judgements: list[Judgement], root: dict[str, Value], text: str = "") -> NotedJudgements:
@@ -99,7 +99,7 @@ def _text(value: Value) -> str:
 
 
 def _stands_at(path: str, text: str, root: Any) -> bool:
-    """Whether a text stands at a path of the output."""
+    """Whether the output has a text at a path."""
     value = root
     try:
         for step in parse_path(path):

@@ -149,7 +149,7 @@ class _FieldsScoring:
         return self._rules.mapping.convention
 
     def _roots(self) -> dict[str, dict[str, Value]]:
-        """The documents of the output by the names of the expected ones; reports those that have no counterpart."""
+        """Return the documents of the output by the names of the expected ones; report those without a counterpart."""
         actual = self._output.documents
         names = dict.fromkeys(name for name, _ in self._truth.documents)
         roots = documents_by_expected_names(self._truth, self._output)

@@ -28,8 +28,8 @@ class Alignment(NamedTuple):
     algorithm: Algorithm
     too_many: bool
     """Whether too many items were left over to pair them by agreement."""
-    beyond: str = ""
-    """The step that was skipped because the lists are too long."""
+    exceeded: str = ""
+    """The limit that the lists exceed, and its consequence, in words; empty if there is none."""
 
 
 def align(
@@ -53,7 +53,7 @@ def align(
     )
     keys = _item_keys(items, match_fields, fields, rules)
     expected_keys, actual_keys = keys[: len(expected)], keys[len(expected) :]
-    beyond = ""
+    exceeded = ""
     paired_by: PairedBy = "key"
     algorithm: Algorithm = rule.algorithm or "greedy"
     pairs: list[SimilarPair] | None = None
@@ -67,11 +67,11 @@ def align(
     elif algorithm == "hungarian":
         pairs = hungarian_pairs(expected_keys, actual_keys, rule.threshold, equal_fields)
         if pairs is None:
-            algorithm, beyond = "greedy", "too long for hungarian, so that greedy paired them"
+            algorithm, exceeded = "greedy", "too long for hungarian, so that greedy paired them"
     if pairs is None:
         pairs, all_compared = greedy_pairs(expected_keys, actual_keys, rule.threshold, equal_fields)
         if not all_compared:
-            beyond = "too many that are alike but not equal; only equal items are paired by their key"
+            exceeded = "too many that are alike but not equal; only equal items are paired by their key"
     item_pairs = [ItemPair(*pair, paired_by) for pair in pairs]
     agreeing: list[tuple[int, int]] | None = []
     if not rule.is_explicit:
@@ -82,7 +82,7 @@ def align(
             ItemPair(i, j, similarity=round(similarity(expected_keys[i], actual_keys[j]), 9), paired_by="agreement")
             for i, j in agreeing or ()
         ]
-    return Alignment(pairs=sorted(item_pairs), algorithm=algorithm, too_many=agreeing is None, beyond=beyond)
+    return Alignment(pairs=sorted(item_pairs), algorithm=algorithm, too_many=agreeing is None, exceeded=exceeded)
 
 
 def _item_keys(
@@ -147,11 +147,13 @@ def paired_items(node: ItemList, actual: list[ListItem], keys: Value, document: 
         return _expected_values_of(node.items[i].branch)
 
     expected = [ListItem(item.index, item.raw) for item in node.items]
-    pairs, algorithm, too_many, beyond = align(expected, actual, node.rule, field, rules, equal_fields, expected_values)
+    pairs, algorithm, too_many, exceeded = align(
+        expected, actual, node.rule, field, rules, equal_fields, expected_values
+    )
     partners = {pair.expected: pair.actual for pair in pairs}
     findings: tuple[Finding, ...] = ()
-    if beyond:
-        findings = (_too_long(node, len(actual), beyond, document),)
+    if exceeded:
+        findings = (_too_long(node, len(actual), exceeded, document),)
     elif too_many:
         message = f"In {path} more items are missing and extra than are paired by the values they agree in"
         findings = (Finding("note", message, "Name the fields that tell its items apart in match_fields."),)
@@ -188,10 +190,10 @@ def paired_items(node: ItemList, actual: list[ListItem], keys: Value, document: 
     )
 
 
-def _too_long(node: ItemList, actual: int, beyond: str, document: str) -> Finding:
+def _too_long(node: ItemList, actual: int, exceeded: str, document: str) -> Finding:
     where = f" of {document[:80]!r}" if document else ""
     sizes = f"{len(node.items):,} expected and {actual:,} given items"
-    message = f"The list {node.place.path[:80]!r}{where} has {sizes}: {beyond}"
+    message = f"The list {node.place.path[:80]!r}{where} has {sizes}: {exceeded}"
     fix = "Match them by an id that both sides have (match_fields), or use algorithm: position."
     return Finding("warning", message, fix)
 

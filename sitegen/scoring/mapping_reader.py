@@ -1,4 +1,4 @@
-"""Reads and validates a field mapping: reports what is wrong with it, and uses the rest."""
+"""Reads and validates a field mapping: reports its errors, and uses the rest."""
 
 from __future__ import annotations
 

@@ -25,7 +25,8 @@ class ReadOutput(Frozen):
     """Name of a document -> why it cannot be read; ``""`` stands for all missing documents."""
     findings: list[Finding]
     text: str = ""
-    """The text of the output, case-folded, if it is one JSON file that writes each value as it is; empty otherwise."""
+    """The text of the output, case-folded, if it is one JSON file that writes values without escapes; empty
+    otherwise."""
 
     def refuse(self, name: str, why: str, line: int | None = None, fix: str = "Make the output again.") -> None:
         """Record that a document, or with an empty name the whole output, cannot be read."""

@@ -33,7 +33,7 @@ class OwnKind(Frozen):
 
 
 class OwnMetric(Frozen):
-    """The object of an entry point of the group ``sitegen.metrics``: a metric beside those of a kind."""
+    """The object of an entry point of the group ``sitegen.metrics``: a metric in addition to the metrics of a kind."""
 
     spec: MetricSpec
     version: int

@@ -49,7 +49,7 @@ class PatchLine(NamedTuple):
 
 
 class Hunk(Frozen):
-    """A passage that changed, with the lines around it."""
+    """A passage that changed, with the surrounding lines."""
 
     section: str
     """The text that git writes after ``@@``: the heading line of the passage."""

@@ -82,13 +82,13 @@ class Detector:
                 start = _start(text, head.start(), rule.before) if match else None
                 if match is None or start is None:
                     continue
-                whole = match["secret"] if "secret" in rule.after.groupindex else text[start : match.end()]
+                secret = match["secret"] if "secret" in rule.after.groupindex else text[start : match.end()]
                 if len(set(text[start : head.start()] + match[0][len(head[0]) :])) < _DISTINCT:
                     continue
                 (named if rule.name == NAMED else matches).append(match.span())
-                if rule.name != NAMED and _bare(whole) not in self._allowed:
+                if rule.name != NAMED and _bare(secret) not in self._allowed:
                     yield Secret(text.count("\n", 0, start) + 1, rule.name)
-                elif rule.name == NAMED and _bare(whole) in self._allowed:
+                elif rule.name == NAMED and _bare(secret) in self._allowed:
                     named.pop()
                 break
         for start, end in named:  # a secret with a form of its own is reported under that form

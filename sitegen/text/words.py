@@ -98,8 +98,8 @@ def _matched(words: _Sides) -> list[_Stretch]:
         )
         for tag, i1, i2, j1, j2 in matcher.get_opcodes()
     ]
-    at = ends.index(middle)
-    return _fold([*ends[:at], *inner, *ends[at + 1 :]], words)
+    position = ends.index(middle)
+    return _fold([*ends[:position], *inner, *ends[position + 1 :]], words)
 
 
 def _ends(a: Sequence[str], b: Sequence[str]) -> list[_Stretch]:
@@ -127,15 +127,20 @@ def _pairs(a: Sequence[str], b: Sequence[str], middle: _Stretch) -> int:
 
 def _fold(stretches: list[_Stretch], words: _Sides) -> list[_Stretch]:
     """Join neighbouring changes, and merge small islands of equal text into the two larger changes around them."""
-    out: list[_Stretch] = []
+    folded: list[_Stretch] = []
     for stretch in stretches:
-        if out and not stretch.equal and not out[-1].equal:
-            stretch = _joined(out.pop(), stretch)
-        out.append(stretch)
-        while len(out) >= 3 and not out[-1].equal and out[-2].equal and _foldable(out[-3], out[-2], out[-1], words):
-            last, _, first = out.pop(), out.pop(), out.pop()
-            out.append(_joined(first, last))
-    return out
+        if folded and not stretch.equal and not folded[-1].equal:
+            stretch = _joined(folded.pop(), stretch)
+        folded.append(stretch)
+        while (
+            len(folded) >= 3
+            and not folded[-1].equal
+            and folded[-2].equal
+            and _foldable(folded[-3], folded[-2], folded[-1], words)
+        ):
+            last, _, first = folded.pop(), folded.pop(), folded.pop()
+            folded.append(_joined(first, last))
+    return folded
 
 
 def _joined(first: _Stretch, last: _Stretch) -> _Stretch:
@@ -171,10 +176,10 @@ def _append(spans: list[WordSpan], text: str, changed: bool) -> None:
     if not core or core == text:
         _extend(spans, text, changed)
         return
-    at = text.index(core)
-    _extend(spans, text[:at], False)
+    start = text.index(core)
+    _extend(spans, text[:start], False)
     _extend(spans, core, True)
-    _extend(spans, text[at + len(core) :], False)
+    _extend(spans, text[start + len(core) :], False)
 
 
 def _extend(spans: list[WordSpan], text: str, changed: bool) -> None:

@@ -20,7 +20,7 @@ from sitegen.text.plain import natural_order
 
 
 class WorktreeEval(Frozen):
-    """An eval as it lies in the work tree."""
+    """An eval in the work tree."""
 
     root: Path
     """The top of the work tree."""
@@ -109,7 +109,7 @@ class IterationFolder(NamedTuple):
 
 
 def iterations(folder: Path) -> Iterator[IterationFolder]:
-    """The iterations of an eval, including those without an output, in no order."""
+    """Yield the iterations of an eval, including iterations without an output, in arbitrary order."""
     results = folder / RESULTS
     for child in results.iterdir() if results.is_dir() else ():
         number = iteration_number(child.name)

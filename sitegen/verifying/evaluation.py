@@ -62,7 +62,7 @@ class Evaluation(Frozen):
 
 
 def shown_path(project: WorktreeProject, path: Path) -> str:
-    """A path relative to the project's root if it lies below it, otherwise as it is."""
+    """Return a path relative to the project's root if it is below the root, otherwise unchanged."""
     resolved, root = path.resolve(), project.root.resolve()
     return encodable(resolved.relative_to(root).as_posix() if resolved.is_relative_to(root) else str(path))
 

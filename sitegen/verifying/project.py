@@ -121,7 +121,7 @@ class WorktreeProject(Frozen):
         return structs.replace(project, config=config, evaluation=stated, misread=None)
 
     def for_cases(self, file: Path) -> ProjectEval:
-        """The eval with these test cases. If there is no such eval, the project returned has a new one.
+        """Return the eval with these test cases. If it does not exist, the returned project has a new one.
 
         Raises ConfigurationError if the file lies outside the project.
         """
@@ -197,7 +197,7 @@ def worktree_manifest(root: Path, config: SiteConfig) -> Manifest:
 
 
 def _folder_in_project(root: Path, folder: Path) -> str:
-    """A folder's path from the root. A relative one is taken from the current folder if that lies in the project.
+    """Return a folder's path from the root. A relative path starts at the current folder if that is in the project.
 
     Raises ConfigurationError if there is no such folder in the project.
     """

@@ -30,7 +30,7 @@ class GroundTruth(Frozen):
     written: bool
     """The values are texts of a CSV file, so that undeclared types are inferred."""
     key: str | None
-    """The key that names documents in the file and in the output, not scored itself; None: they have no names."""
+    """The key that names documents in the file and in the output, not scored itself; None if they have no names."""
     findings: tuple[Finding, ...]
 
 

@@ -60,7 +60,7 @@ def _parse_gold(is_lines: bool, content: bytes) -> Gold:
 
 
 def read_output(files: tuple[File, ...], run: str | None) -> HighlightsOutput:
-    """Read an output, of which one run counts: *run*, or that of the last line. Never raises."""
+    """Read the run of an output that counts: *run*, or the run of the last line. Never raises."""
     chunks: list[Chunk] = []
     errors: list[Finding] = []
     findings: list[Finding] = []

@@ -21,7 +21,8 @@ class Paragraph(NamedTuple):
     text: str
     """Empty if it is not recorded."""
     highlights: Highlights | None
-    """None: the file does not state them. In the gold standard: the paragraph is not annotated (rule 27)."""
+    """None if the file does not state them, which in the gold standard means that the paragraph is not annotated (rule
+    27)."""
 
 
 class Paragraphs:

@@ -29,11 +29,11 @@ class Settings(Frozen):
     """The scope of an eval."""
 
     categories: tuple[str, ...] = ()
-    """Empty: every category of either side."""
+    """Empty for every category of either side."""
     range: ParagraphRange | None = None
-    """None: every paragraph."""
+    """None for every paragraph."""
     run: str | None = None
-    """None: the newest run."""
+    """None for the newest run."""
 
     def has_category(self, category: str) -> bool:
         """Whether a category is in scope."""

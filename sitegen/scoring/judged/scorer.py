@@ -246,7 +246,7 @@ def _judged_metrics(score: float | None, counts: Counts, pass_rate: float | None
 
 
 def _judges_by_case(cases: Sequence[JudgedCase]) -> Value:
-    """The details of every judge as they are in the file."""
+    """The details of every judge, unchanged from the file."""
     rows: list[Value] = []
     for case in cases:
         detailed = [opinion for opinion in case.opinions if opinion.details is not None]

@@ -28,9 +28,9 @@ class RecordedNumber(Frozen):
     name: str
     """Its path: ``retail.f1``."""
     value: float | None
-    """None: NaN, Infinity, or too large for a float."""
+    """None for NaN, Infinity, and numbers too large for a float."""
     higher_is_better: bool | None = None
-    """None: the file does not state it."""
+    """None if the file does not state it."""
     is_sample: bool = False
     """Whether it is an item of a plain list of numbers. Such lists mostly hold the values of single cases."""
 

@@ -22,7 +22,7 @@ class RecordedSettings(Frozen):
     """Which numbers of a file are followed, and how. In globs, ``*`` also matches dots."""
 
     metrics: tuple[str, ...] = ()
-    """Globs, in the order in which their numbers are listed. Empty: every number that measures something."""
+    """Globs, in the order in which their numbers are listed. Empty for every number that measures something."""
     headline: str | None = None
     """A name, or a glob whose first match is the headline."""
     lower_is_better: tuple[str, ...] = ()
@@ -31,7 +31,7 @@ class RecordedSettings(Frozen):
     """Keys and values that a file has to state to be a run of this eval."""
 
     def stated_direction(self, name: str) -> bool | None:
-        """Whether higher is better. None: the settings do not state it."""
+        """Whether higher is better. None if the settings do not state it."""
         if matches_a_glob(name, self.lower_is_better):
             return False
         return True if matches_a_glob(name, self.higher_is_better) else None

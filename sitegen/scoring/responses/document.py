@@ -103,7 +103,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class VariantRow:
-    """One variant alone."""
+    """The results of one variant."""
 
     name: str
     status: Status

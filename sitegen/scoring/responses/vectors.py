@@ -20,7 +20,7 @@ class ResponseVectors(NamedTuple):
     """The vectors of some responses."""
 
     vectors: tuple[Vector | None, ...]
-    """One for each response, in their order. None: the response has none."""
+    """A vector for each response, in order. None for a response without a vector."""
     findings: tuple[Finding, ...]
 
 

@@ -1,4 +1,7 @@
-"""Parses a text into blocks. Headings get levels below those of the page, and ids; style attributes are removed."""
+"""Parses a text into blocks.
+
+Headings get ids, and levels below the headings of the page; style attributes are removed.
+"""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Grade(NamedTuple):
     score: float | None
     """0..1. None if there is no score, or if it is not a number in this range."""
     right: bool | None = None
-    """Whether the answer is right, if the tool states it by a word. None: the tool gives a number."""
+    """Whether the answer is right, if the tool states it by a word. None if the tool states a number."""
 
 
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?")

@@ -58,10 +58,10 @@ def _grader_of_scorer(options: Mapping[str, Value], roles: Mapping[str, Value], 
     role = _model_names(options.get("model_role")) or _ROLE
     stated = next((options[key] for key in _MODEL if options.get(key)), None)
     model = _model_names(stated) or _model_names(roles.get(role)) or name_of(header.get("model"))
-    asked: dict[str, Value] = {
+    prompt_options: dict[str, Value] = {
         key: value for key, value in sorted(options.items()) if value and key not in (*_MODEL, "model_role")
     }
-    return Grader(grader_name(model, as_json(asked) if asked else ""))
+    return Grader(grader_name(model, as_json(prompt_options) if prompt_options else ""))
 
 
 def _model_names(value: Value) -> str:

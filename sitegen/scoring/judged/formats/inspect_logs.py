@@ -116,7 +116,7 @@ class _InspectReader:
         return cases
 
     def _graded_scores(self, sample: LogSample) -> dict[str, Graded]:
-        """All scores by name. Each value of a scorer that gives several has a name of its own."""
+        """Return all scores by name. If a scorer gives several values, each has a separate name."""
         grades: dict[str, list[Grade]] = {}
         details: dict[str, list[Value]] = {}
         reasons: dict[str, list[str]] = {}

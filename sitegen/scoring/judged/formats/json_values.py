@@ -18,7 +18,7 @@ def text(value: Value) -> str:
 
 
 def written(value: Value) -> str:
-    """A text as it is, and other values as JSON. Empty for null."""
+    """Return a text unchanged, and other values as JSON. Empty for null."""
     if value is None or isinstance(value, str):
         return text(value)
     return json.dumps(value, default=str, ensure_ascii=False)[:LONGEST]

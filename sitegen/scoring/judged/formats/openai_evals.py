@@ -121,9 +121,9 @@ class _OpenaiEvalsReader:
         arguments = members(members(members(self._spec.get("run_config")).get("eval_spec")).get("args"))
         if not arguments.get("modelgraded_spec"):
             return None
-        asked: dict[str, Value] = {key: arguments[key] for key in _JUDGE if arguments.get(key)}
+        judge_arguments: dict[str, Value] = {key: arguments[key] for key in _JUDGE if arguments.get(key)}
         models = items(self._spec.get("completion_fns"))
-        return Grader(grader_name(written(models[-1]) if models else "", as_json(asked)))
+        return Grader(grader_name(written(models[-1]) if models else "", as_json(judge_arguments)))
 
     def _graded_metrics(self, sample: SampleEvents) -> dict[str, Graded]:
         grader = self._grader

@@ -40,7 +40,7 @@ class ScoreColumns(Frozen):
     pattern: str
     """The name of a column. One ``*`` matches any text, in columns that hold no other part or score."""
     name: str = ""
-    """The name of the score. Empty: the text that ``*`` matches, else the name of the column."""
+    """The name of the score. If empty, the text that ``*`` matches, else the name of the column."""
 
 
 class ColumnMap(Frozen):
@@ -50,14 +50,14 @@ class ColumnMap(Frozen):
     """Part -> patterns of its columns. If several columns match, their values are shown together."""
     scores: tuple[ScoreColumns, ...] = ()
     reasons: tuple[str, ...] = ()
-    """Patterns of columns that explain a score: the one whose ``*`` matches the same text."""
+    """Patterns of columns that explain scores: a score is explained by the column whose ``*`` matches the same text."""
     names_of_scores: str = ""
     """A column that lists for each row which columns hold scores."""
     required: tuple[str, ...] = ()
     """Patterns that must each match a column. Patterns of presets need not, because they cover several versions of a
     tool."""
     list_at: str = ""
-    """Key, or path of keys, of the list of rows in a JSON object. Empty: the file is the list."""
+    """Key, or path of keys, of the list of rows in a JSON object. Empty if the file is the list."""
     low: float = 0.0
     high: float = 1.0
     """The range of the scores, which are scaled to 0..1."""
@@ -76,7 +76,7 @@ class Columns(Frozen):
 
 
 def columns_of(column_map: ColumnMap, names: Sequence[str], numeric: Iterable[str]) -> Columns:
-    """Match the columns of a table, of which *numeric* hold nothing but numbers."""
+    """Match the columns of a table, of which *numeric* hold only numbers."""
     parts = {part: _matching_names(patterns, names) for part, patterns in column_map.parts.items()}
     used = {name for columns in parts.values() for name in columns}
     scores: dict[str, str] = {}

@@ -43,7 +43,7 @@ def read_parquet(content: bytes, most_rows: int) -> list[Value]:
 
 
 def _check_sizes(content: bytes, metadata: Any, most_rows: int) -> None:
-    """Check the sizes in the footer, and then those in the pages, each of which is unpacked whole."""
+    """Check the sizes in the footer, and then the sizes of the pages, each of which is unpacked whole."""
     if metadata.num_rows > most_rows:
         raise UnreadableError(f"it has more than {most_rows:,} rows", "Split it into several evals.")
     groups = [metadata.row_group(place) for place in range(metadata.num_row_groups)]

@@ -37,38 +37,38 @@ def page_sizes(content: bytes, chunks: Iterable[Any]) -> Iterator[PageSize]:
     """Yield the pages of column chunks, as pyarrow reads them from the footer. Raises ValueError if one is missing."""
     left = _MOST_PAGES
     for chunk in chunks:
-        at = chunk.data_page_offset
-        if chunk.has_dictionary_page and 0 < (chunk.dictionary_page_offset or 0) < at:
-            at = chunk.dictionary_page_offset
-        end = at + chunk.total_compressed_size
-        if not 0 <= at <= end <= len(content):
+        position = chunk.data_page_offset
+        if chunk.has_dictionary_page and 0 < (chunk.dictionary_page_offset or 0) < position:
+            position = chunk.dictionary_page_offset
+        end = position + chunk.total_compressed_size
+        if not 0 <= position <= end <= len(content):
             raise ValueError("a column lies outside the file")
-        while at < end:
+        while position < end:
             left -= 1
-            header = _Header(content, at, end)
+            header = _Header(content, position, end)
             packed = header.numbers.get(_PACKED, -1)
             if packed < 0 or not left:
                 raise ValueError("no page, or too many")
             values = max((header.numbers.get(path, 0) for path in _VALUES), default=0)
             yield PageSize(header.numbers.get(_UNPACKED, 0), values)
-            at = header.at + packed
+            position = header.position + packed
 
 
 class _Header:
-    """A header: its whole numbers by the path of their fields, and ``at``, the position of its end."""
+    """A header: its whole numbers by the path of their fields, and ``position``, where it ends."""
 
-    def __init__(self, content: bytes, at: int, end: int) -> None:
-        self.at = at
+    def __init__(self, content: bytes, position: int, end: int) -> None:
+        self.position = position
         self.numbers: dict[tuple[int, ...], int] = {}
         self._content = content
         self._end = end
         self._struct(())
 
     def _byte(self) -> int:
-        if self.at >= self._end:
+        if self.position >= self._end:
             raise ValueError("a header ends too early")
-        self.at += 1
-        return self._content[self.at - 1]
+        self.position += 1
+        return self._content[self.position - 1]
 
     def _number(self) -> int:
         """An unsigned number, seven bits in each byte."""
@@ -101,10 +101,10 @@ class _Header:
         elif kind in (_LIST, _SET):
             head = self._byte()
             size = head >> 4 if head >> 4 < 15 else self._number()
-            for _ in range(min(size, self._end - self.at + 1)):
+            for _ in range(min(size, self._end - self.position + 1)):
                 self._value(head & 15, (*path, 0))
         elif kind in (_BYTE, _DOUBLE, _BINARY):
             size = {_BYTE: 1, _DOUBLE: 8}.get(kind) or self._number()
-            self.at += size
+            self.position += size
         elif kind not in (1, 2):
             raise ValueError("a header has a field that no page has")
