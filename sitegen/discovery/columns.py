@@ -120,10 +120,7 @@ def _fits(part: str, values: list[Value]) -> bool:
 
 
 def _score_columns(columns: dict[str, list[Value]], by_name: dict[str, str]) -> tuple[list[str], float]:
-    """Return (columns with scores on one scale, the highest score).
-
-    Scores of judges take precedence over overall scores.
-    """
+    """Return (columns with scores on one scale, the highest score). Scores of judges precede overall scores."""
     of_judges = [name for name in columns if name.endswith(".score")]
     overall = [by_name[name] for name in _SCORES if name in by_name and _numbers_of_column(columns[by_name[name]])]
     metric_columns = [name for name in columns if _NAMED_SCORE.search(name) and "." not in name]

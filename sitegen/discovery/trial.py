@@ -46,10 +46,7 @@ class TrialResult(Frozen):
 
 
 def folded_evals(repository: Repository, config: SiteConfig, manifest: Manifest, head: str) -> tuple[EvalHistory, ...]:
-    """Return the histories of all evals under a configuration, by id.
-
-    A shallow history is folded from where it begins.
-    """
+    """Return the histories of all evals under a configuration, by id. A shallow history is folded as far as it goes."""
     parts = CopiedParts()
     try:
         advance(

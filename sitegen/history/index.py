@@ -134,10 +134,7 @@ def _recorded(state: re.Match[bytes]) -> _Recorded:
 
 
 def _folder_test(root: str) -> Callable[[str], bool]:
-    """Return a test whether a path below *root* is a folder without a symbolic link above it.
-
-    It examines each path once.
-    """
+    """Return a test whether a path below *root* is a folder without a link above it. It examines each path once."""
 
     @cache
     def is_folder(folder: str) -> bool:

@@ -1,7 +1,4 @@
-"""Finds renames: pairs of a deleted and an added file.
-
-git's own detection is not used, because it depends on settings.
-"""
+"""Finds renames: pairs of a deleted and an added file. git's own detection is not used, as it depends on settings."""
 
 from __future__ import annotations
 

@@ -109,10 +109,7 @@ def git_environment() -> dict[str, str]:
 
 
 def git_command(*arguments: str) -> list[str]:
-    """Return the command, with ``CONFIGURATION``, by which git is always started.
-
-    Its environment must contain ``SAFE``.
-    """
+    """Return the command by which git is always started, with ``CONFIGURATION``. Its environment needs ``SAFE``."""
     return [GIT, *(part for name, value in CONFIGURATION for part in ("-c", f"{name}={value}")), *arguments]
 
 
@@ -198,10 +195,7 @@ def _run_git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes
 
 
 def _holds(root: Path, git_dir: Path) -> bool:
-    """Whether the ``.git`` of a work tree is the repository or names it.
-
-    Otherwise a repository could claim any files.
-    """
+    """Whether the ``.git`` of a work tree is the repository or names it. Otherwise it could claim any files."""
     own = root / ".git"
     try:
         if own.is_dir():

@@ -53,10 +53,7 @@ def new_snapshot(
 
 
 def with_companions(snapshot: Snapshot, iteration_files: IterationFiles, eval_commit: EvalCommit) -> Snapshot:
-    """Return the snapshot with the current record and runs beside its output.
-
-    The same files at other paths are no change.
-    """
+    """Return the snapshot with the current record and runs beside its output. Another path alone is no change."""
     if not _same_file(snapshot.recorded, iteration_files.recorded):
         snapshot = _with_origin(snapshot, iteration_files, eval_commit)
     return snapshot if same_files(snapshot.runs, iteration_files.runs) else replace(snapshot, runs=iteration_files.runs)
@@ -108,10 +105,7 @@ def same_files(old: tuple[Blob, ...], new: tuple[Blob, ...]) -> bool:
 
 
 def same_contents(old: tuple[Blob, ...], new: tuple[Blob, ...]) -> bool:
-    """Whether two outputs have the same contents.
-
-    Of several files the names count too, because they identify variants.
-    """
+    """Whether two outputs have the same contents. Of several files the names count too, as they identify variants."""
     if len(old) == len(new) == 1:
         return old[0].oid == new[0].oid
     return [(basename(blob.path), blob.oid) for blob in old] == [(basename(blob.path), blob.oid) for blob in new]
@@ -236,10 +230,7 @@ def newest_scored(series: SeriesState) -> str | None:
 def _new_or_changed(
     series: SeriesState, eval_commit: EvalCommit, touched: Sequence[str], files_by_name: Mapping[str, IterationFiles]
 ) -> list[tuple[str, Snapshot]]:
-    """Return (name, snapshot) of iterations with new outputs.
-
-    If the outputs are the same, update the files beside them.
-    """
+    """Return (name, snapshot) of iterations with new outputs. For the same outputs, update the files beside them."""
     previous = series.snapshots[-1] if series.snapshots else None
     candidates = dict.fromkeys((*touched, *series.waiting))
     series.waiting.clear()

@@ -56,10 +56,7 @@ def source_files(pattern: str, folder: str, folders: Folders) -> tuple[SourceFil
 
 
 def _expression(pattern: str) -> str:
-    """Return a regular expression in which a repeated placeholder has one value.
-
-    Zeros before a page number are ignored.
-    """
+    """Return a regular expression in which a repeated placeholder has one value. Zeros before a page are ignored."""
     pieces: list[str] = []
     end = 0
     seen: set[str] = set()

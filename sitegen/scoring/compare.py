@@ -130,10 +130,7 @@ def _inferred_comparison(value: str, rule: FieldRule, rules: FieldRules) -> tupl
 
 
 def _is_text(expected: str, *, inferred: bool = False) -> Comparison:
-    """Compare texts after normalising.
-
-    *inferred*: no declaration makes it a text, so that an equal number is correct too.
-    """
+    """Compare texts after normalising. *inferred*: the text is not declared, so that an equal number is correct too."""
     normalised = normalise(expected)
 
     def judge(actual: Value) -> Outcome:

@@ -67,10 +67,7 @@ def with_places(judgements: list[Judgement], root: dict[str, Value], text: str =
 
 
 def elsewhere(pairs: Sequence[str], omissions: int) -> Iterator[Finding]:
-    """Yield a finding about the pairs of all documents.
-
-    If they are most of the omissions, the mapping is probably wrong.
-    """
+    """Yield a finding about the pairs of all documents. If they are most omissions, the mapping is probably wrong."""
     if not pairs:
         return
     most = len(pairs) >= _FEWEST and 2 * len(pairs) >= omissions

@@ -233,10 +233,7 @@ def _first_names(attributes: Sequence[str]) -> str:
 
 
 def _expected_values(judgements: list[Judgement], counts: Counts) -> int:
-    """Return the number of expected values: each is right, wrong or omitted.
-
-    A format error of a whole list is no value.
-    """
+    """Return the number of expected values: right, wrong or omitted. A format error of a whole list is no value."""
     whole_lists = sum(judgement.outcome == "format_error" and judgement.expected is None for judgement in judgements)
     return counts.tp + counts.omission + counts.wrong_value + counts.format_error - whole_lists
 

@@ -8,10 +8,7 @@ import msgspec
 
 
 def to_json_bytes(document: object, indent: int | None = 2) -> bytes:
-    """Return UTF-8 JSON, on one line without an indent.
-
-    Numbers keep their spelling (``600.0``); undefined is null, never NaN.
-    """
+    """Return UTF-8 JSON, on one line without an indent. Numbers keep their spelling (``600.0``); undefined is null."""
     from decimal import Decimal
 
     encoder = msgspec.json.Encoder(decimal_format="number")

@@ -137,10 +137,7 @@ def _newest_file(files: SearchedFiles, folder: str, segments: list[str]) -> str 
 
 
 def _candidates(names: dict[str, bool]) -> Iterator[_Candidate]:
-    """Yield the case files of a folder.
-
-    Files whose names differ by a time or the number of a run are runs of one eval.
-    """
+    """Yield the case files of a folder. Files whose names differ by a time or a number are runs of one eval."""
     by_outputs: dict[str, list[str]] = {}
     for name in sorted(name for name in names if not names[name] and splitext(name)[1] in _ENDINGS):
         if name not in _NOT_CASES and name[0] != ".":

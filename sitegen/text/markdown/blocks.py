@@ -1,7 +1,4 @@
-"""Parses a text into blocks.
-
-Headings get ids, and levels below the headings of the page; style attributes are removed.
-"""
+"""Parses a text into blocks. Headings get ids, and levels below those of the page; style attributes are removed."""
 
 from __future__ import annotations
 

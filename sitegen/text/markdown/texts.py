@@ -80,10 +80,7 @@ def passage(lines: Sequence[str], changed: Iterable[int], gone: Gone, starts_fil
 
 
 def _prepared(text: str) -> str:
-    """Return visible text with plain line feeds.
-
-    Front matter becomes code, or its last line would make it a heading.
-    """
+    """Return visible text with line feeds. Front matter becomes code, or its last line would make it a heading."""
     text = visible(text.replace("\r\n", "\n").removeprefix("\ufeff"))
     front = _FRONT_MATTER.match(text)
     return f"```\n{front[0][4:-3]}```{text[front.end() :]}" if front else text
