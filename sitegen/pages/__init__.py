@@ -1,1 +1,1 @@
-"""View models and the url scheme: one file a page, no HTML."""
+"""The views of pages and how they are made, rows and charts that are written without Jinja, and all addresses."""

@@ -1,4 +1,4 @@
-"""Changes and intervals as plain text, for pages and the terminal alike."""
+"""Formats changes and intervals as plain text, for pages and for the terminal."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ ROUNDING = 1e-9
 
 
 def own_unit(change: float, spec: MetricSpec) -> str:
-    """A change in the unit of its metric, with its sign, ``+0.036``; ``0`` where only a rounding error is left."""
+    """A signed change in the unit of its metric, ``+0.036``; ``0`` if it is only a rounding error."""
     if abs(change) < ROUNDING:
         return "0"
     size = abs(change)
-    # Without an exponent, which nobody reads beside +0.036.
+    # Without an exponent, which is hard to compare with +0.036.
     digits = (
         f"{float(f'{size:.2g}'):.9f}".rstrip("0")
         if size < SMALL and not spec.unit
@@ -28,7 +28,7 @@ def own_unit(change: float, spec: MetricSpec) -> str:
 
 
 def origin(change: DisplayedChange, spec: MetricSpec) -> str:
-    """What a change is made up of and what restricts it: ``outputs +0.050, ground truth −0.011; over 3 documents``."""
+    """The parts of a change and its restrictions: ``outputs +0.050, ground truth −0.011; over 3 documents``."""
     split = [f"{part.name} {own_unit(in_own_unit(part.points, spec), spec)}" for part in change.parts]
     return "; ".join(filter(None, (", ".join(split), change.note)))
 

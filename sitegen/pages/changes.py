@@ -1,4 +1,4 @@
-"""Changes of metrics as pages show them: in points, split into parts by cause, with a note on what they compare.
+"""Changes of metrics for pages: in points, split into parts by cause, with a note on the compared documents.
 
 A *point* is a hundredth of the metric's range, so that changes of different metrics can be compared.
 """
@@ -18,26 +18,26 @@ from sitegen.model.usage import regraded
 from sitegen.pages.labels import exchange
 
 NAMED: Final = 3
-"""Documents of only one side that a note names; further ones are counted."""
+"""Number of documents of only one side that a note names; further documents are counted."""
 
 _NOTHING: Final = 1e-9
 """Changes up to this size, in points, are rounding errors of a sum and count as no change."""
 
 
 class Flipped(NamedTuple):
-    """How many cells have each fate between two points."""
+    """Number of cells with each fate between two points."""
 
     fixed: int
     broken: int
     still: int
-    """Wrong at both."""
+    """Cells that are wrong at both points."""
     appeared: int = 0
     vanished: int = 0
     """Errors that appeared or vanished with a document or an expected item."""
 
 
 class Part(NamedTuple):
-    """The part of a change that one of outputs, ground truth and rules caused."""
+    """The part of a change that is due to outputs, ground truth or rules."""
 
     name: str
     """"outputs", "ground truth" or "rules"."""
@@ -48,11 +48,11 @@ class DisplayedChange(Frozen):
     """The change of one metric between two points of an eval."""
 
     points: float | None
-    """None if the points cannot be compared or either side is undefined; the note says which."""
+    """None if the points cannot be compared or either side is undefined; the note states the reason."""
     parts: tuple[Part, ...] = ()
     """The parts that are not zero, which sum to ``points``; empty if nothing moved or the change cannot be split."""
     note: str = ""
-    """What restricts the number, such as a comparison over fewer documents; empty if nothing does."""
+    """A restriction of the number, such as a comparison over fewer documents; empty without any."""
 
     @property
     def by_outputs(self) -> bool:
@@ -73,12 +73,12 @@ def changes(specs: Sequence[MetricSpec], nouns: Nouns, before: Point, after: Poi
 
 
 def in_points(change: float, spec: MetricSpec) -> float:
-    """A change of a metric in hundredths of its range."""
+    """Convert a change of a metric to points, hundredths of its range."""
     return 100 * change / (spec.high - spec.low)
 
 
 def in_own_unit(points: float, spec: MetricSpec) -> float:
-    """A change in the unit of its metric, of the same one in points."""
+    """Convert a change from points to the unit of its metric."""
     return points * (spec.high - spec.low) / 100
 
 
@@ -92,7 +92,7 @@ def split(parts: DeltaParts, spec: MetricSpec) -> tuple[Part, ...]:
 
 
 def refused(delta: Delta) -> bool:
-    """Whether the two points hold no document in common, so that they cannot be compared."""
+    """Whether the two points have no document in common, so that they cannot be compared."""
     return delta.overlap.verdict == "refused"
 
 

@@ -16,7 +16,7 @@ from sitegen.pages.edit.effects import GradeCount
 from sitegen.text.plain import line
 
 COMMITS: Final = 100
-"""Commits of a full page. The newest page has fewer only if there are no more; it has fewer than twice as many."""
+"""Number of commits on a full page. The newest page has fewer than twice as many, and fewer only if no more exist."""
 
 
 class LargestChange(Frozen):
@@ -24,13 +24,13 @@ class LargestChange(Frozen):
 
     name: str
     change: float | None
-    """None without an iteration before it."""
+    """None without an earlier iteration."""
     lower_is_better: bool
     unit: str
 
 
 class ListedCommit(Frozen):
-    """One commit. The memo holds those of the newest pages, so it has what the list shows and no more."""
+    """One commit in the list. The memo stores the newest pages, so it has only the fields that the list shows."""
 
     sha: str
     short: str
@@ -38,9 +38,9 @@ class ListedCommit(Frozen):
     author: str
     committed_at: str
     changed: str
-    """What it changed, in a few words: ``3 instruction files, outputs of Orders``."""
+    """The changed files, in a few words: ``3 instruction files, outputs of Orders``."""
     grades: tuple[GradeCount, ...] = ()
-    """Those that lost first."""
+    """Number of evals with each grade, losses first."""
     largest: LargestChange | None = None
     """None if no eval has an iteration of this commit."""
 
@@ -51,9 +51,9 @@ class CommitsView(Frozen):
     rows: tuple[ListedCommit, ...]
     """Newest first."""
     first: int
-    """How many commits are older than the oldest row."""
+    """Number of commits older than the oldest row."""
     newest: bool
-    """It is the page that the navigation leads to."""
+    """Whether it is the page to which the navigation links."""
     newer: str | None
     """Address of the page with the next newer commits."""
     older: str | None
@@ -61,7 +61,7 @@ class CommitsView(Frozen):
 
 
 def listed_commit(commit: Commit, view: CommitView | None) -> ListedCommit:
-    """The row of a commit from what its page shows. ``view``: None if that page could not be made."""
+    """Make the row of a commit from the view of its page. ``view``: None if sitegen failed to make that page."""
     row = ListedCommit(
         sha=commit.sha,
         short=commit.short,

@@ -1,4 +1,4 @@
-"""The page of all fields: each field path over all evals that have it, those with most errors first."""
+"""The page of all fields: each field path over all evals that have it, most errors first."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from sitegen.pages import links
 from sitegen.pages.labels import outputs
 
 ROWS: Final = 150
-"""Rows that the page has, one for each eval of a field: of the fields with most errors now, as many as fit."""
+"""Largest number of rows, one for each eval of a field: as many of the fields with most errors now as fit."""
 NAMED: Final = 1_000
-"""Further field paths that it names, each with a link to its page in one eval."""
+"""Number of further field paths that the page names, each with a link to its page in one eval."""
 
 
 class FieldInEval(Frozen):
-    """A field of one eval, and the eval's points, to which its moves lead."""
+    """A field of one eval, and the eval's points, to which its moves link."""
 
     info: EvalInfo
     field: FieldSummary
@@ -38,14 +38,14 @@ class FieldOverEvals(Frozen):
 
     attribute: str
     wrong: int
-    """Values that are wrong in the newest outputs."""
+    """Number of values that are wrong in the newest outputs."""
     judged: int
     evals: tuple[FieldInEval, ...]
-    """Those with most errors first."""
+    """The field in each eval, most errors first."""
 
     @property
     def anchor(self) -> str:
-        """Where the page shows it."""
+        """Fragment of the address of the field on the page."""
         return links.slug(self.attribute)
 
 
@@ -62,7 +62,7 @@ class FieldsView(Frozen):
 
 
 def fields_page(summaries: Iterable[EvalSummary]) -> Page:
-    """The page of all fields that were ever wrong; those of deleted evals alone are only named."""
+    """Make the page of all fields that were ever wrong; fields of deleted evals only are just named."""
     alive: list[EvalSummary] = []
     deleted: list[EvalSummary] = []
     for summary in summaries:
@@ -82,7 +82,7 @@ def fields_page(summaries: Iterable[EvalSummary]) -> Page:
 
 
 def _by_path(summaries: Iterable[EvalSummary]) -> list[FieldOverEvals]:
-    """The fields of these evals, those with most errors first."""
+    """The fields of these evals, most errors first."""
     by_path: dict[str, list[FieldInEval]] = defaultdict(list)
     for summary in summaries:
         for field in summary.fields:
@@ -106,7 +106,7 @@ def field_rows(fields: Iterable[FieldOverEvals]) -> Markup:
 
 
 def field_names(fields: Iterable[FieldOverEvals]) -> Markup:
-    """A list item for each field that leads to its page in the eval where it is wrong most often."""
+    """A list item for each field, with a link to its page in the eval where it is wrong most often."""
     return Markup("".join([_field_name(field) for field in fields]))
 
 

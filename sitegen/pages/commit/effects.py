@@ -23,9 +23,9 @@ from sitegen.pages.edit.effects import FlippedField, flipped_fields
 from sitegen.text.plain import line
 
 FIELDS: Final = 40
-"""Fields that are stored for an eval, those with the most flips."""
+"""Number of fields that are stored for an eval: the ones with the most flips."""
 EDITS: Final = 20
-"""Commits with edits that are stored for an eval, the newest ones."""
+"""Number of the newest commits with edits that are stored for an eval."""
 
 
 class EarlierEdit(Frozen):
@@ -42,10 +42,10 @@ class CommitEffect(Frozen):
     """The effect of a commit on one eval. A commit stores one for each eval with new points, so it is small."""
 
     changes: tuple[float | None, ...]
-    """Changes of the headline and the metrics beside it, over the documents that both points hold."""
+    """Changes of the headline and the metrics beside it, over the documents that both points have."""
     headline: DisplayedChange
     verdict: ChangeVerdict | None
-    """Without its fields; None if the output is the same, as in a report."""
+    """The verdict without its fields; None if the output is the same, as in a report."""
     flipped: Flipped
     fields: tuple[FlippedField, ...]
     more_fields: int

@@ -36,11 +36,11 @@ from sitegen.pages.labels import CAUSES, reason
 from sitegen.text.plain import counted, cut, line, visible
 
 MOST_POINTS: Final = 500
-"""Points of one eval that the page lists."""
+"""Largest number of points of one eval that the page lists."""
 
 
 class EvalMove(Frozen):
-    """The points of one eval at a commit, with the last one before."""
+    """The points of one eval at a commit, with the last earlier point."""
 
     info: EvalInfo
     specs: tuple[MetricSpec, ...]
@@ -51,15 +51,15 @@ class EvalMove(Frozen):
     causes: tuple[Cause, ...]
     """The causes of all of these points together."""
     effect: CommitEffect | None = None
-    """The effect of the commit on the eval; None without a point before."""
+    """The effect of the commit on the eval; None without an earlier point."""
     originals: tuple[str | None, ...] = ()
-    """For each of these points the label of the first one with the same output; None if it is the first itself."""
+    """For each of these points, the label of the first point with the same output; None if it is the first."""
     outputs: int = 1
     """Number of different outputs of these points."""
 
 
 class CommitPageInputs(Frozen):
-    """Everything that the page of one commit is made from."""
+    """The inputs of the page of one commit."""
 
     record: CommitRecord
     """The commit and what it changed."""
@@ -68,13 +68,13 @@ class CommitPageInputs(Frozen):
     changed: tuple[Touched, ...]
     """``record.changes`` with the role of each path."""
     files: dict[str, str]
-    """Path in ``record.edits`` -> last path of the file, which names its page."""
+    """Maps each path in ``record.edits`` to the last path of the file, which names its page."""
     names: dict[str, str]
-    """Id -> name of the evals that the site has a page for."""
+    """Maps the ids of the evals with a page to their names."""
     earlier: str | None = None
     """Id of the newest earlier commit that has a page."""
     thickened: tuple[str, ...] = ()
-    """Paths of agents' definitions that it changed although instructions have files of their own."""
+    """Paths of agents' definitions that the commit changed although instructions have separate files."""
     edits: tuple[Edit, ...] = ()
     """The edits of instruction files whose text changed, which the page shows as diffs."""
     effects: tuple[Effect, ...] = ()
@@ -86,14 +86,14 @@ class MoveRow(Frozen):
 
     row: EffectRow
     points: tuple[Headline, ...]
-    """Empty if there is only one; at most ``MOST_POINTS``."""
+    """The points of the commit, at most ``MOST_POINTS``; empty if there is only one."""
     originals: tuple[str | None, ...]
     """As in ``EvalMove``."""
     outputs: int
     """Number of different outputs of all points."""
     total: int
     best: Headline | None
-    """The best of several points, the earliest of equal ones."""
+    """The best of several points; of equal points the earliest."""
     effect: CommitEffect | None
 
 
@@ -106,18 +106,18 @@ class InstructionEdit(Frozen):
     """The last path of the file, which names its page."""
     how: touched.How
     thickens: bool
-    """The edit changes an agent's definition although instructions have files of their own."""
+    """Whether the edit changes an agent's definition although instructions have separate files."""
     patch: RenderedPatch | None = None
-    """Its diff; None where the page of the edit alone has it."""
+    """The diff of the edit; None if only the page of the edit has it."""
     passages: tuple[Passage, ...] = ()
 
 
 class LinkedEdit(Frozen):
-    """A commit that edited instructions between the previous outputs and those of this commit."""
+    """A commit that edited instructions between the previous outputs and the outputs of this commit."""
 
     edit: EarlierEdit
     evals: tuple[str, ...]
-    """Names of the evals whose output it may have changed; empty if these are all evals with new output."""
+    """Names of the evals whose output it may have changed; empty if it may have changed all new outputs."""
 
 
 class CommitView(Frozen):
@@ -132,7 +132,7 @@ class CommitView(Frozen):
     moves: tuple[MoveRow, ...]
     """The evals that have points of the commit, in the order of ``effects.rows``."""
     effects: EffectsView
-    """Across the commit; of a commit without points, across its edits."""
+    """Effects across the commit; for a commit without points, across its edits."""
     fields: FlippedFields
     instructions: tuple[InstructionEdit, ...]
     earlier_edits: tuple[LinkedEdit, ...]
@@ -141,7 +141,7 @@ class CommitView(Frozen):
     ground_truths: tuple[PathChange, ...]
     rules: tuple[PathChange, ...]
     others: tuple[PathChange, ...]
-    """Other changed paths that the record of the commit holds."""
+    """Other changed paths in the record of the commit."""
     more_others: int
     """Number of further changed paths, which the site does not read."""
 
@@ -152,7 +152,7 @@ class CommitView(Frozen):
 
 
 def commit_page(inputs: CommitPageInputs, patches: Mapping[str, RenderedPatch] | None = None) -> Page:
-    """The page of a commit. ``patches``: path in ``record.edits`` -> the diff of that file, as far as it is shown."""
+    """Make the page of a commit. ``patches``: the shown diffs, by path in ``record.edits``."""
     record, changed, files, names = inputs.record, inputs.changed, inputs.files, inputs.names
     by_eval = {move.row.eval_id: move for move in map(_move_row, inputs.moves)}
     effects = EffectsView(by_grade(move.row for move in by_eval.values())) if by_eval else effects_view(inputs.effects)
@@ -193,7 +193,7 @@ def commit_page(inputs: CommitPageInputs, patches: Mapping[str, RenderedPatch] |
 
 
 def _earlier_edits(rows: Sequence[MoveRow]) -> tuple[LinkedEdit, ...]:
-    """The edits of all evals, each once. Edits cannot have changed an output that was only scored again."""
+    """The edits of all evals, each once. Edits cannot have changed a re-scored output."""
     compared = [move for move in rows if move.effect and (move.effect.verdict or move.row.spec.recorded)]
     names: dict[EarlierEdit, list[str]] = {}
     for move in compared:
@@ -251,7 +251,7 @@ def _effect_row(move: EvalMove, moves: tuple[Move, ...]) -> EffectRow:
 
 
 def _remarks(effect: CommitEffect, spec: MetricSpec) -> Iterator[str]:
-    """What the change is made up of and restricted by, and what else is wrong or went with documents."""
+    """The parts and restrictions of the change, and the errors that stayed or disappeared with documents."""
     if not effect.headline.by_outputs and (parts := origin(effect.headline, spec)):
         yield f"{parts[0].upper()}{parts[1:]}."
     elif effect.headline.note:

@@ -11,8 +11,8 @@ from sitegen.model.commits import ChangedPath
 from sitegen.text.plain import line
 
 Role: TypeAlias = Literal["output", "recorded", "run", "ground_truth", "rules", "instruction", "other"]
-"""recorded: metrics that a run wrote down itself. run: an output of a repeated run. rules: a field mapping, a schema
-or the manifest."""
+"""recorded: metrics that a run recorded. run: an output of a repeated run. rules: a field mapping, a schema or the
+manifest."""
 
 How: TypeAlias = Literal["added", "modified", "deleted"]
 
@@ -36,11 +36,11 @@ class OutputChanges(Frozen):
     modified: int
     deleted: int
     overwritten: bool
-    """The output that is overwritten from commit to commit is among them."""
+    """Whether the output that commits overwrite is among them."""
     runs: int
     recorded: int
     has_page: bool = True
-    """The site has a page for the eval."""
+    """Whether the site has a page for the eval."""
 
     @property
     def words(self) -> str:
@@ -76,7 +76,7 @@ class PathChange(Frozen):
 def sort_out(changes: Iterable[ChangedPath], layout: Layout, names_now: Mapping[str, str]) -> tuple[Touched, ...]:
     """Each change with the role of its path, once for each eval that the path belongs to.
 
-    ``layout`` is that of the built configuration. ``names_now``: earlier name of an eval's folder -> its present id.
+    ``layout`` is the layout of the built configuration. ``names_now`` maps earlier folders of evals to present ids.
     """
     return tuple(touched for change in changes for touched in _sorted_out(change, layout, names_now))
 
@@ -118,7 +118,7 @@ def outputs(touched: Iterable[Touched], names: Mapping[str, str]) -> tuple[Outpu
                 recorded[item.eval_id] = recorded.get(item.eval_id, 0) + 1
     rows = []
     for eval_id, iterations in kinds.items():
-        # A folder whose files were partly added and partly deleted (renamed, say) has changed.
+        # A folder with both added and deleted files, for example renamed ones, counts as changed.
         fates = [next(iter(hows)) if len(hows) == 1 else "modified" for hows in iterations.values()]
         rows.append(
             OutputChanges(

@@ -1,8 +1,8 @@
-"""The cells of an eval at some of its points, for the script of the compare page, in blocks of a bounded size.
+"""The cells of an eval at some of its points, for the script of the compare page, in blocks of limited size.
 
-One block is in the page: that of the newest points, and of those that pages of the site link to. If that is not all of
-them, the blocks of all points are in *pieces*, files that the browser loads when such a point is chosen. They are
-classic scripts like the search index, because ``fetch`` does not exist on ``file://``.
+One block is in the page: it has the newest points, and points that pages of the site link to. If there are more points,
+the blocks of all points are in *pieces*, files that the browser loads when such a point is chosen. They are classic
+scripts like the search index, because ``fetch`` does not work on ``file://``.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ STATES: Final[tuple[State, ...]] = (
     "format_error",
     "absent",
 )
-"""The data holds their index in this tuple; 2 to 5 are errors."""
+"""The states. The data has their indices in this tuple; 2 to 5 are errors."""
 
 BOUND: Final = 250_000
-"""Most characters of the data in the page, and about the size of a piece."""
+"""Largest number of characters of the data in the page, and approximate size of a piece."""
 
 MOST: Final = 4_000_000
-"""The approximate greatest number of characters of all pieces together. Beyond it the oldest points are in no piece."""
+"""Approximate limit on the characters of all pieces together. Beyond it the oldest points are in no piece."""
 
 FEWEST: Final = 2
-"""Fewest points that can be compared."""
+"""Smallest number of points that can be compared."""
 
 _ENTRY: Final = 16
-"""Characters of a run in the data, about."""
+"""Approximate number of characters of a run in the data."""
 _POINT: Final = 400
-"""Characters of a point in the data, about."""
+"""Approximate number of characters of a point in the data."""
 
 
 class CellBlocks(Frozen):
@@ -57,7 +57,7 @@ class CellBlocks(Frozen):
     embedded: tuple[int, ...]
     """The points whose cells are in the page."""
     block: dict[str, Any] | None
-    """Their cells; None if there are none."""
+    """The cells of these points; None if there are none."""
     ranges: tuple[range, ...]
     """The points of each piece, oldest first; empty if the page has all points, or if pieces would be too large."""
     pieces: tuple[RawFile, ...]
@@ -68,8 +68,8 @@ def cell_blocks(series: Series, details: Sequence[dict[str, Any]], linked: Itera
 
     Args:
         series: the eval.
-        details: of each point what its piece or the page states of it besides its cells.
-        linked: sets of points, of which the page holds the first one that fits.
+        details: for each point, its data besides cells, for its piece or the page.
+        linked: sets of points; the page includes the first set that fits.
 
     """
     source = _Source(
@@ -85,23 +85,23 @@ def cell_blocks(series: Series, details: Sequence[dict[str, Any]], linked: Itera
 
 
 class _Source(Frozen):
-    """What all blocks of an eval are made from."""
+    """The inputs of all blocks of an eval."""
 
     eval_id: str
     length: int
     """Number of points."""
     cells: Sequence[Cell]
-    """Those that were ever wrong: all others are right on both sides of any pair."""
+    """The cells that were ever wrong: all others are right on both sides of any pair."""
     held: Held
 
 
 class _Sizes(Frozen):
-    """About how many characters the data of an eval has, so that what is too large is not made first."""
+    """Approximate numbers of characters of an eval's data, computed before the data, which may be too large to make."""
 
     base: int
-    """What names its cells."""
+    """Characters of the names of the cells."""
     points: tuple[int, ...]
-    """Of each point: what it states itself, and the runs that begin at it."""
+    """For each point, the characters of its details and of the runs that begin there."""
 
 
 def _sizes(cells: Iterable[Cell], count: int) -> _Sizes:
@@ -119,7 +119,7 @@ def _sizes(cells: Iterable[Cell], count: int) -> _Sizes:
 def _embedded_block(
     source: _Source, details: Sequence[dict[str, Any]], sizes: _Sizes, linked: Iterable[set[int]]
 ) -> tuple[tuple[int, ...], dict[str, Any] | None]:
-    """As many of the newest points as fit into the page beside those of the first of the sets that fits."""
+    """Choose the first of the sets that fits, and as many of the newest points as fit into the page beside it."""
     count = len(details)
     likely = sum(size <= BOUND * 3 // 2 for size in accumulate(reversed(sizes.points), initial=sizes.base)) - 1
     for places in linked:
@@ -136,7 +136,7 @@ def _embedded_block(
 
 
 def _piece_ranges(sizes: _Sizes) -> tuple[range, ...]:
-    """The points of each piece, oldest first. Borders stay where they are as long as no more cells become wrong."""
+    """The points of each piece, oldest first. Borders only move when further cells become wrong."""
     if sizes.base > MOST // 8:
         return ()
     borders, size = [0], sizes.base
@@ -152,7 +152,7 @@ def _piece_ranges(sizes: _Sizes) -> tuple[range, ...]:
 
 
 def _pieces(source: _Source, details: Sequence[dict[str, Any]], ranges: Sequence[range]) -> tuple[RawFile, ...]:
-    """The files: each has the same cells in the same order, and the same number for the same text."""
+    """Make the files: all have the same cells in the same order, and the same number for the same text."""
     stamp = short_digest(json.dumps([cell.key for cell in source.cells]))
     texts = _Texts()
     return tuple(
@@ -223,7 +223,7 @@ def _runs_at(cell: Cell, count: int, places: Sequence[int]) -> Iterator[tuple[in
 
 
 def _switches(held: Sequence[int]) -> list[int]:
-    """The points at which a document appears or vanishes; before the first point there is none."""
+    """The points at which a document appears or vanishes; no document exists before the first point."""
     return [index for index, here in enumerate(held) if here != (held[index - 1] if index else 0)]
 
 
@@ -234,7 +234,7 @@ class _Texts:
         self._places: dict[str, int] = {}
 
     def place(self, text: str, used: dict[int, str | None]) -> int:
-        """The number of a text, which is added to the texts that a block uses, as the page shows it."""
+        """Return the number of a text, and add the displayed text to the texts that a block uses."""
         place = self._places.setdefault(text, len(self._places))
         if place not in used:
             used[place] = written(text)

@@ -1,8 +1,8 @@
-"""The data of the compare page: its points, what was judged of pairs of them, and the cells that were ever wrong.
+"""The data of the compare page: its points, verdicts on pairs of points, and the cells that were ever wrong.
 
-The browser only counts. What was judged of a pair comes as the text that the page shows (``judged``). The fate of a
-cell, by its states before and after, comes from a table (``_fates``), and so does the number of uneven flips from which
-on they are more than chance (``least_discordant``).
+The browser only counts. The verdict on a pair is the text that the page shows (``judged``). Tables contain the fate of
+a cell by its states before and after (``_fates``), and the imbalance of flips that is more than chance
+(``least_discordant``).
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ from sitegen.text.plain import cut
 from sitegen.text.values import short_digest
 
 FATES: Final[tuple[Fate, ...]] = ("broken", "fixed", "still_wrong", "appeared", "vanished")
-"""In the order in which the page lists them; the data holds their index in this tuple."""
+"""Fates in the order of the page; the data has their indices in this tuple."""
 
 POINTS: Final = 5_000
-"""Most points that can be chosen, the newest."""
+"""Largest number of points that can be chosen: the newest ones."""
 
 EDITS: Final = 200
-"""Most commits that edited instructions that the page can name, the newest."""
+"""Largest number of commits with edits that the page can name: the newest ones."""
 
 
 class CompareData(Frozen):
-    """What the script of the compare page reads."""
+    """The data that the script of the compare page reads."""
 
     page: dict[str, Any] | None
-    """In the page; None if there is no choice."""
+    """Data in the page; None if there is no choice."""
     pieces: tuple[RawFile, ...] = ()
-    """Beside the page, the oldest points first; empty if the page has all points, or if these would be too large."""
+    """Files beside the page, oldest points first; empty if the page has all points, or if they would be too large."""
     choosable: int = 0
-    """Number of points that can be compared with any other of them; 0 if only the pairs of the page can be."""
+    """Number of points that can be compared with each other; 0 if only the pairs of the page can be compared."""
 
 
 def compare_data(series: Series, steps: Iterable[Step] = ()) -> CompareData:
@@ -134,9 +134,9 @@ def _fates(*, held: bool) -> list[list[int | None]]:
 
 
 def _judges(points: Sequence[Point]) -> list[str]:
-    """The judges of each point, with a digest of those rubrics that ever changed.
+    """The judges of each point, with a digest of the rubrics that ever changed.
 
-    A document keeps its last rubric while points lack it, so that points that only hold fewer documents compare equal.
+    A document keeps its last rubric while points lack it, so that points that only have fewer documents compare equal.
     """
     rubrics = [
         {document.id: document.rubric for document in point.scorecard.documents if document.rubric} for point in points
@@ -159,7 +159,7 @@ def _graded_metric_places(series: Series) -> dict[str, list[int]]:
 
 
 def _short_point(details: dict[str, Any], piece: int | None) -> list[Any]:
-    """A point that the page can name, and whose cells are in a piece, or nowhere."""
+    """A point that the page can name, and whose cells are in a piece or omitted."""
     value = details["values"][0]
     rounded = None if value is None else float(f"{value:.6g}")
     row = [details["slug"], details["label"], details["day"], details["again"], rounded, piece]

@@ -1,4 +1,4 @@
-"""What the compare page says of a pair, as escaped f-strings; ``assets/js/compare.js`` writes the same."""
+"""HTML of a pair on the compare page, as escaped f-strings; ``assets/js/compare.js`` writes the same HTML."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from sitegen.pages.report.report_rows import letter_of, type_name
 from sitegen.text.plain import cut
 
 EDITS: Final = 8
-"""Commits that edited instructions that are listed; further ones are counted."""
+"""Number of commits with edits that are listed; further ones are counted."""
 
 _BLANK: Final = "<i>blank</i>"
 _MISSING: Final = "<i>missing</i>"
@@ -85,7 +85,7 @@ def _bars(before: float, after: float) -> str:
 
 
 def fields(pair: PointPair) -> Markup:
-    """A row for each field that changed: errors before and after, fixed, broken, and what chance explains of it."""
+    """A row for each field that changed: errors before and after, fixed, broken, and whether chance explains it."""
     scale = max([1, *(row.fixed + row.broken for row in pair.fields)])
     return Markup("".join([_field_table_row(row, scale) for row in pair.fields]))
 
@@ -100,7 +100,7 @@ def _field_table_row(row: ComparedField, scale: int) -> str:
 
 
 def _net(row: ComparedField, scale: int) -> str:
-    """How many more values were fixed than broken, and how many more or fewer it may be by chance."""
+    """The number of fixed minus broken values, with the range that chance explains."""
     flipped = row.fixed + row.broken
     if not flipped:
         return ""
@@ -147,7 +147,7 @@ def _value_or_none(value: str | None, none: str) -> str:
 
 
 def edits(pair: PointPair) -> Markup:
-    """The commits that edited instructions between both sides, and the command that shows all of it as one diff."""
+    """The commits that edited instructions between both sides, and the command that shows all edits as one diff."""
     if not pair.edits:
         return Markup("<p>No instructions that drive this eval were edited between the two.</p>")
     rows = []

@@ -16,7 +16,7 @@ class EditingCommit(Frozen):
     """A commit that edited instructions which drive the eval."""
 
     point: int
-    """Index of the first point since then: the edit lies between it and the point before."""
+    """Index of the first point after the edit, which is between this point and the previous one."""
     commit: Commit
     page: str
     """Address of its page, relative to the page of comparisons; empty for uncommitted edits."""

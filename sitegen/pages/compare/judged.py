@@ -1,7 +1,7 @@
-"""Judges some pairs of iterations, and words the answer of the page to whether the later one is better.
+"""Judges some pairs of iterations, and formats the page's answer to whether the later one is better.
 
-There are too many pairs to judge them all. Judged are neighbours, the newest and the best, and both sides of each
-step of the level: all pairs that other pages link to. ``sitegen compare`` judges any other.
+There are too many pairs to judge all of them. The judged pairs are neighbours, the newest and the best, and both sides
+of each step: all pairs that other pages link to. ``sitegen compare`` judges any other pair.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from sitegen.pages.labels import reason
 from sitegen.pages.report.why_rows import decision
 
 NEIGHBOURS: Final = 60
-"""Most pairs of neighbours that are judged, the newest."""
+"""Largest number of pairs of neighbours that are judged: the newest ones."""
 
 
 def judged_pairs(best: int, last: int, places: Iterable[int], steps: Iterable[Step]) -> list[tuple[int, int]]:
@@ -39,7 +39,7 @@ def judged_pairs(best: int, last: int, places: Iterable[int], steps: Iterable[St
 
 
 def judge_pairs(series: Series, pairs: Sequence[tuple[int, int]]) -> list[ChangeVerdict | None]:
-    """The verdict on each pair, by all that is known of noise today; None as ``output_verdict`` has it."""
+    """Judge each pair, with the present estimate of noise; None if ``output_verdict`` returns None."""
     noise = noise_of_headline(series.points) if pairs else None
     verdicts = []
     for earlier, later in pairs:

@@ -1,7 +1,7 @@
 """Two iterations of an eval side by side: is the later one better, in which fields, and in which values.
 
-The newest iteration is compared here with the one before it and with the best one. The browser compares any other
-pair, from the data that ``compare_data`` prepares, or says that it cannot.
+The newest iteration is compared here with the previous one and with the best one. The browser compares any other pair
+from the data that ``compare_data`` prepares, or states that it cannot.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from sitegen.stats.significance import ALPHA, LEVELS, least_discordant, mcnemar,
 from sitegen.text.values import written
 
 ROWS: Final = 50
-"""Values of each fate that are listed. Of those that are still wrong none are: the report of either side has them."""
+"""Number of values listed for each fate, except values that are still wrong, which the reports of both sides list."""
 
 FIELDS: Final = 25
-"""Fields that are listed, those that changed most; as many as in ``assets/js/compare.js``."""
+"""Number of fields listed: the ones that changed most; the same as in ``assets/js/compare.js``."""
 
 
 class Valued(Frozen):
@@ -61,7 +61,7 @@ class CellSide(NamedTuple):
 
 
 class ComparedCell(Frozen):
-    """A cell that is wrong at one of the points at least."""
+    """A cell that is wrong at one or both points."""
 
     path: str
     document: str
@@ -70,7 +70,7 @@ class ComparedCell(Frozen):
     """Address of its field's page, relative to this one."""
     expected: str | None
     expected_before: str | None
-    """None if it did not change; empty if nothing was expected."""
+    """None if the expected value did not change; empty if no value was expected."""
     before: CellSide
     after: CellSide
 
@@ -87,11 +87,11 @@ class ComparedField(Frozen):
     fixed: int
     broken: int
     reach: int
-    """So many more cells of those that flipped may go one way than the other by chance."""
+    """The largest imbalance of flipped cells that chance explains."""
 
     @property
     def net(self) -> int:
-        """How many more cells were fixed than broken."""
+        """Number of fixed minus number of broken cells."""
         return self.fixed - self.broken
 
 
@@ -101,7 +101,7 @@ class FateCells(Frozen):
     fate: Fate
     total: int
     cells: tuple[ComparedCell, ...]
-    """At most ``ROWS``; none that are still wrong."""
+    """At most ``ROWS`` cells; none for the fate still wrong."""
 
 
 class PointSide(Frozen):
@@ -111,11 +111,11 @@ class PointSide(Frozen):
     copied: str | None
     """The label of the iteration whose output this one is a copy of."""
     interval: Interval | None
-    """Around the headline."""
+    """The interval around the headline."""
     errors: tuple[int, ...]
     """The number of each of ``ERROR_TYPES``."""
     spread: VariantSpread | None
-    """What the headline averages."""
+    """The variants that the headline averages."""
 
 
 class PointPair(Frozen):
@@ -135,22 +135,22 @@ class PointPair(Frozen):
     lists: tuple[FateCells, ...]
     """In the order of ``FATES``."""
     by_truth: int
-    """Fixed and broken cells whose expected value changed."""
+    """Number of fixed and broken cells whose expected value changed."""
     counted_fixed: int
-    """Cells of fields that may be independent, over which the test is made."""
+    """Number of fixed cells that may be independent, which the test uses."""
     counted_broken: int
     p_value: float | None
-    """McNemar's test of these; None if the points have no document in common."""
+    """The p value of McNemar's test of these cells; None if the points have no document in common."""
     common: int
-    """Documents that both points have."""
+    """Number of documents that both points have."""
     only_before: int
     only_after: int
     exchanged: tuple[str, ...] = ()
-    """Sentences that say that the model or the judge changed."""
+    """Sentences on a changed model or judge."""
 
     @property
     def below(self) -> float | None:
-        """The strictest of ``LEVELS`` that p is below; None if it is below none of them."""
+        """The strictest of ``LEVELS`` above the p value; None if there is none."""
         return next((level for level in LEVELS if self.p_value is not None and self.p_value < level), None)
 
     def number(self, fate: Fate) -> int:
@@ -164,10 +164,10 @@ class CompareView(Frozen):
     info: EvalInfo
     pairs: tuple[PointPair, ...]
     data: dict[str, Any] | None
-    """For the script; None if only these pairs can be shown."""
+    """Data for the script; None if only these pairs can be shown."""
     points: int
     choosable: int
-    """Points that can be compared with any other of them."""
+    """Number of points that can be compared with each other."""
     nav: str = "evals"
 
 
@@ -192,7 +192,7 @@ def compare_page(series: Series, data: CompareData | None = None) -> Page:
 def _point_pair(
     series: Series, earlier: int, title: str, verdict: ChangeVerdict | None, edits: Sequence[EditingCommit]
 ) -> PointPair:
-    """The point at index ``earlier`` against the newest one."""
+    """Compare the point at index ``earlier`` with the newest point."""
     first, last = series.points[earlier], series.points[-1]
     newest = len(series.points) - 1
     compared = compare_points(series.cells, earlier, newest)
@@ -248,7 +248,7 @@ def _point_side(series: Series, index: int) -> PointSide:
 
 
 def _compared_fields(info: EvalInfo, flips: Iterable[CellFlip]) -> list[ComparedField]:
-    """The fields with a flipped cell or another number of errors, those that changed most first."""
+    """The fields with a flipped cell or a different number of errors, the most changed first."""
     by_field: dict[str, list[CellFlip]] = {}
     for flip in flips:
         by_field.setdefault(flip.cell.attribute, []).append(flip)

@@ -18,10 +18,10 @@ from sitegen.text.values import metric_text
 NO_SCORE: Final = "no score"
 
 MET, MISSED, NEUTRAL, UNDEFINED = "2a7f3f", "b3261e", "1f63a8", "5f6368"
-"""Hexadecimal: the target is reached, it is not, there is none, nothing to judge. White text reads well on each."""
+"""Hexadecimal colours: target reached, target missed, no target, undefined. White text is readable on each."""
 
 LONGEST: Final = 40
-"""Characters of an eval's name."""
+"""Largest number of characters of an eval's name."""
 
 _WIDE: Final = frozenset("MWmw@%")
 _NARROW: Final = frozenset("Iijlft.,:;'|! ()[]")

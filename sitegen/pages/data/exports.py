@@ -41,10 +41,10 @@ _TEXTS: Final = ("label", "commit", "committed_at", "recorded_at", "subject", "a
 _NUMBERS: Final = ("tp", "fp", "fn", "tn", *_RATIOS)
 _FATES: Final = ("fixed", "broken", "still")
 _WHY: Final = ("now", *ROLES, "comparable", "common", "stale", *_FATES, "interval_low", "interval_high", "same_as")
-"""Columns of the table that say why the headline moved, how far it can be trusted, and what the output is a copy of."""
+"""Columns of the table on the causes and the uncertainty of the headline's change, and on copies."""
 
 _VARIANTS: Final = ("variants_worst", "variants_best")
-"""Columns of kinds whose headline averages the variants of a prompt."""
+"""Columns for kinds whose headline averages the variants of a prompt."""
 
 
 def index_file(
@@ -83,16 +83,16 @@ def _patterns_data(patterns: Iterable[PatternSummary]) -> list[ErrorPatternData]
 
 
 class SeriesData(Frozen):
-    """The two data files of a series from their beginnings up to some point of it."""
+    """The beginnings of the two data files of a series, up to some point."""
 
     points: int
-    """How many points, counted from the first, the files hold."""
+    """Number of points in the files, from the first point on."""
     json: bytes
     csv: bytes
 
 
 def series_data(series: Series, points: int, start: SeriesData | None = None) -> SeriesData:
-    """The files of the first *points* points. ``start``: those of fewer points, to go on from, if known."""
+    """Make the files of the first *points* points. ``start``: the files of fewer points to continue, if available."""
     start = start or _start_of_series(series)
     new_points = [_exported_point(series, index) for index in range(start.points, points)]
     every = [to_json_bytes(point, indent=None).rstrip() for point in new_points]
@@ -117,7 +117,8 @@ def series_files(
 ) -> SeriesFiles:
     """The data files of an eval.
 
-    ``start``: up to some point, if that is known. ``patterns``: of the newest output; None if they were not looked for.
+    ``start``: the beginning of the files, if available. ``patterns``: error patterns of the newest output; None if
+    unknown.
     """
     data = series_data(series, len(series.points), start)
     end = (
@@ -134,7 +135,7 @@ def series_files(
 def results_json(result: Result, info: EvalInfo, snapshot: Snapshot) -> bytes:
     """The whole result of one snapshot, in the form of its kind: every discrepancy, every pairing, every detail."""
     dirty = snapshot.commit.sha == WORKTREE
-    # Few reports are so long that they need it, and it brings the documents of every kind.
+    # Imported here, because few reports need it, and it imports the documents of every kind.
     from sitegen.scoring.documents import results_document
     from sitegen.scoring.results_file import Metadata
 
@@ -203,7 +204,7 @@ def _changed_instructions(edits: tuple[Edit, ...]) -> dict[str, str | None]:
 
 
 def _clock(card: Scorecard) -> dict[str, Any]:
-    """The counts and metrics of a scorecard, as a point of the series has them twice: then and now."""
+    """The counts and metrics of a scorecard; each point of the series has two of them, then and now."""
     counts = card.counts
     own = {metric.name: metric.value for metric in card.metrics}
     computed = ratios(counts)
@@ -219,9 +220,9 @@ def _clock(card: Scorecard) -> dict[str, Any]:
 
 
 def _exported_delta(delta: Delta, *, split: bool) -> dict[str, Any]:
-    """The change of each metric, null where it is refused or undefined; the parts name their metric, the headline.
+    """The change of each metric, null if refused or undefined; the parts name their metric, the headline.
 
-    Another model, or another judge, is named where there is one.
+    A changed model or judge is included.
     """
     verdict, common, only_before, only_after = delta.overlap
     name, parts = delta.headline.name, delta.headline.parts if split else None
@@ -246,7 +247,7 @@ def _cells_by_fate(flips: Flips | None) -> dict[str, int | None]:
 
 
 def _csv_columns(series: Series) -> list[str]:
-    """The head of the table; the same for every eval of a kind, but for what outputs took, where any says that."""
+    """The head of the table; the same for every eval of a kind, except for usage columns if an output states usage."""
     measured = (*_NUMBERS, *ERROR_TYPES, *map(spreadsheet_safe, _further_metrics(series)))
     averaged = _VARIANTS if traits_of(series.info.kind).answers_cases else ()
     made_by = ("models", "judges") if _states_usage(series) else ()
@@ -263,7 +264,7 @@ def table_head(series: Series) -> bytes:
 
 
 def _csv_row(series: Series, point: dict[str, Any], *, states_usage: bool) -> list[str]:
-    """A point as a line of the table. ``states_usage``: any point of the series states what its output took."""
+    """A point as a line of the table. ``states_usage``: whether any point of the series states usage."""
     headline = series.specs[0].name
     then, delta = point["then"], point["delta"] or {}
     shared, parts = delta.get("comparable") or {}, delta.get("parts") or {}

@@ -1,7 +1,7 @@
 """``feed.xml``: the newest regressions, recoveries, improvements and new bests, as Atom (RFC 4287).
 
-An entry never changes its id, and its date is that of its commit, so that a reader sees each entry once. Where the
-address of the published site is not known, links are relative to the feed, which Atom allows.
+The id of an entry never changes, and its date is the date of its commit, so that a reader sees each entry once. If the
+address of the published site is unknown, links are relative to the feed, which Atom allows.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def feed_file(site: SiteInfo, head: Commit, summaries: Iterable[EvalSummary]) ->
 
 
 def _eval_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
-    """The entries of one eval, in no order. A best output that is a step as well is reported as the step only."""
+    """The entries of one eval, unordered. A best output that is also a step is reported only as the step."""
     stepped = set()
     for step in summary.steps:
         if step.status in UNTOLD or step.commit.sha == WORKTREE:
@@ -175,5 +175,5 @@ def _named_fields(names: Sequence[str]) -> str:
 
 
 def _xml_text(text: str) -> str:
-    """The text as XML may hold it: one visible line, escaped."""
+    """The text as one line of escaped XML, with invisible characters made visible."""
     return str(escape(_NO_XML.sub("\ufffd", encodable(line(text, 1_000)))))

@@ -9,9 +9,9 @@ from sitegen.model.site import RawFile
 
 
 def script_file(path: str, name: str, body: Any) -> RawFile:
-    """A script that adds ``body`` to a list, the property ``name`` of the window.
+    """A script that appends ``body`` to a list, the property ``name`` of the window.
 
-    It is pure ASCII, so that nothing in it can end a line or a string.
+    It is pure ASCII, so that no character in it can end a line or a string.
     """
     text = json.dumps(body, ensure_ascii=True, separators=(",", ":"))
     return RawFile(path, f"(self.{name}=self.{name}||[]).push({text});\n".encode("ascii"))

@@ -1,8 +1,8 @@
 """The search index, in the form of ``scripts.py``.
 
-What only ever grows (iterations and edits) is a log in commit order, cut into shards: a full shard never changes, so
-one more commit rewrites the last shard alone, and ``search/list.js`` if it began another. Fields are in files named by
-their own digest, because most evals of a project have the same fields for most of its history.
+Iterations and edits, which are only ever added, form a log in commit order, divided into shards. A full shard never
+changes, so one more commit rewrites only the last shard, and ``search/list.js`` if a new shard begins. Fields are in
+files named by their digest, because most evals of a project have the same fields for most of its history.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from sitegen.pages.labels import same_output
 from sitegen.pages.methods import TOPICS
 
 SHARD: Final = 2_000
-"""Entries of the log in one file."""
+"""Number of entries of the log in one file."""
 
 
 class SearchEntry(NamedTuple):
-    """Something to find."""
+    """A search result."""
 
     title: str
     address: str
@@ -38,7 +38,7 @@ class SearchEntry(NamedTuple):
 
 
 class SearchFields(Frozen):
-    """The fields of an eval that have a page: all that were ever judged."""
+    """The fields of an eval that have a page: all fields that were ever judged."""
 
     eval_id: str
     attributes: tuple[str, ...]
@@ -55,7 +55,7 @@ def iteration_entry(info: EvalInfo, label: str, slug: str, commit: Commit, origi
 
 
 def edit_entry(edit: Edit) -> SearchEntry:
-    """An edit of instructions: leads to its commit, whose address does not change when the file is renamed."""
+    """An edit of instructions. It links to its commit, whose address does not change when the file is renamed."""
     commit = edit.commit
     return SearchEntry(
         title=commit.subject,
@@ -73,19 +73,19 @@ def shard_of(index: int) -> int:
 def shards(log: Sequence[SearchEntry], first: int = 0) -> tuple[RawFile, ...]:
     """The shards from number ``first`` on; ``log`` begins with the first entry of that shard.
 
-    The log is in commit order and only grows. After one more commit it is enough to give the entries of the last shard
-    and what is new.
+    The log is in commit order and only grows. After one more commit, the entries of the last shard and the new entries
+    are sufficient.
     """
     return tuple(shard(first + at // SHARD, log[at : at + SHARD]) for at in range(0, len(log), SHARD))
 
 
 def shard(number: int, entries: Iterable[SearchEntry]) -> RawFile:
-    """One of them."""
+    """Make one shard."""
     return _script(f"search/{number}.js", "log", number, [list(entry) for entry in entries])
 
 
 def fields_file(attributes: tuple[str, ...]) -> RawFile:
-    """Fields, once for all evals that have the same ones: each with the name of its page, if that is another."""
+    """Fields, once for all evals that have the same fields: each with the name of its page, if it differs."""
     name = _attributes_digest(attributes)
     pages = [
         [attribute] if (page := links.slug(attribute)) == attribute else [attribute, page] for attribute in attributes
@@ -101,7 +101,7 @@ def list_file(
 ) -> RawFile:
     """``search/list.js``: evals and their pages, instruction files, where the fields are, shards.
 
-    The pages that the navigation leads to are not among them: the script takes those from the navigation.
+    Pages in the navigation are not included, because the script reads them from the navigation.
     """
     summaries = tuple(summaries)
     body: dict[str, Any] = {
@@ -131,7 +131,7 @@ def _topics() -> Iterator[SearchEntry]:
 
 
 def _pages_of_eval(summary: EvalSummary) -> Iterator[SearchEntry]:
-    """The pages of an eval besides its trend, its reports and those of its fields."""
+    """The pages of an eval besides its trend, its reports and the pages of its fields."""
     eval_id, name = summary.info.id, summary.info.name
     if summary.suspects:
         yield SearchEntry("Suspect labels", links.suspect_truth(eval_id), f"{name}: labels that may be wrong")

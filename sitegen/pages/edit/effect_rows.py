@@ -20,10 +20,10 @@ from sitegen.pages.edit.effects import EffectRow, Grade, GradeCount, Move
 from sitegen.pages.edit.passages import FieldRow, FlippedFields, Passage
 
 METRICS: Final = 2
-"""Metrics beside the headline that each eval shows."""
+"""Number of metrics beside the headline in the row of an eval."""
 
 NAMED: Final = 8
-"""Fields that the head of a passage names."""
+"""Number of fields that the head of a passage names."""
 
 TONES: Final[dict[Grade, str]] = {
     "worse": "bad",
@@ -50,7 +50,7 @@ def effects(rows: Sequence[EffectRow], root: str) -> Markup:
 
 
 def widest(rows: Iterable[EffectRow]) -> float:
-    """The end of the scale that all intervals of a table share, as a share of their metrics' ranges."""
+    """The end of the common scale of all intervals of a table, as a share of their metrics' ranges."""
     ends = [
         abs(end) / _range(row.spec)
         for row in rows
@@ -101,7 +101,7 @@ def _value_link(eval_id: str, point: Headline | None, value: float | None, root:
 
 
 def _unreadable(row: EffectRow, root: str) -> str:
-    """What it means for the numbers of a side that its files cannot be read, with a link to its report."""
+    """The effect of unreadable files on the numbers of a side, with a link to its report."""
     lines = ""
     for point in (row.before, row.after):
         if point is None or point.status == "scored":
@@ -139,7 +139,7 @@ def _tone(verdict: ChangeVerdict, spec: MetricSpec) -> str:
 
 
 def _reason(row: EffectRow) -> str:
-    """The one reason, and the smallest change that would show where this one does not."""
+    """The reason for the grade and, if the change may be chance, the smallest detectable change."""
     words = escape(row.why)
     verdict = row.verdict
     if verdict is not None and verdict.is_open and verdict.detectable is not None:

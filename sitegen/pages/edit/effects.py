@@ -1,4 +1,4 @@
-"""The table of what an edit or a commit did: each eval before and after, the verdict, and the fields that flipped."""
+"""The table of the effects of an edit or a commit: each eval before and after, the verdict, and flipped fields."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from sitegen.pages.labels import exchanges, reason
 from sitegen.text.plain import line
 
 Grade: TypeAlias = Decision | Literal["same output", "recorded", "not judged", "first output"]
-"""The verdict on a change, or why there is none. same output: it was only scored again. recorded: the numbers were
-written down by the runs. not judged: another model or judge made it. first output: nothing to compare with."""
+"""The verdict on a change, or why there is none. same output: it was only re-scored. recorded: runs recorded the
+numbers. not judged: the model or judge changed. first output: there is nothing to compare with."""
 
 GRADES: Final[tuple[Grade, ...]] = (
     "worse",
@@ -33,14 +33,14 @@ GRADES: Final[tuple[Grade, ...]] = (
     "not judged",
     "first output",
 )
-"""In the order of tables: losses come first."""
+"""All grades in the order of tables, losses first."""
 
 HEADLINE: Final = MetricSpec("f1", "F1", "")
 """The metric of the first value of an effect without specs."""
 
 
 class GradeCount(NamedTuple):
-    """How many evals have a grade."""
+    """The number of evals with a grade."""
 
     grade: Grade
     evals: int
@@ -50,7 +50,7 @@ ONLY_RECORDED: Final = "nothing tells whether this is more than chance"
 """Why recorded numbers have no verdict."""
 
 NOTICED: Final = 0.0005
-"""Parts of a change below this are not mentioned."""
+"""Smaller parts of a change are not mentioned."""
 
 
 class Move(Frozen):
@@ -79,19 +79,19 @@ class EffectRow(Frozen):
     name: str
     grade: Grade
     why: str
-    """The one reason for the grade, as the end of a sentence; empty if the grade says it."""
+    """The reason for the grade, as the end of a sentence; empty if the grade implies it."""
     before: Headline | None
     after: Headline | None
     moves: tuple[Move, ...]
     """One for each metric, the headline first."""
     spec: MetricSpec
-    """Of the headline."""
+    """The headline metric."""
     verdict: ChangeVerdict | None = None
     fixed: int = 0
     broken: int = 0
     fields: tuple[FlippedField, ...] = ()
     remarks: tuple[str, ...] = ()
-    """What besides the output may have changed the numbers, in sentences."""
+    """Sentences on causes besides the output that may have changed the numbers."""
 
     @property
     def share(self) -> float:
@@ -226,5 +226,5 @@ def moved(
 
 
 def defined(moves: tuple[Move, ...]) -> tuple[Move, ...]:
-    """The headline, and the other metrics that either side has: runs need not record the same metrics."""
+    """The headline, and the other metrics that either side has, because runs may record different metrics."""
     return (*moves[:1], *(move for move in moves[1:] if move.before is not None or move.after is not None))

@@ -1,4 +1,4 @@
-"""The page of one edit of an instruction file: what it did, and the edit as a diff in three views."""
+"""The page of one edit of an instruction file: its effects, and the edit as a diff in three views."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from sitegen.text.sections import TextStats
 
 
 class RenderedPatch(Frozen):
-    """What a page shows of the patch. It depends on the edit alone, so it can be cached."""
+    """The parts of a patch that a page shows. They depend only on the edit, so they can be cached."""
 
     counts: PatchCounts
     notes: tuple[str, ...]
     """Sentences on what is unusual about the patch."""
     rows: tuple[DiffRow, ...]
     passages: tuple[str, ...]
-    """Safe HTML from ``sitegen.text.markdown``; empty where only lines are shown."""
+    """Safe HTML from ``sitegen.text.markdown``; empty if only lines are shown."""
     hunks: tuple[Hunk, ...]
     """The passages that are drawn."""
     command: str | None
@@ -41,15 +41,15 @@ class EditView(Frozen):
     name: str
     """The last path of the file, with hidden characters made visible."""
     file: str
-    """The last path of the file, as links need it."""
+    """The last path of the file, for links."""
     subject: str
     edit: Edit
     number: int
-    """Number of the edit among those of the file, from 1."""
+    """Number of the edit among the edits of the file, from 1."""
     earlier: Commit | None
-    """The commit of the edit before."""
+    """The commit of the previous edit."""
     moved_from: str | None
-    """The path before, if the edit moved the file."""
+    """The previous path, if the edit moved the file."""
     before: TextStats | None
     after: TextStats | None
     effects: EffectsView
@@ -57,7 +57,7 @@ class EditView(Frozen):
     patch: RenderedPatch
     """The edit itself."""
     thickened: str
-    """Why the edit should not have changed this file, which defines an agent; empty for any other edit."""
+    """Why the edit should not have changed this file, the definition of an agent; empty for any other edit."""
 
     @property
     def passages(self) -> tuple[Passage, ...]:
@@ -94,11 +94,11 @@ def edit_page(
     Args:
         file: the whole history of the file.
         index: which of its edits.
-        drawn: the patch as the page shows it.
+        drawn: the rendered patch.
         effects: how each eval that the file drives changed around the edit.
-        before: size of the file before the edit, as far as known; None is not shown.
-        after: size of the file after it.
-        thickens: the edit changes an agent's definition although instructions have files of their own.
+        before: size of the file before the edit; None if unknown, and not shown.
+        after: size of the file after the edit.
+        thickens: whether the edit changes an agent's definition although instructions have separate files.
 
     """
     edit = file.edits[index]

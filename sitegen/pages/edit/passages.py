@@ -12,7 +12,7 @@ from sitegen.text.patch import Hunk
 from sitegen.text.plain import line
 
 MOST_FIELDS: Final = 200
-"""Fields that a page lists, those with the most flips."""
+"""Number of fields that a page lists: the ones with the most flips."""
 
 
 class FieldEffect(Frozen):
@@ -38,7 +38,7 @@ class FieldRow(Frozen):
     attribute: str
     evals: tuple[FieldEffect, ...]
     passages: tuple[PassageLink, ...]
-    """Those whose changed lines name the field."""
+    """Passages whose changed lines name the field."""
 
     @property
     def fixed(self) -> int:
@@ -64,9 +64,9 @@ class FlippedFields(Frozen):
 
     rows: tuple[FieldRow, ...]
     more: int
-    """Fields that are not listed."""
+    """Number of fields that are not listed."""
     passages: tuple[tuple[Passage, ...], ...]
-    """Of each file."""
+    """The passages of each file."""
 
 
 def fields_and_passages(rows: Iterable[EffectRow], files: Mapping[str, Sequence[Hunk]]) -> FlippedFields:
@@ -74,7 +74,7 @@ def fields_and_passages(rows: Iterable[EffectRow], files: Mapping[str, Sequence[
 
     Args:
         rows: the evals.
-        files: path of each file that was edited -> its passages.
+        files: the passages of each edited file, by path.
 
     """
     evals: dict[str, list[FieldEffect]] = {}

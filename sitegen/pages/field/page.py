@@ -1,7 +1,7 @@
-"""The page of one field: when its cells were right and wrong, and which commit changed them from what to what.
+"""The page of one field: when its cells were right and wrong, and which commits changed them, with their values.
 
-Its columns are the points at which one of its cells changed, and no number on it grows with later points: a commit that
-changes none of its cells leaves the page as it is.
+Its columns are the points at which one of its cells changed, and no number on it depends on later points, so a commit
+that changes none of its cells does not change the page.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from sitegen.pages import links
 from sitegen.pages.labels import ROLES
 
 CELLS: Final = 100
-"""Cells that a page lists: those that are wrong now, then those that flipped most often."""
+"""Number of cells that a page lists: cells that are wrong now, then cells that flipped most often."""
 
 COLUMNS: Final = 60
-"""Points of change that are drawn, the newest ones."""
+"""Number of points of change that are drawn: the newest ones."""
 
 TURNS: Final = 60
-"""Points of change that are listed, the newest ones."""
+"""Number of points of change that are listed: the newest ones."""
 
 RUNS: Final = 400
-"""Runs that are listed in total; each cell has the same share, its newest ones."""
+"""Number of runs that are listed in total; each cell has the same share, its newest runs."""
 
 FEWEST_RUNS: Final = 3
 
 
 class PointName(Frozen):
-    """A point, as the page names it."""
+    """The name of a point on the page, and its links."""
 
     number: str
     """The head of the column: ``12``, or ``12*`` for an earlier output that was scored again."""
@@ -68,7 +68,7 @@ class RunRow(Frozen):
     actual: DisplayValue
     fate: Fate | None
     causes: str
-    """What changed the cell, in words."""
+    """The causes of the change, in words."""
     outputs: int | None
     """Number of different outputs of the run; None if it has not ended."""
 
@@ -80,13 +80,13 @@ class CellRow(Frozen):
     document: str
     extra: bool
     since: PointName | None
-    """First point of the present streak of errors; None if the cell is not wrong now."""
+    """First point of the streak of errors that lasts to now; None if the cell is not wrong now."""
     flips: int
     bands: tuple[Band, ...]
     runs: tuple[RunRow, ...]
     """Newest first."""
     earlier: int
-    """Runs that are not listed."""
+    """Number of runs that are not listed."""
 
 
 class TurnRow(Frozen):
@@ -96,11 +96,11 @@ class TurnRow(Frozen):
     fixed: int
     broken: int
     other: int
-    """Cells that stayed wrong, but in another way."""
+    """Number of cells that stayed wrong, with another value or error type."""
     net_appeared: int
-    """Errors that appeared with a document or an expected item, minus those that vanished with one."""
+    """Number of errors that appeared with a document or an expected item, minus errors that vanished with one."""
     causes: str
-    """What changed cells that are or were wrong, in words."""
+    """The causes of changes of cells that are or were wrong, in words."""
     wrong: int
     judged: int
 
@@ -114,13 +114,13 @@ class FieldView(Frozen):
     more_columns: int
     cells: tuple[CellRow, ...]
     more_cells: int
-    """Further cells that were wrong at some point."""
+    """Number of further cells that were wrong at some point."""
     never_wrong: int
     turns: tuple[TurnRow, ...]
     """Newest first."""
     more_turns: int
     wrong: int
-    """Cells that are wrong now."""
+    """Number of cells that are wrong now."""
     judged: int
     since: PointName | None
     """First point of the oldest error that has not ended."""
@@ -128,7 +128,7 @@ class FieldView(Frozen):
     """The point of the newest flip."""
     flips: int
     causes: Mapping[str, int]
-    """Cause in words -> number of flips, most flips first."""
+    """Number of flips by cause in words, most flips first."""
     nav: str = "evals"
 
     @property
@@ -144,7 +144,7 @@ class FieldWork(Frozen):
     attribute: str
     cells: tuple[Cell, ...]
     last: int
-    """Index of the newest point at which one of the cells changed; nothing later is on the page."""
+    """Index of the newest point at which one of the cells changed; the page shows nothing later."""
 
 
 def field_work(series: Series) -> Iterator[FieldWork]:
@@ -260,7 +260,7 @@ def _point_name(info: EvalInfo, point: Point) -> PointName:
 
 
 def _bands(blame: CellBlame, columns: Sequence[int]) -> Iterator[Band]:
-    """The runs of a cell over the columns; those before the first column as far as they reach into it."""
+    """The runs of a cell over the columns; earlier runs are cut at the first column."""
     done = bisect_left(columns, blame.stretches[0].run.start)
     if done:
         yield Band(None, done)
