@@ -1,8 +1,8 @@
 """The commands as functions that return values, for notebooks and scripts.
 
-Where a command would end with an error, its function raises SitegenError, which says what is wrong, where, and what to
+If a command would end with an error, its function raises SitegenError, which states what is wrong, where, and what to
 do. Problems *inside* a file do not raise: they are in ``findings``, and the rules score them. Undefined numbers are
-None, or NaN in frames, because columns of numbers in pandas have no None.
+None, or NaN in frames, because columns of numbers in pandas cannot contain None.
 
 The examples run in a project with one eval, ``receipts``, of two iterations.
 """

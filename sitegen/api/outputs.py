@@ -101,9 +101,9 @@ class Scored(JudgedOutput):
 
 
 def score(repo: str | Path, eval_id: str, output: str | Path | None = None, **settings: object) -> Scored:
-    """Score one output as it lies on disk, by default the newest of the eval.
+    """Score one output on disk, by default the newest of the eval.
 
-    ``output`` is relative to the current folder. ``settings`` take precedence over those of the manifest.
+    ``output`` is relative to the current folder. ``settings`` take precedence over settings of the manifest.
 
     >>> first = score(".", "receipts", "evals/receipts/results/iteration-001/extracted.json")
     >>> first.metrics["precision"], first.metrics["recall"]
@@ -127,7 +127,7 @@ def evaluate(cases: Records, responses: Records, thresholds: Thresholds = ()) ->
     """Score the responses of a prompt to test cases, without a project.
 
     A case is ``{id, expected, category}``, a response ``{case_id, output, error, quality, embedding}``; only the ids
-    are required, and other keys are ignored. A metric without a threshold here has that of the kind, if any.
+    are required, and other keys are ignored. A metric without a threshold here has the default of the kind, if any.
 
     >>> cases = [{"id": "open", "expected": "No"}, {"id": "ivy", "expected": "Twice a week"}]
     >>> answers = [{"case_id": "open", "output": "no", "quality": 5}, {"case_id": "ivy", "output": "So", "quality": 2}]

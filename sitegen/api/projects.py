@@ -95,8 +95,8 @@ def build(
     It runs in this process alone, because forking is unsafe in a notebook, which has threads. A script without threads
     may ask for more ``jobs``: a number of processes, or None for a number that fits the work. ``force`` writes into a
     folder that is neither empty nor a site. ``worktree`` adds uncommitted work as the newest point. ``base_url`` is the
-    address of the published site. With ``public``, a site with what looks like a secret is deleted again and raises
-    SecretsError.
+    address of the published site. With ``public``, a site that may contain a secret is deleted again, and SecretsError
+    is raised.
 
     >>> site = build(".", out="public")
     >>> site.evals, site.iterations, site.errors
@@ -136,8 +136,9 @@ def check(
 ) -> Checked:
     """Check the newest outputs at a revision, by default ``HEAD``, against the limits of the project.
 
-    They are compared with those at the commit where the revision branched off ``base``, or with ``exact`` at ``base``
-    itself. Limits come from ``sitegen.toml`` and the manifest in the work tree. ``worktree`` checks uncommitted work.
+    They are compared with the outputs at the commit where the revision branched off ``base``, or with ``exact`` at
+    ``base`` itself. Limits are read from ``sitegen.toml`` and the manifest in the work tree. ``worktree`` checks
+    uncommitted work.
 
     >>> found = check(".", "HEAD~1", exact=True)
     >>> found.passed, found.verdict, found.evals

@@ -21,7 +21,7 @@ _NOUNS: Final = Nouns("judgement", "judgements")
 """Nouns that fit every kind of eval."""
 
 SHOWN: Final = 50
-"""Rows that a report lists; the JSON has all of them."""
+"""Largest number of rows in a report; the JSON has all of them."""
 
 WORDS: Final[dict[Flipped, str]] = {"fixed": "fixed", "broken": "broken", "still_wrong": "still wrong"}
 
@@ -31,7 +31,7 @@ class FlipRow(Frozen):
 
     change: Flipped
     cells: tuple[str, ...]
-    """All but the last one, which says the change; escaped already."""
+    """All cells except the last, which states the change; escaped already."""
 
 
 def change_lines(change: ResultChange) -> Iterator[str]:

@@ -28,7 +28,7 @@ PlotFormat: TypeAlias = Literal["png", "svg"]
 
 _Metric: TypeAlias = tuple[str, str, str, float]
 _Usage: TypeAlias = list[tuple[MetricSpec, list[float | None]]]
-"""Cost, tokens and time that at least one side states, with the value of each side."""
+"""Metrics of cost, tokens and time that at least one side states, with the value of each side."""
 METRICS: Final[tuple[_Metric, ...]] = (
     ("accuracy", "accuracy", "Accuracy", 1.0),
     ("consistency", "consistency_score", "Consistency", 1.0),
@@ -40,7 +40,7 @@ METRICS: Final[tuple[_Metric, ...]] = (
 """(attribute of a variant, name of the metric, label, best value)."""
 
 SHOWN: Final = 12
-"""Evals that one picture shows."""
+"""Largest number of evals in a picture."""
 
 COLOURS: Final = ("#12161c", "#b25508", "#1257d0", "#128577", "#571a4e", "#8a5a00")
 SETTINGS: Final[dict[str, Any]] = {

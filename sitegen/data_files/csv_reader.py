@@ -12,19 +12,19 @@ from typing import Final, NamedTuple
 from sitegen.data_files.reading import UnreadableError, text_of
 
 MAX_CELLS: Final = 1_000_000
-"""Cells of a CSV file. Scoring this many values takes about 700 MB."""
+"""Largest number of cells of a CSV file. Scoring this many values takes about 700 MB."""
 
 
 class CsvTable(NamedTuple):
     """The rows below a header."""
 
     names: list[str]
-    """Of the columns, without white space at their ends; empty for a column without a name."""
+    """Names of the columns, stripped of white space; empty for a column without a name."""
     rows: list[list[str]]
 
 
 def csv_table(content: bytes) -> CsvTable:
-    """The first row as names, and the others; rows of empty cells are left out. Raises UnreadableError."""
+    """Read the first row as names, and the other rows, without empty rows. Raises UnreadableError."""
     header, *rows = (row for row in csv_rows(content) if any(row))
     names = [name.strip() for name in header]
     check_distinct(names)

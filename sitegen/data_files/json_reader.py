@@ -27,7 +27,7 @@ def read_json(content: bytes) -> Parsed[Value]:
     """Parse one JSON value. Raises UnreadableError, never anything else.
 
     A byte order mark is accepted. Of duplicate keys the last wins, and each is reported. NaN, Infinity, numbers beyond
-    every range and texts with lone surrogates become ``Unusable`` where they stand.
+    every range and texts with lone surrogates become ``Unusable`` in their place.
     """
     return parse_json(text_of(content))
 
@@ -76,7 +76,7 @@ class JsonLine(NamedTuple):
 
     number: int
     parsed: Parsed[Value]
-    """Without a value if the line cannot be read."""
+    """The value with its findings; without a value if the line cannot be read."""
     error: UnreadableError | None = None
     """Why it cannot be read."""
 

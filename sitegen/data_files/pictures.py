@@ -1,14 +1,14 @@
-"""Recognises pictures by their first bytes, and reads their size. SVG and all else that can hold code is none."""
+"""Recognises pictures by their first bytes, and reads their size. SVG and other formats with code are excluded."""
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
 
 LARGEST_SIDE: Final = 20_000
-"""Pixels; a picture with a longer side is none that a page should show."""
+"""Longest side of a picture that a page shows, in pixels."""
 
 _NOT_SIZES: Final = (0xC4, 0xC8, 0xCC)
-"""Markers of JPEG among those of frames (C0 to CF) that begin something else."""
+"""Markers of JPEG between C0 and CF that do not begin a frame."""
 
 
 class RasterPicture(NamedTuple):
@@ -22,7 +22,7 @@ class RasterPicture(NamedTuple):
 
 
 def raster_picture(content: bytes) -> RasterPicture | None:
-    """What a content is; None if it is no picture of these kinds, or has no size or one above ``LARGEST_SIDE``."""
+    """Recognise a picture; None for any other content, and without a size up to ``LARGEST_SIDE``."""
     picture = None
     if content.startswith(b"\x89PNG\r\n\x1a\n") and content[12:16] == b"IHDR":
         picture = RasterPicture("png", _big(content[16:20]), _big(content[20:24]))

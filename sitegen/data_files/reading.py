@@ -1,4 +1,4 @@
-"""What the readers of data files share: their results and errors, and how they read text and numbers within bounds."""
+"""Shared parts of the readers of data files: results and errors, and reading of text and numbers within bounds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sitegen.model.problems import Finding
 from sitegen.model.values import Unusable, Value
 
 MAX_DEPTH: Final = 100
-"""Levels of nested containers that are read; the same on every version of Python."""
+"""Largest number of levels of nested containers; the same on every version of Python."""
 
 DUPLICATE_KEY: Final = "A key stands twice in one object; the last one counts"
 """The message of the readers of JSON and YAML; the key itself is the value of the finding."""
@@ -21,7 +21,7 @@ MAX_DIGITS: Final = 400
 
 _MAX_REMEMBERED: Final = 16_384
 _MAX_LITERAL: Final = 40
-"""How many numbers are remembered, and the greatest length of their literals."""
+"""Number of cached numbers, and the largest length of their literals."""
 
 
 class UnreadableError(Exception):
@@ -49,7 +49,7 @@ def text_of(content: bytes) -> str:
 
 
 def check_depth(value: Value) -> None:
-    """Refuse what is nested deeper than ``MAX_DEPTH``, level by level and without recursion."""
+    """Refuse values nested deeper than ``MAX_DEPTH``, level by level and without recursion."""
     level: list[Value] = [value]
     for _ in range(MAX_DEPTH + 1):
         below: list[Value] = []

@@ -25,10 +25,10 @@ from sitegen.model.problems import Finding, Parsed
 from sitegen.model.values import Value
 
 MAX_NODES: Final = 2_000_000
-"""Keys and values of a file, each alias counted as what it stands for."""
+"""Largest number of keys and values of a file; an alias counts as all values that it stands for."""
 MAX_CONFIGURING_NODES: Final = 200_000
 MAX_CONFIGURING_BYTES: Final = 1_000_000
-"""The same for a configuration, and its bytes."""
+"""Largest number of bytes of a configuration, and of its keys and values."""
 _MAX_DUPLICATES: Final = 20
 _INTEGER: Final = re.compile(r"-?(0|[1-9][0-9]*)")
 _FRACTION: Final = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
@@ -50,7 +50,7 @@ class ParsedYaml(NamedTuple):
 
     values: tuple[Value, ...]
     lines: KeyLines
-    """Of the first document."""
+    """Lines of the keys of the first document."""
     findings: tuple[Finding, ...]
 
 
@@ -107,7 +107,7 @@ def _loader_class() -> Any:
 
 
 def _unreadable_if_invalid(read: Callable[[], _T]) -> _T:
-    """What *read* returns; whatever PyYAML raises becomes an UnreadableError."""
+    """Return what *read* returns; any exception of PyYAML becomes an UnreadableError."""
     import yaml
 
     try:
@@ -249,7 +249,7 @@ def _plain_value(event: Any) -> Value:
 
 
 def _lines_of_keys(node: Any, path: tuple[str | int, ...] = (), lines: KeyLines | None = None) -> KeyLines:
-    """The line of each key; for a duplicate key, that of the first."""
+    """The line of each key; for a duplicate key, the line of the first."""
     lines = {} if lines is None else lines
     if node.id == "mapping" and len(path) < _LEVELS_WITH_LINES:
         for key, value in node.value:

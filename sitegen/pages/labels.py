@@ -1,4 +1,4 @@
-"""The words in which pages name causes, statuses, fates and reasons of the model."""
+"""The words of pages for causes, statuses, fates and reasons of the model."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ ROLES: Final[dict[Role, str]] = {
     "ground_truth": "ground truth",
     "rules": "rules",
 }
-"""What caused a change; the rules are mapping, schema and settings."""
+"""The causes of a change; the rules are mapping, schema and settings."""
 
 FATES: Final[dict[Fate, str]] = {
     "fixed": "fixed",
@@ -69,7 +69,7 @@ _WHY: Final[Mapping[Why, str]] = {
 
 
 def exchange(who: str, replaced: Exchange | None) -> str:
-    """Says that another model or judge was used: ``the model changed from m-1 to m-2``; empty if none was replaced."""
+    """A clause on a replaced model or judge: ``the model changed from m-1 to m-2``; empty if none was replaced."""
     if replaced is None:
         return ""
     before, after = (line(" and ".join(names), 160) for names in replaced[:2])
@@ -83,7 +83,7 @@ def exchanges(model: Exchange | None, judge: Exchange | None) -> tuple[str, ...]
 
 
 def iterations_and_outputs(iterations: int, different: int) -> str:
-    """How many iterations, and how many different outputs if some are copies: ``23 iterations, 14 outputs``."""
+    """The number of iterations, and of different outputs if some are copies: ``23 iterations, 14 outputs``."""
     count = f"{iterations:,} {'iteration' if iterations == 1 else 'iterations'}"
     return count if iterations == different else f"{count}, {outputs(different)}"
 
@@ -94,7 +94,7 @@ def outputs(number: int) -> str:
 
 
 def same_output(label: str | None) -> str:
-    """Says that an output is a copy of the iteration with this label; empty for None."""
+    """A remark that an output is a copy of the iteration with this label; empty for None."""
     return "" if label is None else f"same output as {line(label, 40)}"
 
 
@@ -102,7 +102,7 @@ STALE: Final = "stale: instructions were edited after this output was made, and 
 
 
 def interval_basis(interval: Interval, nouns: Nouns) -> str:
-    """What an interval was computed over: ``14 fields of these documents``, ``6 paragraphs``, ``20 cases``."""
+    """The units of an interval: ``14 fields of these documents``, ``6 paragraphs``, ``20 cases``."""
     singular, plural = {
         "documents": (nouns.document, nouns.documents),
         "fields": (nouns.attribute, f"{nouns.attributes} of these {nouns.documents}"),
@@ -122,7 +122,7 @@ def bad_runs(names: Sequence[str]) -> str:
 
 
 def spread_words(spread: VariantSpread) -> str:
-    """What the headline averages: the worst and the best variant, with their names as the project has them."""
+    """The range of variants that the headline averages: the worst and the best, by their names in the project."""
     average = f"average of {spread.variants} variants"
     if spread.worst == spread.best:
         return f"{average}: all {spread.best:.3f}"

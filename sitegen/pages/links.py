@@ -1,7 +1,7 @@
 """The url scheme: every address of the site is made here.
 
-Addresses are relative to the root of the site; a template puts the page's own way up (``../``) in front. They are
-stable (contract 3.2), safe as file names on every system, and depend only on what they name.
+Addresses are relative to the root of the site; a template prepends the page's path to the root (``../``). They are
+stable (contract 3.2), safe as file names on every system, and depend only on the thing that they name.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def slug(name: str) -> str:
         return name
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     readable = _UNSAFE.sub("-", plain).strip("-._")[:60].rstrip("-._")
-    # Lone surrogates (from JSON, or from file names that are no UTF-8) have to stay distinct, so they are encoded too.
+    # Lone surrogates (from JSON, or from file names that are not UTF-8) must stay distinct, so they are encoded too.
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_DIGITS]
     return f"{readable}-{digest}" if readable else digest
 
@@ -51,7 +51,7 @@ def _fixed(address: str) -> Callable[[], str]:
 
 
 def _of_eval(pattern: str) -> Callable[[str], str]:
-    """``pattern`` holds ``{}`` where the slug of the eval's id goes."""
+    """``pattern`` has ``{}`` in the place of the slug of the eval's id."""
     return lambda eval_id: pattern.format(slug(eval_id))
 
 
@@ -60,12 +60,12 @@ regressions = _fixed("regressions.html")  # steps: where a level changed beyond 
 methods = _fixed("methods.html")  # how every number is computed
 fields = _fixed("fields.html")  # every field path over all evals
 suspect_labels = _fixed("suspect-labels.html")  # the labels of all evals that may be wrong
-problems = _fixed("problems.html")  # what could not be seen or scored
+problems = _fixed("problems.html")  # files that could not be read or scored
 instructions = _fixed("instructions/index.html")  # all instruction files
 commits = _fixed("commits/index.html")  # the newest commits
 index_data = _fixed("data/index.json")  # the entry to the data files
-summary = _fixed("summary.md")  # the state of everything in one text
-feed = _fixed("feed.xml")  # what moved, as Atom
+summary = _fixed("summary.md")  # the state of the project as one text
+feed = _fixed("feed.xml")  # changes of evals, as Atom
 not_found = _fixed("404.html")  # the page that a server shows for any address without one
 
 # These take the id of an eval.
@@ -80,7 +80,7 @@ badge_data = _of_eval("badges/{}.json")  # the same for services that draw badge
 
 
 def trend_rows(eval_id: str) -> str:
-    """The older iterations of an eval, which its trend page loads only when they are asked for."""
+    """The older iterations of an eval, which its trend page loads on request."""
     return f"evals/{slug(eval_id)}/index.js"
 
 
@@ -105,7 +105,7 @@ def report_data(eval_id: str, snapshot_slug: str) -> str:
 
 
 def report_rows(eval_id: str, snapshot_slug: str) -> str:
-    """The discrepancies that a report loads only when they are searched for or asked for."""
+    """The discrepancies that a report loads when they are searched for or requested."""
     return f"evals/{slug(eval_id)}/{snapshot_slug}.js"
 
 
@@ -115,7 +115,7 @@ def report_tree(eval_id: str, snapshot_slug: str) -> str:
 
 
 def source_picture(eval_id: str, oid: str, ending: str) -> str:
-    """A page of a source document as a picture, by the id of its blob: once, however many reports show it."""
+    """A page of a source document as a picture, by the id of its blob: one file, however many reports show it."""
     return f"evals/{slug(eval_id)}/source/{oid}.{ending}"
 
 
@@ -134,7 +134,7 @@ def instruction(path: str) -> str:
 
 
 def edit(path: str, sha: str) -> str:
-    """One edit of one instruction file; ``path`` is the file's name, that is the last path it had."""
+    """One edit of one instruction file; ``path`` is the last path of the file."""
     return f"instructions/{_path_slug(path)}/{short_sha(sha)}.html"
 
 
@@ -144,7 +144,7 @@ def commit(sha: str) -> str:
 
 
 def older_commits(number: int) -> str:
-    """A full page of the list of commits; 1 holds the oldest, and stays where it is."""
+    """A full page of the list of commits; page 1 has the oldest commits, and its address never changes."""
     return f"commits/page-{number}.html"
 
 

@@ -32,7 +32,7 @@ TOPICS: Final = {
     "shown": "What is shown where",
     "differs": "Where other tools decide differently",
 }
-"""Anchor -> name of each topic of the page, in order, for its table of contents and for search."""
+"""The topics of the page, name by anchor, in order, for its table of contents and for search."""
 
 
 class KindMetrics(NamedTuple):
@@ -43,7 +43,7 @@ class KindMetrics(NamedTuple):
 
 
 class MethodsView(Frozen):
-    """What ``pages/methods.html`` shows beside its own text."""
+    """What ``pages/methods.html`` shows besides its fixed text."""
 
     kinds: tuple[KindMetrics, ...]
     usage: tuple[MetricSpec, ...] = USAGE_METRICS

@@ -1,4 +1,4 @@
-"""Pages in place of others: of a failed page, of an unknown address."""
+"""Pages in the place of others: of a failed page, and of an unknown address."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class FailedView(Frozen):
 
 
 def failed_page(path: str, problem: Problem) -> Page:
-    """A page at the address of the one that could not be made, so that links to it still work."""
+    """A page at the address of a page that sitegen failed to make, so that links to it still work."""
     return Page(path, "pages/failed.html", FailedView(problem))
 
 
@@ -27,7 +27,7 @@ class NotFoundView(Frozen):
     """What ``pages/not_found.html`` shows: there is no such page, or not yet."""
 
     root: str
-    """Address of the root of the site, absolute if ``base_url`` is set; else it is right only at the root itself."""
+    """Address of the root of the site, absolute if ``base_url`` is set; otherwise correct only at the root itself."""
     unfinished: bool = False
     """The page is to be written by a build that has not ended."""
     nav: str = ""

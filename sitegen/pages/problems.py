@@ -1,4 +1,4 @@
-"""The problems page, and the banner that says on other pages which problems change the scores there."""
+"""The problems page, and the banner on other pages about problems that change the scores there."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from sitegen.pages import links
 from sitegen.text.plain import counted
 
 LISTED: Final = 200
-"""Places of one cause that the page lists."""
+"""Number of places listed for a cause."""
 
 
 class Banner(Frozen):
-    """The gravest cause of problems that change the scores on a page."""
+    """The most severe cause of problems that change the scores on a page."""
 
     severity: Severity
     cause: Cause
     where: str
-    """In how many evals it is; empty if that is clear."""
+    """The number of evals with the cause, in words; empty if it is clear."""
     more: int
     """Number of further causes."""
 
     @property
     def lead(self) -> str:
-        """What it does to the scores."""
+        """The effect of the cause on the scores."""
         return "Scores are missing or say nothing:" if self.severity == "error" else "This changes the scores:"
 
     @property
     def href(self) -> str:
-        """What to do on the problems page, as an address from the root of the site."""
+        """Address of the cause on the problems page, relative to the root of the site."""
         return links.problems() if self.more else f"{links.problems()}#{self.cause.id}"
 
 
@@ -65,7 +65,7 @@ class ProblemsView(Frozen):
 
 
 def problems_page(causes: tuple[Cause, ...], evals: tuple[EvalInfo, ...], head: Commit, revision: str) -> Page:
-    """All problems by cause, past ones apart."""
+    """All problems by cause, past ones separately."""
     view = ProblemsView(
         head=head,
         revision=revision,

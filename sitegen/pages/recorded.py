@@ -14,7 +14,7 @@ from sitegen.pages.labels import CAUSES
 from sitegen.stats import counts as stats
 
 CLOSE: Final = 0.0006
-"""Records are usually rounded to three digits."""
+"""Largest difference of equal values, because records are usually rounded to three digits."""
 
 _FURTHER: Final = (
     "Further causes may be other tolerances, another pairing of list items, or ignored and unmapped fields that count."
@@ -39,18 +39,18 @@ class RecordedRow(Frozen):
     recorded: float
     computed: float | None
     whole: bool
-    """The metric is a count."""
+    """Whether the metric is a count."""
 
 
 class RecordedView(Frozen):
-    """The record of an iteration against what was computed."""
+    """The recorded metrics of an iteration, compared with the computed ones."""
 
     same: int
-    """How many metrics agree."""
+    """Number of metrics that agree."""
     rows: tuple[RecordedRow, ...]
     """The metrics that differ."""
     why: str
-    """What explains the differences; empty if there are none."""
+    """The explanation of the differences; empty if there are none."""
 
 
 def recorded_view(
@@ -73,9 +73,9 @@ def recorded_view(
 
 
 def agrees_with_now(point: Point, specs: Sequence[MetricSpec]) -> bool:
-    """Whether the newest ground truth and rules give what was recorded, while those of the point's own time do not.
+    """Whether the recorded metrics agree with the newest ground truth and rules, but not with those of the point.
 
-    Such a record was written or corrected later. The trend says so; reports show nothing of later commits.
+    Such a record was written or corrected later. The trend reports this; reports show nothing of later commits.
     """
     if point.now is None or not point.snapshot.recorded_metrics:
         return False
@@ -113,7 +113,7 @@ def _until(at: Snapshot) -> str:
 
 
 def _difference_reason(at: Snapshot, card: Scorecard, recorded: Mapping[str, float]) -> str:
-    """What explains the differences, as far as the numbers show it, and what else may."""
+    """The explanation of the differences, if the numbers show one, and other possible explanations."""
     alternative: Convention = "omissions_only" if card.convention == "standard" else "standard"
     ratios = [(recorded[name], value) for name, value in _ratios_by(alternative, card).items() if name in recorded]
     if ratios and all(_is_close(*pair) for pair in ratios):
@@ -136,7 +136,7 @@ def _difference_reason(at: Snapshot, card: Scorecard, recorded: Mapping[str, flo
 
 
 def _convention(recorded: Mapping[str, float]) -> Convention | None:
-    """The convention by which a record counts false negatives (rule 1); None if its numbers do not tell."""
+    """The convention by which a record counts false negatives (rule 1); None if its numbers do not show it."""
     omission, fn = recorded.get("errors_by_type.omission"), recorded.get("false_negatives")
     wrong = sum(recorded.get(f"errors_by_type.{name}", 0.0) for name in ("wrong_value", "format_error"))
     if omission is None or not wrong:

@@ -1,6 +1,6 @@
-"""Short pages, which replace the oldest full ones where the site would be too large: their numbers, without the rest.
+"""Short pages, which replace the oldest full pages if the site would be too large, and have only their numbers.
 
-A short page stands at the address of the full page. It says what it leaves out, and which command shows that.
+A short page has the address of the full page. It names the omitted parts, and the command that shows them.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ class ShortNumber(Frozen):
 
 
 class ShortChange(Frozen):
-    """One eval before and after an edit or a commit, as the text that a short page shows."""
+    """One eval before and after an edit or a commit, as texts of a short page."""
 
     eval_id: str
     name: str
     before: str
     before_slug: str
-    """The report that the value is from; empty if there is none."""
+    """The report of the value; empty if there is none."""
     after: str
     after_slug: str
     changes: str
-    """The changes of the main metric and of those beside it: ``F1 −0.040, Precision −0.039``."""
+    """The changes of the main metric and of the metrics beside it: ``F1 −0.040, Precision −0.039``."""
     interval: str
     """The 95 % interval of the main metric's change; empty without one."""
     grade: str
@@ -66,26 +66,26 @@ class ShortView(Frozen):
     nav: str
     title: str
     above: str
-    """Label of the page that lists this one and its like."""
+    """Label of the page that lists all pages of this sort."""
     list: str
     """Address of that page."""
     anchor: str
     """The list on that page."""
     noun: str
-    """What this page is about: *iteration*, *edit*."""
+    """The subject of the page: *iteration*, *edit*."""
     sha: str
     """The commit; empty on the page of the commit itself, and for the uncommitted state."""
     about: str
     """Author, date and place in history, or the commit's subject."""
     warning: str
     left_out: str
-    """The full page or its parts that are not here, as the begin of a sentence."""
+    """The omitted page or parts, as the beginning of a sentence."""
     command: str
     """The command that shows them; empty if there is none."""
     numbers: tuple[ShortNumber, ...] = ()
     changes: tuple[ShortChange, ...] = ()
     previous: str = ""
-    """Address of the page before it; empty for the first."""
+    """Address of the previous page; empty for the first."""
 
 
 def short_report(
@@ -93,7 +93,7 @@ def short_report(
 ) -> Page:
     """A page at the address of the report, so that links to it still work. It depends on no later point.
 
-    ``previous``: the snapshot before it in the series, if there is one.
+    ``previous``: the previous snapshot in the series, if there is one.
     """
     metrics = ((spec, card.metric(spec.name)) for spec in specs_with_usage(specs, [card]))
     errors = zip(info.nouns.errors, errors_by_type(card.counts), strict=True)
@@ -120,9 +120,9 @@ def short_report(
 
 
 def short_edit(file: InstructionHistory, index: int, rows: Iterable[EffectRow], counts: PatchCounts | None) -> Page:
-    """A page at the address of ``file.edits[index]``: how the evals changed with it, without the diff.
+    """A page at the address of ``file.edits[index]``: how the evals changed with the edit, without the diff.
 
-    ``counts``: how many lines it added and removed; None where that is unknown.
+    ``counts``: numbers of added and removed lines; None if unknown.
     """
     edit = file.edits[index]
     lines = (ShortNumber("Lines", f"+{counts.added:,} −{counts.removed:,}"),) if counts else ()
@@ -146,7 +146,7 @@ def short_edit(file: InstructionHistory, index: int, rows: Iterable[EffectRow], 
 
 
 def short_commit(view: CommitView, changed: str) -> ShortView:
-    """What the short page of a commit shows. ``changed``: what the commit changed, in a few words."""
+    """The view of the short page of a commit. ``changed``: the changed files, in a few words."""
     commit = view.commit
     return ShortView(
         nav="commits",

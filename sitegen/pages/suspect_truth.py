@@ -1,6 +1,6 @@
-"""The pages of suspect ground truth: labels that most outputs contradict with one and the same value.
+"""The pages of suspect ground truth: labels that most outputs contradict with the same value.
 
-One page has the labels of all evals. Each eval has a page of its own as well, with all labels of the eval.
+One page has the labels of all evals. Each eval also has its own page, with all of its labels.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ from sitegen.model.suspect_truth import SuspectTruth
 from sitegen.pages import links
 
 LISTED: Final = 300
-"""Labels that the page of all evals lists; every eval has the same share of them, its strongest ones."""
+"""Number of labels on the page of all evals; each eval has the same share, its most certain ones."""
 
 _NAMED: Final = 3
-"""Fields of a shared cause that its heading names."""
+"""Number of fields that the heading of a shared cause names."""
 
 
 class SuspectRow(Frozen):
     """One label. Addresses are relative to the root of the site."""
 
     number: int
-    """Its place on the page, from 1, to which links lead."""
+    """Number of the label on the page, from 1, used in links."""
     info: EvalInfo
     suspect: SuspectTruth
     expected: Markup
-    """The label, with the words marked that differ."""
+    """The label, with differing words marked."""
     actual: Markup
-    """The value on which the outputs agree, likewise."""
+    """The value on which the outputs agree, with differing words marked."""
     certainty: Certainty
     least: float
     """The least share of outputs that agree, 0..1."""
@@ -75,36 +75,36 @@ class UnlistedLabels(NamedTuple):
 
     info: EvalInfo
     labels: int
-    """Those that are not listed."""
+    """Number of labels that are not listed."""
 
 
 class SuspectTruthView(Frozen):
     """What ``pages/suspect_truth.html`` shows."""
 
     info: EvalInfo | None
-    """None: labels of all evals."""
+    """None on the page of all evals."""
     total: int
     evals: int
     """Number of evals with suspect labels."""
     single: tuple[SuspectRow, ...]
-    """The most certain first."""
+    """Labels without a shared cause, most certain first."""
     causes: tuple[CauseRows, ...]
     left_out: tuple[UnlistedLabels, ...]
     nav: str = "evals"
 
     @property
     def rows(self) -> tuple[SuspectRow, ...]:
-        """All labels that are listed, in the order of the page."""
+        """All listed labels, in the order of the page."""
         return (*self.single, *(row for cause in self.causes for row in cause.rows))
 
     @property
     def corrected(self) -> list[SuspectRow]:
-        """Those whose line in the ground truth was found."""
+        """The labels whose line in the ground truth is known."""
         return [row for row in self.rows if row.suspect.correction]
 
 
 def suspect_labels_page(summaries: Iterable[EvalSummary]) -> Page:
-    """The labels of all evals that are not deleted; the page says so if there is none."""
+    """Make the page of the labels of all evals that are not deleted; there may be none."""
     with_suspects = [summary for summary in summaries if summary.suspects and not summary.deleted]
     share = LISTED // len(with_suspects) if with_suspects else LISTED
     return Page(links.suspect_labels(), "pages/suspect_truth.html", _view(with_suspects, max(1, share)))
@@ -117,7 +117,7 @@ def suspect_truth_page(summary: EvalSummary) -> Page:
 
 
 def _view(summaries: Sequence[EvalSummary], share: int) -> SuspectTruthView:
-    """*share*: the number of labels that are listed of each eval."""
+    """Make the view. *share*: the number of labels listed for each eval."""
     by_id = {summary.info.id: summary for summary in summaries}
     labels = [SuspectLabel(summary.info.id, suspect) for summary in summaries for suspect in summary.suspects[:share]]
     sorted_labels = by_cause(sorted(labels, key=lambda label: -least_share(label.suspect)))

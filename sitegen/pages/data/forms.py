@@ -13,21 +13,21 @@ from sitegen.scoring.results_file import UsageRow
 
 
 class IndexDocument(TypedDict):
-    """What the site holds."""
+    """The contents of the site."""
 
     schema: str
     head: str
     """Id of the newest commit of the site; ``worktree`` with uncommitted state."""
     revision: str
-    """As it was asked for: ``HEAD``, a branch, a tag, an id."""
+    """The requested revision: ``HEAD``, a branch, a tag, an id."""
     evals: list[str]
     """Ids; each has ``data/evals/<slug>.json``, where the slug of a plain id is the id."""
     instructions: list[str]
     """Paths of all instruction files, by their last names."""
     problems: int
-    """How many causes there are of things that could not be seen or scored, past ones left out."""
+    """Number of causes of current problems: files that could not be read or scored."""
     error_patterns: dict[str, list[ErrorPatternData]]
-    """What wrong values of the newest output of an eval have in common, most errors first; by the eval's id."""
+    """The error patterns of the newest output of each eval, most errors first, by the eval's id."""
 
 
 class SeriesDocument(TypedDict):
@@ -40,9 +40,9 @@ class SeriesDocument(TypedDict):
     renamed_from: list[str]
     """Earlier folder names, oldest first."""
     points: list[SeriesPoint]
-    """One a snapshot, oldest first."""
+    """One point for each snapshot, oldest first."""
     error_patterns: NotRequired[list[ErrorPatternData]]
-    """What wrong values of the newest output have in common, most errors first; only in the file of a site."""
+    """The error patterns of the newest output, most errors first; only in the file of a site."""
 
 
 class ErrorPatternData(TypedDict):
@@ -51,13 +51,13 @@ class ErrorPatternData(TypedDict):
     name: str
     errors: int
     of: int
-    """All errors of the output."""
+    """Number of all errors of the output."""
     fields: int
     """Number of fields with errors of the pattern."""
     since: str | None
     """Label of the iteration since which most of these errors have been wrong."""
     headline_without: float | None
-    """The first metric if these errors were right; null if it is no ratio of the counts."""
+    """The first metric if these errors were right; null if it is not a ratio of counts."""
 
 
 class SeriesPoint(TypedDict):
@@ -75,32 +75,32 @@ class SeriesPoint(TypedDict):
     subject: str
     author: str
     cause: list[Cause]
-    """What changed since this iteration was last scored."""
+    """The inputs that changed since this iteration was last scored."""
     same_as: str | None
     """Label of the first iteration with the same output, byte for byte; None unless this output is a copy."""
     status: Status
     stale: bool
-    """Instructions that drive the eval were edited since the output was made."""
+    """Whether instructions that drive the eval were edited since the output was made."""
     instructions: dict[str, str | None]
     """Instruction files that changed since the previous point: path -> blob id, None if deleted."""
     then: SeriesClock
-    """By the ground truth and the rules of the point's own commit."""
+    """Scores by the ground truth and the rules of the point's own commit."""
     now: SeriesClock | None
-    """By those of the newest point."""
+    """Scores by the ground truth and the rules of the newest point."""
     delta: SeriesDelta | None
-    """Against the point before; None at the first."""
+    """The change since the previous point; None at the first."""
     interval: Ends | None
     """Lower and upper bound around the headline metric."""
     variants: NotRequired[SeriesVariants]
-    """What the headline averages; left out with fewer than two variants of the prompt."""
+    """The variants that the headline averages; omitted with fewer than two variants of the prompt."""
     usage: NotRequired[UsageRow]
-    """What the output took, and who made and graded it; left out where no file states any of it."""
+    """Usage of the output, its models and judges; omitted if no file states any of them."""
     fixed: int | None
-    """Cells that were wrong at the point before and are right now; None at the first."""
+    """Number of cells that were wrong at the previous point and are right now; None at the first."""
     broken: int | None
-    """The other way round."""
+    """Number of cells that were right at the previous point and are wrong now; None at the first."""
     still: int | None
-    """Wrong at both."""
+    """Number of cells that are wrong at both points; None at the first."""
     report: str
     """Address of the report, from the root of the site."""
 
@@ -114,7 +114,7 @@ class SeriesClock(TypedDict):
     tn: int
     errors: dict[ErrorType, int]
     metrics: dict[str, float | None]
-    """What the kind measures besides the ratios of counts."""
+    """The metrics of the kind besides the ratios of counts."""
 
 
 class SeriesVariants(TypedDict):
@@ -128,19 +128,19 @@ class SeriesVariants(TypedDict):
 
 
 class SeriesDelta(TypedDict):
-    """Each metric's name -> its change, None where it is refused or undefined."""
+    """The change of each metric by name, None if refused or undefined."""
 
     parts: SeriesDeltaParts | None
-    """Where the change of one metric came from."""
+    """The parts of the change of one metric, by cause."""
     comparable: SeriesOverlap
     model: NotRequired[OtherModel]
-    """Another model made the output; left out where it is the same, or where a side does not state it."""
+    """The models, if they differ; omitted if they are the same, or if a side does not state its model."""
     judge: NotRequired[OtherJudge]
-    """Another judge graded it, so that grades are not compared; left out likewise."""
+    """The judges, if they differ, so that grades are not compared; omitted if the same, or if a side states none."""
 
 
 class SeriesDeltaParts(TypedDict):
-    """The change that each of the three made; they sum to that of the metric."""
+    """The part of each of the three causes; the parts sum to the change of the metric."""
 
     metric: str
     """The name of the metric that is split, which is the headline."""
@@ -171,4 +171,4 @@ class OtherJudge(TypedDict):
     before: list[str]
     after: list[str]
     metrics: list[str]
-    """Metrics that grades of the judges are part of; they have no change."""
+    """Metrics that use grades of the judges; they have no change."""

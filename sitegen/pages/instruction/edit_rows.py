@@ -1,4 +1,4 @@
-"""HTML of tables of edits: those of one file, up to a thousand, and the matrix of all edits by evals."""
+"""HTML of tables of edits: the edits of one file, up to a thousand, and the matrix of all edits by evals."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _SLIPS: Final[dict[VersionSlip, str]] = {
     "version alone": "a new version without an edit",
 }
 SHOWN_FIRST: Final = 50
-"""Rows before "show more"."""
+"""Number of rows before "show more"."""
 
 NAMED: Final = 3
-"""Evals that the row of an edit names."""
+"""Number of evals that the row of an edit names."""
 
 _PAINTED: Final[dict[Decision, str]] = {"better": "g2", "likely better": "g1", "likely worse": "b1", "worse": "b2"}
 
@@ -64,7 +64,7 @@ def _edit_list_rows(rows: Iterable[EditRow], file: str, root: str, versioned: bo
 
 
 def outcome(view: EffectsView, root: str) -> Markup:
-    """The verdicts on the evals, counted, and the changes of those that changed most."""
+    """The number of evals with each verdict, and the changes of the evals that changed most."""
     marks = pills(view.counts) or Markup('<span class="subtle">no output around it</span>')
     return marks + changes(view, root)
 
@@ -116,7 +116,7 @@ def _matrix_commit_cell(row: MatrixRow, root: str) -> str:
 
 
 def _shift_cell(shift: Shift | None, row: MatrixRow, root: str) -> str:
-    """The change with its sign; painted, and with the word, where it is more than cannot tell."""
+    """The signed change; coloured, and with the word for it, if the verdict is better than cannot tell."""
     if shift is None:
         return "<td></td>"
     change = own_unit(shift.change, shift.spec) if abs(shift.better) >= NOTICED else "0"

@@ -1,6 +1,6 @@
-"""What a file's history says about improving it: its size beside the evals, the best versions, how to restore one.
+"""A file's history as evidence for improving it: its size beside the evals, the best versions, how to restore one.
 
-An agent's definition is meant to stay short: the instructions stand in files beside it.
+An agent's definition should stay short: its instructions belong in separate files.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.text.plain import line
 
 EVALS: Final = 8
-"""Evals whose line is visible at once; the others are folded."""
+"""Number of evals whose line is visible at first; the others are folded."""
 
 _PATTERN: Final = frozenset("*?[\\:")
 """Characters that make git read a path as a pattern."""
 
 MOST_FILES: Final = 100
-"""Files that one command goes back with."""
+"""Largest number of files that one command restores."""
 
 LONGEST_DEFINITION: Final = 100
-"""Lines above which a definition holds more than the list of instructions to read."""
+"""Number of lines above which a definition contains more than the list of instructions to read."""
 
 THICKENED: Final = (
     "This edit changes the definition of an agent, while instructions stand in files of their own below "
@@ -46,7 +46,7 @@ class Track(Frozen):
     eval_id: str | None = None
     """None if the track is a size of the file."""
     interval: Interval | None = None
-    """Around the last value of an eval."""
+    """The interval around the last value of an eval."""
 
     @property
     def defined(self) -> tuple[float, ...]:
@@ -55,10 +55,10 @@ class Track(Frozen):
 
 
 class Tendency(Frozen):
-    """How the mean headline changed around the edits that made the file longer, or shorter."""
+    """The change of the mean headline around edits that made the file longer, or shorter."""
 
     edits: int
-    """Edits with output before and after them."""
+    """Number of edits with output before and after them."""
     raised: int
     lowered: int
 
@@ -68,13 +68,13 @@ class Growth(Frozen):
 
     sizes: tuple[Track, ...]
     evals: tuple[Track, ...]
-    """Evals with output under at least two versions, those with the most first."""
+    """Evals with output under at least two versions, the most versions first."""
     first: Commit
     last: Commit
     longer: Tendency
     shorter: Tendency
     drawn: int = EVALS
-    """How many of the evals are visible at once."""
+    """Number of evals that are visible at first."""
 
 
 class BestRow(Frozen):
@@ -88,7 +88,7 @@ class BestRow(Frozen):
     version: str | None
     is_newest: bool
     deleted: bool
-    """The edit deleted the file."""
+    """Whether the edit deleted the file."""
     command: str | None
 
 
@@ -102,11 +102,11 @@ def growth(
     """The sizes beside the evals; None if the file has a single version, or if no size is known.
 
     Args:
-        file: its history.
-        lines: the size after each edit.
-        words: the size after each edit.
-        effects: those of each edit.
-        means: the mean change of the headlines around each edit, signed so that up is better.
+        file: the history of the file.
+        lines: number of lines after each edit.
+        words: number of words after each edit.
+        effects: the effects of each edit.
+        means: the mean change of the headlines around each edit, positive for the better.
 
     """
     sizes = tuple(
@@ -128,7 +128,7 @@ def growth(
 def best_rows(
     file: InstructionHistory, peaks: Sequence[EvalPeak], versions: Sequence[str | None]
 ) -> tuple[BestRow, ...]:
-    """The best version of a file for each eval; ``versions``: those that the file states after each edit."""
+    """The best version of a file for each eval; ``versions``: the version that the file states after each edit."""
     return tuple(_best_row(file, best, versions[best.edit]) for best in best_versions(file.edits, peaks))
 
 
@@ -182,10 +182,10 @@ def restore(edit: Edit, now: str) -> str | None:
 
 
 def go_back_command(commit: Commit, files: Sequence[FileThen]) -> str | None:
-    """One command that makes files what they were at a commit; files that were added since are removed.
+    """One command that restores files to their state at a commit; files that were added since are removed.
 
-    None if there is nothing to do, or too much; if the commit is not committed; and if a path holds characters that a
-    page cannot show: no command is better than a command for another file.
+    None if there are no files, or too many; if the changes are uncommitted; and if a path has characters that a page
+    cannot show, because a wrong command would be worse than none.
     """
     paths = [path for file in files for path in file if path is not None]
     if not 0 < len(files) <= MOST_FILES or commit.sha == WORKTREE or any(line(path) != path for path in paths):
@@ -201,12 +201,12 @@ def go_back_command(commit: Commit, files: Sequence[FileThen]) -> str | None:
 
 
 def is_definition(path: str) -> bool:
-    """Whether the path is that of an agent's definition."""
+    """Whether a path is the definition of an agent."""
     return "/.claude/agents/" in f"/{path}"
 
 
 def apart_since(files: Iterable[InstructionHistory]) -> int | None:
-    """Position of the first commit with instructions of agents in files of their own; None if there is none."""
+    """Position of the first commit with instructions of agents in separate files; None if there is none."""
     positions = (
         edit.commit.position for file in files for edit in file.edits if "/.claude/instructions/" in f"/{edit.path}"
     )
@@ -214,8 +214,8 @@ def apart_since(files: Iterable[InstructionHistory]) -> int | None:
 
 
 def thickens(edit: Edit, apart: int | None) -> bool:
-    """Whether the edit changes a definition although instructions have files of their own since ``apart``.
+    """Whether the edit changes a definition although instructions have separate files since position ``apart``.
 
-    The commit that moves the instructions out of the definition is no such edit.
+    The commit that moves the instructions out of the definition does not count.
     """
     return edit.status == "modified" and is_definition(edit.path) and apart is not None and edit.commit.position > apart

@@ -1,4 +1,4 @@
-"""The page of one instruction file: its edits with their effects, its size over time, its text as it is now."""
+"""The page of one instruction file: its edits with their effects, its size over time, its present text."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from sitegen.text.plain import line
 from sitegen.text.sections import Section, TextStats, sections, split_lines, text_stats
 
 SPARK_POINTS: Final = 120
-"""Points of the line that shows the size over time; of more, an even selection."""
+"""Largest number of points of the line of sizes over time; of more points an even selection is drawn."""
 
 
 class EditRecord(Frozen):
-    """What lists of edits show of one edit, besides what the timeline holds."""
+    """The data of one edit for lists of edits that is not in the timeline."""
 
     counts: PatchCounts | None
-    """None: unknown, because the patch could not be read."""
+    """None if unknown, because the patch could not be read."""
     effects: tuple[Effect, ...] = ()
     sections: tuple[str, ...] = ()
-    """Paths of headings that its changed lines stand below."""
+    """Paths of the headings above its changed lines."""
 
 
 class EditRow(Frozen):
@@ -51,27 +51,27 @@ class EditRow(Frozen):
     moved_from: str | None
     counts: PatchCounts | None
     lines: int | None
-    """Of the file after the edit."""
+    """Number of lines of the file after the edit."""
     effects: EffectsView
     """How each eval changed across the edit."""
     version: str | None = None
     """The version that the file states after the edit."""
     slip: VersionSlip | None = None
     words: int | None = None
-    """Of the file after the edit."""
+    """Number of words of the file after the edit."""
 
 
 class DisplayedFile(Frozen):
-    """A file's text, as it is shown."""
+    """A file's text, prepared for the page."""
 
     stats: TextStats
     sections: tuple[Section, ...]
     html: str
-    """Safe: by ``sitegen.text.markdown``."""
+    """Safe HTML from ``sitegen.text.markdown``."""
     plain: bool
-    """The text is too large to be rendered and is shown as source."""
+    """Whether the text is too large to be rendered, and is shown as source."""
     cut: bool
-    """The text is longer than what is shown."""
+    """Whether the shown text is truncated."""
 
 
 class InstructionView(Frozen):
@@ -82,13 +82,13 @@ class InstructionView(Frozen):
     file: str
     deleted: bool
     rows: tuple[EditRow, ...]
-    """Newest first."""
+    """The edits, newest first."""
     lines: tuple[int | None, ...]
-    """Of the file after each edit, oldest first, thinned out."""
+    """Number of lines of the file after each edit, oldest first; a selection if there are many."""
     earlier_paths: tuple[str, ...]
-    """Oldest first."""
+    """Earlier paths of the file, oldest first."""
     text: DisplayedFile | None
-    """The text as it is now, of a deleted file its last one; None if there is none to show."""
+    """The present text, or the last text of a deleted file; None if there is none to show."""
     restore: str | None
     """The command that restores the newest committed text."""
     notes: tuple[str, ...] = ()
@@ -98,11 +98,11 @@ class InstructionView(Frozen):
     flips: tuple[SectionFlips, ...] = ()
     """Sections with the fields that flipped around their edits, not counting the edit that added the file."""
     more_flips: int = 0
-    """Sections that are not listed."""
+    """Number of sections that are not listed."""
 
     @property
     def versioned(self) -> bool:
-        """The file states a version after any of its edits."""
+        """Whether the file states a version after any of its edits."""
         return any(row.version for row in self.rows)
 
 
@@ -130,9 +130,9 @@ def instruction_page(
     """The page of a file.
 
     Args:
-        file: its whole history.
-        records: one an edit, in the order of ``file.edits``.
-        displayed: the text as it is now, of a deleted file its last one; None if there is none to show.
+        file: the whole history of the file.
+        records: one record for each edit, in the order of ``file.edits``.
+        displayed: the present text, or the last text of a deleted file; None if there is none to show.
         peaks: the best output of each eval that the file drives.
 
     """
@@ -176,11 +176,10 @@ def instruction_page(
 
 
 def line_counts(counts: Sequence[PatchCounts | None], size: int | None = 0) -> tuple[int | None, ...]:
-    """Lines of a file after each of its edits, from what each added and removed.
+    """Lines of a file after each of its edits, from the added and removed lines of each.
 
-    ``size``: the lines before the first of these edits. The oldest edit added the whole file, also at the edge of a
-    shallow history. From an edit whose counts are unknown
-    on, the size is unknown.
+    ``size``: the number of lines before the first of these edits. The oldest edit added the whole file, also at the
+    edge of a shallow history. After an edit with unknown counts the size is unknown.
     """
     return _sizes_after_changes(size, (None if count is None else count.added - count.removed for count in counts))
 
@@ -200,7 +199,7 @@ def _sizes_after_changes(size: int | None, changes: Iterable[int | None]) -> tup
 
 
 def thinned(sizes: Sequence[int | None]) -> tuple[int | None, ...]:
-    """At most ``SPARK_POINTS`` of the values, always with the first and the last one."""
+    """At most ``SPARK_POINTS`` of the values, always including the first and the last."""
     last = len(sizes) - 1
     if last < SPARK_POINTS:
         return tuple(sizes)

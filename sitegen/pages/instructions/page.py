@@ -1,4 +1,4 @@
-"""The page of all instruction files: a list by folder, and a matrix of what each edit did to each eval."""
+"""The page of all instruction files: a list by folder, and a matrix of the effect of each edit on each eval."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from sitegen.text.patch import PatchCounts
 from sitegen.text.plain import line
 
 ROWS: Final = 100
-"""Commits in the matrix, the newest ones; older ones have pages of their own."""
+"""Number of commits in the matrix: the newest ones; every commit has its own page."""
 
 NOTICED: Final = 0.0005
 """A smaller change, as a share of the metric's range, is written as 0 and does not make an edit mixed."""
@@ -34,9 +34,9 @@ class FileEdit(Frozen):
 
     edit: Edit
     file: str
-    """The last path of the file, which its page is named after."""
+    """The last path of the file, which names its page."""
     counts: PatchCounts | None = None
-    """Lines added and removed, on pages that say so."""
+    """Lines added and removed, on pages that show them."""
 
 
 class EditEffects(Frozen):
@@ -44,7 +44,7 @@ class EditEffects(Frozen):
 
     commit: Commit
     edits: tuple[FileEdit, ...]
-    """By path; at least one."""
+    """The edits by path; at least one."""
     effects: tuple[Effect, ...]
 
 
@@ -66,7 +66,7 @@ class FileRecord(Frozen):
     grades: tuple[GradeCount, ...]
     """Verdicts on evals, over all of its edits."""
     newest_effects: tuple[Effect, ...] = ()
-    """Those of its newest edit with an output before and after."""
+    """Effects of its newest edit with an output before and after."""
     newest_measured: Commit | None = None
     """The commit of that edit."""
 
@@ -76,7 +76,7 @@ class FileRow(Frozen):
 
     file: str
     name: str
-    """With the last folder, which tells files of one name apart."""
+    """Name with the last folder, which distinguishes files of the same name."""
     folder: str
     edits: int
     last: Commit
@@ -86,20 +86,20 @@ class FileRow(Frozen):
     measured: Commit | None
     """Its newest edit with an output before and after; None if there is none."""
     subject: str
-    """Of that edit, else of the newest."""
+    """Subject of the commit of that edit, or else of the newest edit."""
     effects: EffectsView
 
 
 class BestVersionRow(Frozen):
-    """All instructions as they were when evals were at their best."""
+    """The state of all instructions when evals were at their best."""
 
     version: BestInstructions
     subject: str
     best_for: tuple[EvalThen, ...]
     others: tuple[EvalThen, ...]
-    """The other evals, those that would lose most first."""
+    """The other evals, largest loss first."""
     command: str | None
-    """The command to go back; None if the instructions are what they were, or if there can be none."""
+    """The command to go back; None if the instructions are the same as then, or if no command is possible."""
 
 
 class InstructionsView(Frozen):
@@ -107,10 +107,10 @@ class InstructionsView(Frozen):
 
     nav: str
     files: tuple[FileRow, ...]
-    """Those whose edits changed evals most surely first."""
+    """Files, most certain effects of edits first."""
     deleted: tuple[FileRow, ...]
     edits: int
-    """Of all files together."""
+    """Number of edits of all files together."""
     matrix: Matrix | None = None
     best: tuple[BestVersionRow, ...] = ()
     """The versions that are the best for any eval, newest first."""
@@ -124,7 +124,7 @@ def instructions_page(
     Args:
         files: all instruction files.
         edits: commits that edited any of them, with their effects on evals, newest first.
-        best: all instructions as they were when evals were at their best.
+        best: the state of all instructions when evals were at their best.
 
     """
     records = sorted(files, key=lambda record: record.history.path)
@@ -189,9 +189,9 @@ class Shift(Frozen):
     """The change of one eval around one edit."""
 
     change: float
-    """Of the headline metric, in its own unit, as outputs made it."""
+    """Change of the headline metric due to outputs, in its own unit."""
     better: float
-    """The same as a share of the metric's range, signed so that up is better."""
+    """The change as a share of the metric's range, positive for the better."""
     spec: MetricSpec
     decision: Decision | None
     """The verdict; None without one."""
@@ -222,7 +222,7 @@ class MatrixColumn(Frozen):
     eval_id: str
     name: str
     gained: int
-    """Commits of the matrix after which it was better."""
+    """Number of commits of the matrix after which the eval was better."""
     lost: int
 
 
@@ -232,7 +232,7 @@ class Matrix(Frozen):
     columns: tuple[MatrixColumn, ...]
     rows: tuple[MatrixRow, ...]
     older: bool
-    """There are older commits that are not shown."""
+    """Whether there are older commits that are not shown."""
 
     @property
     def mixed(self) -> int:

@@ -13,7 +13,7 @@ from sitegen.model.noise import Ends, Interval
 from sitegen.model.series import EvalInfo, EvalSummary, Headline, VariantSpread
 
 SPARK: Final = 60
-"""Points of a sparkline, the newest ones."""
+"""Number of points of a sparkline: the newest ones."""
 
 
 class EvalRow(Frozen):
@@ -22,19 +22,19 @@ class EvalRow(Frozen):
     info: EvalInfo
     headline: MetricSpec
     standing: EvalStanding | None
-    """Its standing against its own past; None if it is deleted."""
+    """The eval compared with its past; None if it is deleted."""
     newest: Headline | None
     spark: tuple[float | None, ...]
     scale: Ends | None
-    """The range of all charts whose metrics are shares; None: its own."""
+    """The range of all charts whose metrics are shares; None if the chart has its own range."""
     values: tuple[float | None, ...]
-    """The first three metrics, None where the kind has fewer."""
+    """The first three metrics; None for missing ones if the kind has fewer."""
     change: float | None
     """Change of the headline, over the documents that the newest two points have in common."""
     overlap: Overlap | None
     """These documents; None if there are fewer than two points."""
     interval: Interval | None
-    """Of the headline."""
+    """The interval of the headline."""
     errors: tuple[int, ...]
     least: float | None
     """The target of the headline metric."""
@@ -45,11 +45,11 @@ class EvalRow(Frozen):
     outputs: int
     """Number of different outputs; fewer than iterations if some are copies."""
     labels: tuple[str, ...]
-    """Labels of the three metrics, empty where the kind has fewer."""
+    """Labels of the three metrics; empty for missing ones."""
     units: tuple[str, ...]
     """Units of the three metrics."""
     spread: VariantSpread | None
-    """What the headline averages; None with fewer than two variants of the prompt."""
+    """The variants that the headline averages; None with fewer than two variants of the prompt."""
 
     @property
     def deleted(self) -> bool:
@@ -100,7 +100,7 @@ def eval_row(summary: EvalSummary, standing: EvalStanding | None, scale: Ends | 
 
 
 def is_share(spec: MetricSpec) -> bool:
-    """Whether a metric ranges from 0 to 1: all headlines do but recorded amounts, such as times and costs."""
+    """Whether a metric ranges from 0 to 1: all headlines except recorded amounts, such as times and costs."""
     return (spec.low, spec.high) == (0.0, 1.0)
 
 

@@ -17,11 +17,11 @@ from sitegen.pages.report.patterns import PatternWords, pattern_words
 from sitegen.pages.report.sections import grouping, sections
 
 OF_EVAL: Final = 12
-"""Entries of each list that the focus of one eval holds."""
+"""Number of entries in each list of the focus of one eval."""
 LISTED: Final = 6
-"""Entries of each list on the overview."""
+"""Number of entries in each list on the overview."""
 PATTERNS: Final = 3
-"""Evals whose error pattern the overview names."""
+"""Number of evals whose error pattern the overview names."""
 
 
 class WeakRow(Frozen):
@@ -34,7 +34,7 @@ class WeakRow(Frozen):
 
 
 class BrokenRow(Frozen):
-    """A field that the newest outputs of evals got wrong, and the outputs before them right."""
+    """A field that is wrong in the newest outputs of evals, and right in the previous ones."""
 
     attribute: str
     cells: int
@@ -49,12 +49,12 @@ class StreakRow(Frozen):
 
 
 class PatternOfEval(Frozen):
-    """What most errors of the newest output of an eval have in common."""
+    """The error pattern that explains most errors of the newest output of an eval."""
 
     info: EvalInfo
     words: PatternWords
     address: str
-    """From the root of the site."""
+    """Address relative to the root of the site."""
 
 
 class FocusView(Frozen):
@@ -64,9 +64,9 @@ class FocusView(Frozen):
     broken: tuple[BrokenRow, ...]
     longest: tuple[StreakRow, ...]
     largest: int
-    """The most errors of any section: the length of a full bar."""
+    """Largest number of errors of a section: the length of a full bar."""
     patterns: tuple[PatternOfEval, ...] = ()
-    """Those of the most errors."""
+    """The error patterns with the most errors."""
 
 
 def focus_of(series: Series) -> Focus:
@@ -102,7 +102,7 @@ def focus_view(summaries: Iterable[EvalSummary]) -> FocusView | None:
 
 
 def most_costly_patterns(summaries: Iterable[EvalSummary]) -> tuple[PatternOfEval, ...]:
-    """The error pattern of most errors of each eval, those of most errors first; at most ``PATTERNS``."""
+    """The largest error pattern of each eval, most errors first; at most ``PATTERNS``."""
     with_patterns = [summary for summary in summaries if summary.patterns]
     with_patterns.sort(key=lambda summary: (-summary.patterns[0].errors, summary.info.id))
     return tuple(
@@ -145,7 +145,7 @@ def _longest(series: Series) -> tuple[Streak, ...]:
     streaks = []
     for (start, _), fields in together.items():
         at = series.points[start].snapshot
-        _, attribute = min(fields)  # the one with the most cells, whose number is negative
+        _, attribute = min(fields)  # the field with the most cells, because their number is negated
         streaks.append(
             Streak(
                 attribute=attribute,

@@ -1,4 +1,4 @@
-"""What the overview shows of a project without evals: its instruction files, their sizes, pairs and authors."""
+"""The overview of a project without evals: its instruction files, their sizes, pairs and authors."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from sitegen.pages.instructions.page import FileRecord
 from sitegen.text.patch import PatchCounts
 
 FILES: Final = 20
-"""Files that the page lists: those with the most versions."""
+"""Number of files that the page lists: the ones with the most versions."""
 
 PAIRS: Final = 8
 AUTHORS: Final = 8
 
 MOST_AT_ONCE: Final = 25
-"""Most files of a commit that counts for pairs; a commit that edits more usually moves or reformats them all."""
+"""Largest number of files in a commit that counts for pairs: larger commits usually move or reformat all files."""
 
 LEAST_TOGETHER: Final = 2
-"""Fewest commits that the files of a pair have in common."""
+"""Smallest number of commits that the files of a pair have in common."""
 
 
 class FileLine(Frozen):
@@ -32,9 +32,9 @@ class FileLine(Frozen):
     versions: int
     lines: int | None
     sizes: tuple[int | None, ...]
-    """Lines after each edit; of many edits a sample."""
+    """Lines after each edit; a selection if there are many."""
     version: str | None
-    """The version that the file states, as of its newest edit."""
+    """The version that the file states after its newest edit."""
     authors: int
     last: Commit
     counts: PatchCounts | None
@@ -47,9 +47,9 @@ class FilePair(NamedTuple):
     first: str
     second: str
     commits: int
-    """Commits that edited both."""
+    """Number of commits that edited both files."""
     either: int
-    """Commits that edited at least one; neither number counts commits of more than ``MOST_AT_ONCE`` files."""
+    """Number of commits that edited at least one; commits of more than ``MOST_AT_ONCE`` files do not count."""
 
 
 class AuthorLine(Frozen):
@@ -68,14 +68,14 @@ class InstructionOverview(Frozen):
     living: int
     deleted: int
     lines: int
-    """Lines of all files that exist and whose size is known."""
+    """Number of lines of all existing files whose size is known."""
     commits: int
-    """Commits that edited any file."""
+    """Number of commits that edited any file."""
     pairs: tuple[FilePair, ...]
-    """Those most often edited together, and least often apart, first."""
+    """Pairs, most often edited together and least often separately first."""
     authors: tuple[AuthorLine, ...]
     author_count: int
-    """All authors, those not listed included."""
+    """Number of all authors, including ones that are not listed."""
 
 
 def instruction_overview(

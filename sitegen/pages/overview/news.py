@@ -1,6 +1,6 @@
-"""Three sentences on the state of all evals: what got worse, what got better, and what to do next.
+"""Three sentences on the state of all evals: losses, gains, and what to do next.
 
-The overview and ``summary.md`` begin with them. Each names its evidence as a link.
+The overview and ``summary.md`` begin with them. Each sentence links to its evidence.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def news(
 ) -> tuple[Sentence, ...]:
     """The sentences, from all evals that are not deleted, the one in most trouble first; none if there are none.
 
-    *losses_follow* says that the losses of further evals stand below, so that the first sentence does not name them.
+    *losses_follow*: the losses of further evals are listed below, so the first sentence does not name them.
     """
     scored = [standing for standing in evals if standing.summary.headlines]
     if not evals:
@@ -81,7 +81,7 @@ _BEST: Final = links.regressions() + "#h-best"
 
 
 def loss(standing: EvalStanding) -> Iterator[Phrase]:
-    """What an eval lost, as a sentence; of an eval that lost something."""
+    """A sentence on the loss of an eval, which must have one."""
     summary, spec, newest = standing.summary, standing.spec, standing.newest
     if standing.trouble == "unscored":
         yield eval_phrase(summary)
@@ -194,7 +194,7 @@ def _with_noun(number: int, singular: str, plural: str) -> str:
 
 
 def _gain(summary: EvalSummary) -> float:
-    """What the newest output gained, in hundredths of the metric's range; 0 if nothing, or if it is undefined."""
+    """The gain of the newest output, in hundredths of the metric's range; 0 without a gain, or if undefined."""
     delta, spec = summary.delta, summary.specs[0]
     if delta is None or delta.headline.change is None:
         return 0.0

@@ -79,7 +79,7 @@ def _look_at(summary: EvalSummary, step: Step) -> Iterator[Phrase]:
 
 
 def _work(scored: Sequence[EvalStanding], focus: FocusView | None) -> Iterator[Phrase]:
-    """Where the errors are: of the eval below its target that lacks most, else of all."""
+    """Where the errors are: of the eval that is furthest below its target, or else of all evals."""
     missed = next((standing for standing in scored if standing.below_target), None)
     alike = max((standing for standing in scored if _is_mostly_alike(standing)), key=_errors_alike, default=None)
     if alike:
@@ -144,7 +144,7 @@ def _errors_alike(standing: EvalStanding) -> int:
 
 
 def _suspects(evals: Sequence[EvalSummary]) -> Iterator[Phrase]:
-    """The labels that may be wrong in these evals, each of which has some."""
+    """The labels that may be wrong in these evals, each of which has at least one."""
     if not evals:
         return
     yield Phrase("; settle the ")

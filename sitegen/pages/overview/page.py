@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 
 FILES: Final = 6
-"""Edited files that are listed of one commit."""
+"""Number of edited files listed for a commit."""
 
 LOSSES: Final = 6
-"""Evals whose loss is listed below the first sentence."""
+"""Number of evals whose loss is listed below the first sentence."""
 
 
 class SiteCounts(Frozen):
@@ -53,14 +53,14 @@ class Worktree(Frozen):
     """The uncommitted changes, on a site whose newest point is the work tree."""
 
     uncommitted: CommitView | None
-    """Their effects against the newest commit; None if they change nothing that sitegen reads."""
+    """Effects compared with the newest commit; None if no file that sitegen reads is changed."""
 
 
 class LossCounts(Frozen):
-    """How much is worse than it was, or seems to be."""
+    """Numbers of losses, and of possible losses."""
 
     regressions: int
-    """Open ones that are not muted."""
+    """Open regressions that are not muted."""
     too_new: int
     """Lower values that are too new to tell from noise."""
     behind: int
@@ -80,7 +80,7 @@ class LatestEditRow(Frozen):
     commit: Commit
     edits: tuple[FileEdit, ...]
     more: int
-    """Edited files that are not listed."""
+    """Number of edited files that are not listed."""
     changes: tuple[HeadlineChange, ...]
 
     @property
@@ -112,50 +112,50 @@ class OverviewView(Frozen):
     mean: float | None
     mean_of: int
     left_out: int
-    """Evals without a defined headline."""
+    """Number of evals without a defined headline."""
     recorded: int
-    """Evals whose numbers are only recorded; no mean includes them."""
+    """Number of evals with recorded numbers only; no mean includes them."""
     mean_change: float | None
-    """Against the mean of the points before; evals whose newest change is undefined are in neither."""
+    """Change since the mean of the previous points; evals whose newest change is undefined are in neither mean."""
     targets: int
     met: int
     below: tuple[str, ...]
     errors: int
     longest: int
-    """The most errors of any eval: the length of a full bar."""
+    """Largest number of errors of an eval: the length of a full bar."""
     edits: tuple[LatestEditRow, ...]
     largest: float
     """The largest change among the edits: the height of a full bar."""
     focus: FocusView | None
-    """What to work on; None if nothing is wrong."""
+    """The errors to work on; None if no value is wrong."""
     suspects: tuple[SuspectLabels, ...]
     stale: tuple[EvalInfo, ...]
     """Evals whose newest output is older than their instructions."""
     mean_ends: Ends | None
     """The 95 % interval of the mean; None if one of the evals has none."""
     news: tuple[Sentence, ...]
-    """What got worse, what got better, and what to do next; empty if there are no evals."""
+    """Sentences on losses, gains, and what to do next; empty if there are no evals."""
     losses: tuple[tuple[Phrase, ...], ...]
-    """What evals lost beside the one that the first sentence is about, each as a sentence."""
+    """A sentence on each further loss, besides the loss in the first sentence."""
     more_losses: int
-    """Evals that lost something and are not listed."""
+    """Number of evals with a loss that are not listed."""
     lost: LossCounts
     worktree: Worktree | None = None
     """None if the newest point is a commit."""
     banner: Banner | None = None
     """The problem that changes the newest scores most."""
     instructions: InstructionOverview | None = None
-    """In place of numbers of evals, if there are none."""
+    """Shown in place of evals, if there are none."""
     nav: str = "overview"
 
     @property
     def problems(self) -> str:
-        """The counts of problems, as the end of a build prints them."""
+        """The counts of problems, in the words that a build prints."""
         return named_counts(self.counts.problems)
 
     @property
     def headline(self) -> str:
-        """Name of the metric that the mean is of."""
+        """Name of the metric that is averaged."""
         return self.labels[0] if self.labels else "main metric"
 
 
@@ -230,7 +230,7 @@ def overview_page(
 
 
 def _before(row: EvalRow) -> float | None:
-    """The headline before the newest point; of an eval with a single point the headline of that one."""
+    """The headline before the newest point; for an eval with a single point, the headline of this point."""
     if row.values[0] is None:
         return None
     return row.values[0] - (row.change or 0.0)

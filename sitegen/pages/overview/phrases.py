@@ -11,13 +11,13 @@ from sitegen.pages import links
 
 
 class Phrase(Frozen):
-    """A part of a sentence: words of ours, or a name of the project."""
+    """A part of a sentence: our words, or a name of the project."""
 
     text: str
     href: str = ""
-    """The page with the evidence, from the root of the site; empty: no link."""
+    """Address of the page with the evidence, relative to the root of the site; empty without a link."""
     quoted: str = ""
-    """Of a name of the project: what a text for programs quotes in its place, such as the id of an eval."""
+    """For a name of the project, the text that files for programs quote in its place, such as the id of an eval."""
 
 
 class Sentence(Frozen):
@@ -26,7 +26,7 @@ class Sentence(Frozen):
     title: str
     phrases: tuple[Phrase, ...]
     good: bool = False
-    """Whether it says that nothing is worse."""
+    """Whether it states that nothing is worse."""
 
     @property
     def text(self) -> str:
@@ -40,10 +40,10 @@ def metric_phrases(spec: MetricSpec) -> Iterator[Phrase]:
 
 
 def eval_phrase(summary: EvalSummary) -> Phrase:
-    """The name of an eval, with its trend."""
+    """The name of an eval, with a link to its trend."""
     return Phrase(summary.info.name, links.eval_trend(summary.info.id), summary.info.id)
 
 
 def output_phrase(summary: EvalSummary, at: Headline) -> Phrase:
-    """The label of an output, with its report."""
+    """The label of an output, with a link to its report."""
     return Phrase(at.label, links.report(summary.info.id, at.slug), at.label)

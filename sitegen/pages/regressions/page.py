@@ -22,13 +22,13 @@ from sitegen.pages.changes import Part, split
 from sitegen.pages.labels import CAUSES, exchange
 
 LISTED: Final = {"open": 40, "new": 15, "fixed": 25, "better": 25, "blip": 15, "muted": 25}
-"""Most steps of each group that the page lists, the largest ones; in the order of the page."""
+"""Largest number of steps listed in each group, largest steps first; in the order of the page."""
 NEARBY: Final = 30
-"""Points on either side of a step that its chart shows."""
+"""Number of points on either side of a step that its chart shows."""
 PLACES: Final = 3
-"""The greatest number of iterations at which several evals stepped that are named."""
+"""Largest number of listed iterations at which several evals have a step."""
 RECENT: Final = 60
-"""Points that the chart of a champion shows, the newest ones."""
+"""Number of points in the chart of a champion: the newest ones."""
 
 
 class StepMetric(Frozen):
@@ -58,24 +58,24 @@ class StepRow(Frozen):
     until: Headline | None
     """The point from which the level was regained."""
     changed: str
-    """What changed, as a sentence."""
+    """A sentence on the inputs that changed."""
     same_commit: bool
-    """The last point at the old level has the same commit: which edits lie between is unknown."""
+    """Whether the last point at the old level has the same commit: the edits in between are unknown then."""
     parts: tuple[Part, ...]
     """The parts of the change between the two points, if there is more than one."""
     edits: tuple[EditPageLink, ...]
     values: tuple[float | None, ...]
-    """Values around the step of the metric that it goes by."""
+    """Values of the step's metric around the step."""
     mark: int
     """Index in these values of the first point at the new level."""
     end: int | None = None
     """Index in these values, possibly beyond their end, of the point from which the level was regained."""
     why: str = ""
-    """Why it is muted."""
+    """The reason of its mute."""
 
 
 class Together(Frozen):
-    """One iteration of one commit at which several evals stepped, probably for a common reason."""
+    """One iteration of one commit at which several evals have a step, probably for a common reason."""
 
     at: Headline
     names: tuple[str, ...]
@@ -89,7 +89,7 @@ class StepGroup(Frozen):
     rows: tuple[StepRow, ...]
     left_out: int = 0
     together: tuple[Together, ...] = ()
-    """Those of the most evals first."""
+    """Iterations at which several evals have a step, most evals first."""
 
 
 class ChampionRow(Frozen):
@@ -113,14 +113,14 @@ class RegressionsView:
     totals: tuple[int, ...]
     """Steps of each group, including those that are left out."""
     outputs: float | None
-    """Median number of different outputs until regressions were fixed; None if none was."""
+    """Median number of different outputs until regressions were fixed; None if none was fixed."""
     series: int
     """Series that were searched for steps: one for each metric of each eval."""
     quiet: int
     """Series without a step."""
     champions: tuple[ChampionRow, ...]
     evals: tuple[EvalInfo, ...]
-    """Those with a step, by which the page can be filtered."""
+    """Evals with a step, by which the page can be filtered."""
     nothing_is_worse: bool
     behind: tuple[EvalStanding, ...]
     """Evals whose newest output is behind the best one by more than chance."""
@@ -130,7 +130,7 @@ class RegressionsView:
 def regressions_page(summaries: Iterable[EvalSummary], mutes: Sequence[Mute], files: Mapping[EditedFile, str]) -> Page:
     """One page for all evals that are not deleted.
 
-    ``files`` maps an edit of a file that was moved later to the last path of the file, which its page is named after.
+    ``files`` maps an edit of a file that was moved later to the last path of the file, which names its page.
     """
     alive = [summary for summary in summaries if not summary.deleted and summary.headlines]
     groups: dict[str, list[_Listed]] = {key: [] for key in LISTED}
@@ -154,7 +154,7 @@ def regressions_page(summaries: Iterable[EvalSummary], mutes: Sequence[Mute], fi
 
 
 class _Listed(Frozen):
-    """A step before it becomes a row, which most steps of a long history never do."""
+    """A step that may become a row; most steps of a long history do not."""
 
     summary: EvalSummary
     step: Step
@@ -218,7 +218,7 @@ def _step_parts(circumstances: Circumstances, spec: MetricSpec) -> tuple[Part, .
 
 
 def _change_sentence(circumstances: Circumstances, *, same: bool) -> str:
-    """What changed, as a sentence. ``same`` says that both points have the same commit."""
+    """A sentence on the inputs that changed. ``same``: whether both points have the same commit."""
     changed = " and ".join(CAUSES[cause] for cause in circumstances.causes)
     if circumstances.output == "unreadable":
         changed += ", which cannot be read"

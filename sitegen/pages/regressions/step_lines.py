@@ -14,7 +14,7 @@ WIDTH: Final = 150
 HEIGHT: Final = 34
 PAD: Final = 3
 REACH: Final = 8
-"""Points over which a level is drawn, on its side of the step."""
+"""Number of points over which a level is drawn, on its side of the step."""
 
 
 class StepLine(Frozen):
@@ -86,7 +86,7 @@ def _step_scale(values: Sequence[float | None], *levels: float) -> _Scale:
 def _step_path(values: Sequence[float | None], scale: _Scale) -> str:
     """The line through the defined values, with a gap at each undefined one."""
     path, joined = [], False
-    # Not ``scale.y``: for the several thousand values of the page, that call took half of the time.
+    # Not ``scale.y``: for the several thousand values of the page, this call took half of the time.
     low, span = scale.low, scale.span
     for x, value in zip(map(scale.x, range(scale.size)), values, strict=True):
         if value is not None:

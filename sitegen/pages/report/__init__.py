@@ -1,6 +1,6 @@
-"""The report of one snapshot: its numbers, why they moved, and every discrepancy with what was expected and what came.
+"""The report of one snapshot: its numbers, why they changed, and every discrepancy with expected and actual value.
 
-A report is a function of its snapshot and those before it, so that a new commit never changes an old report.
+A report is a function of its snapshot and the earlier ones, so that a new commit never changes an old report.
 """
 
 from sitegen.pages.report.bounds import ALIGNED, DOCUMENTS, LISTS, leaves_anything_out

@@ -1,4 +1,4 @@
-"""Bounds on what a report lists. The data file beside a report has the whole result."""
+"""Limits of the lists of a report. The data file beside a report has the whole result."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from sitegen.pages.report.discrepancies import left_out, wrong_in
 from sitegen.stats.counts import errors
 
 ALIGNED: Final = 100
-"""Rows of one alignment that a report shows."""
+"""Largest number of rows of one alignment in a report."""
 
 LISTS: Final = 100
-"""Alignments that a report shows: one for each list of each document."""
+"""Largest number of alignments in a report: there is one for each list of each document."""
 
 DOCUMENTS: Final = 200
-"""The greatest number of documents in a report. They are those with the most errors or, if none are counted, the lowest
+"""Largest number of documents in a report: the ones with the most errors or, if errors are not counted, the lowest
 scores."""
 
 
 def leaves_anything_out(result: Result, limit: int) -> bool:
-    """Whether the report leaves anything out, so that the data file has to be written."""
+    """Whether the report omits parts of the result, so that the data file has to be written."""
     return (
         result.data is not None
         or bool(left_out(wrong_in(result), limit))

@@ -22,29 +22,29 @@ from sitegen.pages.report.item_errors import ErrorGroup, error_groups
 from sitegen.pages.report.sections import TOP_LEVEL
 
 LOADABLE: Final = 10_000
-"""Discrepancies beside those on the page that it can load: a table of more is too slow in a browser."""
+"""Largest number of further discrepancies that the page can load: a longer table is too slow in a browser."""
 
 _INDEX: Final = re.compile(r"\[(\d+)\]")
 _CORRECT: Final = ("correct", "true_negative")
 
 
 class EarlierPoints(Frozen):
-    """What a report needs to know of the points before its own."""
+    """The facts about earlier points that a report needs."""
 
     snapshots: Sequence[Snapshot]
-    """Of the series, at least up to the report's own."""
+    """Snapshots of the series, at least up to the report's own."""
     last: int
     """Index of the report's own snapshot."""
     wrong_since: Callable[[Judgement], int | None]
     """Index of the first point of the streak of errors that a discrepancy belongs to."""
     flipped: Sequence[CellFlip] = ()
-    """The cells that are wrong at the report's point or at the one before it."""
+    """The cells that are wrong at the report's point or at the previous one."""
     noise: Noise | None = None
     """How far repeated runs up to this point differed."""
     runs: Repeats | None = None
     """The repeated runs of this point, if it has any."""
     moved: Mapping[EditedFile, str] = MappingProxyType({})
-    """An edit whose instruction file was moved later -> the file's last path."""
+    """Maps each edit whose instruction file was moved later to the file's last path."""
 
 
 class Since(Frozen):
@@ -55,16 +55,16 @@ class Since(Frozen):
     points: int
     """Length of the streak in points, the report's own included."""
     new: bool
-    """The streak begins here, although the series has an earlier point."""
+    """Whether the streak begins here, although the series has an earlier point."""
 
 
 class Discrepancies(Frozen):
-    """The discrepancies of a report, with their numbers among all."""
+    """The discrepancies that a report draws or can load."""
 
     drawn: tuple[Discrepancy, ...]
     """The first of each type."""
     loadable: tuple[Discrepancy, ...]
-    """Those that the page loads from a file beside it when they are searched for or asked for."""
+    """Further ones that the page loads from a file beside it when they are searched for or requested."""
 
 
 class Discrepancy(NamedTuple):
@@ -75,25 +75,25 @@ class Discrepancy(NamedTuple):
     section: str
     since: Since
     field: str
-    """The page of its attribute, as seen from the report."""
+    """Address of the page of its attribute, relative to the report."""
     question: str
-    """What the model was asked; empty if it is not known."""
+    """The question to the model; empty if unknown."""
     group: ErrorGroup
     """All errors of its list item."""
 
     @property
     def path(self) -> str:
-        """With list items by their names, where they have any."""
+        """The path with list items by name, if they have names."""
         return self.error.label
 
     @property
     def indices(self) -> str:
-        """The indices of these items, which the filter finds as well: ``13`` of ``windows[13].area``."""
+        """The indices of these items, for the filter: ``13`` of ``windows[13].area``."""
         return ",".join(_INDEX.findall(self.error.path)) if self.error.named_path else ""
 
     @property
     def note(self) -> str:
-        """What values, type and item do not say already."""
+        """The judgement's note, if values, type and item do not imply it."""
         note = self.error.note
         said_already = self.error.outcome == "hallucination" or (note == MISSING_ITEM and self.group.whole)
         return "" if said_already else note
@@ -101,7 +101,7 @@ class Discrepancy(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def field_file(eval_id: str, attribute: str) -> str:
-    """The page of an attribute, as seen from a report."""
+    """Address of the page of an attribute, relative to a report."""
     return links.field(eval_id, attribute).split("/", 2)[2]
 
 
@@ -142,9 +142,9 @@ def discrepancies(
         wrong: all discrepancies.
         since: the start of the streak of each.
         limit: how many of each type are drawn on the page.
-        sections: names that the filter of the page offers; an attribute of any other is at the top level.
+        sections: names that the filter of the page offers; attributes of other sections count as top level.
         group: the section of an attribute.
-        questions: path of a judgement -> what the model was asked.
+        questions: the question to the model for each path of a judgement.
 
     """
     section_names = {}

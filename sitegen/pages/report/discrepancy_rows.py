@@ -22,9 +22,9 @@ from sitegen.pages.report.report_rows import letter_of, type_label
 
 _FIELDS = Nouns()
 _SUMMARY: Final = 90
-"""Characters of a question that are visible before it is opened."""
+"""Number of characters of a question that are visible before it is opened."""
 _LONGEST_QUESTION: Final = 1_000
-"""Characters of a question that a page holds."""
+"""Largest number of characters of a question on a page."""
 _PLAIN: Final = re.compile(r"[\w.,/-]+", re.ASCII).fullmatch
 
 
@@ -46,7 +46,7 @@ def discrepancies(rows: Iterable[Discrepancy], several_points: bool, several_doc
 
 
 def _item_head(group: ErrorGroup, columns: int, several_documents: bool, nouns: Nouns) -> str:
-    """What is wrong with a list item, as a head that folds its rows; an item that is wrong as a whole is folded."""
+    """The head of a list item with its errors, which folds its rows; an item that is wrong as a whole is folded."""
     if not group.name:
         return ""
     where = f", {_text(group.document)}" if several_documents else ""
@@ -89,7 +89,7 @@ def _discrepancy_row(row: Discrepancy, several_points: bool, several_documents: 
 
 
 def _place_in_item(row: Discrepancy) -> str:
-    """The path; below the head of a list item without the part that repeats the item, which a script adds to sort."""
+    """The path; below the head of a list item without the item's part, which a script adds for sorting."""
     path = row.error.label
     return path.removeprefix(row.group.name).removeprefix(".") or path
 
@@ -102,14 +102,14 @@ def _attribute_value(content: str) -> str:
 
 @lru_cache(maxsize=64)
 def _type_cell(kind: ErrorType, nouns: Nouns) -> str:
-    """The type of an error, with its letter if that is not the one of field evals, which the style sheet knows."""
+    """The type of an error, with its letter if it differs from the letter of field evals in the style sheet."""
     letter = letter_of(kind, nouns)
     own = "" if letter == letter_of(kind, _FIELDS) else f" data-l={letter}"
     return f"<td{own}>{type_label(kind, nouns)}"
 
 
 def _question(question: str) -> str:
-    """What the model was asked: one line, which opens if the question is longer."""
+    """The question to the model: one line, which can be opened if the question is longer."""
     if len(question) <= _SUMMARY and "\n" not in question:
         return f"<small>{_text(question)}</small>"
     first = question.strip().partition("\n")[0][:_SUMMARY]

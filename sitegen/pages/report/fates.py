@@ -12,10 +12,10 @@ from sitegen.model.cells import CellFlip, Flips, Run
 from sitegen.pages.report.discrepancies import field_file
 
 FIELDS: Final = 12
-"""Fields that the table names: those with the most flips."""
+"""Number of fields in the table: the ones with the most flips."""
 
 FIXED: Final = 50
-"""Fixed cells that are listed: nothing else on the page shows them."""
+"""Number of fixed cells that are listed; the page shows them nowhere else."""
 
 _ABSENT: Final = Run(start=0, state="absent", expected="", actual="")
 
@@ -34,7 +34,7 @@ class FateRow(Frozen):
 
 
 class FixedCell(Frozen):
-    """A cell that was wrong and is right."""
+    """A cell that was wrong before and is right now."""
 
     path: str
     document: str
@@ -42,7 +42,7 @@ class FixedCell(Frozen):
     before: DisplayValue
     after: DisplayValue
     expected_before: DisplayValue | None
-    """None if the same was expected."""
+    """None if the expected value did not change."""
 
 
 class Fates(Frozen):
@@ -54,7 +54,7 @@ class Fates(Frozen):
     appeared: int
     vanished: int
     by_truth: int
-    """Of the fixed and broken cells, those whose expected value changed."""
+    """Number of fixed and broken cells whose expected value changed."""
     rows: tuple[FateRow, ...]
     """Most flips first."""
     more_fields: int

@@ -20,12 +20,12 @@ class ErrorGroup(Frozen):
     first: int
     """The number of its first error, which identifies the group."""
     name: str
-    """The item as paths name it, ``windows[Front]``; empty for errors outside of lists."""
+    """The name of the item in paths, ``windows[Front]``; empty for errors outside of lists."""
     document: str
     by_type: tuple[int, ...]
     """Number of errors of each of ``ERROR_TYPES``."""
     new: int
-    """Errors that the output before does not have."""
+    """Number of errors that the previous output does not have."""
     whole: Literal["", "missing", "extra"]
     """Whether the item as a whole is missing from the output, or was not expected."""
 
@@ -35,8 +35,8 @@ def error_groups(wrong: Sequence[Judgement], new: Sequence[bool], sections: Mapp
 
     Args:
         wrong: all errors of the output.
-        new: of each, whether the output before does not have it.
-        sections: attribute -> the section that the filter of the page knows its errors by.
+        new: for each error, whether the previous output does not have it.
+        sections: the section of each attribute, for the filter of the page.
 
     """
     members: dict[tuple[object, ...], list[int]] = {}

@@ -1,4 +1,4 @@
-"""The metrics and error counts of a report, with their changes as the point's delta has them."""
+"""The metrics and error counts of a report, with their changes from the point's delta."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ErrorChange(NamedTuple):
     type: ErrorType
     number: int
     change: int | None
-    """Against the previous point; None without one."""
+    """Change since the previous point; None without one."""
 
 
 def metric_changes(
@@ -46,7 +46,7 @@ def metric_changes(
 
 
 def error_changes(before: Scorecard | None, after: Scorecard, delta: Delta | None) -> tuple[ErrorChange, ...]:
-    """The errors of each type, with their change over the documents that both points hold.
+    """The errors of each type, with their change over the documents that both points have.
 
     There is no change between errors that two different judges counted.
     """

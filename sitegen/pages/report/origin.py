@@ -38,7 +38,7 @@ class CommitEdits(Frozen):
 
 
 def previous_of(info: EvalInfo, previous: Point | None, label: str) -> Previous | None:
-    """The point before; its label names the commit as well if it is the same iteration, scored again."""
+    """The previous point; its label includes the commit if it is the same iteration, re-scored."""
     if previous is None:
         return None
     before = previous.snapshot
@@ -56,10 +56,10 @@ def edits_by_commit(edits: tuple[Edit, ...], moved: Mapping[EditedFile, str]) ->
 
 
 def made_with(snapshot: Snapshot, edits: Iterable[Edit] = ()) -> str:
-    """How the site knows which instructions made an output.
+    """The evidence for the instructions of an output, in words.
 
-    By the data contract: from the commit that the output records, else from the time that it records, else from the
-    commit that added it. ``edits``: the edits since the previous point.
+    By the data contract, this is the commit that the output records, else the time that it records, else the commit
+    that added it. ``edits``: the edits since the previous point.
     """
     if snapshot.made_at:
         return "the commit that the output records, or whose instructions it records by hash or version"
@@ -75,11 +75,11 @@ class SnapshotFile(NamedTuple):
 
     role: str
     blob: Blob | None
-    """None: it is missing."""
+    """None if the file is missing."""
 
 
 def files(snapshot: Snapshot, outputs: int = 5) -> tuple[SnapshotFile, ...]:
-    """What the snapshot was scored from, so many outputs at most; only the output may be missing."""
+    """The files that the snapshot was scored from, with a limit on outputs; only an output may be missing."""
     rest = {"Ground truth": snapshot.ground_truth, "Field mapping": snapshot.mapping, "Schema": snapshot.schema}
     return (
         *(SnapshotFile("Output", blob) for blob in snapshot.outputs[:outputs] or (None,)),

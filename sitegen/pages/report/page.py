@@ -42,15 +42,15 @@ class ReportView(Frozen):
     snapshot: Snapshot
     card: Scorecard
     cause: str
-    """In words: why the snapshot was scored."""
+    """Why the snapshot was scored, in words."""
     made_with: str
-    """How the site knows which instructions made the output."""
+    """The evidence for the instructions of the output, in words."""
     instructions: Commit | None
     """The newest commit whose instructions made the output, if it is known."""
     edits: tuple[origin.CommitEdits, ...]
     """Edits of instructions since the previous point, newest first."""
     files: tuple[origin.SnapshotFile, ...]
-    """Everything that the snapshot was scored from."""
+    """The files that the snapshot was scored from."""
     previous: origin.Previous | None
     metrics: tuple[ReportMetric, ...]
     interval: Interval | None
@@ -63,20 +63,20 @@ class ReportView(Frozen):
     error_change: int | None
     sections: tuple[SchemaSection, ...]
     patterns: PatternsView | None
-    """What wrong values have in common; None if no rule explains more than a few."""
+    """The error patterns; None if no rule explains more than a few errors."""
     documents: tuple[DocumentScore, ...]
     """Empty if there is only one."""
     more_documents: int
     document_metrics: tuple[MetricSpec, ...]
     """Metrics that the kind computes for each document besides its counts."""
     discrepancies: tuple[Discrepancy, ...]
-    """Those that are drawn."""
+    """The discrepancies that are drawn."""
     loadable: tuple[Discrepancy, ...]
-    """As in ``Discrepancies``; none without a site around the page."""
+    """Further ones that the page can load; none without a site around the page."""
     total: int
-    """All discrepancies, those that are left out of the page included."""
+    """Number of all discrepancies, including ones that are not on the page."""
     new: int
-    """Discrepancies that the previous point does not have."""
+    """Number of discrepancies that the previous point does not have."""
     left_out: Mapping[ErrorType, int]
     """How many discrepancies of each type are not drawn, if any."""
     data: str
@@ -84,29 +84,29 @@ class ReportView(Frozen):
     problems: tuple[Problem, ...]
     banner: Banner | None
     panels: tuple[Panel, ...]
-    """What the scorer adds, except for alignments."""
+    """The panels of the scorer, except alignments."""
     alignments: tuple[AlignmentPanel, ...]
     more_alignments: int
     verdict: Verdict
-    """On the metrics that have a threshold."""
+    """The verdict on the metrics that have a threshold."""
     spread: VariantSpread | None
     """The range of the headline over variants, whose average it is."""
     recorded: RecordedView | None
-    """What the run recorded about itself, if that can be compared."""
+    """The metrics that the run recorded, if they can be compared."""
     tree: str = ""
     """Address of the page with ground truth and output side by side, relative to the report; empty without one."""
     copied: Snapshot | None = None
-    """The first one with the same output, if this is a copy of it."""
+    """The first snapshot with the same output, if this one is a copy."""
     nav: str = "evals"
 
     @property
     def counted(self) -> bool:
-        """Whether anything was counted, here or at the previous point; a judge may give scores alone."""
+        """Whether this or the previous point has counts; a judge may only give scores."""
         return any(self.card.counts) or any(error.change for error in self.errors)
 
     @property
     def listed_metrics(self) -> tuple[ReportMetric, ...]:
-        """All metrics; where nothing was counted, the headline and the metrics that have a value."""
+        """All metrics; without counts, the headline and the metrics that have a value."""
         if self.counted or self.info.recorded:
             return self.metrics
         return (*self.metrics[:1], *(metric for metric in self.metrics[1:] if metric.value is not None))
@@ -118,12 +118,12 @@ class ReportView(Frozen):
 
     @property
     def out_of_reach(self) -> int:
-        """Discrepancies that the page neither has nor can load: only the data file has them."""
+        """Number of discrepancies that the page neither has nor can load: only the data file has them."""
         return self.total - len(self.discrepancies) - len(self.loadable)
 
     @property
     def warnings(self) -> list[Problem]:
-        """Problems that a reader has to know before the numbers."""
+        """Problems that are listed before the numbers."""
         return [problem for problem in self.problems if problem.severity != "note"]
 
     @property
@@ -153,13 +153,13 @@ def report_page(
         point: the snapshot with its scores.
         previous: the point before it in the series, if there is one.
         result: the whole result of the snapshot.
-        past: what the report needs to know of earlier points.
+        past: the facts about earlier points that the report needs.
         limit: how many discrepancies of each type are drawn on the page.
         problems: of the files that the snapshot was scored from.
         instructions: the newest commit whose instructions made the output, if it is known.
         data: address of the file with the whole result, relative to the page, for a page without a site around it,
             which loads nothing; default: its place in a site.
-        rules: makes the rules by which the output was scored; None where a field mapping has no say.
+        rules: makes the rules by which the output was scored; None if no field mapping applies.
 
     """
     snapshot, card = point.snapshot, result.scorecard
@@ -228,6 +228,6 @@ def _document_metrics(specs: tuple[MetricSpec, ...], documents: tuple[DocumentSc
 
 
 def _total_change(errors: tuple[ErrorChange, ...]) -> int | None:
-    """The change of all types together; None unless that of every type is known."""
+    """The change of all types together; None unless the change of every type is known."""
     changes = [error.change for error in errors if error.change is not None]
     return sum(changes) if len(changes) == len(errors) else None

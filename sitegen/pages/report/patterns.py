@@ -1,4 +1,4 @@
-"""The error patterns of a report: how many errors each explains, where, and what the headline would be without it."""
+"""The error patterns of a report: the errors that each explains, their fields, and the headline without them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from sitegen.text.plain import counted
 from sitegen.text.values import ValueTexts, as_text, metric_text, told_apart
 
 _NAMED: Final = 3
-"""Fields of a pattern that are named: those with most of its errors."""
+"""Number of named fields of a pattern: the ones with most of its errors."""
 
 
 _LINES: Final = 10
-"""Lines of a mapping that are offered at most."""
+"""Largest number of proposed lines of a mapping."""
 
 _BY_RULE: Final = (
     "the right value as another type",
@@ -34,7 +34,7 @@ _BY_RULE: Final = (
     "a unit or a suffix after the number",
     ROUNDING,
 )
-"""Patterns whose difference a field mapping can leave out of a comparison."""
+"""Patterns whose difference a field mapping can exclude from the comparison."""
 
 
 class PatternRow(Frozen):
@@ -43,30 +43,30 @@ class PatternRow(Frozen):
     name: str
     errors: int
     fields: Mapping[str, str]
-    """Attribute -> its page, as seen from the report, of the fields with most of its errors."""
+    """The fields with most of its errors: address of the page, relative to the report, by attribute."""
     more_fields: int
     since: Since
-    """Where most of its errors began, of equals the earliest."""
+    """The point at which most of its errors began; of equal points the earliest."""
     since_errors: int
-    """How many of them began there."""
+    """Number of errors that began there."""
     example: ValueTexts
-    """Of its first error."""
+    """The values of its first error."""
     without: float | None
     """The headline if these errors were right; None if the headline is no ratio of the counts."""
 
 
 class PatternsView(Frozen):
-    """All patterns, those with the most errors first."""
+    """All patterns, most errors first."""
 
     rows: tuple[PatternRow, ...]
     errors: int
-    """Errors that any of them explains."""
+    """Number of errors that any pattern explains."""
     without: float | None
     """The headline if all of these were right."""
     lines: tuple[str, ...] = ()
-    """Below ``fields:`` of the field mapping: what makes values equal whose difference a rule can leave out."""
+    """Lines below ``fields:`` of the field mapping that make values equal if a rule can exclude their difference."""
     equal: int = 0
-    """Errors that these lines make correct."""
+    """Number of errors that these lines make correct."""
     with_lines: float | None = None
     """The headline with these lines."""
 
@@ -75,14 +75,14 @@ class PatternWords(Frozen):
     """The parts of the sentence on a pattern, of which ``since`` is a label of the project."""
 
     share: str
-    """``897 of 938 errors come down to a currency sign``, which leads to the report."""
+    """``897 of 938 errors come down to a currency sign``, which links to the report."""
     where: str
     since: str
     without: str
 
     @property
     def rest(self) -> str:
-        """What follows the share."""
+        """The part of the sentence after the share."""
         return f"{self.where}{self.since}{self.without}"
 
 
@@ -94,15 +94,15 @@ def patterns_view(
     started: Sequence[Since],
     rules: Callable[[], FieldRules] | None = None,
 ) -> PatternsView | None:
-    """None if no rule explains enough of the errors ``wrong``.
+    """Make the view of the patterns; None if no rule explains enough of the errors ``wrong``.
 
     Args:
         eval_id: the eval.
-        headline: its first metric.
-        result: the output with all its judgements.
-        wrong: its errors.
+        headline: the first metric of the eval.
+        result: the result with all judgements.
+        wrong: the errors of the result.
         started: the start of the streak of each error.
-        rules: makes the rules by which the output was scored; None where a field mapping has no say.
+        rules: makes the rules by which the output was scored; None if no field mapping applies.
 
     """
     patterns = error_patterns(wrong, result.judgements)
@@ -142,7 +142,7 @@ def patterns_view(
 def _lines(
     patterns: Sequence[ErrorPattern], result: Result, wrong: Sequence[Judgement], rules: Callable[[], FieldRules]
 ) -> tuple[tuple[str, ...], list[Judgement]]:
-    """Lines of the mapping, of each field at most one, and the errors that they make correct."""
+    """Lines of the mapping, at most one for each field, and the errors that they make correct."""
     by_field: dict[str, dict[str, list[Judgement]]] = {}
     for pattern in patterns:
         for error in (wrong[index] for index in pattern.errors):
@@ -164,7 +164,7 @@ def _lines(
 
 
 def pattern_summaries(view: PatternsView | None, total: int, value: float | None) -> tuple[PatternSummary, ...]:
-    """The patterns as other pages name them. ``total``: all errors of the output; ``value``: its headline."""
+    """Summaries of the patterns for other pages. ``total``: all errors of the output; ``value``: its headline."""
     return tuple(
         PatternSummary(
             name=row.name,

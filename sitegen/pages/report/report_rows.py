@@ -51,7 +51,7 @@ def type_name(kind: ErrorType, nouns: Nouns = _FIELDS) -> Markup:
 
 
 def type_mark(kind: ErrorType, nouns: Nouns) -> Markup:
-    """The mark alone, its name for those who do not see it."""
+    """The mark without the name, which is in the text for screen readers."""
     return Markup(f'{_error_type_mark(kind, nouns)}<span class="vh">{type_label(kind, nouns)} </span>')
 
 
@@ -60,7 +60,7 @@ def _error_type_mark(kind: ErrorType, nouns: Nouns) -> str:
 
 
 def letter_of(kind: ErrorType, nouns: Nouns) -> str:
-    """The letter of a type of errors; that of field evals where the kind has no such errors."""
+    """The letter of a type of errors; the letter of field evals if the kind has no such errors."""
     index = ERROR_TYPES.index(kind)
     return nouns.letters[index] or _FIELDS.letters[index]
 
@@ -117,7 +117,7 @@ def _report_metric_card(metric: ReportMetric, several_points: bool) -> str:
 
 
 def mix(counts: Iterable[int], label: str, total: int = 0) -> Markup:
-    """A bar with a part for each type of errors; ``total`` is what a full bar stands for, so that bars compare."""
+    """A bar with a part for each type of errors; ``total`` is the number of a full bar, so that bars are comparable."""
     parts, end = [], 0
     for kind, count in zip(ERROR_TYPES, counts, strict=True):
         if count:
@@ -142,7 +142,7 @@ def _section_bar(section: SchemaSection, wrong: int, longest: int) -> str:
 def number_heads(nouns: Nouns, metrics: Iterable[MetricSpec] = (), counted: bool = True) -> Markup:
     """Column heads after the name: metrics (default: ratios), counts, errors, errors by type.
 
-    Where nothing was *counted*, only the metrics.
+    Without counts (*counted* is False), only the metrics.
     """
     if not counted:
         return Markup("".join(f'<th scope="col">{_text(spec.label)}</th>' for spec in metrics))
@@ -223,7 +223,7 @@ def paired(rows: Sequence[AlignmentRow]) -> str:
 
 
 def alignment(rows: Iterable[AlignmentRow]) -> Markup:
-    """Table rows that say which item of a list was compared with which."""
+    """Table rows of the pairs of list items that were compared with each other."""
     return Markup("".join([_alignment_row(row) for row in rows]))
 
 

@@ -1,4 +1,4 @@
-"""The discrepancies that a report does not draw, in a file beside it that the page loads when they are asked for."""
+"""The discrepancies that a report does not draw, in a file beside it that the page loads on request."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sitegen.pages.report.page import ReportView
 
 
 def rows_file(view: ReportView) -> RawFile | None:
-    """The bodies of the table as the page would have them; None if the page has all of them."""
+    """Table bodies in the form of the page's table; None if the page has all of them."""
     if not view.loadable:
         return None
     rows = discrepancies(view.loadable, view.previous is not None, len(view.documents) > 1, view.info.nouns)

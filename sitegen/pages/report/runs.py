@@ -1,4 +1,4 @@
-"""Repeated runs of an iteration: how far they are apart, and in which fields."""
+"""Repeated runs of an iteration: how far they differ, and in which fields."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sitegen.model.timeline import Snapshot
 from sitegen.pages.report.discrepancies import field_file
 
 FIELDS: Final = 20
-"""Fields that the table names: those that differ most often."""
+"""Number of fields in the table: the ones that differ most often."""
 
 
 class RateRow(Frozen):
@@ -28,7 +28,7 @@ class RunsView(Frozen):
 
     number: int
     readable: int
-    """Runs whose output could be read."""
+    """Number of runs whose output could be read."""
     lowest: float | None
     """Smallest value of the headline."""
     highest: float | None
@@ -39,7 +39,7 @@ class RunsView(Frozen):
     pooled: FlipRate | None
     """How often two runs differ, over all fields."""
     rows: tuple[RateRow, ...]
-    """Fields in which runs differ at all."""
+    """Fields in which runs differ."""
     more: int
     bad_runs: tuple[str, ...] = ()
     """Runs that are left out of the deviation and the rates."""

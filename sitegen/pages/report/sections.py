@@ -11,7 +11,7 @@ from sitegen.model.scorecards import FieldScore
 from sitegen.model.series import EvalInfo
 
 TOP_LEVEL: Final = "(top level)"
-"""The section of attributes that stand alone at the root of the schema."""
+"""The section of attributes that are directly at the root of the schema."""
 
 
 class SchemaSection(Frozen):
@@ -35,7 +35,7 @@ def section(attribute: str) -> str:
 
 
 def grouping(info: EvalInfo, fields: tuple[FieldScore, ...]) -> Callable[[str], str]:
-    """The function that groups attributes: by section of the schema, or each by itself where there are no sections."""
+    """The function that groups attributes: by section of the schema, or each separately if there are no sections."""
     flat = not info.nouns.are_fields and all(section(field.attribute) == TOP_LEVEL for field in fields)
     return str if flat else section
 

@@ -13,7 +13,7 @@ from sitegen.pages.report.spans import Piece, ShownText
 
 _LETTERS: Final = {"correct": "C", "missed": "M", "wrong": "W"}
 _SHORT: Final = 200
-"""Characters of a highlight that is listed beside its text."""
+"""Largest number of characters of a highlight that is listed beside its text."""
 
 _CATEGORY: Final = 40
 
@@ -24,7 +24,7 @@ def texts(paragraphs: Iterable[ShownText]) -> Markup:
 
 
 def key(outcome: str) -> Markup:
-    """An outcome as it stands in the legend."""
+    """An outcome in the legend."""
     return Markup(f'<span class="hl {outcome}">{outcome}{_tag(outcome, "")}</span>')
 
 

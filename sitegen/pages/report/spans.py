@@ -1,4 +1,4 @@
-"""Prepares marked texts for a page: bounds them, and cuts them into pieces where marks begin and end."""
+"""Prepares marked texts for a page: limits their length, and cuts them into pieces where marks begin and end."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from sitegen.frozen import Frozen
 from sitegen.model.panels import Highlight, Mark, MarkedText, SpansPanel
 
 TEXTS: Final = 100
-"""Texts that a report shows; if there are more, those with the most errors."""
+"""Number of texts in a report; if there are more, the ones with the most errors."""
 
 LONGEST: Final = 2_000
-"""Characters of one text that a report shows."""
+"""Largest number of characters of a text in a report."""
 
 DEPTH: Final = 4
-"""Nested marks that are drawn; further ones are listed beside the text."""
+"""Number of nested marks that are drawn; further ones are listed beside the text."""
 
 LISTED: Final = 50
-"""Highlights that are listed beside one text."""
+"""Largest number of highlights that are listed beside one text."""
 
 
 class Piece(Frozen):
@@ -37,17 +37,17 @@ class ShownText(Frozen):
     id: str
     pieces: tuple[Piece, ...]
     cut: int
-    """Characters that are not shown."""
+    """Number of characters that are not shown."""
     correct: int
     missed: int
     wrong: int
     beside: tuple[Highlight, ...]
-    """Those that are not marked in the text."""
+    """Highlights that are not marked in the text."""
     more_beside: int
 
 
 def is_bounded(panel: SpansPanel) -> bool:
-    """Whether a page leaves anything of a panel out."""
+    """Whether a page omits parts of a panel."""
     return len(panel.texts) > TEXTS or any(_is_long(text) for text in panel.texts)
 
 
@@ -77,7 +77,7 @@ def shown_text(text: MarkedText) -> ShownText:
 
 
 def _layered(text: MarkedText) -> tuple[list[Mark], list[Highlight]]:
-    """The marks to draw, nested at most ``DEPTH`` deep, and what is listed beside the text instead."""
+    """The marks to draw, nested at most ``DEPTH`` deep, and the highlights to list beside the text instead."""
     drawn: list[Mark] = []
     beside = list(text.elsewhere)
     covering: list[Mark] = []

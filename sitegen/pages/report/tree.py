@@ -1,4 +1,4 @@
-"""The page that shows ground truth and output side by side, as one tree with the items of lists paired as scored."""
+"""The page that shows ground truth and output side by side, as one tree with list items paired as in scoring."""
 
 from __future__ import annotations
 
@@ -18,49 +18,49 @@ from sitegen.pages import links
 from sitegen.text.quotes import QuotedPassage
 
 VALUES: Final = 2_000
-"""Values that the page shows."""
+"""Largest number of values on the page."""
 
 _STEP: Final = re.compile(r'\[\d+\]|\["(?:[^"\\]|\\.)*"\]|\.?[^.\[]+')
 _DEEPEST: Final = 12
-"""Levels of the tree; what lies deeper is named by its path."""
+"""Number of levels of the tree; deeper values are named by their paths."""
 _CORRECT: Final = ("correct", "true_negative")
 _WHOLE: Final = {EXTRA_ITEM: "extra", MISSING_ITEM: "missing"}
 
 
 class TreePlace(Frozen):
-    """Where a value stands in the tree."""
+    """The place of a value in the tree."""
 
     nodes: tuple[str, ...]
     """Keys of the nodes above it, the outermost first; an extra item has another key than the expected item there."""
     name: str
-    """Below the innermost node."""
+    """Name of the value below the innermost node."""
     items: tuple[int, ...]
-    """Which of the nodes are list items."""
+    """Indices of the nodes that are list items."""
     item_name: str
-    """The name of the innermost of them."""
+    """The name of the innermost list item."""
     whole: str
     """``missing`` or ``extra`` if only one side has that item."""
 
 
 class TreeNode:
-    """A document, an object or a list item, with what lies below it. It is filled while the values are read."""
+    """A document, an object or a list item, with the nodes and values below it. It is filled while values are read."""
 
     def __init__(self, name: str) -> None:
         """A node without values yet."""
         self.name = name
         self.values: list[tuple[str, Judgement]] = []
-        """(name below this node, the value) of what is no object and no list of objects."""
+        """Name and judgement of each value directly below this node."""
         self.nodes: dict[str, TreeNode] = {}
         self.pair: ItemPair | None = None
-        """With which item of the output a list item was paired."""
+        """The item of the output with which a list item was paired."""
         self.errors = 0
-        """Of all values below."""
+        """Number of errors of all values below."""
         self.judged = 0
         self.whole = ""
         """``missing`` or ``extra`` for a list item that only one side has."""
 
     def count(self) -> None:
-        """Count the values, once all of them are there."""
+        """Count the values, once all of them are added."""
         for node in self.nodes.values():
             node.count()
         below = self.nodes.values()
@@ -70,11 +70,11 @@ class TreeNode:
 
 
 class SourcePicture(Frozen):
-    """A page of the source, as the page shows it."""
+    """A page of the source on the page."""
 
     anchor: str
     title: str
-    """``Page 3``, with the document where there are several."""
+    """``Page 3``, with the document if there are several."""
     address: str
     """Relative to the page."""
     width: int
@@ -82,27 +82,27 @@ class SourcePicture(Frozen):
 
 
 class SourceNote(Frozen):
-    """Where the output says that a value stands in the source, and whether it does."""
+    """The place of a value in the source according to the output, and the result of its check."""
 
     page: int | None
     quote: str
-    """Empty: none is given, or the passage has it."""
+    """The quote; empty if there is none, or if ``passage`` contains it."""
     passage: QuotedPassage | None
-    """The quote as it stands in the source."""
+    """The quote in the text of the source."""
     anchor: str
-    """Of the picture; empty without one."""
+    """Anchor of the picture; empty without a picture."""
     remark: str
-    """In words what is wrong with page or quote, or why the page is not shown; empty: nothing."""
+    """The problem with page or quote, or why the page is not shown, in words; empty without a problem."""
     is_doubtful: bool = False
     """Whether the remark is a hint at a hallucination."""
 
 
 class NotedValue(Frozen):
-    """A value that the output gives a place in the source for."""
+    """A value for which the output gives a place in the source."""
 
     node: TreeNode
     name: str = ""
-    """Below the node; empty: the node itself."""
+    """Name of the value below the node; empty for the node itself."""
 
 
 class TreeView(Frozen):
@@ -114,17 +114,17 @@ class TreeView(Frozen):
     report: str
     """Address of the report, relative to this page."""
     more: int
-    """Values that are left out."""
+    """Number of values that are left out."""
     notes: Mapping[NotedValue, SourceNote] = MappingProxyType({})
     doubtful: frozenset[TreeNode] = frozenset()
-    """The nodes with a doubtful note, their own or below."""
+    """The nodes with a doubtful note at the node or below it."""
     pictures: tuple[SourcePicture, ...] = ()
     """The pages of the source that notes refer to."""
     nav: str = "evals"
 
 
 def has_tree(info: EvalInfo, result: Result) -> bool:
-    """Whether lists had items to pair, or the source can be shown; of others the report shows all there is to see."""
+    """Whether there are paired list items, or a source to show; otherwise the report already shows everything."""
     return any(alignment.pairs for alignment in result.alignments) or bool(info.source and result.judgements)
 
 
@@ -141,7 +141,7 @@ def tree_page(info: EvalInfo, snapshot: Snapshot, result: Result) -> Page:
 
 
 def value_tree(judgements: Iterable[Judgement], result: Result) -> TreeNode:
-    """All values by their paths. With several documents, each is a node of its own."""
+    """The tree of all values by path. With several documents, each is a separate node."""
     pairs = {
         (alignment.document, f"{alignment.path}[{pair.expected}]"): pair
         for alignment in result.alignments
@@ -176,7 +176,7 @@ def _add_nodes(
     judgement: Judgement,
     pairs: Mapping[tuple[str, str], ItemPair],
 ) -> TreeNode:
-    """The innermost node above a value; those that are not there yet are added."""
+    """Return the innermost node above a value, after adding missing nodes."""
     node, path = nodes[above], ""
     for depth, key in enumerate(place.nodes):
         step = key[:-1] if place.whole == "extra" and depth == place.items[-1] else key
@@ -209,6 +209,6 @@ def _tree_place(path: str, label: str, note: str) -> TreePlace:
 
 
 def _name(path: str, label: str, above: str) -> str:
-    """The path ``above`` with list items by their names, where the rest of the path has none."""
+    """The path ``above`` with list items by name, if the rest of the path has no list items."""
     rest = path[len(above) :]
     return label.removesuffix(rest) if label.endswith(rest) else above

@@ -38,7 +38,7 @@ def _state(node: TreeNode, nouns: Nouns) -> str:
 
 
 def _pairing(node: TreeNode) -> str:
-    """Which item of the output a list item was compared with, where that is not the one at the same place."""
+    """The item of the output with which a list item was compared, if it is not at the same index."""
     pair = node.pair
     if pair is None or (pair.expected == pair.actual and pair.paired_by != "agreement"):
         return ""
@@ -60,7 +60,7 @@ def _source_row(note: SourceNote) -> str:
 
 
 def source_line(note: SourceNote) -> str:
-    """Page and quote of a value, with the words around the quote where the source is a text."""
+    """Page and quote of a value, with the words around the quote if the source is a text."""
     page = "" if note.page is None else f" p. {note.page}"
     if note.anchor:
         page = f' <a href="#{note.anchor}">{page.strip() or "page"}</a>'

@@ -1,4 +1,4 @@
-"""Adds the source to the page of ground truth beside output: where each value stands in it, as the output says."""
+"""Adds the source to the page of ground truth beside output: the place of each value according to the output."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from sitegen.scoring.evidence import Evidence, EvidenceByPath
 from sitegen.text.quotes import QuotedPassage, SearchedText
 
 MOST_PICTURES: Final = 60
-"""Pages of the source that one page shows."""
+"""Largest number of pages of the source that one page shows."""
 
 _INDEX: Final = re.compile(r"(\[\d+\])\+")
-"""The key of an item that only the output has."""
+"""Matches the key of an item that only the output has."""
 NOT_THERE: Final = "this quote is not in the source: a hint at a hallucination"
 
 
@@ -24,7 +24,7 @@ class PagePicture(NamedTuple):
     """A picture of a page."""
 
     path: str
-    """In the site."""
+    """Address in the site."""
     oid: str
     """Id of its blob."""
     width: int
@@ -32,22 +32,22 @@ class PagePicture(NamedTuple):
 
 
 Page: TypeAlias = SearchedText | PagePicture | str
-"""A page as a text or a picture; a string says why it is neither, and is empty where nobody needs the page."""
+"""A page as a text or a picture; a string states why it is neither, and is empty if the page is not needed."""
 
 
 class Citation(NamedTuple):
-    """What the output says of the place of a value in the source."""
+    """The place of a value in the source, as stated by the output."""
 
     document: str
     way: tuple[TreeNode, ...]
-    """The nodes from the top to the one that it is about."""
+    """The nodes from the root to the node of the value."""
     name: str
-    """Of a value below that node; empty: the node itself."""
+    """Name of the value below that node; empty for the node itself."""
     evidence: Evidence
 
 
 def citations(root: TreeNode, evidence: Mapping[str, EvidenceByPath], *, several: bool) -> Iterator[Citation]:
-    """The evidence of everything in a tree, from top to bottom. ``several``: each document is a node of its own."""
+    """Yield the citations of all values in a tree, from top to bottom. ``several``: each document has its own node."""
     if not several:
         for document, by_path in evidence.items():
             yield from _below((root,), "", document, by_path)
@@ -57,9 +57,9 @@ def citations(root: TreeNode, evidence: Mapping[str, EvidenceByPath], *, several
 
 
 def _below(way: tuple[TreeNode, ...], path: str, document: str, by_path: EvidenceByPath) -> Iterator[Citation]:
-    """``way``: the nodes down to one.
+    """Yield the citations at and below a node. ``way``: the nodes down to it.
 
-    ``path``: of that node in the output, where an item of a list has another place than in the ground truth.
+    ``path``: the path of the node in the output, where list items can have other indices than in the ground truth.
     """
     if path and path in by_path:
         yield Citation(document=document, way=way, name="", evidence=by_path[path])
@@ -74,7 +74,7 @@ def _below(way: tuple[TreeNode, ...], path: str, document: str, by_path: Evidenc
 
 
 def with_source(view: TreeView, cited: Sequence[Citation], pages: Mapping[str, Mapping[int | None, Page]]) -> TreeView:
-    """The page with a note for each citation. ``pages``: by document, then by number; None: the whole document."""
+    """Add a note for each citation. ``pages``: by document, then by number; None for the whole document."""
     pictures = _pictures(cited, pages)
     notes = {}
     doubtful: set[TreeNode] = set()
@@ -102,7 +102,7 @@ def with_source(view: TreeView, cited: Sequence[Citation], pages: Mapping[str, M
 
 
 def _pictures(cited: Sequence[Citation], pages: Mapping[str, Mapping[int | None, Page]]) -> dict[str, SourcePicture]:
-    """The pictures that are shown, by their paths in the site, in the order in which they are referred to."""
+    """The pictures that are shown, by address, in the order of the citations."""
     several = len(pages) > 1
     pictures: dict[str, SourcePicture] = {}
     for document, _, _, (number, _) in cited:
@@ -121,7 +121,7 @@ def _pictures(cited: Sequence[Citation], pages: Mapping[str, Mapping[int | None,
 
 
 def _passage(number: int | None, quote: str, pages: Mapping[int | None, Page]) -> tuple[QuotedPassage | None, str]:
-    """The quote in the texts of a document, its own page first, and what is wrong with it."""
+    """Find the quote in the texts of a document, first on its own page, and state any problem with it."""
     texts = {page: text for page, text in pages.items() if isinstance(text, SearchedText)}
     if not quote or not texts:
         return None, ""
@@ -129,5 +129,5 @@ def _passage(number: int | None, quote: str, pages: Mapping[int | None, Page]) -
         if passage := texts[page].passage(quote):
             is_elsewhere = page is not None and number is not None and page != number
             return passage, f"this quote is on page {page}, not on page {number}" if is_elsewhere else ""
-    # The quote may stand on a page that could not be read.
+    # The quote may be on a page that could not be read.
     return None, "" if any(isinstance(page, str) for page in pages.values()) else NOT_THERE

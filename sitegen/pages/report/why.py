@@ -1,4 +1,4 @@
-"""Explains a point's changes: what part of each the outputs, ground truth and rules made, and whether it is chance."""
+"""Explains a point's changes: the parts due to outputs, ground truth and rules, and whether they may be chance."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from sitegen.pages.changes import DisplayedChange, changes
 from sitegen.pages.labels import exchanges
 
 NAMED: Final = 10
-"""Documents of only one of the two points that the report names."""
+"""Number of documents of only one of the two points that the report names."""
 
 
 class Why(Frozen):
-    """A point against the one before it."""
+    """The changes from the previous point to a point."""
 
     specs: tuple[MetricSpec, ...]
     """The headline and the metrics that are drawn beside it."""
@@ -31,7 +31,7 @@ class Why(Frozen):
     overlap: Overlap
     """The documents in common; the lists of others are cut to ``NAMED``."""
     more_before: int
-    """Documents of only the earlier point that are not named."""
+    """Number of documents of only the earlier point that are not named."""
     more_after: int
     verdict: ChangeVerdict | None
     """None if the output is the same: changes by ground truth and rules are certain."""
@@ -40,9 +40,9 @@ class Why(Frozen):
     before: Status
     """Status of the earlier point: an output that cannot be read explains most of a change."""
     differ: tuple[Role, ...]
-    """Inputs of the score that differ between the two points."""
+    """Roles whose contents differ between the two points."""
     exchanged: tuple[str, ...] = ()
-    """Sentences that say which model or judge was replaced by which."""
+    """Sentences on a replaced model or judge."""
 
     @property
     def roles(self) -> tuple[str, ...]:

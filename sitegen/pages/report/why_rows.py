@@ -68,7 +68,7 @@ def interval_note(interval: Interval | None, nouns: Nouns) -> Markup:
 
 
 def documents(why: Why, nouns: Nouns, before: str) -> Markup:
-    """How many documents both points hold, and which ones only one of them has."""
+    """The number of documents that both points have, and the documents that only one of them has."""
     shared = why.overlap
     if shared.verdict == "comparable":
         return Markup("")
@@ -80,7 +80,7 @@ def documents(why: Why, nouns: Nouns, before: str) -> Markup:
 
 
 def comparability(shared: Overlap, nouns: Nouns) -> Markup:
-    """Whether two outputs hold the same documents, some in common or none, in words."""
+    """Whether two outputs have the same documents, some in common or none, in words."""
     if shared.verdict == "refused":
         return Markup('<span class="pill bad">not comparable</span>')
     if shared.verdict == "bridged":
@@ -161,7 +161,7 @@ def _fixed_cell_row(row: FixedCell, several_documents: bool) -> str:
 
 
 def runs(view: RunsView, spec: MetricSpec) -> Markup:
-    """Sentences that say how far repeated runs differ."""
+    """Sentences on how far repeated runs differ."""
     label = text(spec.label)
     if view.lowest is None or view.highest is None:
         return Markup(f"{label} is undefined in all of them.")
@@ -191,7 +191,7 @@ def _rate_row(rate: FlipRate, file: str) -> str:
 def judged(verdict: ChangeVerdict | None, spec: MetricSpec, noise: Noise | None = None) -> Markup:
     """The verdict as a mark, and the evidence for it.
 
-    There is no verdict if the output is the same, nor on numbers that were only recorded.
+    There is no verdict if the output is the same, and none on recorded numbers.
     """
     if spec.recorded:
         return Markup("Only recorded: nothing tells whether this is more than chance.")
@@ -206,7 +206,7 @@ def decision(verdict: ChangeVerdict) -> Markup:
 
 
 def evidence(verdict: ChangeVerdict, spec: MetricSpec, noise: Noise | None = None) -> str:
-    """The reason for a verdict; of a change that may be chance also the smallest one that these data could show."""
+    """The reason for a verdict; for a change that may be chance also the smallest detectable change."""
     sentences = _reason(verdict, spec, noise)
     if verdict.decision in ("likely better", "likely worse"):
         sentences += " At a level of 80\u202f% it is not."
@@ -214,7 +214,7 @@ def evidence(verdict: ChangeVerdict, spec: MetricSpec, noise: Noise | None = Non
 
 
 def smallest_change(verdict: ChangeVerdict, spec: MetricSpec) -> str:
-    """The smallest change that the tests behind a verdict would show; empty unless the change may be chance."""
+    """The smallest change that the tests of a verdict detect; empty unless the change may be chance."""
     if not verdict.is_open or verdict.detectable is None:
         return ""
     if verdict.detectable > spec.high - spec.low:

@@ -15,7 +15,7 @@ from sitegen.pages.changes import DisplayedChange
 from sitegen.pages.trend.point import TrendPoint
 
 DRAWN: Final = 3
-"""Most metrics that are drawn: the first of the kind, as far as they have the headline's range."""
+"""Largest number of metrics that are drawn: the first of the kind that have the headline's range."""
 
 
 class MetricNow(Frozen):
@@ -26,11 +26,11 @@ class MetricNow(Frozen):
     change: DisplayedChange | None
     """None at the first point, and for metrics that are not drawn."""
     best: TrendPoint | None
-    """The earliest point with the best value, if one is better than the newest."""
+    """The earliest point with the best value, if it is better than the newest."""
     best_value: float | None
     interval: Interval | None = None
     best_of: str = ""
-    """``by this judge`` if only such points were compared, and by what else the value is not that of the report."""
+    """``by this judge`` if only such points were compared, and why the value differs from the report."""
 
 
 def metrics_now(series: Series, points: tuple[TrendPoint, ...]) -> tuple[MetricNow, ...]:

@@ -1,4 +1,4 @@
-"""What a long trend page does not draw, in a file beside it that the page loads when it is asked for."""
+"""The parts that a long trend page does not draw, in a file beside it that the page loads on request."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROOT: Final = "../../"
 
 
 def older_rows(view: TrendView) -> RawFile | None:
-    """The rows of older iterations as the page would have them, and its chart with every value; None if it has all."""
+    """The rows of older iterations, and the chart with every value; None if the page has all of them."""
     if not view.older:
         return None
     path, chart = links.trend_rows(view.info.id), trend(view, whole=True)
@@ -25,7 +25,7 @@ def older_rows(view: TrendView) -> RawFile | None:
 
 
 def _paths(chart: TrendChart) -> dict[str, list[str]]:
-    """The paths of the chart by a selector of the elements that draw them, in their order."""
+    """The paths of the chart, by the selector of the elements that draw them, in their order."""
     return {
         "path.band": [chart.band],
         "path.champ": [chart.champion],

@@ -44,15 +44,15 @@ from sitegen.scoring.mapping_use import MappedColumn
 from sitegen.stats.counts import errors_by_type
 
 VARIANTS: Final = 6
-"""Most variants or models that are drawn."""
+"""Largest number of variants or models that are drawn."""
 
 NEWEST: Final = 200
-"""Newest iterations whose rows are on the page and whose values are all drawn. Older ones are drawn in groups, and
-their rows and values are in a file beside the page (``older_rows.py``)."""
+"""Number of the newest iterations whose rows are on the page and whose values are all drawn. Older ones are drawn in
+groups, and their rows and values are in a file beside the page (``older_rows.py``)."""
 
 
 class MetricTarget(Frozen):
-    """A threshold of the manifest: the least value of a metric, or the largest where lower is better."""
+    """A threshold of the manifest: the smallest value of a metric, or the largest if lower is better."""
 
     spec: MetricSpec
     least: float
@@ -88,18 +88,18 @@ class TrendView(Frozen):
     heat: HeatMap
     files: tuple[SnapshotFile, ...]
     counted: bool = True
-    """Whether any point has counts; judges may give scores alone, and recorded numbers have none."""
+    """Whether any point has counts; judges may only give scores, and recorded numbers have no counts."""
     variants: str = ""
     """Relative address of the page that compares the newest variants; empty if there are fewer than two."""
     drawn_variants: tuple[str, ...] = ()
-    """Names of variants, those of the newest point first; empty if no point has two. For an eval without variants the
-    models, if there are two."""
+    """Names of variants, variants of the newest point first; empty if no point has two. For an eval without variants,
+    the models, if there are two."""
     split_by: str = "variant"
     """``variant`` or ``model``."""
     usage: UsageView | None = None
-    """Usage of the outputs; None if none states it."""
+    """Usage of the outputs; None if no output states it."""
     last: LastChange | None = None
-    """None if there is nothing to compare, and for recorded numbers."""
+    """The newest change; None if there is nothing to compare, and for recorded numbers."""
     clocks: Clocks = ONE_CLOCK
     best_so_far: tuple[float | None, ...] = ()
     """For each point the best headline so far, by the newest ground truth and rules."""
@@ -114,11 +114,11 @@ class TrendView(Frozen):
     """The problem that changes the newest scores most."""
     iterations: int = 0
     outputs: int = 0
-    """Number of iterations, and of different outputs among them."""
+    """Number of different outputs of the iterations."""
     columns: tuple[MappedColumn, ...] = ()
     """The columns of the ground truth, by the newest point's mapping."""
     pattern: PatternWords | None = None
-    """What most errors of the newest output have in common."""
+    """The pattern that explains most errors of the newest output."""
     nav: str = "evals"
 
     @property
@@ -136,8 +136,8 @@ def trend_page(
 ) -> Page:
     """The page of one eval, which may have no point yet.
 
-    ``suspects`` is the number of labels that may be wrong; ``columns`` are those of the ground truth;
-    ``patterns`` those of the errors of the newest output.
+    ``suspects``: the number of labels that may be wrong; ``columns``: the columns of the ground truth; ``patterns``:
+    the error patterns of the newest output.
     """
     info, counted = series.info, _is_counted(series)
     if not counted and not info.recorded:
@@ -214,7 +214,7 @@ def _variant_names(series: Series) -> tuple[str, ...]:
 
 
 def _models(series: Series) -> tuple[str, ...]:
-    """The models of the outputs, the newest first, joined where an output has several; empty if all have the same."""
+    """The models of the outputs, newest first, joined if an output has several; empty if all have the same."""
     usages = (point.scorecard.usage for point in reversed(series.points))
     models = tuple(dict.fromkeys(" and ".join(usage.models) for usage in usages if usage and usage.models))
     return models[:VARIANTS] if len(models) > 1 else ()
@@ -265,8 +265,8 @@ def _trend_points(
 def edited_before_outputs(points: Sequence[Point]) -> list[tuple[str, ...]]:
     """For each point the paths of the instructions that were edited before it.
 
-    The output of a copy was there before the edit, so the edit stands beside the next point of the same commit that is
-    no copy; beside the last copy of the commit if there is none.
+    The output of a copy existed before the edit, so the edit is attached to the next point of the same commit that is
+    not a copy, or to the last copy of the commit if there is none.
     """
     edited: list[tuple[str, ...]] = []
     waiting: dict[str, None] = {}

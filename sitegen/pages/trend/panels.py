@@ -28,7 +28,7 @@ from sitegen.pages.report.runs import FIELDS, RateRow
 from sitegen.stats.counts import errors, judged
 
 HEAT_ROWS: Final = 60
-"""Most fields of the heat map: those that changed last."""
+"""Largest number of fields in the heat map: the ones that changed last."""
 
 
 class HeatRow(NamedTuple):
@@ -36,7 +36,7 @@ class HeatRow(NamedTuple):
 
     attribute: str
     now: Counts | None
-    """None if it was not judged at the newest point."""
+    """None if the attribute was not judged at the newest point."""
     wrong: int
     """Errors over all points."""
     judged: int
@@ -48,21 +48,21 @@ class HeatMap(Frozen):
 
     attributes: tuple[str, ...]
     shares: tuple[tuple[float | None, ...], ...]
-    """None where the attribute was not judged."""
+    """Shares by row; None at points where the attribute was not judged."""
     left_out: int
-    """Attributes that are only in the table."""
+    """Number of attributes that are only in the table."""
     steady: int = 0
     """Number of rows, the last ones, that are the same at every point."""
 
 
 def field_rows(points: Sequence[Point]) -> tuple[HeatRow, ...]:
-    """Attributes in the order of the newest point; those that it lacks follow in the order of their first point.
+    """Attributes in the order of the newest point; attributes that it lacks follow in the order of their first point.
 
     Attributes that were never judged (a category that no document has) are left out: they have no page.
     """
     wrong: dict[str, int] = {}
     total: dict[str, int] = {}
-    # Most attributes have the same few counts at every point. Adding equal ones once takes a quarter of the time.
+    # Most attributes have the same few counts at every point. Multiplying equal counts takes a quarter of the time.
     equal = Counter(chain.from_iterable([point.scorecard.fields for point in points]))
     for (attribute, counts), times in equal.items():
         wrong[attribute] = wrong.get(attribute, 0) + errors(counts) * times
@@ -79,8 +79,8 @@ def field_rows(points: Sequence[Point]) -> tuple[HeatRow, ...]:
 def heat_map(points: Sequence[Point], fields: Sequence[HeatRow]) -> HeatMap:
     """The heat map of the fields whose share changed last, at most ``HEAT_ROWS``.
 
-    Of two that changed last at the same point, the one that changed more often stands first. Fields that never changed,
-    as those that were always right or always wrong, come last.
+    If two fields changed last at the same point, the field that changed more often is first. Fields that never changed,
+    because they were always right or always wrong, are last.
     """
     columns = [dict(point.scorecard.fields) for point in points]
     rows = [(row.attribute, tuple([_wrong_share(column.get(row.attribute)) for column in columns])) for row in fields]
@@ -115,20 +115,20 @@ class RulesChange(Frozen):
     """Index of the point."""
     label: str
     causes: str
-    """What changed, in words."""
+    """The causes of the change, in words."""
 
 
 class Clocks(Frozen):
-    """How the numbers of the two clocks of an eval differ."""
+    """The differences between the numbers of the two clocks of an eval."""
 
     changes: tuple[RulesChange, ...]
-    """Oldest first; from the last one on, ground truth and rules are those of the newest point."""
+    """Changes, oldest first; after the last one, ground truth and rules are the same as at the newest point."""
     apart: int
     """Number of points at which any drawn metric differs between the clocks."""
     values: tuple[tuple[float | None, ...], ...]
     """Drawn metrics by the second clock, a row for each point; empty if the clocks never differ."""
     recorded: int = 0
-    """Number of points whose recorded metrics agree with the second clock alone."""
+    """Number of points whose recorded metrics agree only with the second clock."""
 
 
 ONE_CLOCK = Clocks((), 0, ())
@@ -157,7 +157,7 @@ def _clock_values(card: Scorecard, drawn: Sequence[MetricSpec]) -> tuple[float |
 
 
 class LastChange(NamedTuple):
-    """The newest point that differs from the one before it."""
+    """The newest point that differs from the previous point."""
 
     at: int
     """Index of the point."""
@@ -168,9 +168,10 @@ class LastChange(NamedTuple):
 
 
 def last_change(series: Series) -> LastChange | None:
-    """The newest change in which anything moved; the newest comparison if nothing ever did.
+    """The newest comparison with a change; the newest comparison if there was never a change.
 
-    None if there are fewer than two points to compare, and for recorded numbers, which no test can tell from chance.
+    None if there are fewer than two points to compare, and for recorded numbers, which no test can distinguish from
+    chance.
     """
     if series.info.recorded or len(series.points) < 2 or series.points[-1].delta is None:
         return None
@@ -201,20 +202,20 @@ def _is_moved(point: Point) -> bool:
 
 
 class RepeatsView(Frozen):
-    """How much outputs made again under unchanged instructions differ, over the whole series."""
+    """The differences between outputs made again under unchanged instructions, over the whole series."""
 
     outputs: int
     pooled: FlipRate
-    """Over all fields."""
+    """The rate over all fields."""
     rows: tuple[RateRow, ...]
-    """Fields in which they differ, the one that flips most often first."""
+    """Fields in which they differ, most frequent flips first."""
     more: int
     left_out: str
     """The sentence on bad runs; empty if there are none."""
 
 
 def repeats_view(series: Series) -> RepeatsView | None:
-    """The repeats of a series; None if they are fewer than three or two pairs: a single pair may differ by chance."""
+    """The repeats of a series; None for fewer than three repeats or two pairs: a single pair may differ by chance."""
     if series.info.recorded:
         return None
     noise = noise_of(repeats_among(series.points, series.cells))

@@ -1,4 +1,4 @@
-"""One iteration as the chart and the table of a trend show it."""
+"""One iteration in the chart and the table of a trend."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ class TrendPoint(Frozen):
     commit: Commit
     status: Status
     cause: str
-    """What changed, in words."""
+    """The causes of the snapshot, in words."""
     rescored: bool
-    """There is no new output: ground truth or rules changed."""
+    """Whether there is no new output: only ground truth or rules changed."""
     deleted: bool
     values: tuple[float | None, ...]
-    """In the order of the specs."""
+    """Values of the drawn metrics, in the order of the specs."""
     errors: tuple[int, ...]
-    """In the order of ``ERROR_TYPES``."""
+    """Number of errors of each type, in the order of ``ERROR_TYPES``."""
     edited: tuple[str, ...]
-    """Paths of the instruction files that were edited before its output was made, since the output before."""
+    """Paths of the instruction files that were edited between the previous output and this one."""
     variants: tuple[float | None, ...] = ()
-    """The headline of each variant that is drawn."""
+    """The headline of each drawn variant."""
     changes: tuple[DisplayedChange, ...] = ()
-    """Changes of the drawn metrics against the point before; none at the first point."""
+    """Changes of the drawn metrics since the previous point; none at the first point."""
     flipped: Flipped | None = None
-    """Cells that flipped since the point before."""
+    """Cells that flipped since the previous point."""
     stale: bool = False
-    """Instructions that drive the eval were edited after the output was made."""
+    """Whether instructions that drive the eval were edited after the output was made."""
     interval: Interval | None = None
     """Interval of the headline."""
     models: tuple[str, ...] = ()
-    """Models that made the output; empty if it does not say."""
+    """Models that made the output; empty if it does not state any."""
     exchanged: tuple[str, ...] = ()
-    """``model`` and ``judge``, those that differ from the point before."""
+    """``model`` and ``judge``, if they differ from the previous point."""
     copy_of: int | None = None
-    """Index of the point with the output that this one is a copy of; None if it is no copy."""
+    """Index of the point whose output this one copies; None if it is not a copy."""
 
     @property
     def remark(self) -> str:
-        """What is unusual about the point, in words; empty if nothing is."""
+        """The unusual facts about the point, in words; empty without any."""
         if self.status != "scored":
             return STATUSES[self.status]
         return self.cause if self.rescored else ""

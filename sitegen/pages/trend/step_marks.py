@@ -30,9 +30,9 @@ class StepMark(Frozen):
     """The mark of a step."""
 
     place: float
-    """In data coordinates: between the last point at the old level and the first at the new one."""
+    """Place in data coordinates: between the last point at the old level and the first point at the new level."""
     at: str
-    """The same in percent."""
+    """The place in percent."""
     tone: str
     """``worse``, ``better`` or ``blip``."""
     text: str
@@ -40,7 +40,7 @@ class StepMark(Frozen):
 
 
 MARKED: Final = 100
-"""Most steps that are marked, the newest; all are on the page of regressions."""
+"""Largest number of marked steps: the newest ones; all steps are on the page of regressions."""
 
 
 def step_marks(view: TrendView) -> Iterator[StepMark]:

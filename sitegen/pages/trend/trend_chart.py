@@ -40,15 +40,15 @@ from sitegen.pages.variants.variant_charts import tone
 from sitegen.text.values import COUNT, SMALL, metric_text
 
 GROUPS: Final = 200
-"""Most groups in which a line draws the values of older points."""
+"""Largest number of groups in which a line draws the values of older points."""
 
 GROUPS_OF_LINES: Final = 1_200
-"""Most groups of all lines together, which bounds the chart of an eval with many variants."""
+"""Largest number of groups of all lines together, which limits the chart of an eval with many variants."""
 
 COLUMNS: Final = ("values", "now", "changes", "by_outputs", "spans", "numbers")
 
 HEAT_GROUPS: Final = 100
-"""Most groups of older points in the heat map, which has many rows."""
+"""Largest number of groups of older points in the heat map, which has many rows."""
 
 
 class VariantLine(Frozen):
@@ -69,14 +69,14 @@ class TargetLine(Frozen):
     at: str
     label: str
     below: bool
-    """The label stands below the line, because another label is close above."""
+    """Whether the label is below the line, because another label is close above."""
 
 
 class LinkedDot(NamedTuple):
     """The dot of a point that links to its report."""
 
     point: int
-    """Its index."""
+    """Index of the point."""
     y: float
 
 
@@ -84,7 +84,7 @@ class TrendChart(Frozen):
     """All paths, ticks and labels of the chart."""
 
     size: int
-    """Points along the axis."""
+    """Number of points along the axis."""
     top: float
     """y of the upper edge, in chart units."""
     height: float
@@ -93,7 +93,7 @@ class TrendChart(Frozen):
     lines: tuple[ChartLine, ...]
     """Lines of the drawn metrics, the headline first."""
     now: tuple[ChartLine, ...]
-    """The same by the second clock; empty if the clocks never differ."""
+    """The same lines by the second clock; empty if the clocks never differ."""
     band: str
     """The intervals around the headline."""
     champion: str
@@ -116,9 +116,9 @@ class TrendChart(Frozen):
     bar: float
     """Width of the bars of errors, as a share of a step."""
     grouped_errors: tuple[str, ...]
-    """Two bars for each group of older points: those with the fewest and with the most errors; empty without groups."""
+    """Two bars for each group of older points: the fewest and the most errors; empty without groups."""
     grouped_bar: float
-    """Their width, in points."""
+    """Width of these bars, in points."""
     heat: tuple[str, ...]
     """The cells of the heat map, a path for each level above 0."""
     unjudged: str
@@ -127,15 +127,15 @@ class TrendChart(Frozen):
     days: tuple[Tick, ...]
     linked: tuple[LinkedDot, ...]
     island: dict[str, object]
-    """Values for the script, written as JSON; it takes texts and counts from the table of iterations. ``COLUMNS`` of it
-    have a value for each iteration that is drawn one by one."""
+    """Values for the script, written as JSON; the script reads texts and counts from the table of iterations. Its
+    ``COLUMNS`` have a value for each iteration that is drawn individually."""
 
 
 def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
     """The chart of an eval with at least one point and one metric.
 
-    Points older than the ``NEWEST`` are drawn in groups, because a screen has no room for more, unless the ``whole`` is
-    asked for.
+    Points older than the ``NEWEST`` are drawn in groups, because a screen has no room for more, unless ``whole`` is
+    set.
     """
     points, spec = view.points, view.specs[0]
     older = 0 if whole else view.older
@@ -210,7 +210,7 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
             "scale": [low, high],
             "y": [bottom, top],
             "top": most,
-            # From the closest that the script zooms in, a fiftieth of the height, to the whole of either axis.
+            # From the closest zoom of the script, a fiftieth of the height, to the whole of either axis.
             "steps": round_steps(min((top - bottom) / 250, 0.5), max((top - bottom) / 5, most / 2)),
             **({"whole": counts} if (counts := _whole_metrics(view)) else {}),
             "names": [
@@ -232,7 +232,7 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
 
 
 def _grouped_errors(points: Sequence[TrendPoint], size: int, most: float) -> tuple[str, ...]:
-    """Of each group the errors of the point with the fewest and of the one with the most, the earlier one first."""
+    """For each group, the errors of the points with the fewest and with the most, the earlier point first."""
     rows, places = [], []
     for group in groups(len(points), size or 1):
         by_errors = sorted(group, key=lambda index: sum(points[index].errors))
@@ -243,7 +243,7 @@ def _grouped_errors(points: Sequence[TrendPoint], size: int, most: float) -> tup
 
 
 def _grouped_shares(shares: Sequence[float | None], older: int) -> Sequence[float | None]:
-    """The shares with the average of its group in place of each older one."""
+    """The shares, each older share replaced by the average of its group."""
     grouped: list[float | None] = []
     for group in groups(older, ceil(older / HEAT_GROUPS) or 1):
         defined = [share for share in shares[group.start : group.stop] if share is not None]
@@ -252,7 +252,7 @@ def _grouped_shares(shares: Sequence[float | None], older: int) -> Sequence[floa
 
 
 def _tick(tick: float, span: float, unit: str) -> str:
-    """The label of a tick: two decimals, more or fewer by what the axis spans; none for a count."""
+    """The label of a tick: two decimals, more or fewer depending on the range of the axis; none for a count."""
     if unit == COUNT:
         return metric_text(tick, unit=unit)
     digits = 2 if 0.05 <= span < 20 else max(0, min(8, 1 - floor(log10(span / 5)))) if span > 0 else 2
@@ -260,20 +260,20 @@ def _tick(tick: float, span: float, unit: str) -> str:
 
 
 def _run_numbers(points: Sequence[TrendPoint]) -> list[int]:
-    """Numbers of points, if the script cannot read them in the labels: those of runs need not end with them."""
+    """Numbers of points, if the script cannot read them from the labels: labels of runs need not end with a number."""
     numbers = [point.number for point in points]
     return [] if all(iteration_number(point.label) is not None for point in points) else numbers
 
 
 def _rounded(values: Sequence[float | None]) -> list[float | None]:
-    """The values as the table writes them, so that the script does not round again."""
+    """The values, rounded as in the table, so that the script does not round again."""
     return [
         None if value is None else round(value, 3) if abs(value) >= SMALL else float(f"{value:.2g}") for value in values
     ]
 
 
 def _written_changes(points: Sequence[TrendPoint], metric: int, spec: MetricSpec) -> list[float | None]:
-    """The changes as the table writes them, in the unit of the metric."""
+    """The changes, rounded as in the table, in the unit of the metric."""
     in_points = [point.changes[metric].points if point.changes else None for point in points]
     changes = [None if change is None else in_own_unit(change, spec) for change in in_points]
     return _rounded([0 if change is not None and abs(change) < ROUNDING else change for change in changes])
@@ -318,9 +318,9 @@ def _targets(view: TrendView, bottom: float, top: float) -> tuple[TargetLine, ..
 
 
 def _days(points: Sequence[TrendPoint], most: int = 7) -> tuple[Tick, ...]:
-    """At most ``most`` iterations below the chart, evenly spread, with the day where it changes.
+    """At most ``most`` iterations below the chart, evenly spread, with the day if it changes.
 
-    First and last are among them. If not all points have a label, no two neighbours have: both may not fit.
+    The first and the last are included. If not all points have a label, no two neighbours do, because they may not fit.
     """
     count = len(points)
     parts = max(1, count - 1 if count <= most else min(most - 1, (count - 1) // 2))

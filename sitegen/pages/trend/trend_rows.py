@@ -26,13 +26,13 @@ from sitegen.text.plain import line
 from sitegen.text.values import SMALL, amount
 
 SHOWN_FIRST = 25
-"""Rows of the table of iterations above its *Show more*."""
+"""Number of rows of the table of iterations above *Show more*."""
 
 LINKED = 100
-"""Rows whose counts of cells are links; in older rows only the label is, to keep the page small."""
+"""Number of rows whose counts of cells are links; in older rows only the label is a link, for a smaller page."""
 
 EDITED = 3
-"""Instruction files that a row names; further ones are counted."""
+"""Number of instruction files that a row names; further ones are counted."""
 
 _NIL = str(number(None))
 
@@ -40,8 +40,8 @@ _NIL = str(number(None))
 def iterations(view: TrendView, root: str, *, older: bool = False) -> Markup:
     """A row for each point, newest first: the numbers of the chart, and the texts that its script shows.
 
-    These are the rows of the page, or with ``older`` those of the file beside it. Of points that one commit added, one
-    alone has its subject: the newest that is no copy, whose row is never folded.
+    These are the rows of the page or, with ``older``, of the file beside it. Only one point of a commit has the
+    commit's subject: the newest point that is not a copy, whose row is never folded.
     """
     rows = []
     by_rank = sorted(range(len(view.points)), key=lambda index: (view.points[index].copy_of is None, index))
@@ -83,7 +83,7 @@ def _iteration_row(
 
 
 def _change_cell(change: DisplayedChange | None, spec: MetricSpec) -> str:
-    """A change with its sign, to which the style sheet adds arrow and colour; empty at the first point."""
+    """A signed change, to which the style sheet adds arrow and colour; empty at the first point."""
     if change is None:
         return "<td>"
     if change.points is None:
@@ -95,7 +95,7 @@ def _change_cell(change: DisplayedChange | None, spec: MetricSpec) -> str:
 
 
 def _note(change: DisplayedChange | None, spec: MetricSpec) -> str:
-    """A remark below the number: the parts of the change, and what restricts it."""
+    """A remark below the number: the parts of the change, and its restrictions."""
     if change is None:
         return ""
     remarks = change.note if change.by_outputs else f"{'change: ' if change.parts else ''}{origin(change, spec)}"
@@ -116,7 +116,7 @@ def _errors_cell(point: TrendPoint) -> str:
 
 
 def _pills(point: TrendPoint, copied: TrendPoint | None) -> str:
-    """Remarks on a point. ``copied``: the point whose output it is a copy of, if it is one."""
+    """Remarks on a point. ``copied``: the point whose output it copies, if any."""
     pills = ""
     if copied is not None:
         pills += f' <span class="pill">same output as <a href={text(copied.file)}>{text(copied.label)}</a></span>'
@@ -132,7 +132,7 @@ def _pills(point: TrendPoint, copied: TrendPoint | None) -> str:
 
 
 def _edited_names(paths: Sequence[str]) -> list[str]:
-    """Names of instruction files, with their folder where two have the same, and how many more files there are."""
+    """Names of instruction files, with the folder if names are equal, and the number of further files."""
     steps = [path.split("/")[-2:] for path in paths]
     names = [parts[-1] for parts in steps]
     listed = ["/".join(parts) if names.count(parts[-1]) > 1 else parts[-1] for parts in steps[:EDITED]]
@@ -170,7 +170,7 @@ def _trend_ratio_cell(value: float | None, unit: str = "") -> str:
 
 
 def outputs(view: UsageView) -> Markup:
-    """A row for each output, the newest first; the units are in the head."""
+    """A row for each output, newest first; the units are in the head."""
     return Markup("".join([_output(output, view.specs) for output in reversed(view.outputs[-ROWS:])]))
 
 

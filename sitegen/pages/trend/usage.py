@@ -1,4 +1,4 @@
-"""What the outputs of an eval used, beside the headline."""
+"""Usage of the outputs of an eval, beside the headline."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ AGAINST: Final = ("cost", "tokens_out", "tokens_in", "latency_median")
 
 
 ROWS: Final = 200
-"""Most outputs that the table lists and the picture draws, the newest ones."""
+"""Largest number of outputs in the table and in the picture: the newest ones."""
 
 
 class OutputUsage(Frozen):
@@ -28,10 +28,10 @@ class OutputUsage(Frozen):
     file: str
     """Address of its report, relative to the trend page."""
     made_by: str
-    """Its models; empty if it does not say."""
+    """Models of the output; empty if it does not state any."""
     headline: float | None
     values: tuple[float | None, ...]
-    """In the order of the specs."""
+    """Usage values, in the order of the specs."""
     against: float | None
     """Value on the horizontal axis of the picture."""
 
@@ -43,15 +43,15 @@ class UsageView(Frozen):
     specs: tuple[MetricSpec, ...]
     """Usage metrics that any output states."""
     outputs: tuple[OutputUsage, ...]
-    """Oldest first, without re-scored points."""
+    """The outputs, oldest first, without re-scored points."""
     models: tuple[str, ...]
     """All models, the newest first."""
     against: MetricSpec | None
-    """Metric of the horizontal axis; None if too few outputs state it to draw anything."""
+    """Metric of the horizontal axis; None if too few outputs state one to draw a picture."""
 
 
 def usage_view(specs: Sequence[MetricSpec], points: Sequence[TrendPoint]) -> UsageView | None:
-    """Usage of the outputs; None if none states any. ``specs`` are those of the points' values."""
+    """Usage of the outputs; None if no output states any. ``specs``: the specs of the points' values."""
     places = [index for index, spec in enumerate(specs) if spec.name in USAGE]
     with_output = [point for point in points if not point.rescored]
     if not places and not any(point.models for point in with_output):

@@ -16,10 +16,10 @@ from sitegen.pages import links
 from sitegen.stats.significance import ALPHA
 
 FLIPS: Final = 500
-"""Most cases of one pair that the page lists; fewer if there are many pairs."""
+"""Largest number of cases listed for a pair; fewer if there are many pairs."""
 
 ALL_FLIPS: Final = 2_000
-"""Most cases of all pairs together."""
+"""Largest number of cases listed for all pairs together."""
 
 
 class MetricRow(Frozen):
@@ -41,7 +41,7 @@ class PairView(Frozen):
     """Indices of the two variants."""
     flips: tuple[CaseFlip, ...]
     left_out: int
-    """Flips that are not listed."""
+    """Number of flips that are not listed."""
 
 
 class VariantsView(Frozen):
@@ -62,7 +62,7 @@ class VariantsView(Frozen):
 
     @property
     def by_rank(self) -> list[int]:
-        """Indices of the variants, the best first, those without a rank last."""
+        """Indices of the variants, best first, variants without a rank last."""
         ranks = [row.rank for row in self.ranked]
         return sorted(range(len(ranks)), key=lambda place: (ranks[place] is None, ranks[place] or 0))
 

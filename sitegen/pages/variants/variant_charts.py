@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 TONES: Final = 6
-"""Colours of variants, ``v0`` to ``v5`` in the style sheet; beyond six, only their letters differ."""
+"""Number of colours of variants, ``v0`` to ``v5`` in the style sheet; beyond six, only their letters differ."""
 
 RADIUS: Final = 110
 CENTRE: Final = (220, 140)
