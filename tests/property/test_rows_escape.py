@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 from html.parser import HTMLParser
-from typing import get_args
+from typing import Any, get_args
 
 import jinja2
 from hypothesis import given, settings
@@ -52,6 +52,13 @@ BY = st.sampled_from([None, "key", "position", "agreement"])
 CHANGES = st.none() | st.floats(-1, 1)
 VALUES = st.none() | st.booleans() | st.integers(0, 1) | st.sampled_from([Decimal("1"), Decimal("1.0")]) | TEXTS
 OUTCOMES = get_args(Outcome)
+
+
+def judgement_of(*values: Any) -> Judgement:
+    """A judgement; its annotations name types that hypothesis could not look up in their module."""
+    return Judgement(*values)
+
+
 JINJA = jinja2.Environment(autoescape=True)
 
 
@@ -151,7 +158,7 @@ def test_rows_of_documents_show_names_as_text_and_add_no_element(scores: list[Do
     st.builds(
         Discrepancy,
         number=NUMBERS,
-        error=st.builds(Judgement, TEXTS, TEXTS, TEXTS, st.sampled_from(ERROR_TYPES), VALUES, VALUES, TEXTS, TEXTS),
+        error=st.builds(judgement_of, TEXTS, TEXTS, TEXTS, st.sampled_from(ERROR_TYPES), VALUES, VALUES, TEXTS, TEXTS),
         section=TEXTS,
         since=st.builds(Since, TEXTS, TEXTS, NUMBERS, st.booleans()),
         field=TEXTS,
@@ -201,7 +208,7 @@ def test_a_discrepancy_shows_its_values_as_text_and_adds_no_element(
 
 
 @given(
-    st.lists(st.builds(Judgement, TEXTS, TEXTS, TEXTS, st.sampled_from(OUTCOMES), VALUES, VALUES, TEXTS), max_size=5)
+    st.lists(st.builds(judgement_of, TEXTS, TEXTS, TEXTS, st.sampled_from(OUTCOMES), VALUES, VALUES, TEXTS), max_size=5)
 )
 def test_kept_cells_of_values_are_those_of_the_value_itself_and_never_of_an_equal_one(judged: list[Judgement]) -> None:
     pages = [judged, judged, [replace(judgement) for judgement in judged]]

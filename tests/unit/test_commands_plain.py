@@ -35,7 +35,7 @@ def read_by_typer(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> list
     asked: list[tuple[Options, bool]] = []
     monkeypatch.setattr(
         "sitegen.commands.build.command",
-        lambda options, strict, public: asked.append((options, strict or public)),
+        lambda options, strict, public, open_browser: asked.append((options, strict or public or open_browser)),
     )
     app(arguments, standalone_mode=False)
     return asked

@@ -19,7 +19,7 @@ from sitegen.pages.report import leaves_anything_out, report_rows, span_rows
 from sitegen.pages.report.spans import DEPTH, LONGEST, TEXTS, Piece, shown_text, shown_texts
 from sitegen.project_files import LARGEST_ARGUMENT
 from sitegen.scoring.documents import results_document as written
-from sitegen.scoring.highlights.document import HighlightNumbers, ParagraphRow
+from sitegen.scoring.highlights.document import HighlightNumbers, HighlightRow, ParagraphRow
 from sitegen.scoring.highlights.scorer import MAX_MARKS, MAX_SEARCHED, marked_text, place_of_text
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.results_file import Metadata
@@ -276,8 +276,8 @@ def test_the_document_has_every_number_and_every_text():
     assert (document.schema, document.eval_id, document.status) == ("sitegen/highlights-results/1", "moss", "scored")
     assert (document.expected, document.found, document.correct) == (2, 3, 1)
     assert (document.accuracy, document.precision, document.f1) == (0.5, 1 / 3, 0.4)
-    assert document.missed == (("p-1", "terms", "Water"),)
-    assert document.wrong == (("p-1", "terms", "peat"), ("p-1", "examples", "holds water"))
+    assert document.missed == (HighlightRow("p-1", "terms", "Water"),)
+    assert document.wrong == (HighlightRow("p-1", "terms", "peat"), HighlightRow("p-1", "examples", "holds water"))
     assert document.by_category == {
         "terms": numbers(2, 2, 1, 0.5, 0.5, 0.5),
         "examples": numbers(0, 1, 0, None, 0.0, 0.0),
