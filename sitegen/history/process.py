@@ -1,10 +1,11 @@
-"""Runs git processes, which are started by GitPython, fed from a thread, and always ended.
+"""Runs git processes, which are fed from a thread and always ended. GitPython starts them on Windows.
 
 Processes that answer many requests can be shared within a thread, see ``share_processes``.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -145,17 +146,26 @@ class Process:
 
 def _started_git(call: list[str], folder: Path, variables: dict[str, str]) -> subprocess.Popen[bytes]:
     try:
-        from git.cmd import safer_popen
-    except ImportError as error:
-        raise RepositoryError("There is no git on this machine.", fix="Install git 2.31 or newer.") from error
-
-    try:
-        # ``Git.execute`` can add variables to the caller's environment, but cannot remove any.
-        return safer_popen(
+        return _popen()(
             call, cwd=folder, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
     except FileNotFoundError as error:
-        raise RepositoryError("git cannot be started.", where=str(folder), fix=str(error)) from error
+        raise RepositoryError(
+            "git cannot be started.", where=str(folder), fix=f"Install git 2.31 or newer ({error})."
+        ) from error
+
+
+def _popen() -> Callable[..., subprocess.Popen[bytes]]:
+    """Return the function that starts git without running a ``git.exe`` that lies in the working folder.
+
+    Only Windows would run one. Elsewhere GitPython's function is ``subprocess.Popen`` itself, and is not worth the
+    import of 58 modules.
+    """
+    if os.name != "nt":
+        return subprocess.Popen
+    from git.cmd import safer_popen
+
+    return safer_popen
 
 
 def _started_thread(work: Callable[[], None]) -> Thread:

@@ -118,7 +118,7 @@ def test_configuration_is_read_once_and_again_when_it_changes(project: GitRepo) 
 
 
 UNNEEDED = {
-    *("pydantic", "yaml", "email", "xml", "sitegen.scoring.judged.formats"),
+    *("pydantic", "yaml", "git", "email", "xml", "sitegen.scoring.judged.formats"),
     *(f"sitegen.scoring.{kind}.scorer" for kind in ("highlights", "responses", "judged", "recorded")),
 }
 
