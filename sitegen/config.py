@@ -1,16 +1,18 @@
 """The configuration, ``sitegen.toml`` and ``evals/manifest.yaml``, as frozen values with all defaults.
 
-The values are plain dataclasses, so that a build with an unchanged configuration does not import pydantic.
+The values are plain structs, so that a build with an unchanged configuration does not import pydantic.
 ``sitegen.configuring`` reads the files and validates them with pydantic against these classes.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from functools import lru_cache
 from posixpath import normpath
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, dataclass_transform, get_type_hints
+
+import msgspec
+from msgspec import field
 
 from sitegen.kind_files import Kind
 from sitegen.model.metrics import Threshold
@@ -18,6 +20,9 @@ from sitegen.model.values import MetadataEntry
 
 STRICT: Final[Any] = {"extra": "forbid", "str_strip_whitespace": True}
 """pydantic's configuration of the classes here: an unknown key is an error."""
+
+OPEN: Final[Any] = {}
+"""The same for a class whose unknown keys have a meaning."""
 
 FINITE: Final[Any] = {**STRICT, "allow_inf_nan": False}
 """The same for classes with limits, because the cached configuration is JSON, which has neither infinity nor NaN."""
@@ -42,11 +47,39 @@ MAPPINGS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuildLimits:
-    """Bounds on the files that a build reads and on the size of the site."""
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,))
+class ConfigTable(msgspec.Struct, frozen=True, kw_only=True):
+    """A table of a configuration file, with its defaults. pydantic validates it where a file is read."""
 
     __pydantic_config__ = STRICT
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        """Let pydantic validate a table as it validates a dataclass with the same fields."""
+        import dataclasses
+
+        from pydantic_core.core_schema import no_info_after_validator_function
+
+        hints = get_type_hints(cls)
+        fields = [(row.name, hints[row.name], _dataclass_field(row)) for row in msgspec.structs.fields(cls)]
+        namespace = {"__pydantic_config__": cls.__pydantic_config__}
+        table = dataclasses.make_dataclass(cls.__name__, fields, kw_only=True, namespace=namespace)
+        return no_info_after_validator_function(lambda valid: cls(**vars(valid)), handler.generate_schema(table))
+
+
+def _dataclass_field(row: msgspec.structs.FieldInfo) -> Any:
+    from dataclasses import field as dataclass_field
+
+    if row.default is not msgspec.NODEFAULT:
+        return dataclass_field(default=row.default)
+    if row.default_factory is not msgspec.NODEFAULT:
+        return dataclass_field(default_factory=row.default_factory)
+    return dataclass_field()
+
+
+class BuildLimits(ConfigTable):
+    """Bounds on the files that a build reads and on the size of the site."""
+
     max_blob_bytes: int = 20_000_000
     """The size in bytes above which a file is not read but reported as a problem."""
     site_bytes: int = 950_000_000
@@ -58,26 +91,21 @@ class BuildLimits:
     """Number of rows of each error type in a report before "show more". The whole list is beside it as JSON."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Public:
+class Public(ConfigTable):
     """Exceptions from the check for secrets of ``--public``."""
 
-    __pydantic_config__ = STRICT
     allow: tuple[str, ...] = ()
     """Whole texts that only look like secrets, such as examples in instructions."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Engine:
+class Engine(ConfigTable):
     """How a build uses the machine."""
 
-    __pydantic_config__ = STRICT
     jobs: int | None = None
     """Number of processes, at most four per core. None for one per core, or a single one for little work."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Price:
+class Price(ConfigTable):
     """The price of a model in US dollars for a million tokens."""
 
     __pydantic_config__ = FINITE
@@ -85,11 +113,9 @@ class Price:
     output: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Llm:
+class Llm(ConfigTable):
     """How ``respond`` and ``judge`` call a model. A build never calls one."""
 
-    __pydantic_config__ = STRICT
     model: str = "claude-sonnet-5-5"
     judge_model: str = "claude-haiku-5-5"
     """The model that grades. It differs from the tested model because models favour their own answers."""
@@ -107,11 +133,9 @@ class Llm:
     """Prices by the model's name here or in the API. Without a price, no cost is recorded."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mute:
+class Mute(ConfigTable):
     """A step that the team has accepted: it is listed last and with the reason."""
 
-    __pydantic_config__ = STRICT
     eval: str
     commit: str
     """The commit of the first iteration at the new level: at least ``MUTE_DIGITS`` leading digits of its id."""
@@ -126,16 +150,13 @@ MUTE_DIGITS: Final = 7
 """Digits of a commit id that a mute needs, as many as pages show."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Regressions:
+class Regressions(ConfigTable):
     """Settings of the page of steps and regressions."""
 
-    __pydantic_config__ = STRICT
     mute: tuple[Mute, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limit:
+class Limit(ConfigTable):
     """The gate's limits for a metric. Both are inclusive; None means no limit."""
 
     __pydantic_config__ = FINITE
@@ -145,8 +166,7 @@ class Limit:
     """How far the metric may get worse, in hundredths of its range; for an amount, in percent."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvalLimits:
+class EvalLimits(ConfigTable):
     """The gate's limits for one eval, which take precedence over the limits for every eval."""
 
     __pydantic_config__ = FINITE
@@ -157,8 +177,7 @@ class EvalLimits:
     """Limits by name of the metric."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GateSettings:
+class GateSettings(ConfigTable):
     """The limits of ``sitegen check``. The manifest's ``thresholds`` are floors too."""
 
     __pydantic_config__ = FINITE
@@ -178,11 +197,9 @@ class GateSettings:
     """Limits by id of the eval."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SiteConfig:
+class SiteConfig(ConfigTable):
     """``sitegen.toml``, or ``[tool.sitegen]`` of ``pyproject.toml``."""
 
-    __pydantic_config__ = STRICT
     title: str | None = None
     """Default: the name of the repository's folder."""
     repository_url: str | None = None
@@ -211,10 +228,10 @@ GroundTruthFormat: TypeAlias = Literal["auto", "wide", "long", "building_summary
 """``cases``: the file of ``outputs`` holds both expected values and outputs, case by case."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvalConfig:
+class EvalConfig(ConfigTable):
     """One entry of the manifest. Keys that are not listed here are metadata for the eval's page."""
 
+    __pydantic_config__ = OPEN
     id: str
     name: str | None = None
     description: str = ""
@@ -265,8 +282,7 @@ def case_settings(settings: str) -> str | None:
     return json.dumps(stated.get("cases"), sort_keys=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Manifest:
+class Manifest(ConfigTable):
     """``<evals_dir>/manifest.yaml``."""
 
     version: str = "2.0"

@@ -6,8 +6,9 @@ All kinds are declared in ``sitegen/stages/cached_kinds.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
+
+import msgspec
 
 from sitegen.history.fold_state import decode, encode, stored
 
@@ -49,8 +50,7 @@ class AllByKind(Protocol):
         """Return the contents of a kind, sorted by key."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CachedKind(Generic[T]):
+class CachedKind(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     """A kind of value that is computed once and stored: ``bytes`` as they are, any other type as JSON."""
 
     name: str

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
 from decimal import Decimal
 from itertools import permutations
 from typing import Any, Final, NamedTuple
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from sitegen.model.outcomes import Judgement
 from sitegen.scoring.compare import CORRECT, TruthError, comparison

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import typer
-from msgspec import structs
+from msgspec.structs import asdict, replace
 
 from sitegen.commands import verified_text
 from sitegen.commands.printing import print_line
@@ -206,15 +205,16 @@ def _configured(project: WorktreeProject, eval_id: str, file: Path | None) -> Wo
             raise project.misread
         return project
     if file.suffix == ".toml":
-        return structs.replace(project, config=replace(project.config, llm=read_site_file(file).llm))
+        return replace(project, config=replace(project.config, llm=read_site_file(file).llm))
     return project.configured(eval_id, file)
 
 
 def _call_settings(project: WorktreeProject, request: RespondRequest, model: str | None) -> CallSettings:
     """The table ``[llm]``, overridden by options."""
-    stated = {field.name: getattr(project.config.llm, field.name) for field in fields(project.config.llm)}
     options = {"model": model, "concurrency": request.concurrency, "base_url": request.base_url}
-    return CallSettings(**{**stated, **{name: value for name, value in options.items() if value is not None}})
+    return CallSettings(
+        **{**asdict(project.config.llm), **{name: value for name, value in options.items() if value is not None}}
+    )
 
 
 def _prompt_of_setting(project: WorktreeProject, place: WorktreeEval, setting: str) -> Path | None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields, replace
 from posixpath import join
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from sitegen.config import EvalConfig, Llm
 from sitegen.configuring.evaluation_config import EVALUATION_FILE, EvaluationConfig, MetricThresholds
@@ -17,7 +18,7 @@ from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.model.metrics import Threshold
 from sitegen.model.problems import Finding
 
-EVALUATION_KEYS: Final = tuple(field.name for field in fields(EvaluationConfig))
+EVALUATION_KEYS: Final = EvaluationConfig.__struct_fields__
 
 _METRICS: Final = (
     ("accuracy", "accuracy_threshold"),
@@ -55,7 +56,7 @@ def read_evaluation(content: bytes) -> EvaluationConfig | Finding:
     try:
         read: EvaluationConfig = TypeAdapter(EvaluationConfig).validate_python(stated)
     except ValidationError as error:
-        below = tuple(metric.name for metric in fields(MetricThresholds))
+        below = MetricThresholds.__struct_fields__
         return finding_of(
             error.errors()[0],
             lambda location: lines.get(location[:2]) or lines.get(location[:1]),

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from sitegen.config import FINITE
+from msgspec import field
+
+from sitegen.config import FINITE, ConfigTable
 
 EVALUATION_FILE: Final = "evaluations/config/default_config.yaml"
 """The configuration of the evaluation of prompts, unless ``--config`` names another file."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetricThresholds:
+class MetricThresholds(ConfigTable):
     """The table ``metrics`` of an evaluation. None means not stated."""
 
     __pydantic_config__ = FINITE
@@ -21,8 +21,7 @@ class MetricThresholds:
     quality_threshold: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvaluationConfig:
+class EvaluationConfig(ConfigTable):
     """``evaluations/config/default_config.yaml``: how prompts are run on test cases, measured and compared.
 
     None and empty values mean not stated. A file that ``--config`` names takes precedence over ``[llm]`` and the eval's

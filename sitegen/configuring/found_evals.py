@@ -7,12 +7,11 @@ history is therefore read with these entries, and no later stage depends on how 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import replace
 from functools import cache
 from posixpath import join
 from typing import Final, NamedTuple, TypeAlias
 
-from msgspec import structs
+from msgspec.structs import replace
 
 from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.configuring.evaluation import project_evaluation, stated_llm
@@ -59,7 +58,7 @@ def with_found_evals(config: SiteConfig, manifest: Manifest, files: SearchedFile
 
     Never raises: a configuration of a tool that cannot be read names no prompts.
     """
-    files = structs.replace(files, names=cache(files.names))  # most finders ask for the same folders
+    files = replace(files, names=cache(files.names))  # most finders ask for the same folders
     evaluation = project_evaluation(files)
     if isinstance(evaluation, EvaluationConfig):
         config = replace(config, llm=stated_llm(config.llm, evaluation))

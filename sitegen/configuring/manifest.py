@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, replace
 from itertools import starmap
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from sitegen.config import EvalConfig, Manifest
 from sitegen.configuring.findings import Location, describe, error_in, finding_of, invalid, unknown_key, unreadable
@@ -19,7 +20,7 @@ from sitegen.model.metrics import Threshold
 from sitegen.model.problems import Finding, Parsed
 from sitegen.text.keys import misspelt
 
-ENTRY_KEYS: Final = tuple(field.name for field in fields(EvalConfig) if field.name not in ("id", "metadata"))
+ENTRY_KEYS: Final = tuple(key for key in EvalConfig.__struct_fields__ if key not in ("id", "metadata"))
 
 
 def read_manifest(content: bytes, path: str, evals_dir: str) -> Manifest:
@@ -67,9 +68,9 @@ def overlaid(entry: EvalConfig, changes: EvalConfig) -> EvalConfig:
     """Return an entry with every key that *changes* states; settings and thresholds are merged key by key."""
     defaults = EvalConfig(id="")
     changed = {
-        field.name: value
-        for field in fields(EvalConfig)
-        if (value := getattr(changes, field.name)) != getattr(defaults, field.name)
+        name: value
+        for name in EvalConfig.__struct_fields__
+        if (value := getattr(changes, name)) != getattr(defaults, name)
     }
     changed["settings"] = canonical({**json.loads(entry.settings), **json.loads(changes.settings)})
     changed["thresholds"] = tuple(starmap(Threshold, {**dict(entry.thresholds), **dict(changes.thresholds)}.items()))

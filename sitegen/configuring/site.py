@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable
-from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -149,7 +148,7 @@ def _site_keys(location: Location) -> tuple[str, ...]:
     parts = [part for part in location[:-1] if isinstance(part, str)]
     in_gate = parts[:1] == ["gate"]  # every second key here is the name of a metric or of an eval
     owner = tables.get(tuple("*" if in_gate and depth in (2, 4) else part for depth, part in enumerate(parts)))
-    return tuple(key_field.name for key_field in fields(owner)) if owner else ()
+    return owner.__struct_fields__ if owner else ()
 
 
 def _toml_line(text: str, location: Location, prefix: str) -> int | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from sitegen.config import Manifest, SiteConfig
 from sitegen.configuring import SearchedFiles, read_manifest, with_found_evals

@@ -8,10 +8,11 @@ import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import IO, Final, NamedTuple
+
+import msgspec
 
 from sitegen.history.process import Process, shared_processes
 from sitegen.history.repository_place import RepositoryPlace
@@ -44,8 +45,7 @@ NOTHING: Final = BlobRead("", None, MISSING)
 """The answer for an object that does not exist, or that git cannot read."""
 
 
-@dataclass(slots=True)
-class _Question:
+class _Question(msgspec.Struct):
     """A request to git for an object, with the answer once it is read."""
 
     name: bytes

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final, NamedTuple, Protocol, TypeVar, cast
 
 import msgspec
+from msgspec import field
 
 from sitegen.frozen import Frozen
 from sitegen.history.entry_rules import EntryRules
@@ -82,8 +82,7 @@ class EvalInputs(NamedTuple):
     settings: str = ""
 
 
-@dataclass(slots=True)
-class SeriesIteration:
+class SeriesIteration(msgspec.Struct):
     """One iteration: a folder, or one version of an overwritten output."""
 
     number: int
@@ -93,8 +92,7 @@ class SeriesIteration:
     present: bool = True
 
 
-@dataclass(slots=True)
-class SeriesState:
+class SeriesState(msgspec.Struct):
     """One candidate for an eval's series: its iterations, or the versions of an overwritten output."""
 
     snapshots: list[Snapshot] = field(default_factory=list)
@@ -113,8 +111,7 @@ class SideBlobs(NamedTuple):
     output: str
 
 
-@dataclass(slots=True)
-class EvalState:
+class EvalState(msgspec.Struct):
     """One eval at the last folded commit."""
 
     id: str
@@ -145,8 +142,7 @@ class EvalState:
     """Digest of a side -> the first blob that had it."""
 
 
-@dataclass(slots=True)
-class FoldState:
+class FoldState(msgspec.Struct):
     """The small part that every build loads. Its size does not grow with the number of commits."""
 
     structure: str

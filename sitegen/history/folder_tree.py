@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from sys import intern
+
+import msgspec
+from msgspec import field
 
 from sitegen.model.timeline import Blob
 
 
-@dataclass(slots=True)
-class FolderTree:
+class FolderTree(msgspec.Struct):
     """The files and folders in a folder. Paths are relative to it; no folder in it is empty."""
 
     files: dict[str, str] = field(default_factory=dict)

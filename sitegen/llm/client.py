@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
@@ -32,7 +31,6 @@ _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 Log = Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CallSettings(Llm):
     """The table ``[llm]`` and the address of the API, which no file may set because the user's key goes there."""
 

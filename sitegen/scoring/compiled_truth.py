@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
 
+import msgspec
+from msgspec import field
 from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError
@@ -42,16 +43,14 @@ class Leaf(Frozen):
     """The judgement of an output with ``value`` itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(Frozen):
     """An object."""
 
     place: ValuePlace
     members: dict[str, Node]
 
 
-@dataclass(frozen=True, slots=True)
-class ItemList:
+class ItemList(Frozen):
     """A list of objects."""
 
     place: ValuePlace
@@ -59,8 +58,7 @@ class ItemList:
     items: tuple[Item, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Frozen):
     """One object of a list."""
 
     index: int
@@ -118,8 +116,7 @@ class CountedJudgements(Frozen):
     fields: Mapping[str, FieldScore] = MappingProxyType({})
 
 
-@dataclass(slots=True)
-class LastOutput:
+class LastOutput(msgspec.Struct):
     """The results of the last output scored against a ground truth, since most values of the next are the same.
 
     It only saves work: the result of an output does not depend on earlier ones.
@@ -137,8 +134,7 @@ class LastOutput:
         self.counted = CountedJudgements()
 
 
-@dataclass(frozen=True, slots=True)
-class CompiledTruth:
+class CompiledTruth(Frozen):
     """The ground truth of an eval, compiled."""
 
     documents: tuple[CompiledDocument, ...]
@@ -149,7 +145,9 @@ class CompiledTruth:
     findings: tuple[Finding, ...]
     values: int = 0
     """Number of values of all documents together, on every level."""
-    last: LastOutput = field(default_factory=LastOutput, compare=False)
+    last: LastOutput = field(
+        default_factory=LastOutput,
+    )
 
 
 class CompiledTruths:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
-from sitegen.config import STRICT, GroundTruthFormat
+from msgspec import field
+
+from sitegen.config import ConfigTable, GroundTruthFormat
 from sitegen.frozen import Frozen
 from sitegen.model.metrics import Convention
 from sitegen.model.problems import Finding, Parsed
@@ -15,30 +16,24 @@ FieldType: TypeAlias = Literal["numeric", "integer", "string", "boolean", "date"
 Algorithm: TypeAlias = Literal["greedy", "hungarian", "position"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArrayMapping:
+class ArrayMapping(ConfigTable):
     """A list of the output, and the section of a building summary that holds its ground truth."""
 
-    __pydantic_config__ = STRICT
     csv_section: str | None = None
     fields: dict[str, str] = field(default_factory=dict)
     """Column of the section -> key of the item."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tolerance:
+class Tolerance(ConfigTable):
     """A tolerance; the larger of the two applies."""
 
-    __pydantic_config__ = STRICT
     percent: Decimal | None = None
     absolute: Decimal | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FieldSettings:
+class FieldSettings(ConfigTable):
     """How one field is compared; overrides everything else."""
 
-    __pydantic_config__ = STRICT
     type: FieldType | None = None
     percent: Decimal | None = None
     absolute: Decimal | None = None
@@ -48,31 +43,25 @@ class FieldSettings:
     ordered: bool | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListSettings:
+class ListSettings(ConfigTable):
     """How the items of one list are paired."""
 
-    __pydantic_config__ = STRICT
     match_fields: tuple[str, ...] | None = None
     score_fields: tuple[str, ...] | None = None
     threshold: float | None = None
     algorithm: Algorithm | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Documents:
+class Documents(ConfigTable):
     """The path of the list of documents in the output, and the key that names each."""
 
-    __pydantic_config__ = STRICT
     path: str | None = None
     key: str = "id"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaseKeys:
+class CaseKeys(ConfigTable):
     """The keys of a case in a file that holds both sides; None if the key is recognised by its name."""
 
-    __pydantic_config__ = STRICT
     list: str | None = None
     """The path of the list of cases."""
     id: str | None = None
@@ -82,11 +71,9 @@ class CaseKeys:
     category: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mapping:
+class Mapping(ConfigTable):
     """``field_mapping.yaml``, overridden by the eval's settings."""
 
-    __pydantic_config__ = STRICT
     csv_to_json: dict[str, str] = field(default_factory=dict)
     array_mappings: dict[str, ArrayMapping] = field(default_factory=dict)
     field_types: dict[FieldType, tuple[str, ...]] = field(default_factory=dict)
@@ -110,7 +97,6 @@ class Mapping:
     cases: CaseKeys = field(default_factory=CaseKeys)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PlainMapping(Mapping):
     """A mapping that JSON can hold: Decimals among its null values could not be told from texts."""
 
@@ -139,4 +125,4 @@ def mapping_read(stored: KeptMapping) -> Parsed[Mapping]:
 
 
 def _values_by_field(mapping: Mapping) -> dict[str, Any]:
-    return {field.name: getattr(mapping, field.name) for field in fields(Mapping)}
+    return {name: getattr(mapping, name) for name in Mapping.__struct_fields__}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from msgspec.structs import replace
 
+from sitegen.config import ConfigTable
 from sitegen.data_files.json_reader import read_json
 from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_yaml
@@ -39,7 +39,7 @@ _FIX_OF_KEY: Final = {
     **dict.fromkeys(("exclude", "excluded", "skip", "ignored_fields"), "Write 'ignore' instead."),
 }
 """Fixes for frequent wrong keys that ``nearest`` cannot relate to the right key."""
-_CLASS_OF_KEY: Final[dict[str, tuple[type, int]]] = {
+_CLASS_OF_KEY: Final[dict[str, tuple[type[ConfigTable], int]]] = {
     "array_mappings": (ArrayMapping, 2),
     "tolerances": (Tolerance, 2),
     "fields": (FieldSettings, 2),
@@ -202,10 +202,10 @@ def _misfit_finding(about: About, location: Location, message: str, lines: dict[
 def _possible_keys(location: Location) -> tuple[str, ...] | None:
     """Return the keys that are allowed in place of the last step of *location*; None if any key is."""
     if len(location) == 1:
-        return (*(key.name for key in fields(Mapping)), _OTHER_NAME_OF_IGNORE)
+        return (*Mapping.__struct_fields__, _OTHER_NAME_OF_IGNORE)
     if location[0] == "field_types" and len(location) == 2:
         return get_args(FieldType)
     below = _CLASS_OF_KEY.get(str(location[0]))
     if below is not None and len(location) == below[1] + 1:
-        return tuple(key.name for key in fields(below[0]))
+        return below[0].__struct_fields__
     return None

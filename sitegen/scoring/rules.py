@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import fields, replace
 from decimal import Decimal
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any, Final, Generic, TypeGuard, TypeVar
+
+from msgspec.structs import asdict, replace
 
 from sitegen.frozen import Frozen
 from sitegen.model.problems import Finding, Parsed
@@ -250,9 +251,7 @@ def _merged(settings: Any, layers: Sequence[Any]) -> Any:
     """Return settings of this class, each from the first layer that states it."""
     merged: dict[str, Any] = {}
     for layer in reversed(layers):
-        merged |= {
-            field.name: getattr(layer, field.name) for field in fields(layer) if getattr(layer, field.name) is not None
-        }
+        merged |= {key: value for key, value in asdict(layer).items() if value is not None}
     return settings(**merged)
 
 

@@ -7,11 +7,11 @@ of its evals and of their results.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from posixpath import splitext
 from typing import Final
 
 from sitegen.config import MAPPINGS, EvalConfig, Manifest, SiteConfig
+from sitegen.frozen import Frozen
 from sitegen.history.entry_rules import EntryRules, is_glob, is_path, normal
 from sitegen.history.files_at_commit import Folders
 from sitegen.history.folder_tree import FolderTree, outputs_in
@@ -32,8 +32,7 @@ _NO_OUTPUT: Final = frozenset({RECORDED, "aggregate.json", "field_mapping.yaml",
 _IGNORED: Final = "If it is on disk and git add leaves it out, git check-ignore -v says which rule of .gitignore does."
 
 
-@dataclass(frozen=True, slots=True)
-class MissingFiles:
+class MissingFiles(Frozen):
     """Looks for missing files at one revision."""
 
     layout: Layout

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from os.path import lexists
 from pathlib import Path
 from typing import NamedTuple
 
-from msgspec import structs
+from msgspec.structs import replace
 
 from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.configuring import (
@@ -80,12 +79,10 @@ class WorktreeProject(Frozen):
         project = cls(root, head, config, manifest, Layout(config, manifest, Watched()))
         match project_evaluation(searched):
             case EvaluationConfig() as evaluation:
-                return structs.replace(project, evaluation=evaluation)
+                return replace(project, evaluation=evaluation)
             case Finding() as finding:
                 where = f"{EVALUATION_FILE}:{finding.line}" if finding.line else EVALUATION_FILE
-                return structs.replace(
-                    project, misread=ConfigurationError(finding.message, where=where, fix=finding.fix)
-                )
+                return replace(project, misread=ConfigurationError(finding.message, where=where, fix=finding.fix))
         return project
 
     def eval_ids(self) -> tuple[str, ...]:
@@ -118,7 +115,7 @@ class WorktreeProject(Frozen):
             return self._with_entry(overlaid(entry, stated))
         project = self._with_entry(evaluated_entry(entry, stated))
         config = replace(self.config, llm=evaluated_llm(self.config.llm, stated))
-        return structs.replace(project, config=config, evaluation=stated, misread=None)
+        return replace(project, config=config, evaluation=stated, misread=None)
 
     def for_cases(self, file: Path) -> ProjectEval:
         """Return the eval with these test cases. If it does not exist, the returned project has a new one.
@@ -143,7 +140,7 @@ class WorktreeProject(Frozen):
     def _with_entry(self, entry: EvalConfig) -> WorktreeProject:
         other_entries = (other for other in self.manifest.evals if other.id != entry.id)
         manifest = replace(self.manifest, evals=(*other_entries, entry))
-        return structs.replace(self, manifest=manifest, layout=Layout(self.config, manifest, Watched()))
+        return replace(self, manifest=manifest, layout=Layout(self.config, manifest, Watched()))
 
     def place(self, eval_id: str) -> WorktreeEval:
         """Locate an eval. Raises SitegenError if there is no such eval, or if its ground truth is missing."""

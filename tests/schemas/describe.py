@@ -1,4 +1,6 @@
-"""JSON Schema of a frozen dataclass or TypedDict: its annotations as types, its docstrings as descriptions.
+"""JSON Schema of a frozen dataclass, a table of the configuration or a TypedDict.
+
+Its annotations become types, its docstrings descriptions.
 
 Why not a library: pydantic spells the same type in another way from version to version, so that our schemas would
 change without our types, and neither it nor msgspec reads the docstrings of inherited fields.
@@ -11,7 +13,7 @@ import inspect
 import re
 import types
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from decimal import Decimal
 from textwrap import dedent
 from typing import (
@@ -27,7 +29,16 @@ from typing import (
     is_typeddict,
 )
 
+import msgspec
+
+from sitegen.config import ConfigTable
+
 Schema = dict[str, Any]
+
+ABSENT: Any = (MISSING, msgspec.NODEFAULT)
+"""Stand for no default."""
+NEEDED: Any = object()
+"""Stands for the default of a field that has none."""
 
 _SIMPLE: dict[Any, Schema] = {
     str: {"type": "string"},
@@ -77,7 +88,7 @@ def _object(model: type, parts: dict[str, Schema], written: bool) -> Schema:
         about = {"description": each.description} if each.description else {}
         properties[each.name] = {**shape, **about, **each.default}
     required = [each.name for each in members if each.needed]
-    closed = {"additionalProperties": False} if hasattr(model, "__pydantic_config__") else {}
+    closed = {"additionalProperties": False} if getattr(model, "__pydantic_config__", None) else {}
     about = {"description": _one_line(model.__doc__)} if model.__doc__ else {}
     return {
         "type": "object",
@@ -89,7 +100,7 @@ def _object(model: type, parts: dict[str, Schema], written: bool) -> Schema:
 
 
 def _members(model: type, written: bool) -> list[Member]:
-    declared = {each.name: each for each in fields(model)} if is_dataclass(model) else {}
+    declared = _defaults(model)
     docstrings, members = _docstrings(model), []
     hints = get_type_hints(model, include_extras=True)
     for name in declared or hints:
@@ -99,7 +110,7 @@ def _members(model: type, written: bool) -> list[Member]:
         if get_origin(hint) is Annotated:
             hint, description = get_args(hint)
         if name in declared and not written:
-            needed, default = _is_needed(declared[name]), _default(declared[name])
+            needed, default = declared[name] is NEEDED, _shown_default(declared[name])
         members.append(Member(name=name, hint=hint, needed=needed, default=default, description=description))
     return members
 
@@ -108,7 +119,7 @@ def _type(hint: Any, parts: dict[str, Schema], written: bool) -> Schema:
     if hint in _SIMPLE:
         return dict(_SIMPLE[hint])
     origin, arguments = get_origin(hint), get_args(hint)
-    if is_dataclass(hint) or is_typeddict(hint):
+    if is_dataclass(hint) or is_typeddict(hint) or _is_table(hint):
         assert isinstance(hint, type)
         if hint.__name__ not in parts:
             parts[hint.__name__] = {}
@@ -147,13 +158,25 @@ def _either(choices: list[Schema]) -> Schema:
     return {"anyOf": choices}
 
 
-def _is_needed(each: Field[Any]) -> bool:
-    return each.default is MISSING and each.default_factory is MISSING
+def _is_table(model: Any) -> bool:
+    return isinstance(model, type) and issubclass(model, ConfigTable)
 
 
-def _default(each: Field[Any]) -> Schema:
-    value = each.default
-    if value is MISSING or value is None:
+def _defaults(model: type) -> dict[str, Any]:
+    """The default of each field: ``NEEDED`` if there is none, and None if a function makes it."""
+    rows: Sequence[Any] = ()
+    if is_dataclass(model):
+        rows = fields(model)
+    elif _is_table(model):
+        rows = msgspec.structs.fields(model)
+    stated = {row.name: [value for value in (row.default, row.default_factory) if value not in ABSENT] for row in rows}
+    return {
+        row.name: NEEDED if not stated[row.name] else None if row.default in ABSENT else row.default for row in rows
+    }
+
+
+def _shown_default(value: Any) -> Schema:
+    if value is NEEDED or value is None:
         return {}
     return {"default": list(value) if isinstance(value, tuple) else value}
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from fnmatch import fnmatchcase
 from posixpath import splitext
 from typing import Final
+
+from msgspec.structs import replace
 
 from sitegen.config import EvalConfig
 from sitegen.configuring.finders.searched_files import LARGEST_CASES, Search, SearchedFiles

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from posixpath import basename, dirname, normpath
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from sitegen.config import EvalConfig
 from sitegen.configuring.finders.recorded_numbers import recorded_entry

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from posixpath import join, splitext
@@ -86,8 +85,7 @@ class SearchedFiles(Frozen):
         return self.names(folder).get(name) is False
 
 
-@dataclass(frozen=True)
-class Search:
+class Search(Frozen, gc=True, dict=True):
     """One search for the evals that the manifest does not name. Folders are walked once for all finders."""
 
     files: SearchedFiles

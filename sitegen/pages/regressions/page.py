@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
@@ -104,8 +103,7 @@ class ChampionRow(Frozen):
     """The best value so far, at each of these points."""
 
 
-@dataclass(frozen=True, slots=True)
-class RegressionsView:
+class RegressionsView(Frozen):
     """What ``pages/regressions.html`` shows."""
 
     groups: tuple[StepGroup, ...]
