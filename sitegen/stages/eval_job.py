@@ -46,7 +46,7 @@ from sitegen.stages.commit_effects import effects_of_commits, mixtures_of_commit
 from sitegen.stages.eval_pages import eval_pages, record_of, suspects_of, write_fields
 from sitegen.stages.failures import attempt, working_on
 from sitegen.stages.mapping_cache import recall_mapping, without_settings
-from sitegen.stages.report_files import ReportFiles, WaitingReports, newest_first
+from sitegen.stages.report_files import ReportFiles, WaitingPart, WaitingReports, newest_first
 from sitegen.stages.reports import ReportCollector, ReportInputs, ReportWriter
 from sitegen.stages.scorecard_store import EvalScorecards, keep_cells, known_cells, series_inputs
 from sitegen.stages.scoring import all_inputs, without_lost_outputs
@@ -81,11 +81,12 @@ class EvalTask(Frozen):
 
 
 class WaitingEval(Frozen):
-    """The reports of an eval that are not written yet, as ``WaitingReports.parts``, oldest first."""
+    """Reports of an eval that are not written yet: all older ones or, in the task that writes them, a range."""
 
     keys: tuple[str, ...]
     """For each report of the eval, the digest of everything that it shows."""
-    parts: tuple[bytes, ...]
+    parts: tuple[WaitingPart, ...]
+    """Oldest first, as in ``WaitingReports.parts``."""
 
 
 class OlderReportsDone(Frozen):
@@ -104,7 +105,7 @@ class EvalDone(Frozen):
     cached: tuple[CachedRow, ...]
     """New values for the memo."""
     waiting: WaitingEval | None = None
-    """The older reports, which a second task writes; None if there are none."""
+    """The older reports, which further tasks write; None if there are none."""
     lost_outputs: int = 0
     """Number of outputs whose contents this clone lacks. Each is a problem, and the next build tries again."""
 
@@ -124,7 +125,7 @@ def score_eval(task: EvalTask) -> EvalDone | Problem:
 
 
 def write_older_reports(task: EvalTask) -> OlderReportsDone | Problem:
-    """Write the waiting reports of an eval, the newest first. Returns a problem if sitegen fails."""
+    """Write a range of the waiting reports of an eval, the newest first. Returns a problem if sitegen fails."""
     return attempt("the pages of this eval", lambda: _older_written(task, task.waiting), eval_id=task.info.id)
 
 

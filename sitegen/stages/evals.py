@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Iterator, Mapping
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -41,7 +42,7 @@ from sitegen.stages.eval_job import (
     write_older_reports,
 )
 from sitegen.stages.failures import write_in_its_place
-from sitegen.stages.report_files import WaitingParts
+from sitegen.stages.report_files import StoredPart, WaitingParts, ranges
 from sitegen.stages.scorecard_store import wanted_keys
 from sitegen.stages.scoring import model_of
 from sitegen.stages.site_files import SiteFiles
@@ -49,6 +50,9 @@ from sitegen.stages.size_budget.expected_room import ExpectedRoom
 from sitegen.stages.size_budget.shortening import shorten
 from sitegen.stages.timeline import Timeline, driving_edits, fold, moved_edits
 from sitegen.stages.worker_context import WorkerContext
+
+SHARE: Final = 8
+"""A task writes about an eighth of all older reports at most, so that the reports of one large eval use all cores."""
 
 
 class Evals(Frozen):
@@ -122,31 +126,42 @@ class ScoredEvals:
         if done.waiting is None:
             EVAL_RECORDS.keep(self._memo, eval_id, record)
         else:
-            parts = self._parts.put(done.waiting.parts)
-            self._waiting.append(_UnfinishedEval(replace(task, cached=()), done.waiting.keys, parts))
+            places = self._parts.put(done.waiting.parts)
+            self._waiting.append(_UnfinishedEval(replace(task, cached=()), done.waiting.keys, places))
 
     @property
     def waiting_reports(self) -> int:
-        """Upper bound on the number of reports that are not written yet."""
-        return sum(len(waiting.task.history.snapshots) - 1 for waiting in self._waiting)
+        """Number of reports that are not written yet."""
+        return sum(part.reports for waiting in self._waiting for part in waiting.places)
 
     def write_older_reports(self, pool: Pool, step: Callable[[int], None]) -> None:
         """Write the reports that wait: those of each eval from the newest to the oldest."""
-        tasks = (
-            replace(task, thinned=self._room.thinned(task.history), waiting=WaitingEval(keys, parts()))
-            for task, keys, parts in ((waiting.task, waiting.keys, waiting.parts) for waiting in self._waiting)
-        )
-        for task, done in pool.map(write_older_reports, tasks):
+        for task, done in pool.map(write_older_reports, self._older_reports()):
             eval_id = task.info.id
-            step(len(task.history.snapshots) - 1)
+            assert task.waiting
+            step(sum(part.reports for part in task.waiting.parts))
+            if eval_id not in self._records:  # another range of this eval failed
+                continue
             if isinstance(done, Problem):
                 self._fail(eval_id, done)
                 continue
             self._memo.put_rows(done.cached)
             self._room.learn_reports(self._records[eval_id].summary, done.files.rows)
-            EVAL_RECORDS.keep(self._memo, eval_id, self._records[eval_id])
             self._site_files.record(owner(eval_id), done.files)
+        for waiting in self._waiting:
+            if record := self._records.get(waiting.task.info.id):
+                EVAL_RECORDS.keep(self._memo, record.summary.info.id, record)
         self._waiting.clear()
+
+    def _older_reports(self) -> Iterator[EvalTask]:
+        """Make the tasks that write waiting reports. Only evals with more of them than ``SHARE`` allows are split."""
+        reports = self.waiting_reports // SHARE
+        for waiting in self._waiting:
+            thinned = self._room.thinned(waiting.task.history)  # the same for all ranges of an eval
+            for places in ranges(waiting.places, reports):
+                yield replace(
+                    waiting.task, thinned=thinned, waiting=WaitingEval(waiting.keys, self._parts.read(places))
+                )
 
     def result(self) -> Evals:
         """What later stages need to know of all evals, as far as they were scored and written."""
@@ -168,7 +183,7 @@ class _UnfinishedEval(Frozen):
 
     task: EvalTask
     keys: tuple[str, ...]
-    parts: Callable[[], tuple[bytes, ...]]
+    places: tuple[StoredPart, ...]
 
 
 def _with_earlier_decisions(summary: EvalSummary, before: EvalRecord | None, first_new: int) -> EvalSummary:

@@ -1,7 +1,7 @@
 """Writes the files of the reports of one eval: each report, its tree, its data and the pictures of its source.
 
 The task that scores the eval (``eval_job``) writes the newest report, so that it can be opened early. The inputs of
-older reports wait as bytes in the building process, and a second task draws these reports, the newest first. Values
+older reports wait as bytes in the building process, and further tasks draw these reports, the newest first. Values
 that several reports share are stored once in these bytes, so that a waiting report takes a few kilobytes.
 """
 
@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import pickle
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from tempfile import SpooledTemporaryFile
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -35,6 +35,8 @@ from sitegen.stages.worker_context import WorkerContext
 
 TOGETHER: Final = 20_000
 """Number of judgements in the reports of one part: a process holds all of them at the same time."""
+REPORTS: Final = 100
+"""Largest number of reports in one part. A task draws whole parts."""
 IN_MEMORY: Final = 20_000_000
 """Largest number of bytes of waiting reports in memory; more are stored in a temporary file."""
 
@@ -130,36 +132,63 @@ class ReportFiles:
                     self._writer.write(self._owner, path, self._sources.content(oid), oid)
 
 
+class WaitingPart(NamedTuple):
+    """The inputs of consecutive reports of an eval, encoded."""
+
+    reports: int
+    """Number of reports."""
+    content: bytes
+
+
 class WaitingReports:
     """Collects the inputs of reports, from the oldest to the newest, encoded in parts of several reports each."""
 
     def __init__(self) -> None:
         self._last: list[ReportInputs] = []
         self._judgements = 0
-        self._parts: list[bytes] = []
+        self._parts: list[WaitingPart] = []
 
     def add(self, inputs: ReportInputs) -> None:
         """Add the inputs of a report that will be drawn later."""
         self._last.append(inputs)
         self._judgements += len(inputs.result.judgements)
-        if self._judgements >= TOGETHER:
+        if self._judgements >= TOGETHER or len(self._last) >= REPORTS:
             self._close_part()
 
-    def parts(self) -> tuple[bytes, ...]:
-        """Return all added inputs, encoded."""
+    def parts(self) -> tuple[WaitingPart, ...]:
+        """Return all added inputs, encoded, the oldest part first."""
         if self._last:
             self._close_part()
         return tuple(self._parts)
 
     def _close_part(self) -> None:
-        self._parts.append(zlib.compress(pickle.dumps(self._last, pickle.HIGHEST_PROTOCOL), 1))
+        content = zlib.compress(pickle.dumps(self._last, pickle.HIGHEST_PROTOCOL), 1)
+        self._parts.append(WaitingPart(len(self._last), content))
         self._last, self._judgements = [], 0
 
 
-def newest_first(parts: Sequence[bytes]) -> Iterator[ReportInputs]:
-    """Yield the inputs in ``WaitingReports.parts``; only the reports of one part are held at a time."""
+def newest_first(parts: Sequence[WaitingPart]) -> Iterator[ReportInputs]:
+    """Yield the inputs of some ``WaitingReports.parts``; only the reports of one part are held at a time."""
     # These bytes are from a process of this build, and were never in a file that another program could write.
-    return chain.from_iterable(reversed(pickle.loads(zlib.decompress(part))) for part in reversed(parts))
+    return chain.from_iterable(reversed(pickle.loads(zlib.decompress(part.content))) for part in reversed(parts))
+
+
+class StoredPart(NamedTuple):
+    """The place of a part in ``WaitingParts``."""
+
+    reports: int
+    start: int
+    size: int
+
+
+def ranges(parts: Sequence[StoredPart], reports: int) -> Iterator[Sequence[StoredPart]]:
+    """Split the parts of an eval into ranges of at least so many reports, except the oldest; the newest range first."""
+    end, held = len(parts), 0
+    for index in reversed(range(end)):
+        held += parts[index].reports
+        if held >= reports or index == 0:
+            yield parts[index:end]
+            end, held = index, 0
 
 
 class WaitingParts:
@@ -172,14 +201,18 @@ class WaitingParts:
         """Discard all parts."""
         self._file.close()
 
-    def put(self, parts: Iterable[bytes]) -> Callable[[], tuple[bytes, ...]]:
-        """Store parts. Returns a function that reads them."""
+    def put(self, parts: Iterable[WaitingPart]) -> tuple[StoredPart, ...]:
+        """Store parts. Returns their places."""
         places = []
-        for part in parts:
-            places.append((self._file.seek(0, 2), len(part)))
-            self._file.write(part)
-        return lambda: tuple(self._read(*place) for place in places)
+        for reports, content in parts:
+            places.append(StoredPart(reports, self._file.seek(0, 2), len(content)))
+            self._file.write(content)
+        return tuple(places)
 
-    def _read(self, start: int, size: int) -> bytes:
-        self._file.seek(start)
-        return self._file.read(size)
+    def read(self, places: Iterable[StoredPart]) -> tuple[WaitingPart, ...]:
+        """Return the parts at these places."""
+        parts = []
+        for reports, start, size in places:
+            self._file.seek(start)
+            parts.append(WaitingPart(reports, self._file.read(size)))
+        return tuple(parts)

@@ -42,7 +42,11 @@ def test_any_number_of_increments_ends_with_the_bytes_of_a_cold_build(bare_demo,
     assert differences(out, demo_site) == []
 
 
-def test_several_processes_write_the_bytes_of_one(demo, demo_site, tmp_path):
+def test_several_processes_write_the_bytes_of_one_with_evals_split_into_ranges_of_three_outputs(
+    demo, demo_site, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("sitegen.stages.report_files.REPORTS", 3)
+    monkeypatch.setattr("sitegen.stages.evals.SHARE", 1_000)
     build_site(demo, tmp_path / "public", jobs=2)
     assert differences(tmp_path / "public", demo_site) == []
 

@@ -84,6 +84,23 @@ def test_a_failure_has_the_same_bytes_after_any_build_and_is_made_good_by_the_ne
     assert differences(out, fine) == []
 
 
+def test_an_eval_fails_once_even_if_several_ranges_of_its_reports_do(project, tmp_path, monkeypatch):
+    monkeypatch.setattr("sitegen.stages.report_files.REPORTS", 1)
+    for total in (2, 5):
+        project.commit({"evals/bad/extracted.json": output(total)})
+    failing(
+        monkeypatch,
+        "sitegen.stages.reports.report_page",
+        lambda info, specs, point, *_, **__: info.id == "bad" and point.snapshot.iteration < 2,
+        ValueError(),
+    )
+    out = tmp_path / "public"
+    site = build_site(project.path, out, jobs=1)
+    assert (site.failed, site.errors, site.evals) == (1, 1, 1)
+    assert sorted(path.name for path in (out / "evals/bad").iterdir()) == ["index.html"]
+    assert broken_links(out) == []
+
+
 def test_a_failure_names_the_output_and_the_commit_that_it_came_up_at(project, tmp_path, monkeypatch):
     sha = project.git("rev-parse", "main")
     real = scorer("fields").score
