@@ -9,10 +9,8 @@ from __future__ import annotations
 import importlib
 import site
 import sys
-import sysconfig
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
@@ -28,6 +26,8 @@ class ForbiddenModuleError(Exception):
 
 def environment() -> tuple[Path, ...]:
     """The folders of the running Python: its standard library and its installed packages."""
+    import sysconfig
+
     folders = [*site.getsitepackages(), *map(sysconfig.get_path, ("stdlib", "platstdlib"))]
     if site.ENABLE_USER_SITE:
         folders.append(site.getusersitepackages())
@@ -59,7 +59,7 @@ def importing(*, allowed: Callable[[Path], bool]) -> Iterator[None]:
         sys.path[:], sys.meta_path[:] = path, finders
 
 
-class _AllowedModules(MetaPathFinder):
+class _AllowedModules:
     """Delegates to the other finders, and refuses modules in forbidden places."""
 
     def __init__(self, allowed: Callable[[Path], bool], finders: Sequence[Any]) -> None:

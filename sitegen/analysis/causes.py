@@ -11,7 +11,7 @@ from sitegen.frozen import Frozen
 from sitegen.model.problems import PROBLEM_TYPES, SEVERITIES, Problem, Severity
 from sitegen.text.plain import counted
 
-_NAMES: Final = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|\b\d[\d,.]*\b")
+_NAMES: Final = r"'[^']*'|\"[^\"]*\"|`[^`]*`|\b\d[\d,.]*\b"
 """Names and numbers in a message: two problems of one cause may differ in them."""
 _GAP: Final = "…"
 
@@ -95,7 +95,7 @@ def named_counts(counts: ProblemCounts) -> str:
 
 
 def _pattern(text: str) -> str:
-    return _NAMES.sub(_GAP, text)
+    return re.sub(_NAMES, _GAP, text)
 
 
 def _common_message(problems: list[Problem]) -> str:
@@ -109,6 +109,6 @@ def _with_gaps(texts: list[str]) -> str:
     """Return the text with a gap in place of each name or number that differs; if sentences differ, the first."""
     if len({*map(_pattern, texts)}) > 1:
         return texts[0]
-    names = zip(*map(_NAMES.findall, texts), strict=True)
+    names = zip(*(re.findall(_NAMES, text) for text in texts), strict=True)
     common = iter([same[0] if len({*same}) == 1 else _GAP for same in names])
-    return _NAMES.sub(lambda _: next(common), texts[0])
+    return re.sub(_NAMES, lambda _: next(common), texts[0])

@@ -11,7 +11,7 @@ from sitegen.config import EvalConfig
 OUTSIDE: Final = "it leads out of the project"
 FIX: Final = "Write a path inside the project, relative to what the key is relative to."
 
-_NAMES_A_FILE: Final = re.compile(r"(?!.*://).*[^/\s]\.[A-Za-z0-9]{1,8}")
+_NAMES_A_FILE: Final = r"(?!.*://).*[^/\s]\.[A-Za-z0-9]{1,8}"
 
 
 def leads_out(path: str, below: str = "") -> bool:
@@ -25,7 +25,7 @@ def leads_out(path: str, below: str = "") -> bool:
 
 def is_source(value: object) -> bool:
     """Whether the value of ``source`` names files; any other value, such as an address or a remark, is metadata."""
-    return isinstance(value, str) and _NAMES_A_FILE.fullmatch(value.strip()) is not None
+    return isinstance(value, str) and re.fullmatch(_NAMES_A_FILE, value.strip()) is not None
 
 
 def home_of(entry: EvalConfig, evals_dir: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -88,6 +87,8 @@ def _site_contents(root: Path | None, read: Read | None) -> list[tuple[str, byte
 
 
 def _toml(name: str, content: bytes) -> dict[str, Any]:
+    import tomllib
+
     try:
         return tomllib.loads(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:

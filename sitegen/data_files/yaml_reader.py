@@ -30,11 +30,11 @@ MAX_CONFIGURING_NODES: Final = 200_000
 MAX_CONFIGURING_BYTES: Final = 1_000_000
 """Largest number of bytes of a configuration, and of its keys and values."""
 _MAX_DUPLICATES: Final = 20
-_INTEGER: Final = re.compile(r"-?(0|[1-9][0-9]*)")
-_FRACTION: Final = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+_INTEGER: Final = r"-?(0|[1-9][0-9]*)"
+_FRACTION: Final = r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?"
 _CONSTANTS: Final = {"null": None, "~": None, "": None, "true": True, "false": False}
 _NOT_NUMBERS: Final = (".nan", ".inf", "-.inf", "+.inf")
-_TAG_HANDLE: Final = re.compile(r"(tag handle) '.*'")
+_TAG_HANDLE: Final = r"(tag handle) '.*'"
 """The only text of a file that the parser quotes; messages about an invalid file contain none of it."""
 _QUOTED: Final = ("'", '"', "|", ">")
 _TEXT: Final = "tag:yaml.org,2002:str"
@@ -114,7 +114,7 @@ def _unreadable_if_invalid(read: Callable[[], _T]) -> _T:
         return read()
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        reason = _TAG_HANDLE.sub(r"\1", getattr(error, "problem", None) or "a character that YAML does not allow")
+        reason = re.sub(_TAG_HANDLE, r"\1", getattr(error, "problem", None) or "a character that YAML does not allow")
         line = mark.line + 1 if mark is not None else None
         where = f" at line {line}" if line else ""
         raise UnreadableError(f"it is no valid YAML: {reason}{where}", "Write valid YAML.", line) from None
@@ -243,9 +243,9 @@ def _plain_value(event: Any) -> Value:
         return _CONSTANTS[lower]
     if lower in _NOT_NUMBERS:
         return constant(text)
-    if _INTEGER.fullmatch(text):
+    if re.fullmatch(_INTEGER, text):
         return integer(text)
-    return fraction(text) if _FRACTION.fullmatch(text) else text
+    return fraction(text) if re.fullmatch(_FRACTION, text) else text
 
 
 def _lines_of_keys(node: Any, path: tuple[str | int, ...] = (), lines: KeyLines | None = None) -> KeyLines:

@@ -85,8 +85,8 @@ def _translated_part(match: re.Match[str]) -> str:
 
 
 _WILDCARD = re.compile(r"[*?\[]")
-_NOT_IN_A_SLUG = re.compile(r"[^a-z0-9._]+")
-_TIME = re.compile(
+_NOT_IN_A_SLUG: Final = r"[^a-z0-9._]+"
+_TIME: Final = (
     r"(?<![0-9])(20[0-9]{2})[-_]?([01][0-9])[-_]?([0-3][0-9])[T_ -]?([0-2][0-9])[-:_]?([0-5][0-9])[-:_]?([0-5][0-9])"
     r"(?:[-.]?([0-9]{3})[0-9]*)?(Z|[-+]00[-:]?00|)(?![0-9])"
 )
@@ -159,7 +159,7 @@ def run_glob(outputs: str) -> RunGlob:
 
 def slug_of_run(name: str, number: int) -> str:
     """Return the file name of a run's report without its suffix: ``0007-run-2025-10-01t06-51-41``."""
-    words = _NOT_IN_A_SLUG.sub("-", name.lower())[:_LONGEST_SLUG].strip("-.")
+    words = re.sub(_NOT_IN_A_SLUG, "-", name.lower())[:_LONGEST_SLUG].strip("-.")
     return f"{number:04d}-{words}" if words else f"{number:04d}"
 
 
@@ -170,7 +170,7 @@ def time_in(name: str, committed_at: str) -> str | None:
     run; a name does not show the sign of any other offset. A date alone is not enough: the instructions may have
     been edited on that day before or after the run.
     """
-    match = _TIME.search(name)
+    match = re.search(_TIME, name)
     if match is None:
         return None
     *parts, fraction, utc = match.groups()

@@ -20,7 +20,7 @@ from sitegen.history.process import Process
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.history.revisions import REGULAR, raw_record_fields, tokens
 
-_STATE = re.compile(
+_STATE: Final = (
     rb"  ctime: (\d+):(\d+)\n  mtime: (\d+):(\d+)\n  dev: \d+\tino: (\d+)\n  uid: (\d+)\tgid: (\d+)\n"
     rb"  size: (\d+)\tflags: ([0-9a-f]+)\n"
 )
@@ -95,7 +95,7 @@ def _index_entries(repository: RepositoryPlace, root: Path, pathspecs: tuple[str
         parts = tokens(process.stdout)
         name = next(parts, b"")
         for part in parts:
-            state = _STATE.match(part)
+            state = re.match(_STATE, part)
             if state is None:
                 yield from _entries_alone(repository, root, pathspecs)
                 return

@@ -6,7 +6,6 @@ each commit therefore marks the end of the answer, so that the process can conti
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -152,6 +151,8 @@ def _patch_of_rename(repository: RepositoryPlace, edit: Edit) -> bytes:
 
 def plain_patch(old: bytes, new: bytes) -> bytes:
     """Return the patch between two contents, of which git may lack one, without git's header."""
+    import difflib
+
     before, after = (_with_ends(content) for content in (old, new))
     return b"".join(difflib.diff_bytes(difflib.unified_diff, before, after, b"a", b"b"))
 

@@ -8,7 +8,6 @@ long numbers. A bound only ever raises an error: it changes no byte of a page.
 
 from __future__ import annotations
 
-import ctypes
 import faulthandler
 import os
 import signal
@@ -69,6 +68,8 @@ def _timer(seconds: float) -> Iterator[None]:
 @contextmanager
 def _watched(seconds: float) -> Iterator[None]:
     """The same limit for a thread, which receives no signal: a wall clock that Python checks between operations."""
+    import ctypes  # takes milliseconds, and almost every build renders in the main thread
+
     thread = ctypes.c_ulong(get_ident())
 
     def stop() -> None:

@@ -58,7 +58,7 @@ _VERDICTS: Final = frozenset(
 _MAX_NAME: Final = 80
 _MAX_SEARCHED: Final = 200_000
 """Number of bytes of a broken file that are searched for keys."""
-_KEY: Final = re.compile(rb'"([^"\\\\]{1,40})"\s*:\s*(.)', re.DOTALL)
+_KEY: Final = rb'(?s)"([^"\\\\]{1,40})"\s*:\s*(.)'
 _GRADED: Final = ("quality", "judge_answer", "embedding", "judge", "judge_prompt")
 """Keys of a case that belong to its output, besides keys of usage."""
 VALUE: Final = "value"
@@ -135,7 +135,7 @@ def kind_of_case_file(path: str, content: bytes) -> ScoredKind | None:
 
 def _kind_of_broken_file(content: bytes) -> ScoredKind | None:
     values = [
-        (plain_key(key.decode("utf-8", "replace")), value) for key, value in _KEY.findall(content[:_MAX_SEARCHED])
+        (plain_key(key.decode("utf-8", "replace")), value) for key, value in re.findall(_KEY, content[:_MAX_SEARCHED])
     ]
     expected = [value for key, value in values if key in set(map(plain_key, EXPECTED))]
     if not expected or not any(key in set(map(plain_key, OUTPUT)) for key, _ in values):

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import contextmanager
-from typing import Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from sitegen.errors import WorkerError
 from sitegen.history.process import share_processes, share_processes_until_exit
 from sitegen.stages.worker_context import WorkerContext
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
 
 WORTH_A_PROCESS: Final = 300
 """Number of snapshots, edits and commits (about a millisecond each) that makes a second process worthwhile."""
@@ -80,6 +82,8 @@ def _oldest(begun: deque[tuple[T, Future[R]]]) -> FinishedTask[T, R]:
 @contextmanager
 def _workers_named() -> Iterator[None]:
     """Explain what to do when a worker process was ended from outside."""
+    from concurrent.futures import BrokenExecutor
+
     try:
         yield
     except BrokenExecutor as error:

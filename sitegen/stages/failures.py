@@ -7,7 +7,6 @@ no link is broken. Nothing of a failed part is cached, so that the next build tr
 from __future__ import annotations
 
 import sys
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
@@ -87,6 +86,8 @@ def attempt(
     except ENDS_THE_BUILD:
         raise
     except Exception as error:
+        import traceback
+
         traceback.print_exception(error, file=sys.stderr)
         return _problem(part, error, Problem("error", "", FIX, path=path, commit=commit, eval_id=eval_id))
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import pickle
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import chain
-from tempfile import SpooledTemporaryFile
-from typing import Final, NamedTuple
+from typing import IO, Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -194,12 +194,16 @@ def ranges(parts: Sequence[StoredPart], reports: int) -> Iterator[Sequence[Store
 class WaitingParts:
     """Holds the parts of all evals: in memory or, if they are large, in a temporary file without a name."""
 
-    def __init__(self) -> None:
-        self._file = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115
+    @cached_property
+    def _file(self) -> IO[bytes]:
+        from tempfile import SpooledTemporaryFile  # imports much that a build with few new outputs does not need
+
+        return SpooledTemporaryFile(max_size=IN_MEMORY)
 
     def close(self) -> None:
         """Discard all parts."""
-        self._file.close()
+        if "_file" in vars(self):
+            self._file.close()
 
     def put(self, parts: Iterable[WaitingPart]) -> tuple[StoredPart, ...]:
         """Store parts. Returns their places."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from itertools import product
 from typing import Final
 
@@ -25,6 +24,8 @@ def key_path(location: Iterable[str | int]) -> str:
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """Return the known name to suggest for an unknown one; None if no known name is similar."""
+    from difflib import get_close_matches
+
     by_spelling = {plain_key(candidate): candidate for candidate in names}
     matches = get_close_matches(plain_key(name), by_spelling, 1, _CLOSE)
     return by_spelling[matches[0]] if matches else None

@@ -18,13 +18,13 @@ LONGEST: Final = 200
 ROUNDING: Final = 1e-9
 """Changes below this are rounding errors of sums."""
 
-_MARKUP: Final = re.compile(r"[\\`*\[\]<>|~&#!]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.")
+_MARKUP: Final = r"[\\`*\[\]<>|~&#!]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\."
 """Characters that Markdown or GitHub's automatic links would interpret."""
 
 
 def name(text: str, longest: int = LONGEST) -> str:
     """Return a text of a project as one visible, bounded line with its markup escaped."""
-    return _MARKUP.sub(r"\\\g<0>", encodable(line(text, longest)))
+    return re.sub(_MARKUP, r"\\\g<0>", encodable(line(text, longest)))
 
 
 def prose(text: str) -> str:

@@ -25,13 +25,11 @@ _MOST_READ: Final = 100
 """The most files whose content is examined."""
 _BELOW: Final = ("results", "runs", "outputs")
 _ENDINGS: Final = (".json", ".jsonl", ".csv")
-_DIGITS = re.compile(r"[0-9]+(?:[-_.:TZ]*[0-9]+)*Z?")
-_OF_A_RUN = re.compile(
-    r"(?:run|results?|outputs?|iter(?:ation)?|attempt|trial|eval|v(?:ersion)?)[-_. ]?\*", re.IGNORECASE
-)
+_DIGITS: Final = r"[0-9]+(?:[-_.:TZ]*[0-9]+)*Z?"
+_OF_A_RUN: Final = r"(?i)(?:run|results?|outputs?|iter(?:ation)?|attempt|trial|eval|v(?:ersion)?)[-_. ]?\*"
 _TIME_DIGITS: Final = 6
 """The least number of digits in a date in a name."""
-_JUDGED = re.compile(rb'"(?:score|scores|evaluator_results)"\s*:')
+_JUDGED: Final = rb'"(?:score|scores|evaluator_results)"\s*:'
 _NOT_CASES: Final = frozenset({*GROUND_TRUTHS, "eval-results.json", "aggregate.json"})
 _CONVENTIONAL: Final = frozenset((*GROUND_TRUTHS, *(name for files in SCORED_FILES for name in files.overwritten)))
 _MAYBE_JUDGED: Final = frozenset(files_of("judged").outputs)
@@ -112,7 +110,7 @@ def _candidates_below(files: SearchedFiles, folder: str) -> Iterator[_Candidate]
         inside = files.names(f"{folder}/{below}")
         for candidate in _candidates(inside):
             yield _Candidate(f"{below}/{candidate.outputs}", f"{below}/{candidate.newest}")
-        runs = sorted((name for name in inside if inside[name] and _DIGITS.search(name)), key=natural_order)
+        runs = sorted((name for name in inside if inside[name] and re.search(_DIGITS, name)), key=natural_order)
         if runs:
             of_run = files.names(f"{folder}/{below}/{runs[-1]}")
             for name in sorted(name for name in of_run if not of_run[name] and name not in _NOT_CASES):
@@ -120,7 +118,7 @@ def _candidates_below(files: SearchedFiles, folder: str) -> Iterator[_Candidate]
 
 
 def _judged_mark(content: bytes) -> str:
-    return "judged" if _JUDGED.search(content) else ""
+    return "judged" if re.search(_JUDGED, content) else ""
 
 
 def _newest_file(files: SearchedFiles, folder: str, segments: list[str]) -> str | None:
@@ -149,9 +147,9 @@ def _candidates(names: dict[str, bool]) -> Iterator[_Candidate]:
 
 def _glob_of_runs(name: str) -> str:
     stem, ending = splitext(name)
-    glob = _DIGITS.sub("*", stem) + ending
-    longest = max((sum(map(str.isdigit, digits)) for digits in _DIGITS.findall(stem)), default=0)
-    return glob if longest >= _TIME_DIGITS or _OF_A_RUN.search(glob) else name
+    glob = re.sub(_DIGITS, "*", stem) + ending
+    longest = max((sum(map(str.isdigit, digits)) for digits in re.findall(_DIGITS, stem)), default=0)
+    return glob if longest >= _TIME_DIGITS or re.search(_OF_A_RUN, glob) else name
 
 
 def _case_entry(eval_id: str, candidate: _Candidate, kind: Kind, folder: str | None) -> EvalConfig:

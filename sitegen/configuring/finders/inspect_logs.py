@@ -13,7 +13,7 @@ from sitegen.configuring.finders.searched_files import Search
 INSPECT_LOGS: Final = "logs"
 """The folder that Inspect writes its logs into."""
 
-_LOG = re.compile(r"20\d{2}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}[^_/]*_([^_/*?\[\]]+)_[^_/]+\.(eval|json)")
+_LOG: Final = r"20\d{2}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}[^_/]*_([^_/*?\[\]]+)_[^_/]+\.(eval|json)"
 """Matches the name of a log: time, task, id. In each part Inspect writes ``-`` for ``_``."""
 _LOG_ENDINGS: Final = {("eval",): "eval", ("json",): "json", ("eval", "json"): "[ej][vs][ao][ln]"}
 """The suffix of the glob of a task's logs, by the suffixes of the logs."""
@@ -28,7 +28,7 @@ def inspect_evals(search: Search) -> Iterator[EvalConfig]:
             continue
         endings: dict[str, set[str]] = {}
         for name, is_folder in search.files.names(home).items():
-            if not is_folder and (match := _LOG.fullmatch(name)):
+            if not is_folder and (match := re.fullmatch(_LOG, name)):
                 endings.setdefault(match[1], set()).add(match[2])
         for task in sorted(endings):
             eval_id = f"{basename(folder)}-{task}" if task in ids_in_use else task

@@ -17,7 +17,7 @@ from sitegen.configuring.finders.searched_files import LARGEST_READ, Search, Sea
 PROMPT_EVALUATIONS: Final = "evaluations/results"
 """The folder of the results."""
 
-_NOT_IN_A_GLOB = re.compile(r"[*?\[\]\\]")
+_NOT_IN_A_GLOB: Final = r"[*?\[\]\\]"
 _MOST_FILES: Final = 200
 
 
@@ -72,6 +72,6 @@ def _glob_of(prompt: str) -> tuple[str, ...]:
     """Return the glob of a file; none for a file outside the project, or with a name that no glob can express."""
     path = normpath(prompt)
     is_inexpressible = (
-        path.startswith(("/", "..")) or _NOT_IN_A_GLOB.search(path) or "\0" in path or not path.isprintable()
+        path.startswith(("/", "..")) or re.search(_NOT_IN_A_GLOB, path) or "\0" in path or not path.isprintable()
     )
     return () if is_inexpressible else (path,)

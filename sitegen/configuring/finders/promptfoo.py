@@ -18,8 +18,8 @@ PROMPTFOO_CONFIGURATIONS: Final = ("promptfooconfig.yaml", "promptfooconfig.yml"
 PROMPTFOO_RESULTS: Final = ("output.json", "results.json")
 
 _MOST_PROMPTS: Final = 200
-_PROMPT_FILE = re.compile(r".+\.(?:txt|json|jsonl|yaml|yml|md|j2)")
-_FUNCTION = re.compile(r"(\.(?:py|js|cjs|mjs|ts)):[^/]*$")
+_PROMPT_FILE: Final = r".+\.(?:txt|json|jsonl|yaml|yml|md|j2)"
+_FUNCTION: Final = r"(\.(?:py|js|cjs|mjs|ts)):[^/]*$"
 
 
 def promptfoo_evals(search: Search) -> Iterator[EvalConfig]:
@@ -63,10 +63,10 @@ def _stated_prompts(content: bytes) -> str:
 
 def _prompt_glob(text: str, folder: str) -> str | None:
     is_file = text.startswith("file://")
-    path = _FUNCTION.sub(r"\1", text.removeprefix("file://"))
+    path = re.sub(_FUNCTION, r"\1", text.removeprefix("file://"))
     if "\n" in path or "{" in path or "://" in path or path.startswith(("/", "\\")):
         return None
-    if not is_file and (" " in path or not _PROMPT_FILE.fullmatch(path)):
+    if not is_file and (" " in path or not re.fullmatch(_PROMPT_FILE, path)):
         return None  # the prompt itself
     glob = folder_path(join(folder, path))
     return None if not glob or glob.startswith("..") else glob

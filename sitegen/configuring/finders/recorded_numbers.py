@@ -16,13 +16,13 @@ from sitegen.configuring.finders.searched_files import LARGEST_READ, OTHER_KINDS
 from sitegen.kind_files import files_of
 
 _DVCLIVE: Final = "dvclive"
-_LM_EVAL = re.compile(r"results_20\d{2}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}[.\d]*\.json")
-_HIGHLIGHT_RUN = re.compile(r"run-.+\.json")
+_LM_EVAL: Final = r"results_20\d{2}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}[.\d]*\.json"
+_HIGHLIGHT_RUN: Final = r"run-.+\.json"
 _INSTRUCTIONS: Final = ("prompts", "templates")
 """Conventional folders of instructions, in which numbers may be beside the instructions."""
-_MEASURE = re.compile(
-    rb'"[^"\n]{0,60}(?:accuracy|bleu|exact_match|f1|loss|pass_rate|perplexity|precision|recall|rouge|score)[^"\n]{0,60}"\s*:\s*-?[0-9]',
-    re.IGNORECASE,
+_MEASURE: Final = (
+    rb'(?i)"[^"\n]{0,60}(?:accuracy|bleu|exact_match|f1|loss|pass_rate|perplexity|precision|recall|rouge|score)'
+    rb'[^"\n]{0,60}"\s*:\s*-?[0-9]'
 )
 """Matches a number under the name of a common metric."""
 
@@ -44,7 +44,7 @@ def _of_tools(files: SearchedFiles, folder: str) -> Iterator[EvalConfig]:
         overwritten = next((name for name in files_of("recorded").outputs if names.get(name) is False), None)
         if overwritten and overwritten.startswith("metrics."):
             yield recorded_entry(basename(dirname(folder)) or _DVCLIVE, folder, overwritten)
-    if any(_LM_EVAL.fullmatch(name) and not names[name] for name in names):
+    if any(re.fullmatch(_LM_EVAL, name) and not names[name] for name in names):
         yield recorded_entry(basename(folder) or "lm-eval", folder or ".", "results_20*.json")
 
 
@@ -89,7 +89,7 @@ def _runs_over_highlights(search: Search) -> Iterator[EvalConfig]:
 
 def _holds_runs(files: SearchedFiles, folder: str) -> bool:
     names = files.names(folder)
-    runs = sorted(name for name in names if not names[name] and _HIGHLIGHT_RUN.fullmatch(name))
+    runs = sorted(name for name in names if not names[name] and re.fullmatch(_HIGHLIGHT_RUN, name))
     return bool(runs) and _measures(files, join(folder, runs[-1]))
 
 
@@ -102,7 +102,7 @@ def _measures(files: SearchedFiles, path: str) -> bool:
 
 
 def _measure_mark(content: bytes) -> str:
-    return "measured" if _MEASURE.search(content) else ""
+    return "measured" if re.search(_MEASURE, content) else ""
 
 
 def recorded_entry(eval_id: str, folder: str, outputs: str, instructions: tuple[str, ...] = ()) -> EvalConfig:

@@ -13,7 +13,7 @@ from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.paths import PathError, Step, parse_path, path_text
 
 _MAX_ITEMS: Final = 10_000
-_PLAIN_PATH: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*|\[\d+\])+")
+_PLAIN_PATH: Final = r"[^\W\d]\w*(\.[^\W\d]\w*|\[\d+\])+"
 
 
 class TruthDocument(Frozen):
@@ -98,7 +98,7 @@ def _with_lists(node: object) -> Value:
 
 def is_plain_path(label: str) -> bool:
     """Whether a label is clearly a path below a key: ``items[0].name``, ``seller.name``."""
-    return _PLAIN_PATH.fullmatch(label) is not None
+    return re.fullmatch(_PLAIN_PATH, label) is not None
 
 
 def mapped_path(label: str, mapping: Mapping) -> str | None:
