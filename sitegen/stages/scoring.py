@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
 from sitegen.analysis.cached import CacheStore, within
 from sitegen.errors import MissingObjectsError
-from sitegen.frozen import Frozen
 from sitegen.history.blobs import MISSING, BlobRead
 from sitegen.model.kinds import traits_of
 from sitegen.model.scorecards import Result
@@ -85,64 +85,35 @@ def _with_fix(result: Result) -> Result:
 
 
 def all_inputs(context: WorkerContext, snapshots: Sequence[Snapshot]) -> Iterator[ScoringInputs]:
-    """Yield the scoring inputs of each snapshot, in order, without the embedder."""
+    """Yield the scoring inputs of each snapshot, in order, without the embedder.
+
+    Blobs that neighbouring snapshots share are read once, and only these are held.
+    """
     if not snapshots:
         return
-    requests = _Requests()
-    plans = [requests.plan(snapshot) for snapshot in snapshots]
-    shelf = _Shelf(context.open().read_blobs(requests.oids))
+    roles = [(snapshot.ground_truth, snapshot.mapping, snapshot.schema) for snapshot in snapshots]
+    fresh = [
+        [blob for blob, last in zip(blobs, before, strict=True) if blob and blob != last]
+        for before, blobs in pairwise([(None, None, None), *roles])
+    ]
+    oids = [blob.oid for snapshot, new in zip(snapshots, fresh, strict=True) for blob in (*snapshot.outputs, *new)]
+    stream = context.open().read_blobs(oids)
     mappings = dict(context.mappings)
-    for snapshot, plan in zip(snapshots, plans, strict=True):
-        inputs = shelf.inputs(snapshot, plan)
+    held: dict[Blob, File] = {}
+    for snapshot, blobs, new in zip(snapshots, roles, fresh, strict=True):
+        outputs = tuple(_next_file(stream, blob) for blob in snapshot.outputs)
+        held = {blob: held[blob] for blob in blobs if blob in held} | {blob: _next_file(stream, blob) for blob in new}
+        truth, mapping, schema = (held[blob] if blob else None for blob in blobs)
+        inputs = ScoringInputs(
+            outputs=outputs, ground_truth=truth, mapping=mapping, schema=schema, settings=snapshot.settings
+        )
         recall_mapping(mappings, snapshot, inputs)
         yield inputs
 
 
-class _Plan(Frozen):
-    """The blobs of the stream that belong to one snapshot besides its outputs."""
-
-    fresh: tuple[bool, bool, bool]
-    """Whether ground truth, mapping and schema are read; False: same as for the previous snapshot, or there is none."""
-
-
-class _Requests:
-    """The blob ids to read, in the order of their use. Blobs that neighbouring snapshots share are read once."""
-
-    def __init__(self) -> None:
-        self.oids: list[str] = []
-        self._last: tuple[Blob | None, ...] = (None, None, None)
-
-    def plan(self, snapshot: Snapshot) -> _Plan:
-        self.oids += (blob.oid for blob in snapshot.outputs)
-        roles = (snapshot.ground_truth, snapshot.mapping, snapshot.schema)
-        fresh = tuple(blob is not None and blob != last for blob, last in zip(roles, self._last, strict=True))
-        self.oids += (blob.oid for blob, is_fresh in zip(roles, fresh, strict=True) if blob and is_fresh)
-        self._last = roles
-        return _Plan((fresh[0], fresh[1], fresh[2]))
-
-
-class _Shelf:
-    """Takes blobs from the stream when a snapshot needs them, and holds only blobs that the next snapshot may share."""
-
-    def __init__(self, stream: Iterator[BlobRead]) -> None:
-        self._stream = stream
-        self._held: list[File | None] = [None, None, None]
-
-    def inputs(self, snapshot: Snapshot, plan: _Plan) -> ScoringInputs:
-        outputs = tuple(self._take(blob) for blob in snapshot.outputs)
-        for role, blob in enumerate((snapshot.ground_truth, snapshot.mapping, snapshot.schema)):
-            if blob is None:
-                self._held[role] = None
-            elif plan.fresh[role]:
-                self._held[role] = self._take(blob)
-        truth, mapping, schema = self._held
-        return ScoringInputs(
-            outputs=outputs, ground_truth=truth, mapping=mapping, schema=schema, settings=snapshot.settings
-        )
-
-    def _take(self, blob: Blob) -> File:
-        read = next(self._stream)
-        return File(blob.path, read.content, read.reason)
+def _next_file(stream: Iterator[BlobRead], blob: Blob) -> File:
+    read = next(stream)
+    return File(blob.path, read.content, read.reason)
 
 
 class EvalEmbedder:
