@@ -16,13 +16,15 @@ import warnings
 import weakref
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import CancelledError, Executor, Future
+from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, fields
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from secrets import token_hex
 from threading import Lock
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -38,15 +40,13 @@ from sitegen.project_files import open_file
 from sitegen.render.environment import Renderer, bytecode_folder, find_templates, template_folders
 from sitegen.render.own_templates import own_files, read_template
 from sitegen.render.writer import QUICK
-from sitegen.stages.engine import COLLECTION, SideBySide
+from sitegen.stages.engine import COLLECTION, Pool
 from sitegen.stages.worker_context import WorkerContext
 
 CONNECT: Final = 5
 """Seconds within which a scheduler has to answer, and to have a worker."""
 PATIENCE: Final = 15
 """Seconds after which a build ends if all workers are gone and none has come back."""
-
-R = TypeVar("R")
 
 
 def installed_here() -> dict[str, str]:
@@ -99,8 +99,23 @@ class WorktreeFile(Frozen):
     """Empty if the file is larger than what a build reads."""
 
 
-class SentFiles(Frozen):
-    """The files that the tasks of a build read from the disk of the machine that builds."""
+def _worktree_file(blob: WorktreeBlob, limit: int) -> WorktreeFile:
+    try:
+        with open_file(blob.file) as stream:
+            size = stream.seek(0, 2)
+            stream.seek(0)
+            return WorktreeFile(blob.oid, size, stream.read(limit) if size <= limit else b"")
+    except OSError:
+        return WorktreeFile(blob.oid, None, b"")
+
+
+@dataclass(eq=False)
+class BuildFiles:
+    """The files that the tasks of a build read from the disk of the machine that builds.
+
+    On a worker they are in a folder that is deleted at the end of the build. If the build is killed, the folder is
+    deleted when the cluster drops this object.
+    """
 
     build: str
     """Names the build, and the folders of these files on workers."""
@@ -114,7 +129,7 @@ class SentFiles(Frozen):
     worktree: tuple[WorktreeFile, ...]
 
     @classmethod
-    def of(cls, context: WorkerContext, history: HistoryRead, *, by_path: bool) -> SentFiles:
+    def of(cls, context: WorkerContext, history: HistoryRead, *, by_path: bool) -> BuildFiles:
         """Collect the files for tasks with this context. ``by_path``: every worker can read the history by its path."""
         own = context.template_folders[:-1]
         return cls(
@@ -126,30 +141,12 @@ class SentFiles(Frozen):
             worktree=tuple(_worktree_file(blob, context.max_blob_bytes) for blob in context.overlay),
         )
 
-
-def _worktree_file(blob: WorktreeBlob, limit: int) -> WorktreeFile:
-    try:
-        with open_file(blob.file) as stream:
-            size = stream.seek(0, 2)
-            stream.seek(0)
-            return WorktreeFile(blob.oid, size, stream.read(limit) if size <= limit else b"")
-    except OSError:
-        return WorktreeFile(blob.oid, None, b"")
-
-
-class BuildFiles:
-    """A folder on a worker with the sent files, which is deleted at the end of the build.
-
-    If the build is killed, the folder is deleted when the cluster drops this object.
-    """
-
-    def __init__(self, sent: SentFiles) -> None:
-        self._sent = sent
+    def __post_init__(self) -> None:
         self._folder: Path | None = None
         self._place: RepositoryPlace | None = None
 
-    def __reduce__(self) -> tuple[type[BuildFiles], tuple[SentFiles]]:
-        return BuildFiles, (self._sent,)
+    def __reduce__(self) -> tuple[type[BuildFiles], tuple[Any, ...]]:
+        return BuildFiles, tuple(getattr(self, sent.name) for sent in fields(self))
 
     def context(self, context: WorkerContext, scratch: str | None, worker: str) -> WorkerContext:
         """Return the context of a task on this worker.
@@ -158,33 +155,33 @@ class BuildFiles:
         another version of anything that decides the bytes of a site.
         """
         if self._folder is None:
-            refuse_other_versions(self._sent.installed, installed_here(), worker)
-            folder = Path(tempfile.mkdtemp(prefix=self._sent.build, dir=scratch))
+            refuse_other_versions(self.installed, installed_here(), worker)
+            folder = Path(tempfile.mkdtemp(prefix=self.build, dir=scratch))
             weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
             self._write(folder)
             self._folder = folder
         folder = self._folder
-        worktree = (WorktreeBlob(file.oid, folder / file.oid) for file in self._sent.worktree)
+        worktree = (WorktreeBlob(file.oid, folder / file.oid) for file in self.worktree)
         return replace(
             context,
             place=self._place or context.place,
             overlay=tuple(worktree),
-            template_folders=template_folders(None if self._sent.templates is None else folder / "templates"),
+            template_folders=template_folders(None if self.templates is None else folder / "templates"),
             bytecode=bytecode_folder(),
             out=None,
         )
 
     def place_of_builder(self, where: str | None) -> str | None:
         """Translate the place of an error to the path on the machine that builds."""
-        return where and where.replace(f"{self._folder}/templates", self._sent.templates_place)
+        return where and where.replace(f"{self._folder}/templates", self.templates_place)
 
     def _write(self, folder: Path) -> None:
-        self._place = unpacked(self._sent.history, folder / "history") if self._sent.history else None
-        for name, content in (self._sent.templates or {}).items():
+        self._place = unpacked(self.history, folder / "history") if self.history else None
+        for name, content in (self.templates or {}).items():
             file = folder / "templates" / name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(content)
-        for sent in self._sent.worktree:
+        for sent in self.worktree:
             if sent.size is not None:
                 with (folder / sent.oid).open("wb") as stream:
                     stream.write(sent.content)
@@ -232,50 +229,28 @@ def remove_folders(build: str, dask_worker: Any) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-class ClusterExecutor(Executor):
-    """Hands tasks to the workers of a cluster, each with the files of the build."""
-
-    def __init__(self, client: Any, files: Any) -> None:
-        """``files``: the future of the ``BuildFiles``, which are sent to every worker."""
-        self._client = client
-        self._files = files
-
-    def submit(self, run: Callable[..., R], /, *arguments: Any, **named: Any) -> Future[R]:
-        """Start a task."""
-        sent = zlib.compress(pickle.dumps((run, *arguments), protocol=5), QUICK)
-        return RemoteResult(self._client, self._client.submit(run_sent, sent, self._files, pure=False))
+def _submit(client: Any, files: Any, run: Callable[[Any], Any], task: Any) -> Any:
+    """Start a task on a worker. ``files``: the future of the ``BuildFiles``, which are sent to every worker."""
+    sent = zlib.compress(pickle.dumps((run, task), protocol=5), QUICK)
+    return client.submit(run_sent, sent, files, pure=False)
 
 
-class RemoteResult(Future[R]):
-    """A result that is fetched when it is asked for."""
+def result_of_task(client: Any, future: Any) -> Any:
+    """Return the result. Raises the task's exception, or WorkerError if no worker is left to finish the task."""
+    from distributed import KilledWorker
 
-    def __init__(self, client: Any, future: Any) -> None:
-        super().__init__()
-        self._client = client
-        self._future = future
-
-    def result(self, timeout: float | None = None) -> R:
-        """Return the result. Raises the task's exception, or WorkerError if no worker is left to finish the task."""
-        from distributed import KilledWorker
-
-        with _cluster_answers(self._client.scheduler.address):
-            while True:
-                try:
-                    value: R = self._future.result(timeout=PATIENCE)
-                    return value
-                except TimeoutError:  # the wait timed out; a task itself never raises TimeoutError
-                    self._client.wait_for_workers(1, timeout=PATIENCE)
-                except KilledWorker as error:
-                    raise WorkerError(
-                        "Dask workers ended while they ran one and the same task, most likely for want of memory.",
-                        where=str(error.last_worker.address),
-                        fix="Give each worker more memory: fewer workers on one machine, or another --memory-limit.",
-                    ) from None
-
-    def cancel(self) -> bool:
-        """Cancel the task if it has not started."""
-        self._future.cancel()
-        return True
+    with _cluster_answers(client.scheduler.address):
+        while True:
+            try:
+                return future.result(timeout=PATIENCE)
+            except TimeoutError:  # the wait timed out; a task itself never raises TimeoutError
+                client.wait_for_workers(1, timeout=PATIENCE)
+            except KilledWorker as error:
+                raise WorkerError(
+                    "Dask workers ended while they ran one and the same task, most likely for want of memory.",
+                    where=str(error.last_worker.address),
+                    fix="Give each worker more memory: fewer workers on one machine, or another --memory-limit.",
+                ) from None
 
 
 @contextmanager
@@ -328,7 +303,7 @@ def look_at_worker(history: HistoryRead) -> WorkerAnswer:
 
 
 @contextmanager
-def cluster_pool(address: str, context: WorkerContext) -> Iterator[SideBySide]:
+def cluster_pool(address: str, context: WorkerContext) -> Iterator[Pool]:
     """The workers of a dask scheduler, as a pool for tasks with this context.
 
     Raises ConfigurationError without dask, and WorkerError if there is no scheduler, if it has no worker, or if any
@@ -339,11 +314,11 @@ def cluster_pool(address: str, context: WorkerContext) -> Iterator[SideBySide]:
         warnings.filterwarnings("ignore", message="Sending large graph")  # a task contains its eval's cached values
         answers = _answers(client, address, history)
         by_path = all(answer.has_history for answer in answers)
-        files = SentFiles.of(context, history, by_path=by_path)
+        files = BuildFiles.of(context, history, by_path=by_path)
         with _cluster_answers(address):
-            sent = client.scatter(BuildFiles(files), broadcast=True, hash=False)
+            sent = client.scatter(files, broadcast=True, hash=False)
         try:
-            yield SideBySide(ClusterExecutor(client, sent), len(answers))
+            yield Pool(partial(_submit, client, sent), len(answers), partial(result_of_task, client))
         finally:
             with suppress(OSError):  # the scheduler may be gone
                 client.run(remove_folders, files.build, on_error="ignore")

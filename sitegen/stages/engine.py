@@ -6,14 +6,12 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final, Generic, NamedTuple, Protocol, TypeVar
+from operator import methodcaller
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from sitegen.errors import WorkerError
 from sitegen.history.process import share_processes, share_processes_until_exit
 from sitegen.stages.worker_context import WorkerContext
-
-if TYPE_CHECKING:
-    from concurrent.futures import Executor, Future
 
 WORTH_A_PROCESS: Final = 300
 """Number of snapshots, edits and commits (about a millisecond each) that makes a second process worthwhile."""
@@ -37,46 +35,48 @@ class FinishedTask(NamedTuple, Generic[T, R]):
     result: R
 
 
-class Pool(Protocol):
-    """Runs tasks."""
+class Pool:
+    """Runs tasks: in the caller's process, or in others, which are given a few more tasks than there are processes."""
+
+    def __init__(
+        self,
+        submit: Callable[..., Any] | None = None,
+        processes: int = 1,
+        result_of: Callable[[Any], Any] = methodcaller("result"),
+    ) -> None:
+        """``submit``: starts a function with one argument, as ``Executor.submit`` does; None: tasks run here.
+
+        ``result_of``: waits for the result of what ``submit`` returned.
+        """
+        self._submit = submit
+        self._at_once = processes * (1 + WAITING)
+        self._result_of = result_of
 
     def map(self, run: Callable[[T], R], tasks: Iterable[T]) -> Iterator[FinishedTask[T, R]]:
         """Yield each task with its result, in order. A task is made shortly before it runs, and not held afterwards."""
+        if self._submit is None:
+            return (FinishedTask(task, run(task)) for task in tasks)
+        return self._side_by_side(self._submit, run, tasks)
 
-
-class Inline:
-    """Runs each task in the caller's process when its result is requested. For little work, and for debugging."""
-
-    def map(self, run: Callable[[T], R], tasks: Iterable[T]) -> Iterator[FinishedTask[T, R]]:
-        """Run one task after the other."""
-        return (FinishedTask(task, run(task)) for task in tasks)
-
-
-class SideBySide:
-    """Runs tasks in an executor, which is given a few more tasks at a time than it has processes."""
-
-    def __init__(self, executor: Executor, processes: int) -> None:
-        self._executor = executor
-        self._at_once = processes * (1 + WAITING)
-
-    def map(self, run: Callable[[T], R], tasks: Iterable[T]) -> Iterator[FinishedTask[T, R]]:
+    def _side_by_side(
+        self, submit: Callable[..., Any], run: Callable[[T], R], tasks: Iterable[T]
+    ) -> Iterator[FinishedTask[T, R]]:
         """Yield results in the order of the tasks, so long tasks should be first."""
-        begun: deque[tuple[T, Future[R]]] = deque()
+        begun: deque[tuple[T, Any]] = deque()
         try:
             for task in tasks:
                 if len(begun) == self._at_once:
-                    yield _oldest(begun)
-                begun.append((task, self._executor.submit(run, task)))
+                    yield self._oldest(begun)
+                begun.append((task, submit(run, task)))
             while begun:
-                yield _oldest(begun)
+                yield self._oldest(begun)
         finally:
             for _, future in begun:
                 future.cancel()
 
-
-def _oldest(begun: deque[tuple[T, Future[R]]]) -> FinishedTask[T, R]:
-    task, future = begun.popleft()
-    return FinishedTask(task, future.result())
+    def _oldest(self, begun: deque[tuple[T, Any]]) -> FinishedTask[T, Any]:
+        task, future = begun.popleft()
+        return FinishedTask(task, self._result_of(future))
 
 
 @contextmanager
@@ -111,7 +111,7 @@ def pool_for(
     processes = processes_for(units, jobs)
     if processes == 1:
         with share_processes():
-            yield Inline()
+            yield Pool()
         return
     import multiprocessing  # takes milliseconds, which a build with few new commits does not spend
     from concurrent.futures import ProcessPoolExecutor
@@ -120,7 +120,7 @@ def pool_for(
     method = "fork" if "fork" in multiprocessing.get_all_start_methods() and os.name == "posix" else "spawn"
     start = multiprocessing.get_context(method)
     with ProcessPoolExecutor(processes, start, initializer=_begin_worker) as executor, _workers_named():
-        yield SideBySide(executor, processes)
+        yield Pool(executor.submit, processes)
 
 
 def processes_for(units: int, jobs: int | None = None) -> int:

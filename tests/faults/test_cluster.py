@@ -27,7 +27,7 @@ from sitegen.history.sent_history import HistoryRead, can_read, packed, unpacked
 from sitegen.model.site import SiteInfo
 from sitegen.render.environment import find_templates
 from sitegen.stages import cluster, commits, evals, instructions
-from sitegen.stages.cluster import BuildFiles, ClusterExecutor, SentFiles, cluster_pool
+from sitegen.stages.cluster import BuildFiles, cluster_pool, result_of_task
 from sitegen.stages.worker_context import WorkerContext
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
@@ -227,7 +227,7 @@ def test_a_worker_with_another_version_is_refused_before_any_task(running, conte
 
 
 def test_a_worker_that_came_later_is_refused_too(context):
-    sent = BuildFiles(SentFiles.of(context, HistoryRead.at(context.place, context.commits), by_path=True))
+    sent = BuildFiles.of(context, HistoryRead.at(context.place, context.commits), by_path=True)
     assert pickle.loads(pickle.dumps(sent)).context(context, None, "tcp://a:1").out is None
     with pytest.MonkeyPatch.context() as patch, pytest.raises(WorkerError) as error:
         patch.setattr("platform.python_version_tuple", lambda: ("3", "9", "1"))
@@ -261,9 +261,6 @@ class WithoutWorkers:
     def __init__(self, scheduler: str) -> None:
         self.scheduler = SimpleNamespace(address=scheduler)
 
-    def submit(self, *arguments: object, pure: bool) -> "WithoutWorkers":
-        return self
-
     def result(self, timeout: float) -> None:
         raise TimeoutError
 
@@ -272,9 +269,9 @@ class WithoutWorkers:
 
 
 def test_a_task_that_no_worker_is_left_for_is_not_waited_for_for_ever():
-    future = ClusterExecutor(WithoutWorkers("tcp://a:1"), None).submit(end, None)
+    client = WithoutWorkers("tcp://a:1")
     with pytest.raises(WorkerError, match=re.escape("The dask scheduler has no worker.\n  at: tcp://a:1\n")):
-        future.result()
+        result_of_task(client, client)
 
 
 def test_an_address_at_which_no_scheduler_answers_is_an_error_at_once(context, monkeypatch):

@@ -1,11 +1,12 @@
 """Where tasks are run: in order, made when their turn is near, and none held after it."""
 
+import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from sitegen.stages.engine import WAITING, Inline, SideBySide, pool_for, processes_for
+from sitegen.stages.engine import WAITING, Pool, pool_for, processes_for
 
 
 def _made(number: int, made: list[int]) -> Iterator[int]:
@@ -18,8 +19,8 @@ def test_results_come_in_the_order_of_their_tasks_each_with_its_own():
     tasks = [3, 1, 2]
     with ThreadPoolExecutor(2) as executor:
         assert (
-            list(SideBySide(executor, 2).map(str, tasks))
-            == list(Inline().map(str, tasks))
+            list(Pool(executor.submit, 2).map(str, tasks))
+            == list(Pool().map(str, tasks))
             == [
                 (3, "3"),
                 (1, "1"),
@@ -31,7 +32,7 @@ def test_results_come_in_the_order_of_their_tasks_each_with_its_own():
 def test_only_so_many_tasks_are_made_before_the_first_result_is_taken():
     made: list[int] = []
     with ThreadPoolExecutor(2) as executor:
-        results = SideBySide(executor, 2).map(str, _made(100, made))
+        results = Pool(executor.submit, 2).map(str, _made(100, made))
         assert next(results) == (0, "0")
         assert len(made) == 2 * (1 + WAITING) + 1
         assert len(list(results)) == 99
@@ -39,7 +40,7 @@ def test_only_so_many_tasks_are_made_before_the_first_result_is_taken():
 
 def test_what_a_task_raises_is_raised_where_its_result_is_taken():
     with ThreadPoolExecutor(1) as executor:
-        results = SideBySide(executor, 1).map(int, ["1", "x", "2"])
+        results = Pool(executor.submit, 1).map(int, ["1", "x", "2"])
         assert next(results) == ("1", 1)
         with pytest.raises(ValueError, match="invalid literal"):
             next(results)
@@ -47,7 +48,7 @@ def test_what_a_task_raises_is_raised_where_its_result_is_taken():
 
 def test_little_work_stays_in_this_process():
     with pool_for(1) as pool:
-        assert isinstance(pool, Inline)
+        assert list(pool.map(lambda task: os.getpid(), [0])) == [(0, os.getpid())]
 
 
 @pytest.mark.parametrize(
