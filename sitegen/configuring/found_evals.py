@@ -16,15 +16,11 @@ from msgspec.structs import replace
 from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.configuring.evaluation import project_evaluation, stated_llm
 from sitegen.configuring.evaluation_config import EvaluationConfig
-from sitegen.configuring.finders.agentv import agentv_evals
 from sitegen.configuring.finders.case_files import case_file_evals, kind_of_newest
-from sitegen.configuring.finders.inspect_logs import inspect_evals
-from sitegen.configuring.finders.judged_results import judged_evals
-from sitegen.configuring.finders.prompt_evaluations import prompt_evaluations
-from sitegen.configuring.finders.promptfoo import promptfoo_evals
-from sitegen.configuring.finders.recorded_numbers import recorded_evals
+from sitegen.configuring.finders.recorded_numbers import prompt_evaluations, recorded_evals
 from sitegen.configuring.finders.searched_files import OTHER_KINDS, Search, SearchedFiles
 from sitegen.configuring.finders.test_cases import test_case_evals
+from sitegen.configuring.finders.tool_results import agentv_evals, inspect_evals, judged_evals, promptfoo_evals
 from sitegen.configuring.paths import folder_path, home_of
 
 Finder: TypeAlias = Callable[[Search], Iterator[EvalConfig]]

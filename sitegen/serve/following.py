@@ -10,8 +10,7 @@ from typing import Final
 
 from sitegen import configuring
 from sitegen.config import SITE_FILES, Manifest, SiteConfig
-from sitegen.configuring.finders.inspect_logs import INSPECT_LOGS
-from sitegen.configuring.finders.promptfoo import PROMPTFOO_CONFIGURATIONS, PROMPTFOO_RESULTS
+from sitegen.configuring.finders.tool_results import INSPECT_LOGS, PROMPTFOO_CONFIGURATIONS, PROMPTFOO_RESULTS
 from sitegen.errors import ConfigurationError
 from sitegen.frozen import Frozen
 from sitegen.history.layout import Layout, Watched

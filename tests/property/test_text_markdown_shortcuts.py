@@ -4,7 +4,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from sitegen.text.markdown import inline, parsers
+from sitegen.text.markdown import inline
 
 BLOCKS = ("# ", "> ", "- ", "* ", "1. ", "2) ", "```", "~~~", "---", "- - -", "***", "===", "[x]: /u", "    ", "\t")
 TABLES = ("| a | b |", "|---|:-:|", "a | b", "-|-", ":-", "| - ", "|")
@@ -20,7 +20,7 @@ def texts(*pieces: str) -> st.SearchStrategy[str]:
 @given(texts(*WORDS, *MARKED, *SPACES) | texts("a", "**", "`", "_", " ", "\n", ":", "**a**"))
 @example("**a**b **c** **d: **e** `f`, `g`\nh_i\n**j**")
 def test_a_text_inside_of_a_block_is_written_as_the_parser_writes_it(text: str):
-    parser = parsers.inline_parser()
+    parser = inline.inline_parser()
     assert inline.inline(text) == parser.renderer.render(parser.parseInline(text), parser.options, {})
 
 
@@ -34,5 +34,5 @@ def test_blocks_are_parsed_as_the_parser_does_by_all_of_its_rules(text: str):
     parser.validateLink = lambda url: True  # type: ignore[method-assign]
     found: dict[str, object] = {}
     expected: dict[str, object] = {}
-    assert parsers.parse_blocks(text, found) == parser.parse(text, expected)
+    assert inline.parse_blocks(text, found) == parser.parse(text, expected)
     assert found == expected

@@ -1,1 +1,1 @@
-"""Finders of evals that no manifest names, one module for each place; ``found_evals.py`` lists them."""
+"""Finders of evals that no manifest names, one module for each kind of files; ``found_evals.py`` lists them."""

@@ -4,8 +4,8 @@ The HTML contains only the elements of ``TAGS``. Links lead to http and https ad
 other link, such as one to a neighbouring file, only the text is shown. A picture is shown as its alternative text.
 Headings start at ``h3``, because the page and its card have the levels above.
 
-A text is parsed into blocks (``blocks``), the changes of an edit are marked in them (``changes``), and they are written
-(``html``) with the text inside them (``inline``).
+A text is parsed into blocks, in which the changes of an edit are marked (``blocks``), and they are written (``texts``)
+with the text inside them (``inline``).
 """
 
 from sitegen.text.markdown.texts import LARGEST, LONGEST_LINE, TAGS, MarkdownPage, document, passage

@@ -1,16 +1,22 @@
-"""Parses a text into blocks. Headings get ids, and levels below those of the page; style attributes are removed."""
+"""Parses a text into blocks, and shows an edit in them: marks new blocks, and inserts removed lines as struck text.
+
+Headings get ids, and levels below those of the page; style attributes are removed.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from sitegen.text.markdown.inline import PREFIX, words
-from sitegen.text.markdown.parsers import parse_blocks
+from sitegen.text.markdown.inline import PREFIX, parse_blocks, words
+from sitegen.text.plain import visible
 from sitegen.text.sections import Heading
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
+
 
 _ALIGN: Final = {"text-align:right": "al-r", "text-align:center": "al-c", "text-align:left": "al-l"}
 _NOT_ANCHOR = re.compile(r"[^\w\- ]")
@@ -66,3 +72,83 @@ def _anchor(title: str, uses: dict[str, int]) -> str:
     count = uses.get(anchor, 0)
     uses[anchor] = count + 1
     return f"{anchor}-{count}" if count else anchor
+
+
+Gone: TypeAlias = Mapping[int, Sequence[str]]
+"""Removed lines by the index (from 0) of the line that followed them."""
+
+CODE: Final = frozenset({"fence", "code_block"})
+"""Types of blocks of code: they mark and strike their own lines."""
+
+STRUCK: Final = "struck"
+"""Type of sitegen's own tokens, whose content is written unchanged."""
+
+_BLOCKS: Final = CODE | {"paragraph_open", "list_item_open", "heading_open", "tr_open", "hr"}
+
+
+def mark(tokens: Iterable[Token], changed: frozenset[int]) -> None:
+    """Add the class ``chg`` to every block with changed lines. Blocks of code mark their own lines."""
+    for token in tokens if changed else ():
+        if _is_block(token) and token.type not in CODE and _touches(token, changed):
+            token.attrJoin("class", "chg")
+
+
+def strike(tokens: list[Token], gone: Gone) -> Gone:
+    """Insert removed lines as struck text, each before the innermost block that is now at its position.
+
+    Returns the lines that were removed from blocks of code, which the renderer of these blocks strikes.
+    """
+    inside: dict[int, list[Sequence[str]]] = {}
+    from_code: dict[int, Sequence[str]] = {}
+    for line in sorted(gone):
+        place = _place(tokens, line)
+        if place < len(tokens) and _in_code(tokens[place], line):
+            from_code[line] = gone[line]
+        else:
+            inside.setdefault(place, []).append(gone[line])
+    for place, struck in sorted(inside.items(), reverse=True):
+        before = tokens[place] if place < len(tokens) else None
+        tokens[place:place] = [_struck(before, lines) for lines in struck]
+    return from_code
+
+
+def _is_block(token: Token) -> bool:
+    return token.type in _BLOCKS and token.map is not None and not token.hidden
+
+
+def _touches(token: Token, lines: frozenset[int]) -> bool:
+    return token.map is not None and not lines.isdisjoint(range(*token.map))
+
+
+def _place(tokens: Sequence[Token], line: int) -> int:
+    """Return the index of the innermost block that holds the line, else of the first block after it, else the end."""
+    best = None
+    for index, token in enumerate(tokens):
+        if not _is_block(token) or token.map is None:
+            continue
+        if token.map[0] <= line < token.map[1]:
+            best = index
+        elif token.map[0] > line:
+            return index if best is None else best
+    return len(tokens) if best is None else best
+
+
+def _in_code(token: Token, line: int) -> bool:
+    return token.type in CODE and token.map is not None and token.map[0] < line < token.map[1]
+
+
+def _struck(before: Token | None, lines: Sequence[str]) -> Token:
+    """Make removed lines valid before a token: as an item of a list, a row of a table, or a paragraph."""
+    from markdown_it.token import Token
+
+    text = "<br>".join(f"<del>{escape(visible(line), quote=False)}</del>" for line in lines if line.strip())
+    kind = before.type if before is not None else ""
+    if not text:
+        html = ""
+    elif kind == "list_item_open":
+        html = f'<li class="gone">{text}</li>\n'
+    elif kind == "tr_open":
+        html = f'<tr class="gone"><td colspan="99">{text}</td></tr>\n'
+    else:
+        html = f'<p class="gone">{text}</p>\n'
+    return Token(STRUCK, "", 0, content=html)
