@@ -79,10 +79,9 @@ def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progr
     from sitegen.stages.commits import write_commits
     from sitegen.stages.engine import COLLECTION, pool_for
     from sitegen.stages.evals import ScoredEvals
-    from sitegen.stages.first_pages import write_first_pages
     from sitegen.stages.instructions import write_instructions
     from sitegen.stages.report_files import WaitingParts
-    from sitegen.stages.site import OWNER, write_site
+    from sitegen.stages.site import OWNER, write_first_pages, write_site
     from sitegen.stages.timeline import read_timeline
 
     progress.stage("Reading history", 0)

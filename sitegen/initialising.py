@@ -1,19 +1,32 @@
-"""Writes the files of ``sitegen init``: skeletons, configuration, schemas of models, and copies of templates."""
+"""Writes the files of ``sitegen init``: skeletons, configuration, schemas of models, and copies of templates.
+
+A workflow installs the sitegen that runs, from where it was installed. ``--schema`` imports the module of a pydantic
+model, which the user names on the command line and has installed. Nothing of a project is imported, and a build reads
+only the written file.
+"""
 
 from __future__ import annotations
 
+import importlib
+import json
+import re
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from importlib.metadata import PackageNotFoundError, distribution
 from importlib.resources import files
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
 
-from sitegen.errors import ConfigurationError, SitegenError
+from sitegen import __version__
+from sitegen.errors import ConfigurationError, RepositoryError, SitegenError
+from sitegen.extensions import ForbiddenModuleError, importing, outside
 from sitegen.frozen import Frozen
-from sitegen.imported_model import file_of, schema_of
-from sitegen.installed_from import installing, source
+from sitegen.history.repository import Repository
+from sitegen.history.repository_place import find_repository
 from sitegen.project import OWN_TEMPLATES
 from sitegen.project_files import NotOpenedError, write_inside
+from sitegen.text.addresses import web_address
 
 SKELETONS: Final = (
     ("manifest.yaml", "evals/manifest.yaml"),
@@ -105,3 +118,119 @@ def _write(root: Path, name: str, content: bytes) -> InitialisedFile:
             "A file stands where a folder is needed.", where=str(target.parent), fix="Rename it, and run init again."
         ) from None
     return InitialisedFile(target, new=True)
+
+
+_FORM: Final = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)")
+_TOLERANCE: Final = "x-tolerance"
+_SPELLED: Final = {"tolerance_percent": "percent", "tolerance_absolute": "absolute"}
+"""Extra keys that models use for a tolerance -> its key in ``x-tolerance``."""
+
+
+def file_of(name: str) -> str:
+    """The path of a model's schema: ``house.schemas:BuildingSpec`` -> ``schemas/building_spec.schema.json``."""
+    last = name.rpartition(":")[2].rpartition(".")[2]
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", last)
+    return f"schemas/{words.lower()}.schema.json"
+
+
+def schema_of(name: str, project: Path) -> bytes:
+    """The JSON Schema of ``package.module:Model``, imported from the installed environment.
+
+    ``tolerance_percent`` and ``tolerance_absolute`` of a field become its ``x-tolerance``. Raises ConfigurationError
+    if there is no such model, if it lies in the project, or if it cannot be imported.
+    """
+    form = _FORM.fullmatch(name)
+    if form is None:
+        raise ConfigurationError(f"{name!r} names no model.", fix="Write package.module:Model.")
+    try:
+        with importing(allowed=outside(project)):
+            model: Any = importlib.import_module(form[1])
+            for part in form[2].split("."):
+                model = getattr(model, part)
+            schema = model.model_json_schema()
+        text = json.dumps(_with_tolerances(schema), indent=2, ensure_ascii=False)
+    except ForbiddenModuleError as error:
+        raise ConfigurationError(
+            f"{error} lies in the project, and nothing of a project is imported.",
+            fix="Install the package, not as an editable one, and run this again; or write the schema by hand.",
+        ) from None
+    except (Exception, SystemExit) as error:
+        problem = f"{name} cannot be imported as a pydantic model: {type(error).__name__}: {error}."
+        fix = "Name a model of a package that is installed beside sitegen."
+        raise ConfigurationError(problem, fix=fix) from None
+    return f"{text}\n".encode()
+
+
+def _with_tolerances(schema: Any) -> Any:
+    """The schema with all tolerances under the key that sitegen reads."""
+    if isinstance(schema, list):
+        return [_with_tolerances(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    tolerances = {ours: schema[key] for key, ours in _SPELLED.items() if isinstance(schema.get(key), int | float)}
+    rest = {key: _with_tolerances(below) for key, below in schema.items() if _SPELLED.get(key) not in tolerances}
+    return {**rest, _TOLERANCE: tolerances} if tolerances and _TOLERANCE not in schema else rest
+
+
+PACKAGE: Final = "sitegen-evals"
+
+PUBLISHED: Final = False
+"""Whether a package index has sitegen. Tests check that the README agrees."""
+
+PLACEHOLDER: Final = "git+https://HOST/OWNER/REPOSITORY@COMMIT"
+"""The placeholder for an address that only the user knows."""
+
+_PUBLIC: Final = re.compile(r"https://[\w.-]+(/[\w.~-]+)+")
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_INSTALL: Final = re.compile(rf'(pip install --quiet )"?{PACKAGE}(\[\w+\])?"?')
+
+
+def source() -> str | None:
+    """The web repository and commit that sitegen was installed from, in pip's notation; None if there is none.
+
+    For an installation from a local folder, it is the checked-out commit at the web address of the remote ``origin``.
+    """
+    try:
+        record = distribution(PACKAGE).read_text("direct_url.json")
+    except PackageNotFoundError:
+        return None
+    return source_of(json.loads(record)) if record else None
+
+
+def source_of(record: dict[str, Any]) -> str | None:
+    """The same for a record as PEP 610 describes it. Credentials are left out."""
+    if "dir_info" in record:
+        return _of_clone(Path(unquote(urlsplit(record["url"]).path)))
+    return _pip_address(web_address(record["url"]), record.get("vcs_info", {}).get("commit_id"))
+
+
+def installing(workflow: bytes, source: str | None) -> bytes:
+    """The workflow with steps that install the running sitegen: from *source*, otherwise by its version."""
+
+    def pinned(match: re.Match[str]) -> str:
+        return f'{match[1]}"{requirement(source, match[2] or "")}"'
+
+    return _INSTALL.sub(pinned, workflow.decode()).encode()
+
+
+def requirement(source: str | None, extra: str = "") -> str:
+    """The requirement for pip with a fixed version. *extra* is in brackets."""
+    if source is None and PUBLISHED:
+        return f"{PACKAGE}{extra}=={__version__}"
+    return f"{PACKAGE}{extra} @ {source or PLACEHOLDER}"
+
+
+def _of_clone(folder: Path) -> str | None:
+    try:
+        place, head = find_repository(folder)
+        if place.root is None or place.root != folder.resolve():
+            return None
+        return _pip_address(Repository.open(folder).origin_url(), head)
+    except RepositoryError:
+        return None
+
+
+def _pip_address(address: str | None, commit: str | None) -> str | None:
+    if not _PUBLIC.fullmatch(address or "") or not _COMMIT.fullmatch(commit or ""):
+        return None
+    return f"git+{address}@{commit}"

@@ -17,10 +17,9 @@ from sitegen.gate_files.markdown import gate_markdown
 from sitegen.model.gate import GateReport, GateVerdict
 from sitegen.model.series import Point, Series
 from sitegen.project import Options
-from sitegen.questions.export import write_export
 from sitegen.questions.gate import check as check_gate
 from sitegen.questions.public import PublicCheck as PublicGate
-from sitegen.questions.study import read_series
+from sitegen.questions.study import read_series, write_export
 from sitegen.stages.site_files import Site
 
 if TYPE_CHECKING:

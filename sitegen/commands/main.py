@@ -93,7 +93,7 @@ def _run_command(arguments: Sequence[str]) -> None:
 
         command(plain)
     else:
-        from sitegen.commands.app import app
+        from sitegen.commands.signatures import app
 
         app(prog_name="sitegen")
 

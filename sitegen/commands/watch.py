@@ -14,9 +14,8 @@ from msgspec.structs import replace
 from sitegen.commands.printing import print_line
 from sitegen.commands.progress import StageBars
 from sitegen.project import Options, open_project
-from sitegen.serve.board import Board
 from sitegen.serve.server import ADDRESS, Server, listen
-from sitegen.serve.watch import WatchedBuild, build_attempt, rebuild_on_change
+from sitegen.serve.watch import Board, WatchedBuild, build_attempt, rebuild_on_change
 
 
 def command(options: Options, *, port: int | None, open_browser: bool) -> None:

@@ -9,10 +9,9 @@ from msgspec.structs import replace
 from sitegen.config import Manifest, SiteConfig
 from sitegen.configuring import SearchedFiles, read_manifest, with_found_evals
 from sitegen.discovery.config_text import WrittenEntry, manifest_text, site_text
-from sitegen.discovery.contents import BlobReader
+from sitegen.discovery.files import BlobReader, TrackedFile, TrackedHistory, tracked_files
 from sitegen.discovery.instruction_files import InstructionGlob, instruction_globs
 from sitegen.discovery.proposals import Proposal, proposals
-from sitegen.discovery.tracked import TrackedFile, TrackedHistory, tracked_files
 from sitegen.discovery.trial import TrialResult, folded_evals, score_newest
 from sitegen.frozen import Frozen
 from sitegen.history.files_at_commit import FilesAt

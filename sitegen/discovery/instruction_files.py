@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from sitegen.config import INSTRUCTIONS
-from sitegen.discovery.contents import BlobReader
+from sitegen.discovery.files import BlobReader, TrackedFile
 from sitegen.discovery.output_series import is_result_by_name, run_globs_of
-from sitegen.discovery.tracked import TrackedFile
 from sitegen.frozen import Frozen
 from sitegen.history.globs import compiled
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from sitegen.discovery.tracked import DATA, TrackedFile
+from sitegen.discovery.files import DATA, TrackedFile
 from sitegen.frozen import Frozen
 from sitegen.text.plain import natural_order
 

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from sitegen.discovery.contents import BlobReader, leaf_paths, table_of, texts, value_of
+from sitegen.discovery.files import BlobReader, TrackedFile, leaf_paths, table_of, texts, value_of
 from sitegen.discovery.output_series import OutputSeries, is_truth_by_name, nearest_first, run_globs_of
-from sitegen.discovery.tracked import TrackedFile
 from sitegen.frozen import Frozen
 from sitegen.model.values import Value
 

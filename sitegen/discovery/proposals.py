@@ -12,11 +12,10 @@ from collections.abc import Iterable, Iterator
 from posixpath import relpath, splitext
 from typing import Any, Final
 
-from sitegen.discovery.contents import BlobReader
+from sitegen.discovery.files import BlobReader, TrackedFile
 from sitegen.discovery.output_series import OutputSeries, data_files, is_truth_by_name, output_series
 from sitegen.discovery.pairing import TruthFinder
 from sitegen.discovery.recognition import recognised
-from sitegen.discovery.tracked import TrackedFile
 from sitegen.frozen import Frozen
 from sitegen.model.kinds import traits_of
 

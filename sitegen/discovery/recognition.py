@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from decimal import Decimal
 from posixpath import splitext
 from typing import Any, Final
 
 from sitegen.data_files.reading import UnreadableError
-from sitegen.discovery.columns import guessed_columns
-from sitegen.discovery.contents import table_of, value_of
+from sitegen.discovery.files import FoundTable, table_of, value_of
 from sitegen.discovery.output_series import OutputSeries
 from sitegen.discovery.pairing import TruthFinder
 from sitegen.frozen import Frozen
 from sitegen.model.kinds import traits_of
+from sitegen.model.values import Value
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.judged.case import JudgedCase
 from sitegen.scoring.judged.formats import FORMATS, read_results
@@ -133,3 +135,150 @@ def _recorded_numbers(series: OutputSeries, content: bytes) -> Recognition | Non
     # Without the setting, the headline would be an arbitrary number: the first of the first run.
     keys = {"kind": "recorded", "settings": {"headline": headline}}
     return Recognition(keys, f"{counted(len(names), 'number')} that a run recorded, such as {headline[:80]}")
+
+
+_NAMES: Final[dict[str, tuple[str, ...]]] = {
+    "id": (
+        *("id", "caseid", "testid", "testcaseid", "questionid", "exampleid", "sampleid", "itemid", "taskid", "docid"),
+        *("documentid", "scenarioid", "evalid", "test", "testcase", "case", "eval", "scenario", "task", "name", "key"),
+    ),
+    "input": ("input", "question", "query", "prompt", "userinput", "instruction", "text"),
+    "variant": (
+        *("variant", "providerid", "provider", "promptid", "experiment", "experimentname", "arm", "condition", "agent"),
+        *("model", "modelid", "modelname", "target", "system"),
+    ),
+    "model": ("model", "modelid", "modelname"),
+    "expected": (
+        *("expected", "expectedoutput", "expectedanswer", "groundtruth", "target", "gold", "reference"),
+        *("referenceanswer", "ideal", "label"),
+    ),
+    "output": (
+        *("output", "actual", "actualoutput", "modeloutput", "prediction", "predicted", "response", "modelresponse"),
+        *("agentresponse", "answer", "result", "completion"),
+    ),
+    "error": ("error", "errormessage"),
+    "reasoning": ("reasoning", "reason", "explanation", "rationale", "justification"),
+    "cost": ("cost", "costusd", "totalcost"),
+}
+"""Part of a case -> usual column names, the most specific first, in lower case without separators."""
+
+_VERDICTS: Final = ("passed", "pass", "ispassed", "correct", "iscorrect", "gatepass", "verdict")
+_WEAK_VERDICTS: Final = ("success", "status", "outcome")
+"""Names that often mean only that a call succeeded. They count if both verdicts occur in the column."""
+
+_SCORES: Final = ("score", "overallscore", "totalscore", "finalscore", "weightedscore", "rating", "grade")
+_WORDS: Final = frozenset({"true", "false", "yes", "no", "pass", "passed", "fail", "failed", "correct", "incorrect"})
+_NAMED_SCORE = re.compile(
+    r"(?:score|accuracy|precision|recall|f1|correctness|relevan\w*|faithful\w*|match)$", re.IGNORECASE
+)
+_SPELLED = re.compile(r"-?[0-9]{1,12}(?:\.[0-9]{1,18})?")
+_TOO_LARGE: Final = 10**12
+_SEPARATORS = re.compile(r"[^a-z0-9]")
+_SCALES: Final = (1, 5, 10, 100)
+_MOST_SCORES: Final = 12
+
+
+def guessed_columns(table: FoundTable) -> dict[str, Any] | None:
+    """Return settings that map columns to parts of a case; None without verdict and score, or without id and input."""
+    columns = _values_by_column(table)
+    by_name: dict[str, str] = {}
+    for name in (*table.columns, *(name for name in columns if "." in name)):
+        by_name.setdefault(_normalised_name(name), name)
+    parts: dict[str, Any] = {}
+    for part, names in _NAMES.items():
+        unused = (by_name[name] for name in names if name in by_name and by_name[name] not in parts.values())
+        column = next((name for name in unused if _fits(part, columns[name])), None)
+        if column is not None:
+            parts[part] = column
+    for name in table.columns:
+        by_name[_normalised_name(name)] = name
+    for name in columns:  # a verdict may be in an object of the judge: ``judgment.verdict``
+        by_name.setdefault(_normalised_name(name.rpartition(".")[2]), name)
+    verdict = _verdict_column(columns, by_name)
+    scores, highest = _score_columns(columns, by_name)
+    has_text = {"input", "expected", "output"} & parts.keys()
+    if not ({"id", "input"} & parts.keys()) or (verdict is None and not (scores and has_text)):
+        return None  # a table of only ids and scores may be the result of a search
+    if verdict is not None:
+        parts["passed"] = verdict
+    if len(scores) == 1:
+        parts["score"] = scores[0]
+    elif scores:
+        parts["scores"] = scores
+    scale = _scale(highest)
+    settings: dict[str, Any] = {"columns": parts}
+    return settings if scale == 1 or not scores else {**settings, "range": [0, scale]}
+
+
+def _values_by_column(table: FoundTable) -> dict[str, list[Value]]:
+    """Return values by column. Members of objects in cells are columns too: ``judgment.verdict``."""
+    columns = {name: [row.get(name) for row in table.rows] for name in table.columns}
+    for name, values in tuple(columns.items()):
+        objects = [value for value in values if isinstance(value, dict)]
+        for key in dict.fromkeys(key for row in objects for key in row) if len(objects) * 2 > len(values) else ():
+            if "." not in key:
+                columns[f"{name}.{key}"] = [value.get(key) if isinstance(value, dict) else None for value in values]
+    return columns
+
+
+def _verdict_column(columns: dict[str, list[Value]], by_name: dict[str, str]) -> str | None:
+    kinds: tuple[tuple[tuple[str, ...], int], ...] = ((_VERDICTS, 1), (_WEAK_VERDICTS, 2))
+    for names, least_different in kinds:
+        for name in (by_name[name] for name in names if name in by_name):
+            different = {str(value) for value in columns[name] if value is not None}
+            if len(different) >= least_different and all(map(_is_verdict, columns[name])):
+                return name
+    return None
+
+
+def _is_verdict(value: Value) -> bool:
+    if isinstance(value, str):
+        return value.strip().casefold() in _WORDS
+    return value is None or (isinstance(value, bool | int | Decimal) and value in (0, 1))
+
+
+def _fits(part: str, values: list[Value]) -> bool:
+    """Whether a column can be this part: ids differ from row to row, variants repeat."""
+    cells = [str(value) for value in values if value is not None and not isinstance(value, dict | list)]
+    different = len(set(cells))
+    if part in ("id", "input"):
+        return len(cells) * 10 >= len(values) * 9 and (different > 1 or len(values) == 1)
+    return 1 < different < len(cells) if part == "variant" else bool(values)
+
+
+def _score_columns(columns: dict[str, list[Value]], by_name: dict[str, str]) -> tuple[list[str], float]:
+    """Return (columns with scores on one scale, the highest score). Scores of judges precede overall scores."""
+    of_judges = [name for name in columns if name.endswith(".score")]
+    overall = [by_name[name] for name in _SCORES if name in by_name and _numbers_of_column(columns[by_name[name]])]
+    metric_columns = [name for name in columns if _NAMED_SCORE.search(name) and "." not in name]
+    scores: list[str] = []
+    highest = 0.0
+    for name in of_judges or overall[:1] or metric_columns:
+        numbers = _numbers_of_column(columns[name])
+        if not numbers or min(numbers) < 0 or max(numbers) > _SCALES[-1]:
+            continue
+        if not scores or _scale(max(numbers)) == _scale(highest):
+            scores.append(name)
+            highest = max(highest, *numbers)
+    return scores[:_MOST_SCORES], highest
+
+
+def _scale(highest: float) -> int:
+    return next(scale for scale in _SCALES if highest <= scale)
+
+
+def _numbers_of_column(values: Iterable[Value]) -> list[float]:
+    """Return the numbers of a column without its empty cells; an empty list if it holds anything else."""
+    cells = [value for value in values if value is not None and value != ""]
+    numbers = [number for number in map(_float_of_cell, cells) if number is not None]
+    return numbers if len(numbers) == len(cells) else []
+
+
+def _float_of_cell(value: Value) -> float | None:
+    if isinstance(value, str):
+        return float(value) if _SPELLED.fullmatch(value.strip()) else None
+    return float(value) if isinstance(value, int | Decimal) and -_TOO_LARGE < value < _TOO_LARGE else None
+
+
+def _normalised_name(name: str) -> str:
+    return _SEPARATORS.sub("", name.casefold())

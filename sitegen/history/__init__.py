@@ -8,7 +8,6 @@ Its modules, from the bottom up:
 ``renames`` pairs deletions with additions. - ``timeline`` folds revisions. ``history_fold`` handles one commit after
 the other, ``rules_in_force`` the files that evals share, ``instructions`` the instruction files, and ``eval_fold`` a
 single eval: its files (``folder_tree``), its iterations (``iterations``, ``case_sides``) and the snapshots that they
-start (``snapshots``). ``fold_state`` is stored for the next build. - ``source_files`` finds the documents behind
-outputs at a commit. - ``worktree`` adds the uncommitted state as one more revision; ``cache_folder`` decides which memo
-is believed.
+start (``snapshots``). ``fold_state`` is stored for the next build. - ``worktree`` adds the uncommitted state as one
+more revision; ``cache_folder`` decides which memo is believed.
 """

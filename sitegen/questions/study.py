@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.memo import Memo
@@ -21,6 +23,9 @@ from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.project import Options, Project, open_project
 from sitegen.stages.scorecard_store import EvalScorecards, keep_cells, known_cells, series_inputs
 from sitegen.stages.timeline import Timeline, driving_edits, fold
+
+if TYPE_CHECKING:
+    from sitegen.exporting.files import Format
 
 
 class Study(Frozen):
@@ -91,3 +96,20 @@ def read_series(options: Options, eval_id: str) -> Series:
     """The series of one eval. Raises ConfigurationError if there is no such eval."""
     with open_study(options) as study:
         return study.series(study.history(eval_id))
+
+
+def write_export(
+    options: Options, format: Format, place: Path | None = None, evals: Sequence[str] = ()
+) -> tuple[Path, ...]:
+    """Write the tables of these evals, by default of all. Returns the paths of the files.
+
+    Raises ConfigurationError if an eval does not exist, or if a package for the format is not installed.
+    """
+    from sitegen.exporting.files import PLACES, check_format, write_tables
+    from sitegen.exporting.rows import Exported, batches
+
+    check_format(format)
+    with open_study(options) as study:
+        histories = [study.history(eval_id) for eval_id in evals or study.evals]
+        exported = Exported(study.timeline.head.sha, study.timeline.instructions, map(study.series, histories))
+        return write_tables(format, place or Path(PLACES[format]), batches(exported))

@@ -27,7 +27,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sitegen.render.environment import find_templates
-from sitegen.serve.board import Board
+from sitegen.serve.watch import Board
 
 ADDRESS: Final = "127.0.0.1"
 PORT: Final = 8000

@@ -44,10 +44,10 @@ from sitegen.stages.cached_kinds import (
     id_of_short_commit,
     key_of_short_commit,
 )
-from sitegen.stages.commit_list import CommitList
 from sitegen.stages.engine import Pool
 from sitegen.stages.evals import Evals
 from sitegen.stages.failures import attempt, write_in_its_place
+from sitegen.stages.history_lists import CommitList
 from sitegen.stages.instructions import edit_effects, touched_positions
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.size_budget.thinning import write_short

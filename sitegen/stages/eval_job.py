@@ -43,9 +43,9 @@ from sitegen.stages.cached_kinds import (
     EvalRecord,
 )
 from sitegen.stages.commit_effects import effects_of_commits, mixtures_of_commits, outcomes_of_edits
+from sitegen.stages.configuration import recall_mapping, without_settings
 from sitegen.stages.eval_pages import eval_pages, record_of, suspects_of, write_fields
 from sitegen.stages.failures import attempt, working_on
-from sitegen.stages.mapping_cache import recall_mapping, without_settings
 from sitegen.stages.report_files import ReportFiles, WaitingPart, WaitingReports, newest_first
 from sitegen.stages.reports import ReportCollector, ReportInputs, ReportWriter
 from sitegen.stages.scorecard_store import EvalScorecards, keep_cells, known_cells, series_inputs

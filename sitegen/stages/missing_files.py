@@ -13,10 +13,9 @@ from typing import Final
 from sitegen.config import MAPPINGS, EvalConfig, Manifest, SiteConfig
 from sitegen.frozen import Frozen
 from sitegen.history.entry_rules import EntryRules, is_glob, is_path, normal
-from sitegen.history.files_at_commit import Folders
+from sitegen.history.files_at_commit import Folders, source_files
 from sitegen.history.folder_tree import FolderTree, outputs_in
 from sitegen.history.layout import RECORDED, RESULTS, Layout, iteration_number
-from sitegen.history.source_files import source_files
 from sitegen.kind_files import GROUND_TRUTHS, SCORED_FILES, Kind, files_of
 from sitegen.model.kinds import traits_of
 from sitegen.model.problems import Problem, Severity

@@ -21,8 +21,8 @@ from sitegen.scoring.redaction import redaction
 from sitegen.scoring.scorer import Embedder, File, Scorer, ScoringInputs
 from sitegen.scoring.usage import with_stated
 from sitegen.stages.cached_kinds import VECTORS
+from sitegen.stages.configuration import recall_mapping
 from sitegen.stages.failures import working_on
-from sitegen.stages.mapping_cache import recall_mapping
 from sitegen.stages.worker_context import WorkerContext
 from sitegen.text.embedding import embed, installed
 

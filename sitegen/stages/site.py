@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Final
 
@@ -14,18 +15,19 @@ from sitegen.frozen import Frozen
 from sitegen.model.problems import Problem
 from sitegen.model.site import Page, RawFile
 from sitegen.pages import links
+from sitegen.pages.commits import COMMITS
 from sitegen.pages.overview.focus import most_costly_patterns
-from sitegen.pages.placeholders import failed_page
+from sitegen.pages.placeholders import failed_page, unfinished_page
 from sitegen.render.environment import Renderer
 from sitegen.render.writer import Writer
 from sitegen.scoring.own import installed_versions
 from sitegen.stages.cached_kinds import COMMIT_EFFECTS
-from sitegen.stages.commits import Commits
+from sitegen.stages.commits import Commits, newest_commit
 from sitegen.stages.engine import Pool
 from sitegen.stages.evals import Evals
 from sitegen.stages.failures import attempt
-from sitegen.stages.instructions import WrittenInstructions
-from sitegen.stages.search import write_search_log
+from sitegen.stages.history_lists import write_search_log
+from sitegen.stages.instructions import WrittenInstructions, counted_effects
 from sitegen.stages.site_files import Site, SiteFiles
 from sitegen.stages.site_pages import SitePages
 from sitegen.stages.size_budget.budget import fit
@@ -162,3 +164,46 @@ def _of_history(timeline: Timeline) -> tuple[Problem, ...]:
         replace(problem, past=problem.path == manifest and problem.commit != timeline.head.sha)
         for problem in timeline.problems
     )
+
+
+def write_first_pages(
+    timeline: Timeline, evals: Evals, memo: Memo, site_files: SiteFiles, writer: Writer
+) -> str | None:
+    """Write the overview and the placeholders. Returns the path of the overview; None if it cannot be made yet.
+
+    The last stage makes these pages again, most of them with the same bytes. ``writer``: the writer of the last stage.
+    """
+    if timeline.project.options.worktree or not evals.summaries:
+        return None  # the overview shows uncommitted changes, or the sizes of edits, which are not known yet
+    instructions = counted_effects(timeline, evals)
+    commits = Commits(newest=newest_commit(timeline, memo), uncommitted=None)
+    problems = problems_of(timeline, evals, evals.failures)
+    pages = SitePages.of(timeline, evals, instructions, commits, memo, 0)
+    renderer = timeline.context.renderer()
+    rendered = render_once(renderer, pages, problems, writer, without=links.instructions())
+    if rendered.failures:
+        return None
+    by_root = defaultdict(list)
+    for path in _later_pages(timeline, evals):
+        by_root[links.up(path)].append(path)
+    for root, paths in by_root.items():
+        site_files.reserve(paths, renderer.render(unfinished_page(root)))
+    write_files(rendered.files, writer)
+    return str(timeline.project.out / links.overview())
+
+
+def _later_pages(timeline: Timeline, evals: Evals) -> Iterator[str]:
+    """Yield the paths of the pages that other pages link to and that later stages write."""
+    yield links.instructions()
+    for summary in evals.summaries:
+        for at in reversed(summary.headlines):
+            yield links.report(summary.info.id, at.slug)
+    for file in timeline.instructions:
+        yield links.instruction(file.path)
+        for edit in file.edits:
+            yield links.edit(file.path, edit.commit.sha)
+    yield links.commits()
+    for record in timeline.update.records:
+        yield links.commit(record.commit.sha)
+    for number in range(timeline.commits // COMMITS):
+        yield links.older_commits(number + 1)

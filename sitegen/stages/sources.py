@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from sitegen.data_files.pictures import raster_picture
-from sitegen.history.files_at_commit import FilesAt
+from sitegen.history.files_at_commit import FilesAt, SourceFile, source_files
 from sitegen.history.repository import Repository
-from sitegen.history.source_files import SourceFile, source_files
 from sitegen.model.commits import WORKTREE
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Result

@@ -39,8 +39,7 @@ from sitegen.scoring.kinds import CONTENTS, scorer
 from sitegen.scoring.own import installed_versions
 from sitegen.scoring.redaction import redaction
 from sitegen.stages.cached_kinds import BUILT_HEAD, forget_earlier_walk
-from sitegen.stages.configuration import AnswersAt, read_manifest, read_site
-from sitegen.stages.mapping_cache import known_mappings
+from sitegen.stages.configuration import AnswersAt, known_mappings, read_manifest, read_site
 from sitegen.stages.missing_files import MissingFiles
 from sitegen.stages.worker_context import WorkerContext
 from sitegen.text.addresses import is_web_address

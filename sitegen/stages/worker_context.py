@@ -14,7 +14,7 @@ from sitegen.history.timeline import WorktreeBlob
 from sitegen.model.site import SiteInfo
 from sitegen.render.environment import Renderer
 from sitegen.render.writer import ContentsWriter, Writer
-from sitegen.stages.mapping_cache import KeptMappings
+from sitegen.stages.configuration import KeptMappings
 
 
 class WorkerContext(Frozen):

@@ -15,7 +15,7 @@ import pytest
 from sitegen.errors import RepositoryError
 from sitegen.history.repository_place import find_repository
 from sitegen.project import Options
-from sitegen.serve.layers import build_layers
+from sitegen.serve.watch import build_layers
 from tests.gitrepo import GitRepo
 from tests.sites import run
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from sitegen.commands.app import app
+from sitegen.commands.signatures import app
 from sitegen.config import Llm
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.llm.client import KEY as KEY_NAME

@@ -25,7 +25,7 @@ LAYERS = (
     {"pages"},
     {"html"},
     {"saving", "initialising", "discovery", "frames"},
-    {"analysis", "project", "verifying", "llm", "installed_from", "imported_model"},
+    {"analysis", "project", "verifying", "llm"},
     {"history", "scoring"},
     {"configuring"},
     {"data_files", "stats", "text", "schemas", "locking"},
@@ -33,7 +33,7 @@ LAYERS = (
     {"kind_files"},
     {"model"},
     {"extensions"},
-    {"errors", "frozen", "imports"},
+    {"errors", "frozen"},
 )
 """From the top down; a module imports from its own layer's own package, or from a lower layer."""
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sitegen.commands.app import app
+from sitegen.commands.signatures import app
 from sitegen.data_files.csv_reader import check_distinct
 from sitegen.data_files.reading import UnreadableError
 from sitegen.errors import ConfigurationError

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.commands.app import app
 from sitegen.commands.main import plain_build
+from sitegen.commands.signatures import app
 from sitegen.project import Options
 
 PLAIN = (

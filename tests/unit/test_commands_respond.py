@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import anthropic
 import pytest
 
-from sitegen.commands.app import app
+from sitegen.commands.signatures import app
 from sitegen.errors import SitegenError
 from sitegen.llm.client import KEY as KEY_NAME
 from sitegen.llm.prompts import JUDGE, parse_template

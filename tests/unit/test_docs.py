@@ -13,7 +13,7 @@ import sitegen
 from sitegen.config import EvalConfig, SiteConfig
 from sitegen.configuring import read_manifest
 from sitegen.configuring.site import read_site
-from sitegen.installed_from import PUBLISHED
+from sitegen.initialising import PUBLISHED
 from sitegen.model.metrics import Threshold
 from tests.receipts import write_receipts
 from tests.sites import content, run

@@ -15,8 +15,7 @@ from sitegen import __version__
 from sitegen.commands.init import discovery_lines
 from sitegen.configuring import read_manifest
 from sitegen.discovery import Discovery
-from sitegen.initialising import SKELETONS, initialise
-from sitegen.installed_from import PLACEHOLDER, requirement, source, source_of
+from sitegen.initialising import PLACEHOLDER, SKELETONS, initialise, requirement, source, source_of
 from sitegen.scoring.mapping import Tolerance
 from sitegen.scoring.paths import path_text
 from sitegen.scoring.rules import RuleSources, compile_rules
@@ -99,7 +98,7 @@ def test_a_clone_that_is_installed_is_its_commit_at_the_web_address_of_its_origi
 
 @pytest.mark.parametrize("published", [False, True])
 def test_what_a_workflow_installs_is_always_one_version(monkeypatch, published):
-    monkeypatch.setattr("sitegen.installed_from.PUBLISHED", published)
+    monkeypatch.setattr("sitegen.initialising.PUBLISHED", published)
     wanted = f"sitegen-evals[public]=={__version__}" if published else f"sitegen-evals[public] @ {PLACEHOLDER}"
     assert requirement(None, "[public]") == wanted
     assert requirement(f"git+https://example.org/a@{COMMIT}") == f"sitegen-evals @ git+https://example.org/a@{COMMIT}"

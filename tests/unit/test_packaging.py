@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import sitegen
-from sitegen.installed_from import PUBLISHED
+from sitegen.initialising import PUBLISHED
 from sitegen.text.embedding import WEIGHTS
 from tests.sites import differences
 

@@ -13,8 +13,7 @@ import pytest
 from sitegen.configuring.manifest import read_manifest
 from sitegen.data_files.pictures import raster_picture
 from sitegen.errors import ConfigurationError
-from sitegen.history.files_at_commit import FolderListing
-from sitegen.history.source_files import source_files
+from sitegen.history.files_at_commit import FolderListing, source_files
 from sitegen.model.values import Value
 from sitegen.pages.links import is_source_picture
 from sitegen.scoring.evidence import Evidence, evidence_in

@@ -9,7 +9,7 @@ import pytest
 
 from sitegen.errors import ConfigurationError
 from sitegen.project import Options
-from sitegen.serve.layers import Layers, build_layers
+from sitegen.serve.watch import Layers, build_layers
 from sitegen.stages.cached_kinds import SCORECARDS
 from tests.gitrepo import GitRepo
 from tests.receipts import EVAL, FIRST, MAPPING, SECOND, TRUTH, write_receipts

@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 import pytest
 
-from sitegen.serve.board import Board
-from sitegen.serve.layers import Layers
 from sitegen.serve.server import HEADERS, Server, listen
+from sitegen.serve.watch import Board, Layers
 
 POLICY = "default-src 'none'; connect-src 'self'; script-src 'self'"
 PAGE = (

@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
+EvalId = Annotated[str, typer.Argument(metavar="EVAL", help="Id of the eval.")]
+Rev = Annotated[str | None, typer.Option(help="Revision. Default: HEAD.")]
 Repo = Annotated[Path, typer.Argument(metavar="REPO", help="The project: any folder of a git repository.")]
 RepoOption = Annotated[Path, typer.Option("--repo", metavar="REPO", help="The project, if it is not this folder.")]
 Cache = Annotated[

@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from sitegen.commands.signatures.options import Cache, Json, PlotFormat, RepoOption
+from sitegen.commands.signatures.options import Cache, EvalId, Json, PlotFormat, RepoOption, Rev
 
 
 def history(
-    eval_id: Annotated[str, typer.Argument(metavar="EVAL", help="Id of the eval.")],
+    eval_id: EvalId,
     json_: Json = False,
-    rev: Annotated[str | None, typer.Option(help="Revision. Default: HEAD.")] = None,
+    rev: Rev = None,
     repo: RepoOption = Path(),
     cache: Cache = None,
 ) -> None:
@@ -24,11 +24,11 @@ def history(
 
 
 def blame(
-    eval_id: Annotated[str, typer.Argument(metavar="EVAL", help="Id of the eval.")],
+    eval_id: EvalId,
     field: Annotated[str, typer.Argument(metavar="FIELD", help="walls[].area, walls[3].area, or with * and ?.")],
     document: Annotated[str | None, typer.Option(metavar="ID", help="Only this document.")] = None,
     json_: Json = False,
-    rev: Annotated[str | None, typer.Option(help="Revision. Default: HEAD.")] = None,
+    rev: Rev = None,
     repo: RepoOption = Path(),
     cache: Cache = None,
 ) -> None:

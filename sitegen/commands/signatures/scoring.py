@@ -12,6 +12,7 @@ from sitegen.commands.signatures.options import (
     ApiAddress,
     Concurrency,
     Debug,
+    EvalId,
     Json,
     Limit,
     LlmConfig,
@@ -25,7 +26,7 @@ from sitegen.commands.signatures.options import (
 
 
 def verify_one(
-    eval_id: Annotated[str, typer.Argument(metavar="EVAL", help="Id of the eval.")],
+    eval_id: EvalId,
     rest: Annotated[
         list[str] | None,
         typer.Argument(metavar="[OUTPUT]", help="Default: the eval's newest output."),

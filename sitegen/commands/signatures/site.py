@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sitegen.commands.signatures.options import Cache, ExportFormat, OwnTemplates, Repo, RepoOption
+from sitegen.commands.signatures.options import Cache, ExportFormat, OwnTemplates, Repo, RepoOption, Rev
 
 
 def build(
@@ -144,14 +144,14 @@ def export(
         list[str] | None,
         typer.Option("--eval", metavar="EVAL", help="This eval; can be repeated. Default: all."),
     ] = None,
-    rev: Annotated[str | None, typer.Option(help="Revision. Default: HEAD.")] = None,
+    rev: Rev = None,
     repo: RepoOption = Path(),
     cache: Cache = None,
 ) -> None:
     """Write all scores and outcomes of the history as tables."""
     from sitegen.commands.printing import print_line
     from sitegen.project import Options
-    from sitegen.questions.export import write_export
+    from sitegen.questions.study import write_export
 
     options = Options(repo=repo, rev=rev, cache=cache)
     for path in write_export(options, format_, out, tuple(dict.fromkeys(evals or []))):

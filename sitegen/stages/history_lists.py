@@ -1,0 +1,123 @@
+"""Writes the list of commits and the search log: new entries are added at the end, and full pages never change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from heapq import merge
+from itertools import chain, islice
+from operator import itemgetter
+from typing import Final, TypeAlias
+
+from sitegen.analysis.copies import first_points_with_output
+from sitegen.analysis.memo import Memo
+from sitegen.history.fold_state import encode
+from sitegen.model.series import EvalInfo
+from sitegen.model.site import Page
+from sitegen.model.timeline import Edit, EvalHistory
+from sitegen.pages import commits
+from sitegen.pages.commits import ListedCommit, commits_pages
+from sitegen.pages.data.search import SHARD, SearchEntry, edit_entry, iteration_entry, shard, shard_of
+from sitegen.render.writer import digest
+from sitegen.stages.cached_kinds import COMMIT_LIST_TAIL, SEARCH_TAIL, CommitListTail, SearchTail
+from sitegen.stages.evals import Evals
+from sitegen.stages.site_files import SiteFiles
+from sitegen.stages.timeline import Timeline
+
+COMMIT_LIST: Final = "list of commits"
+SEARCH_LOG: Final = "search"
+"""Owners of the files."""
+
+
+class CommitList:
+    """Takes the new commits, oldest first, and writes the pages that they change.
+
+    The memo holds the commits of the newest page and of the page before it, which links to it. One more commit
+    therefore reads and writes only the newest page; when that page is too long, its older half becomes another page.
+    """
+
+    def __init__(self, timeline: Timeline, memo: Memo, site_files: SiteFiles) -> None:
+        tail = COMMIT_LIST_TAIL.get(memo) or CommitListTail(older=0, rows=())
+        self._older = tail.older
+        self._rows = list(tail.rows)
+        self._context = timeline.context
+        self._whole = timeline.update.complete
+        self._memo = memo
+        self._site_files = site_files
+        self._writer = site_files.writer(COMMIT_LIST)
+
+    def add(self, rows: Sequence[ListedCommit]) -> None:
+        """Add commits, and write the pages that no later commit can change, so that few commits are held in memory."""
+        self._rows += rows
+        while len(self._rows) >= 3 * commits.COMMITS:
+            self._write(commits_pages(self._rows[: 3 * commits.COMMITS], self._older)[:1])
+            del self._rows[: commits.COMMITS]
+            self._older += commits.COMMITS
+
+    def finish(self) -> None:
+        """Write the newest page, and the page before it, whose link to the newer page may have changed."""
+        self._write(commits_pages(self._rows, self._older))
+        self._site_files.record(COMMIT_LIST, self._writer.files, whole=self._whole)
+        COMMIT_LIST_TAIL.keep(self._memo, "", CommitListTail(older=self._older, rows=tuple(self._rows)))
+
+    def _write(self, pages: Sequence[Page]) -> None:
+        for page in pages:
+            key = digest(self._context.templates, encode(page.view))
+            if not self._writer.is_fresh(COMMIT_LIST, page.path, key):
+                self._writer.write(COMMIT_LIST, page.path, self._context.renderer().render(page), key)
+
+
+def write_search_log(timeline: Timeline, evals: Evals, memo: Memo, site_files: SiteFiles) -> int:
+    """Append the entries of this build. Returns how many entries the log has.
+
+    The memo holds the entries of the last shard, so that one more commit reads and writes nothing else.
+    """
+    tail = SEARCH_TAIL.get(memo) or SearchTail(length=0, entries=())
+    log = chain(tail.entries, _new_entries(timeline, evals))
+    last: Sequence[SearchEntry] = tail.entries
+    count = tail.length - len(last)
+    writer = site_files.writer(SEARCH_LOG)
+    while entries := list(islice(log, SHARD)):
+        file = shard(shard_of(count), entries)
+        writer.write(SEARCH_LOG, file.path, file.content)
+        count += len(entries)
+        last = entries if len(entries) < SHARD else ()
+    site_files.record(SEARCH_LOG, writer.files, whole=timeline.update.complete)
+    SEARCH_TAIL.keep(memo, "", SearchTail(length=count, entries=tuple(last)))
+    return count
+
+
+_Place: TypeAlias = tuple[int, bool, str, int]
+"""The sort key of an entry: position of the commit, whether it is an edit, the eval or path, and the place in it."""
+
+
+def _new_entries(timeline: Timeline, evals: Evals) -> Iterator[SearchEntry]:
+    """Yield points and edits of the new commits, in order. They are merged: each eval or file is in order already.
+
+    Evals that sitegen failed to make are skipped, because they have no reports.
+    """
+    update = timeline.update
+    failed = {problem.eval_id for problem in evals.failures}
+    # A new point, such as a deletion, can be of an older commit.
+    new = {record.commit.position for record in update.records}
+    points = (
+        _points(timeline.info(changed.history), changed.history, changed.first_new)
+        for changed in update.evals
+        if changed.history.id not in failed
+    )
+    edits = (_edits(file.edits) for file in update.instructions)
+    return (entry() for (position, *_), entry in merge(*points, *edits, key=itemgetter(0)) if position in new)
+
+
+def _points(info: EvalInfo, history: EvalHistory, first_new: int) -> Iterator[tuple[_Place, Callable[[], SearchEntry]]]:
+    originals = first_points_with_output(history.snapshots, history.kind)
+    for index in range(first_new, len(history.snapshots)):
+        at, original = history.snapshots[index], originals[index]
+        copied = None if original is None or "outputs" not in at.cause else history.snapshots[original].label
+        entry = partial(iteration_entry, info, at.label, at.slug, at.commit, copied)
+        yield (at.commit.position, False, info.id, index), entry
+
+
+def _edits(edits: Sequence[Edit]) -> Iterator[tuple[_Place, Callable[[], SearchEntry]]]:
+    for index, edit in enumerate(edits):
+        yield (edit.commit.position, True, edit.path, index), partial(edit_entry, edit)
