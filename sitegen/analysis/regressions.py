@@ -58,10 +58,11 @@ def steps_of(series: Series) -> tuple[Step, ...]:
     specs = series.specs[:HEADLINES]
     cases = 0 if series.info.recorded else _case_count(series.points)
     cards = [point.scorecard for point in series.points]
+    unit_variance = variance_by_units(series.points, series.info.kind)
     fitted = [
-        (spec, column, levels(column, (spec.high - spec.low) / cases if cases else 0.0, unit_variance))
+        (spec, column, levels(column, (spec.high - spec.low) / cases if cases else 0.0, of_metric))
         for spec in specs
-        for unit_variance in (variance_by_units(series.points, series.info.kind, spec.name),)
+        for of_metric in (unit_variance(spec.name),)
         for column in _by_one_judge(cards, spec.name, _evidence(series.points, spec.name))
     ]
     beside = edits_of_outputs(

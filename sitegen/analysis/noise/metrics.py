@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.deltas import differing_roles
 from sitegen.analysis.noise.changes import FEWEST, change_of_units, change_verdict, mean_verdict
-from sitegen.analysis.noise.samples import is_counted
+from sitegen.analysis.noise.samples import PairedCounts, is_counted, paired_sample_of
 from sitegen.model.cells import Flips
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec
@@ -25,7 +25,7 @@ from sitegen.model.noise import ChangeVerdict, Noise
 from sitegen.model.scorecards import Answer, Scorecard
 from sitegen.model.series import Point
 from sitegen.stats.counts import Share
-from sitegen.stats.intervals import Paired, ratio_change
+from sitegen.stats.intervals import Paired, Spread, ratio_change
 from sitegen.stats.step_tests import UnitVariance
 
 
@@ -54,32 +54,42 @@ def metric_verdict(
     )
 
 
-def variance_by_units(points: Sequence[Point], kind: str, metric: str) -> UnitVariance:
-    """Return a function that estimates the variance of a metric of one output from how the units of two outputs differ.
+def variance_by_units(points: Sequence[Point], kind: str) -> Callable[[str], UnitVariance]:
+    """Return a function that makes the estimate for one metric of the variance of an output by its units.
 
-    It is half the squared standard error of the change between them, over the same units as in a verdict on that
-    change. None if only one side is scored, if anything besides the output differs, if there are fewer than ``FEWEST``
-    units, or if the metric is not a sample of units.
+    The estimate, from how the units of two outputs differ, is half the squared standard error of the change between
+    them, over the same units as in a verdict on that change. None if only one side is scored, if anything besides the
+    output differs, if there are fewer than ``FEWEST`` units, or if the metric is not a sample of units.
     """
     traits = traits_of(kind)
+    counts = cache(lambda before, after: PairedCounts(points[before].scorecard, points[after].scorecard))
 
-    @cache
-    def variance(before: int, after: int) -> float | None:
-        first, last = points[before], points[after]
-        is_headline = last.scorecard.metrics[0].name == metric
-        if traits.answers_cases and not (is_headline and before == after - 1):
-            return None  # flipped cases are counted only between neighbouring points
-        if not traits.answers_cases and not _has_units(metric, last.scorecard):
+    def spread(metric: str, before: int, after: int) -> Spread | None:
+        first, last = points[before].scorecard, points[after].scorecard
+        if traits.answers_cases:
+            # Flipped cases are counted only between neighbouring points.
+            is_known = before == after - 1 and last.metrics[0].name == metric
+            return change_of_units(first, last, kind, points[after].flips or Flips()).spread if is_known else None
+        if is_counted(metric):
+            return ratio_change(counts(before, after).sample(metric).pairs)
+        if not _has_units(metric, last):
             return None
-        if differing_roles(first.snapshot, last.snapshot) != ("outputs",):
-            return None
-        if first.scorecard.status != "scored" or last.scorecard.status != "scored":
-            return None
-        cards = [card if is_headline else _with_headline(metric, card) for card in (first.scorecard, last.scorecard)]
-        spread = change_of_units(cards[0], cards[1], kind, last.flips or Flips()).spread
-        return spread.error**2 / 2 if spread and spread.freedom + 1 >= FEWEST else None
+        return ratio_change(paired_sample_of(_with_headline(metric, first), _with_headline(metric, last)).pairs)
 
-    return (lambda before, after: None) if traits.is_recorded else variance
+    def of_metric(metric: str) -> UnitVariance:
+        @cache
+        def variance(before: int, after: int) -> float | None:
+            first, last = points[before], points[after]
+            if differing_roles(first.snapshot, last.snapshot) != ("outputs",):
+                return None
+            if first.scorecard.status != "scored" or last.scorecard.status != "scored":
+                return None
+            change = spread(metric, before, after)
+            return change.error**2 / 2 if change and change.freedom + 1 >= FEWEST else None
+
+        return (lambda before, after: None) if traits.is_recorded else variance
+
+    return of_metric
 
 
 def _has_units(name: str, card: Scorecard) -> bool:
