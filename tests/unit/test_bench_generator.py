@@ -88,6 +88,14 @@ def test_the_mapping_declares_a_type_for_every_attribute(repository: Path) -> No
     assert mapping["non_extractable_fields"] == ["eval_id", "run", "confidence.*"]
 
 
+def test_one_eval_can_have_most_outputs(tmp_path: Path) -> None:
+    generate(tmp_path / "one.git", TINY._replace(first_eval_outputs=20))
+    log = git(
+        tmp_path / "one.git", "log", "--first-parent", "--format=%H", "main", "--", "evals/eval-000/extracted.json"
+    )
+    assert 18 <= len(log.split()) <= 20
+
+
 def test_both_layouts_occur(repository: Path) -> None:
     names = files(repository)
     assert "evals/eval-000/extracted.json" in names

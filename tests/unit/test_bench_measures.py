@@ -1,16 +1,22 @@
 """What the benchmark measures by, and the table it prints; no time is tested."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
-from tests.bench import hugo, processes, reference
-from tests.bench.bench import Site, SizeResult, alternately, rows_of
+from tests.bench import asv, hugo, processes, reference
+from tests.bench.bench import growth_rows, noise, size_rows
 from tests.bench.generate import SIZES, generate, git
-from tests.bench.processes import run
-from tests.bench.table import WANTED, Row, table, verdict, wanted
+from tests.bench.measures import WEIGHTS, OneMore, Others, Site, SizeResult, Weight
+from tests.bench.picture import Growth, draw
+from tests.bench.processes import Measured, Samples, alternately, run
+from tests.bench.table import KINDS, Row, table, verdict
+
+README = Path(processes.__file__).with_name("README.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +40,7 @@ def test_needed_blobs_are_those_of_every_needed_path_ever(repository: Path) -> N
 def test_the_reference_runs(repository: Path, tmp_path: Path) -> None:
     needed = tmp_path / "needed"
     assert reference.write_needed(repository, needed) == len(needed.read_text().split())
-    assert reference.seconds(repository, needed) > 0
+    assert reference.measure(repository, needed).seconds > 0
 
 
 def test_a_process_that_fails_says_why() -> None:
@@ -52,72 +58,146 @@ def test_the_peak_is_that_of_the_process() -> None:
     assert run([sys.executable, "-c", "x = b'x' * 90_000_000"]).peak_bytes > 90_000_000
 
 
-def test_the_first_round_is_not_counted_and_medians_are_taken() -> None:
-    first, second = iter([100.0, 1.0, 9.0, 2.0]), iter([100.0, 5.0, 5.0, 4.0])
-    assert alternately(3, lambda: next(first), lambda: next(second)) == [2.0, 5.0]
+def test_the_time_of_the_first_page_is_when_the_process_said_so() -> None:
+    script = (
+        "import sys, time; sys.stderr.write('index.html can be opened; more\\n'); sys.stderr.flush(); time.sleep(.2)"
+    )
+    measured = run([sys.executable, "-c", script])
+    assert measured.first_page_seconds + 0.2 <= measured.seconds
+    assert measured.messages == "index.html can be opened; more\n"
+    silent = run([sys.executable, "-c", "pass"])
+    assert silent.first_page_seconds == silent.seconds
 
 
-def test_a_single_round_is_counted() -> None:
-    only = iter([7.0])
-    assert alternately(1, lambda: next(only)) == [7.0]
+def test_commands_take_turns() -> None:
+    calls: list[str] = []
+    alternately(2, lambda: calls.append("a"), lambda: calls.append("b"))
+    assert calls == ["a", "b", "a", "b"]
 
 
-def test_a_row_is_held_against_what_is_wanted_of_it() -> None:
-    assert wanted("nothing changed, M") == WANTED["nothing changed"]
-    largest = "nothing changed, largest against smallest"
-    assert wanted(largest) == WANTED[largest]
-    assert wanted("cold build tiny") is None
-    verdicts = [verdict(Row("cold build S", value)) for value in (16.0, 16.1, 25.0, 25.1)]
-    assert verdicts == ["reached", "near", "near", "ABOVE"]
+def test_samples_have_a_median_a_least_value_and_a_spread() -> None:
+    samples = Samples((4.0, 1.0, 2.0))
+    assert (samples.median, samples.spread, str(samples)) == (2.0, 1.5, "2, least 1 of 3")
+    assert (Samples((7.0,)).spread, str(Samples((7.0,)))) == (0.0, "7")
 
 
-def test_the_table_has_a_line_for_every_row() -> None:
-    assert table([Row("cold build S", 20, "0.5 s"), Row("cold build tiny", 3)]).splitlines() == [
-        "| | measured | goal | not above | ratio | |",
-        "|---|---|---|---|---|---|",
-        "| cold build S | 20 R (0.5 s) | 16 R | 25 R | 1.25 | near |",
-        "| cold build tiny | 3 | | | | |",
+def test_a_row_reaches_its_goal_or_misses_it_or_its_limit() -> None:
+    assert [verdict(Row("first build", "S", value)) for value in (20.0, 20.1, 30.1)] == [
+        "ok",
+        "goal missed",
+        "**limit missed**",
+    ]
+    assert [verdict(Row("two processes against one", "M", value)) for value in (1.9, 1.89, 1.79)] == [
+        "ok",
+        "goal missed",
+        "**limit missed**",
+    ]
+    assert [verdict(Row("nothing changed", size, 0.07)) for size in ("S", "L")] == ["goal missed"] * 2
+    assert verdict(Row("first build", "tiny", 3)) == verdict(Row("feed", "S", 3)) == ""
+
+
+def test_the_table_has_a_line_for_every_row_in_the_order_of_the_readme() -> None:
+    rows = [
+        Row("feed", "S", 8_618),
+        Row("two processes against one", "M", 1.85),
+        Row("first build", "S", 20.04, "0.5 s"),
+    ]
+    assert table(rows).splitlines() == [
+        "| | measured | goal | not above | |",
+        "|---|---|---|---|---|",
+        "| first build: S | 20 R (0.5 s) | 20 R | 30 R | goal missed |",
+        "| two processes against one: M | 1.85 x | at least 1.9 x | at least 1.8 x | goal missed |",
+        "| feed: S | 8,618 kB |  |  |  |",
+    ]
+    assert re.findall(r"^\| ([^|]+) \| [^|]+ \|$", README, re.MULTILINE)[1:] == list(KINDS)
+
+
+def builds(*seconds: float) -> list[Measured]:
+    return [
+        Measured(
+            seconds=value,
+            cpu_seconds=2 * value,
+            peak_bytes=50_000_000,
+            first_page_seconds=value / 2,
+            messages="",
+        )
+        for value in seconds
     ]
 
 
-def test_two_sizes_are_compared_with_each_other() -> None:
+def test_every_number_of_a_size_is_in_the_table(tmp_path: Path) -> None:
+    site = Site(tmp_path, tmp_path, tmp_path)
+    others = Others(site, SIZES["S"], tmp_path, hugo=False, asv=False)
+    others.hugo, others.asv, others.asv_points = builds(0.5), builds(4.0), 9
     small = SizeResult(
         name="S",
-        reference=0.1,
-        cold=1.0,
-        unchanged=0.1,
-        one_more=0.2,
-        peak=50_000_000,
-        peak_without_git=40_000_000,
-        pages=9,
-        cpu=0.9,
+        reference=builds(0.1),
+        first=builds(1.0, 3.0, 1.0),
+        first_one_process=builds(1.5, 1.5, 1.6),
+        unchanged=builds(0.1),
+        others=others,
+        one_more=OneMore(start=builds(1.0)[0], builds=builds(0.2), modules=("sitegen",)),
+        weights=dict.fromkeys(WEIGHTS, Weight(3_000, 4_000_000, 20)),
         same=True,
     )
-    large = small._replace(
-        name="L",
-        reference=2.0,
-        cold=6.0,
-        unchanged=0.12,
-        one_more=0.25,
-        peak=210_000_000,
-        peak_without_git=None,
-        pages=900,
-        cpu=99.0,
-    )
-    values = {row.name: round(row.value, 3) for row in rows_of([small, large])}
+    large = small._replace(name="M", first=builds(6.0), unchanged=builds(0.12))
+    values = {(row.kind, row.label): round(row.value, 3) for row in size_rows(small) + growth_rows([small, large])}
     assert values == {
-        "cold build S": 10.0,
-        "cold build L": 3.0,
-        "nothing changed, S": 0.1,
-        "nothing changed, L": 0.12,
-        "nothing changed, largest against smallest": 1.2,
-        "one more commit, S": 0.2,
-        "one more commit, L": 0.25,
-        "one more commit, largest against smallest": 1.25,
-        "CPU a page, largest against smallest": 1.1,
-        "peak memory of ours, S": 40.0,
-        "peak memory of ours, L": 210.0,
+        ("CPU for a page", "S"): 100.0,
+        ("pages written per CPU second", "S"): 2.0,
+        ("first build", "S"): 10.0,
+        ("nothing changed", "S"): 0.1,
+        ("one more commit", "S"): 0.2,
+        ("memory of the largest process", "S"): 50.0,
+        ("overview, trends and newest reports written", "S"): 0.5,
+        ("two processes against one", "S"): 1.5,
+        ("site", "S"): 4.0,
+        ("largest trend page", "S"): 3.0,
+        ("search index", "S"): 4000.0,
+        ("feed", "S"): 4000.0,
+        ("pages of comparisons", "S"): 4000.0,
+        ("data files", "S"): 4000.0,
+        ("first build against Hugo", "S"): 2.0,
+        ("first build against asv publish", "S"): 0.25,
+        ("CPU for a page against the size before", "M"): 6.0,
+        ("nothing changed, against the smallest size", "M"): 1.2,
+        ("one more commit, against the smallest size", "M"): 1.0,
     }
+    assert noise([small], builds(0.4)) == (
+        "Noise: a loop that uses one core took 0.4 s and got at least 200% of the core. "
+        "Largest minus smallest time of repeated builds, as a part of the median: between 7% and 200%."
+    )
+
+
+def test_the_picture_has_a_line_for_each_cost_and_is_well_formed() -> None:
+    points = [
+        Growth(commits=commits, first=commits / 10, git=commits / 5_000, more=0.3) for commits in (20, 200, 2_000)
+    ]
+    root = ElementTree.fromstring(draw(points))
+    lines = {node.get("class"): node.get("d") for node in root.iter() if node.get("class", "").startswith("line ")}
+    assert lines == {
+        "line first": "M62.0 137.0L301.0 93.6L540.0 50.3",
+        "line more": "M62.0 172.7L301.0 172.7L540.0 172.7",
+        "line git": "M62.0 253.9L301.0 210.6L540.0 167.2",
+    }
+    texts = [node.text for node in root.iter() if node.tag.endswith("text")]
+    assert {"20", "200", "2,000", "first build: 200 s", "one more commit: 0.3 s", "git alone: 0.4 s"} <= set(texts)
+
+
+def test_asv_gets_a_number_for_every_output(repository: Path, tmp_path: Path) -> None:
+    changed = [
+        (commit, path)
+        for commit in git(repository, "rev-list", "--first-parent", "main").split()
+        for path in git(
+            repository, "diff-tree", "--root", "-r", "--name-only", "--no-commit-id", "-m", "--first-parent", commit
+        ).split()
+        if path.endswith("extracted.json")
+    ]
+    recorded = asv.outputs_by_commit(repository)
+    assert {(commit, name) for commit, names in recorded.items() for name in names} == {
+        (commit, path.split("/")[1]) for commit, path in changed
+    }
+    assert asv.write_results(repository, tmp_path / "asv") == sum(map(len, recorded.values())) > 30
 
 
 def test_the_site_for_hugo_has_a_row_for_every_field(tmp_path: Path) -> None:
@@ -143,5 +223,5 @@ def test_the_digest_of_a_site_knows_names_and_bytes(tmp_path: Path) -> None:
 def test_the_tree_of_a_process_that_has_ended_is_the_process_alone() -> None:
     with subprocess.Popen([sys.executable, "-c", "pass"]) as process:
         process.wait()
-    assert processes._tree(process.pid) == [process.pid]
+    assert processes.tree(process.pid) == [process.pid]
     assert processes._high_water(process.pid) == 0
