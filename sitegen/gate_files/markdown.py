@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, takewhile
-from typing import Final
+from typing import Final, TypeVar
 
 from sitegen.errors import SitegenError
 from sitegen.gate_files.document import expected_of_cell
@@ -25,6 +25,8 @@ from sitegen.model.gate import EvalCheck, GatedChange, GateReport, InstructionCh
 from sitegen.pages.changes import in_own_unit, split
 from sitegen.text.markdown_cells import NIL, code, count, name, number, prose, signed, table
 from sitegen.text.plain import counted
+
+Item = TypeVar("Item")
 
 LONGEST: Final = 65_000
 """Largest number of characters of the report; a comment on GitHub may have 65,536."""
@@ -57,8 +59,7 @@ def gate_markdown(report: GateReport) -> str:
             ]
         )
     begin = [_summary_line(report), *filter(None, [prose(nothing_compared(report))])]
-    unmoved_ids = [code(check.info.id, 60) for check in unmoved]
-    end = [f"Nothing changed in {_listed_words(unmoved_ids)}."] if unmoved_ids else []
+    end = [f"Nothing changed in {_listed_words(unmoved, _id_of_eval)}."] if unmoved else []
     end += (*_not_made_again(report.evals), *_edit_sentences(report.evals))
     closing = list(takewhile(CharacterBudget(_END).take, end))
     sections, left_out = _fitting_sections(moved, LONGEST - len(_join_blocks([*begin, *closing])) - _CLOSING)
@@ -180,19 +181,19 @@ def _circumstances(change: GatedChange) -> Iterator[str]:
 
 def _edit_sentences(evals: Sequence[EvalCheck]) -> list[str]:
     """Sentences on the edited instructions: each group of edits once, with all evals that it drives."""
-    evals_by_edits: dict[tuple[InstructionChange, ...], list[str]] = {}
+    evals_by_edits: dict[tuple[InstructionChange, ...], list[EvalCheck]] = {}
     for check in evals:
         if check.compared and check.compared.edits:
-            evals_by_edits.setdefault(check.compared.edits, []).append(code(check.info.id, 60))
+            evals_by_edits.setdefault(check.compared.edits, []).append(check)
     begin = "Instructions edited since the base (association in time, not necessarily the cause)"
     return [
-        f"{begin}, of {_listed_words(names)}: {_listed_words([_edit_words(edit) for edit in edits])}."
-        for edits, names in evals_by_edits.items()
+        f"{begin}, of {_listed_words(driven, _id_of_eval)}: {_listed_words(edits, _edit_words)}."
+        for edits, driven in evals_by_edits.items()
     ]
 
 
 def _edit_words(edit: InstructionChange) -> str:
-    commits = _listed_words([code(commit.short) for commit in edit.commits], 3)
+    commits = _listed_words(edit.commits, lambda commit: code(commit.short), 3)
     return f"{code(edit.path, 80)} ({commits})" if commits else code(edit.path, 80)
 
 
@@ -220,17 +221,21 @@ def _broken_cell_row(flip: CellFlip) -> tuple[str, ...]:
 
 
 def _not_made_again(evals: Iterable[EvalCheck]) -> list[str]:
-    names = [code(check.info.id, 60) for check in evals if check.compared and check.compared.stale]
-    if not names:
+    stale = [check for check in evals if check.compared and check.compared.stale]
+    if not stale:
         return []
-    return [
-        f"Not measured: instructions were edited, and no new output was made with them, for {_listed_words(names)}."
-    ]
+    names = _listed_words(stale, _id_of_eval)
+    return [f"Not measured: instructions were edited, and no new output was made with them, for {names}."]
 
 
-def _listed_words(names: Sequence[str], most: int = NAMED) -> str:
-    more = f" and {count(len(names) - most)} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+def _listed_words(items: Sequence[Item], words: Callable[[Item], str], most: int = NAMED) -> str:
+    """The words of the first items, and the number of the others, whose words are not made."""
+    more = f" and {count(len(items) - most)} more" if len(items) > most else ""
+    return ", ".join(map(words, items[:most])) + more
+
+
+def _id_of_eval(check: EvalCheck) -> str:
+    return code(check.info.id, 60)
 
 
 def _without_mentions(text: str) -> str:
