@@ -39,6 +39,7 @@ class GitRepo:
     def __init__(self, path: Path, *, object_format: str = "sha1", bare: bool = False) -> None:
         self.path = path
         self._when = START
+        self._branches: set[str] = set()  # that surely have a commit
         path.mkdir(parents=True, exist_ok=True)
         flags = ["--bare"] if bare else []
         self.git("init", "-q", "-b", "main", f"--object-format={object_format}", *flags)
@@ -68,8 +69,10 @@ class GitRepo:
         """Add a commit that sets (or with None deletes) these files; its id. It follows the branch or ``parent``."""
         self._when = self._when + DAY if when is None else when
         ref = f"refs/heads/{branch}"
-        parent = parent or (self.git("rev-parse", "--verify", "-q", ref, check=False) or None)
-        stream = [b"commit %s\n" % ref.encode()]
+        if branch in self._branches or self.git("rev-parse", "--verify", "-q", ref, check=False):
+            parent = parent or f"{ref}^0"
+        self._branches.add(branch)
+        stream = [b"commit %s\nmark :1\n" % ref.encode()]
         person = b"%s <someone@example.org> %d %s\n" % (_bytes(author), self._when, zone.encode())
         stream += [b"author " + person, b"committer " + person]
         if encoding:
@@ -80,8 +83,8 @@ class GitRepo:
         if merge:
             stream.append(b"merge %s\n" % merge.encode())
         stream += [_operation(path, content) for path, content in (files or {}).items()]
-        self.git("fast-import", "--quiet", "--force", "--date-format=raw-permissive", stdin=b"".join([*stream, b"\n"]))
-        return self.git("rev-parse", ref)
+        stream.append(b"\nget-mark :1\n")
+        return self.git("fast-import", "--quiet", "--force", "--date-format=raw-permissive", stdin=b"".join(stream))
 
     def commits(self, changes: Iterable[Mapping[str, Content]]) -> list[str]:
         """Many commits at once; their ids, oldest first."""
