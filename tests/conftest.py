@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from subprocess import run
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from sitegen.demo import write_demo
-from tests.sites import build_site
+from tests.sites import build_site, clone_bare
 from tests.sources.tables import summary
 
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -42,10 +41,7 @@ def demo_site(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def bare_demo(demo: Path, tmp_path: Path) -> Path:
     """A bare clone whose branch a test may move; of the same name, which is the site's title."""
-    clone = tmp_path / "bare" / demo.name
-    run(["git", "clone", "-q", "--bare", str(demo), str(clone)], check=True)
-    run(["git", "-C", str(clone), "remote", "remove", "origin"], check=True)
-    return clone
+    return clone_bare(demo, tmp_path / "bare" / demo.name)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

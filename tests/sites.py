@@ -25,6 +25,13 @@ def build_site(repo: Path, out: Path, **options: object) -> Site:
     return build(Options(repo=repo, out=out, **options))  # type: ignore[arg-type]
 
 
+def clone_bare(repo: Path, clone: Path) -> Path:
+    """A bare clone whose branch a test may move, and which does not know the other repository."""
+    subprocess.run(["git", "clone", "-q", "--bare", str(repo), str(clone)], check=True)
+    subprocess.run(["git", "-C", str(clone), "remote", "remove", "origin"], check=True)
+    return clone
+
+
 @cache
 def renderer_of(site: SiteInfo) -> Renderer:
     """Renders with the templates of sitegen. One for all tests of a process, because it loads each template once."""

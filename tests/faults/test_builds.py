@@ -1,16 +1,20 @@
 """However a build comes about, in whatever company and however it ends, the site is the one of a cold build."""
 
+import os
 import re
 import subprocess
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
+from sitegen.build import FEW
 from sitegen.errors import Notice, OutputFolderError
+from sitegen.stages.site_files import Site
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
-from tests.sites import build_site, content, differences, run, start
+from tests.sites import build_site, clone_bare, content, differences, run, start
 
 
 @pytest.fixture
@@ -20,6 +24,26 @@ def small(tmp_path: Path) -> GitRepo:
     repo.commit({"evals/names/ground_truth.csv": TRUTH, "evals/names/extracted.json": output(3)})
     repo.commit({"CLAUDE.md": "# Rules\n\nRead well, twice.\n", "evals/names/extracted.json": output(1)})
     return repo
+
+
+class Early(NamedTuple):
+    """A repository, its site, and what the build of it told."""
+
+    repo: Path
+    folder: Path
+    site: Site
+
+
+@pytest.fixture(scope="module")
+def early(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Early:
+    """The demonstration after 90 commits: enough for pages that are written early, in half the time of all commits."""
+    folder = tmp_path_factory.mktemp("early")
+    repo = clone_bare(demo, folder / demo.name)
+    move(repo, revisions(repo)[89])
+    site = build_site(repo, folder / "public", jobs=1)
+    new = [path for path in content(folder / "public") if re.search(r"/(\d{4}|[0-9a-f]{12})\.html$", path)]
+    assert len(new) > FEW
+    return Early(repo, folder / "public", site)
 
 
 def revisions(repo: Path) -> list[str]:
@@ -51,10 +75,9 @@ def test_several_processes_write_the_bytes_of_one_with_evals_split_into_ranges_o
     assert differences(tmp_path / "public", demo_site) == []
 
 
-def test_a_build_with_nothing_to_do_writes_nothing(demo, tmp_path):
-    first = build_site(demo, tmp_path / "public", jobs=1)
-    again = build_site(demo, tmp_path / "public", jobs=1)
-    assert again == first._replace(written=0, unchanged=first.written)
+def test_a_build_with_nothing_to_do_writes_nothing(early):
+    again = build_site(early.repo, early.folder, jobs=1)
+    assert again == early.site._replace(written=0, unchanged=early.site.written)
 
 
 def test_an_output_that_is_deleted_is_not_found_twice(small, tmp_path):
@@ -129,9 +152,10 @@ def small_edit(repo: GitRepo) -> str:
     return repo.git("log", "-1", "--format=%H", "--", "CLAUDE.md")[:12]
 
 
-def test_rewritten_history_leaves_no_page_of_the_old_one(bare_demo, demo_site, tmp_path):
+def test_rewritten_history_leaves_no_page_of_the_old_one(early, bare_demo, tmp_path):
     out = tmp_path / "public"
-    line = revisions(bare_demo)
+    line = revisions(early.repo)
+    move(bare_demo, line[-1])
     build_site(bare_demo, out, jobs=1)
     elsewhere = GitRepo(bare_demo, bare=True)
     elsewhere.commit({"evals/lab-reports/results/iteration-099/extracted.json": "{}"}, parent=line[60], branch="main")
@@ -140,35 +164,37 @@ def test_rewritten_history_leaves_no_page_of_the_old_one(bare_demo, demo_site, t
     assert differences(out, tmp_path / "cold") == []
     move(bare_demo, line[-1])
     build_site(bare_demo, out, jobs=1)
-    assert differences(out, demo_site) == []
+    assert differences(out, early.folder) == []
 
 
-@pytest.mark.parametrize("after", [0.25, 0.45, 0.6, 0.75, 0.9, 1.1])
-def test_a_killed_build_leaves_whole_pages_and_the_next_one_makes_the_site_right(demo, demo_site, tmp_path, after):
+@pytest.mark.parametrize("files", [0, 1, 10, 60, 150, 300])
+def test_a_killed_build_leaves_whole_pages_and_the_next_one_makes_the_site_right(early, tmp_path, files):
+    """Killed as soon as it has written so many files of the site or of the memo."""
     out, memo = tmp_path / "public", tmp_path / "memo"
-    build = start("build", demo, "-o", out, "--cache", memo, "--jobs", "2", stdout=subprocess.PIPE)
-    time.sleep(after)
+    build = start("build", early.repo, "-o", out, "--cache", memo, "--jobs", "2", stdout=subprocess.PIPE)
+    while build.poll() is None and sum(len(names) for *_, names in os.walk(tmp_path)) < files:
+        time.sleep(0.02)
     build.kill()
     build.communicate()  # until its workers have noticed, and ended
     halves = [path for path in out.rglob("*.html") if not path.read_bytes().rstrip().endswith(b"</html>")]
     assert halves == []
-    assert run("build", demo, "-o", out, "--cache", memo).returncode == 0
-    assert differences(out, demo_site) == []
+    assert run("build", early.repo, "-o", out, "--cache", memo).returncode == 0
+    assert differences(out, early.folder) == []
 
 
-def test_two_builds_of_one_folder_at_once_do_not_harm_each_other(demo, demo_site, tmp_path):
+def test_two_builds_of_one_folder_at_once_do_not_harm_each_other(early, tmp_path):
     out, memo = tmp_path / "public", tmp_path / "memo"
-    builds = [start("build", demo, "-o", out, "--cache", memo) for _ in range(3)]
+    builds = [start("build", early.repo, "-o", out, "--cache", memo) for _ in range(3)]
     assert [each.wait() for each in builds] == [0, 0, 0]
-    assert differences(out, demo_site) == []
+    assert differences(out, early.folder) == []
 
 
-def test_two_builds_of_two_folders_share_a_memo(demo, demo_site, tmp_path):
+def test_two_builds_of_two_folders_share_a_memo(early, tmp_path):
     memo = tmp_path / "memo"
-    builds = [start("build", demo, "-o", tmp_path / name, "--cache", memo) for name in ("one", "two")]
+    builds = [start("build", early.repo, "-o", tmp_path / name, "--cache", memo) for name in ("one", "two")]
     assert [each.wait() for each in builds] == [0, 0]
-    assert differences(tmp_path / "one", demo_site) == []
-    assert differences(tmp_path / "two", demo_site) == []
+    assert differences(tmp_path / "one", early.folder) == []
+    assert differences(tmp_path / "two", early.folder) == []
 
 
 def test_two_folders_that_are_built_in_turn_each_stay_right(small, tmp_path):
