@@ -17,7 +17,8 @@ import pytest
 import sitegen
 from sitegen.initialising import PUBLISHED
 from sitegen.text.embedding import WEIGHTS
-from tests.sites import differences
+from tests.golden.repository import write
+from tests.sites import build_site, differences
 
 ROOT = Path(__file__).parents[2]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -60,7 +61,7 @@ def test_the_source_distribution_holds_what_the_wheel_is_made_of_and_no_tests(bu
     assert [name for name in names if name.startswith(("tests", "evals", "public"))] == []
 
 
-def test_the_wheel_builds_the_site_that_the_checkout_builds(built, demo, demo_site, tmp_path):
+def test_the_wheel_builds_the_site_that_the_checkout_builds(built, tmp_path):
     home = tmp_path / "installed"
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", str(home)]
     subprocess.run([*pip, str(built.wheel)], check=True)
@@ -68,10 +69,11 @@ def test_the_wheel_builds_the_site_that_the_checkout_builds(built, demo, demo_si
     where = [sys.executable, "-c", "import sitegen; print(sitegen.__file__)"]
     shown = subprocess.run(where, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == str(home / "sitegen" / "__init__.py")
-    out = tmp_path / "public"
-    command = [str(home / "bin" / "sitegen"), "build", str(demo), "-o", str(out), "--cache", str(tmp_path / "memo")]
+    repo, out = write(tmp_path / "golden").path, tmp_path / "public"
+    command = [str(home / "bin" / "sitegen"), "build", str(repo), "-o", str(out), "--cache", str(tmp_path / "memo")]
     subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=True)
-    assert differences(out, demo_site) == []
+    build_site(repo, tmp_path / "expected", jobs=1)
+    assert differences(out, tmp_path / "expected") == []
 
 
 def readme_block(word: str) -> list[str]:
