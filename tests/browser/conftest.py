@@ -1,7 +1,9 @@
 """One real browser for all tests here, and a site made from the invented sample."""
 
 import os
+from collections import defaultdict
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -66,8 +68,18 @@ class Tab:
         if self._size is not None:
             self.page.set_viewport_size(self._size)
         path, _, fragment = address.partition("#")
+        if fragment:
+            self.page.goto("about:blank")  # or a page that is open already would only move to the fragment
         self.page.goto((self._site / path).as_uri() + (f"#{fragment}" if fragment else ""))
         return self.page
+
+    def forget(self) -> None:
+        """Leave nothing to the next test: no stored theme, no print, no pointer over a part of the page."""
+        self.page.evaluate(
+            "() => { if (location.protocol === 'file:') { localStorage.clear(); sessionStorage.clear(); } }"
+        )
+        self.page.emulate_media(media="null")
+        self.page.mouse.move(0, 0)
 
     def complaints(self) -> list[str]:
         """Console errors and violations of the policy since the page was opened."""
@@ -111,14 +123,32 @@ def open_context(chromium: Browser) -> Iterator[Callable[..., BrowserContext]]:
         context.close()
 
 
+@pytest.fixture(scope="module")
+def free_tabs() -> Iterator[dict[str, list[Tab]]]:
+    """Tabs that no test uses now, by the options of their windows."""
+    free: dict[str, list[Tab]] = defaultdict(list)
+    yield free
+    for tab in chain.from_iterable(free.values()):
+        tab.page.context.close()
+
+
 @pytest.fixture
-def visit(site: Path, open_context: Callable[..., BrowserContext]) -> Iterator[Callable[..., Page]]:
-    """Opens a page of the site from disk. A console error or a violation of the policy fails the test."""
-    tabs: list[Tab] = []
+def visit(chromium: Browser, site: Path, free_tabs: dict[str, list[Tab]]) -> Iterator[Callable[..., Page]]:
+    """Opens a page of the site from disk, each time in another tab. The tests of a module use them in turn.
+
+    A console error or a violation of the policy fails the test.
+    """
+    taken: list[tuple[list[Tab], Tab]] = []
 
     def visit_(address: str, **options: object) -> Page:
-        tabs.append(Tab(open_context(**options).new_page(), site))
-        return tabs[-1].open(address)
+        free = free_tabs[repr(sorted(options.items()))]
+        tab = free.pop() if free else Tab(new_context(chromium, **options).new_page(), site)
+        taken.append((free, tab))
+        return tab.open(address)
 
     yield visit_
-    assert [complaint for tab in tabs for complaint in tab.complaints()] == []
+    complaints = [complaint for _, tab in taken for complaint in tab.complaints()]
+    for free, tab in taken:
+        tab.forget()
+        free.append(tab)
+    assert complaints == []

@@ -5,7 +5,8 @@ Light and dark differ in colours alone (``tokens.css``), so that one of them is 
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterator
+from typing import Final, NamedTuple
 
 from playwright.sync_api import Page
 
@@ -27,25 +28,41 @@ _CUT = """() => {
 }"""
 
 
+class Misfits(NamedTuple):
+    """Where a page is too wide."""
+
+    sideways: list[tuple[int, int, int]]
+    """(per cent of the ordinary font, width of the screen, of the page) of each screen that it is wider than."""
+    cut: list[tuple[int, str]]
+    """(per cent of the ordinary font, what) of what runs off the paper or out of a box."""
+
+
+def misfits(page: Page) -> Misfits:
+    """Hold a page against every screen and against paper, in narrow and in wide fonts."""
+    found = Misfits([], [])
+    for percent in (NARROW, WIDE):
+        draw_in(page, percent)
+        found.sideways.extend((percent, *widths) for widths in _sideways(page))
+        page.set_viewport_size({"width": PAPER, "height": 1000})
+        page.emulate_media(media="print")
+        found.cut.extend((percent, what) for what in page.evaluate(_CUT))
+        page.emulate_media(media="null")
+    return found
+
+
 def sideways(page: Page) -> list[tuple[int, int, int]]:
-    """Where the page is wider than the screen: (per cent of the ordinary font, width of the screen, of the page)."""
+    """As in ``Misfits``, without a look at paper."""
     found = []
     for percent in (NARROW, WIDE):
         draw_in(page, percent)
-        for screen in SCREENS:
-            page.set_viewport_size({"width": screen, "height": 844})
-            width = page.evaluate("() => document.documentElement.scrollWidth")
-            found += [(percent, screen, width)] * (width != screen)
+        found += [(percent, *widths) for widths in _sideways(page)]
     return found
 
 
-def cut_on_paper(page: Page) -> list[tuple[int, str]]:
-    """What runs off the paper or out of a box: (per cent of the ordinary font, what)."""
-    page.set_viewport_size({"width": PAPER, "height": 1000})
-    page.emulate_media(media="print")
-    found = []
-    for percent in (NARROW, WIDE):
-        draw_in(page, percent)
-        found += [(percent, what) for what in page.evaluate(_CUT)]
-    page.emulate_media(media="null")
-    return found
+def _sideways(page: Page) -> Iterator[tuple[int, int]]:
+    """(width of the screen, of the page) of each screen that a page is wider than."""
+    for screen in SCREENS:
+        page.set_viewport_size({"width": screen, "height": 844})
+        width = page.evaluate("() => document.documentElement.scrollWidth")
+        if width != screen:
+            yield screen, width

@@ -10,7 +10,7 @@ import pytest
 
 from tests.browser import sample_site
 from tests.browser.axe import violations_axe_finds
-from tests.browser.fitting import cut_on_paper, sideways
+from tests.browser.fitting import misfits
 
 PAGES = [page.path for page in sample_site.pages()]
 
@@ -27,12 +27,17 @@ def test_opens_from_disk_without_a_console_error_or_a_violation_of_its_policy(op
     assert opened.page.title().endswith("Freight desk")
 
 
-def test_fits_a_small_screen_without_scrolling_sideways(opened):
-    assert sideways(opened.page) == []
+@pytest.fixture(scope="module")
+def too_wide(opened):
+    return misfits(opened.page)
 
 
-def test_nothing_is_cut_on_paper(opened):
-    assert cut_on_paper(opened.page) == []
+def test_fits_a_small_screen_without_scrolling_sideways(too_wide):
+    assert too_wide.sideways == []
+
+
+def test_nothing_is_cut_on_paper(too_wide):
+    assert too_wide.cut == []
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -95,7 +100,7 @@ class _Structure(HTMLParser):
             self.scripts.append(given)
 
 
-@pytest.fixture(params=PAGES)
+@pytest.fixture(scope="module", params=PAGES)
 def structure(request, site):
     parsed = _Structure()
     parsed.path = request.param

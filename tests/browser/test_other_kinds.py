@@ -1,11 +1,10 @@
 """Reports of highlights, responses and judged results, and the page of variants, in the hands of a reader."""
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 HIGHLIGHTS = "evals/handbook-terms/0002.html"
 JUDGED = "evals/letters/0003.html"
@@ -13,15 +12,10 @@ VARIANTS = "evals/help-desk/variants.html"
 TREND = "evals/help-desk/index.html"
 
 
-@pytest.fixture
-def open_page(demo_site: Path, open_context: Callable[..., BrowserContext]) -> Callable[..., Page]:
-    def open_(address: str, **options: object) -> Page:
-        page = open_context(**options).new_page()
-        path, _, fragment = address.partition("#")
-        page.goto((demo_site / path).as_uri() + (f"#{fragment}" if fragment else ""))
-        return page
-
-    return open_
+@pytest.fixture(scope="module")
+def site(demo_site: Path) -> Path:
+    """What ``visit`` opens pages of."""
+    return demo_site
 
 
 def _lit(page: Page) -> list[tuple[str, str]]:
@@ -35,8 +29,8 @@ def _texts(page: Page) -> list[str]:
     return page.locator(".spans > li:visible .by > b").all_inner_texts()
 
 
-def test_highlights_are_filtered_by_category_and_outcome(open_page):
-    page = open_page(HIGHLIGHTS)
+def test_highlights_are_filtered_by_category_and_outcome(visit):
+    page = visit(HIGHLIGHTS)
     every = _lit(page)
     assert {tuple(each) for each in every} == {
         ("correct", "terms"),
@@ -56,14 +50,14 @@ def test_highlights_are_filtered_by_category_and_outcome(open_page):
     assert _lit(page) == every
 
 
-def test_a_link_may_choose_the_missed_highlights(open_page):
-    page = open_page(f"{HIGHLIGHTS}#mark=missed,wrong")
+def test_a_link_may_choose_the_missed_highlights(visit):
+    page = visit(f"{HIGHLIGHTS}#mark=missed,wrong")
     assert {outcome for outcome, _ in _lit(page)} == {"missed"}
     assert _texts(page) == ["p-1", "p-3"]
 
 
-def test_outcomes_are_chosen_by_keys_and_their_state_is_told(open_page):
-    page = open_page(HIGHLIGHTS)
+def test_outcomes_are_chosen_by_keys_and_their_state_is_told(visit):
+    page = visit(HIGHLIGHTS)
     button = page.locator("[data-outcome=correct]")
     button.focus()
     page.keyboard.press("Space")
@@ -73,8 +67,8 @@ def test_outcomes_are_chosen_by_keys_and_their_state_is_told(open_page):
     assert button.get_attribute("aria-pressed") == "false"
 
 
-def test_discrepancies_of_highlights_are_filtered_by_their_category(open_page):
-    page = open_page(HIGHLIGHTS)
+def test_discrepancies_of_highlights_are_filtered_by_their_category(visit):
+    page = visit(HIGHLIGHTS)
     page.get_by_label("Category", exact=True).select_option("terms")
     rows = page.locator(".disc tbody tr:visible")
     assert rows.count() == 3
@@ -87,8 +81,8 @@ def _share(bar: Locator) -> tuple[float, str]:
     return float(width or 0) / 1000, bar.locator("xpath=following-sibling::span[@class='num']").inner_text()
 
 
-def test_bars_of_variants_are_as_long_as_their_numbers_and_show_the_threshold(open_page):
-    page = open_page(VARIANTS)
+def test_bars_of_variants_are_as_long_as_their_numbers_and_show_the_threshold(visit):
+    page = visit(VARIANTS)
     accuracy = page.locator(".vbars > div").filter(has_text="Accuracy")
     drawn = [_share(bar) for bar in accuracy.locator(".vbar").all()]
     assert [number for _, number in drawn] == ["0.375", "0.875"]
@@ -97,22 +91,22 @@ def test_bars_of_variants_are_as_long_as_their_numbers_and_show_the_threshold(op
     expect(accuracy).to_contain_text("threshold 0.85")
 
 
-def test_the_radar_has_a_shape_for_each_variant_and_says_which_is_which(open_page):
-    page = open_page(VARIANTS)
+def test_the_radar_has_a_shape_for_each_variant_and_says_which_is_which(visit):
+    page = visit(VARIANTS)
     assert page.locator(".radar .shape").count() == 2
     assert page.locator(".radar + .leg .vname").all_inner_texts() == ["A\npolite", "B\nshort"]
 
 
-def test_wins_ties_and_losses_are_as_many_as_the_cases(open_page):
-    page = open_page(VARIANTS)
+def test_wins_ties_and_losses_are_as_many_as_the_cases(visit):
+    page = visit(VARIANTS)
     for bar in page.locator(".wtl").all():
         parts = [float(part.get_attribute("width") or 0) for part in bar.locator("rect").all()]
         assert bar.get_attribute("viewBox") == f"0 0 {sum(parts):g} 1"
     expect(page.locator(".wtls > div").first).to_contain_text("4 equal")
 
 
-def test_flips_are_filtered_by_what_became_of_a_case(open_page):
-    page = open_page(VARIANTS)
+def test_flips_are_filtered_by_what_became_of_a_case(visit):
+    page = visit(VARIANTS)
     rows = page.locator(".vflips tbody tr:visible")
     assert rows.count() == 5
     page.get_by_role("button", name="Still wrong 1").click()
@@ -124,8 +118,8 @@ def test_flips_are_filtered_by_what_became_of_a_case(open_page):
     assert rows.locator("td:first-child").all_inner_texts() == ["open-1", "open-2"]
 
 
-def test_the_trend_tells_the_headline_of_every_variant(open_page):
-    page = open_page(TREND)
+def test_the_trend_tells_the_headline_of_every_variant(visit):
+    page = visit(TREND)
     page.locator("[data-chart]").focus()
     page.keyboard.press("End")
     expect(page.locator("[data-chart] .tip")).to_contain_text("Accuracy, polite")
@@ -133,15 +127,15 @@ def test_the_trend_tells_the_headline_of_every_variant(open_page):
     assert page.locator(".ln.v0, .ln.v1").count() == 2
 
 
-def test_what_a_judge_counted_stands_by_attribute(open_page):
-    page = open_page(JUDGED)
+def test_what_a_judge_counted_stands_by_attribute(visit):
+    page = visit(JUDGED)
     rows = page.locator("section:has(> .card-h #h-f) tbody tr").all_inner_texts()
     assert rows[0].split("\t")[:9] == ["sender", "0.750", "0.750", "0.750", "3", "1", "1", "0", "1"]
     assert len(rows) == 5
 
 
-def test_the_details_of_a_judge_are_folded_opened_by_keys_and_printed(open_page):
-    page = open_page(JUDGED)
+def test_the_details_of_a_judge_are_folded_opened_by_keys_and_printed(visit):
+    page = visit(JUDGED)
     first = page.locator("details.cell").first
     whole = first.locator("> code")
     expect(whole).to_be_hidden()
