@@ -16,6 +16,7 @@ from sitegen.data_files.yaml_reader import read_yaml
 from sitegen.errors import SitegenError
 from sitegen.frozen import Frozen
 from sitegen.history.repository import Repository
+from sitegen.history.revisions import walk
 from sitegen.model.commits import Revision
 from sitegen.model.values import Value
 
@@ -84,7 +85,7 @@ def tracked_files(repository: Repository, head: str, *, first_parent: bool) -> T
         since = repository.resolve(f"{head}~{MOST_COMMITS}")
     except SitegenError:  # the history has fewer commits
         since = None
-    return _history_of_revisions(repository.walk(head, since=since, first_parent=first_parent))
+    return _history_of_revisions(walk(repository.place, head, since=since, first_parent=first_parent))
 
 
 def _history_of_revisions(revisions: Iterable[Revision]) -> TrackedHistory:

@@ -239,27 +239,12 @@ class FoldStore:
             for key in self._parts.keys(kind):
                 self._parts.delete(kind, key)
 
-    def put_state(self, state: FoldState) -> None:
-        """Store the small part."""
-        self._put(STATE, GLOBAL, state)
-
-    def put_problems(self, problems: list[Problem]) -> None:
-        """Store all problems."""
-        self._put(STATE, PROBLEMS, problems)
-
-    def put_eval(self, eval_id: str, state: EvalState | None) -> None:
-        """Store the part of an eval, or delete it."""
-        self._put(EVAL, eval_id, state)
-
-    def put_instruction(self, path: str, history: InstructionHistory | None) -> None:
-        """Store the part of an instruction file, or delete it."""
-        self._put(INSTRUCTION, path, history)
-
     def _get(self, kind: str, name: str, shape: type[T]) -> T | None:
         content = self._parts.get(kind, stored(name))
         return None if content is None else decode(content, shape)
 
-    def _put(self, kind: str, name: str, value: object | None) -> None:
+    def put(self, kind: str, name: str, value: object | None) -> None:
+        """Store a part: the value, as bytes, under its kind and name. None: delete the part."""
         if value is None:
             self._parts.delete(kind, stored(name))
         else:

@@ -24,6 +24,7 @@ from sitegen.history.instructions import InstructionHistories
 from sitegen.history.layout import Layout, Watched
 from sitegen.history.renames import folder_renames
 from sitegen.history.repository import Repository
+from sitegen.history.revisions import walk
 from sitegen.history.rules_in_force import RulesInForce
 from sitegen.model.commits import ChangedPath, Commit, Revision
 from sitegen.model.contents import NO_CONTENTS, Contents
@@ -119,7 +120,8 @@ class HistoryFold:
         if since is not None and since.sha == head:
             return
         self.fold(
-            self._repository.walk(
+            walk(
+                self._repository.place,
                 head,
                 since=since.sha if since else None,
                 first_position=since.position + 1 if since else 0,

@@ -1,4 +1,4 @@
-"""A git repository as one object: revisions, blobs and patches as streams. Nothing is ever checked out or written.
+"""A git repository as one object: blobs and patches as streams. Nothing is ever checked out or written.
 
 GitPython's own commits, trees and diffs are 25 to 1,000 times slower than the plumbing commands below them, and follow
 the user's configuration. Therefore git's processes are read as streams; GitPython only starts them, on Windows.
@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Final
 
 from sitegen.errors import NothingToReportError, RepositoryError
-from sitegen.history import blobs, patches, revisions
+from sitegen.history import blobs, patches
 from sitegen.history.blobs import BlobRead, cat_file
 from sitegen.history.process import Process
 from sitegen.history.repository_place import RepositoryPlace, find_repository
-from sitegen.model.commits import WORKTREE, Revision
+from sitegen.model.commits import WORKTREE
 from sitegen.model.timeline import Edit
 from sitegen.project_files import LARGEST_FILE, read_file
 from sitegen.text.addresses import web_address
@@ -30,22 +30,18 @@ class Repository:
     def __init__(
         self, place: RepositoryPlace, *, max_blob_bytes: int = LARGEST_BLOB, overlay: Mapping[str, Path] | None = None
     ) -> None:
-        """*overlay* is the same as in ``open``."""
+        """*overlay* maps the blob ids of contents that are only in the work tree to their files, see ``worktree``."""
         self.place = place
         self._overlay = overlay or {}
         self.max_blob_bytes = max_blob_bytes
 
     @classmethod
-    def open(
-        cls, path: Path, *, max_blob_bytes: int = LARGEST_BLOB, overlay: Mapping[str, Path] | None = None
-    ) -> Repository:
+    def open(cls, path: Path, *, max_blob_bytes: int = LARGEST_BLOB) -> Repository:
         """Open the repository around a folder, which may be in a work tree, a linked work tree or a bare repository.
 
-        *overlay* maps the blob ids of contents that are only in the work tree to their files, see ``worktree``.
         Raises RepositoryError, with git's own message, if there is none or git refuses to read it.
         """
-        place, _ = find_repository(Path(path))
-        return cls(place, max_blob_bytes=max_blob_bytes, overlay=overlay)
+        return cls(find_repository(path).place, max_blob_bytes=max_blob_bytes)
 
     def overlaid(self, overlay: Mapping[str, Path]) -> Repository:
         """Return the same repository with an overlay of contents from the work tree."""
@@ -109,32 +105,6 @@ class Repository:
     def merge_base(self, first: str, second: str) -> str | None:
         """Return the id of the newest common ancestor of two commits, on any line; None if there is none."""
         return self._output_of("merge-base", first, second) or None
-
-    def walk(
-        self,
-        new: str,
-        *,
-        since: str | None,
-        first_position: int = 0,
-        first_parent: bool = True,
-        pathspecs: Sequence[str] = (),
-        irregular: revisions.Irregular | None = None,
-    ) -> Iterator[Revision]:
-        """Yield revisions after *since* (a commit on the same line) up to *new*, oldest first.
-
-        Only regular files count; a path that becomes a symbolic link or a submodule is a deletion, and *irregular* is
-        called with it. *pathspecs* are literal files or folders; a commit that touches none of them is still yielded.
-        Without *first_parent*, commits of side branches are included, parents first.
-        """
-        return revisions.walk(
-            self.place,
-            new,
-            since,
-            first_position=first_position,
-            first_parent=first_parent,
-            pathspecs=pathspecs,
-            irregular=irregular,
-        )
 
     def read_blobs(self, oids: Iterable[str]) -> Iterator[BlobRead]:
         """Yield the contents of many blobs, in order, from the shared process of ``share_processes`` or from a new one.

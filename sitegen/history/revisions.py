@@ -36,14 +36,19 @@ def _commit_lines(repository: RepositoryPlace, arguments: Sequence[str]) -> Iter
 def walk(
     repository: RepositoryPlace,
     new: str,
-    since: str | None,
     *,
-    first_position: int,
-    first_parent: bool,
-    pathspecs: Sequence[str],
-    irregular: Irregular | None,
+    since: str | None,
+    first_position: int = 0,
+    first_parent: bool = True,
+    pathspecs: Sequence[str] = (),
+    irregular: Irregular | None = None,
 ) -> Iterator[Revision]:
-    """Yield every commit after *since* up to *new*, as ``Repository.walk`` describes."""
+    """Yield revisions after *since* (a commit on the same line) up to *new*, oldest first.
+
+    Only regular files count; a path that becomes a symbolic link or a submodule is a deletion, and *irregular* is
+    called with it. *pathspecs* are literal files or folders; a commit that touches none of them is still yielded.
+    Without *first_parent*, commits of side branches are included, parents first.
+    """
     order = ["--first-parent"] if first_parent else ["--topo-order"]
     listing = _commit_lines(repository, [*order, "--reverse", new, *([f"^{since}"] if since else []), "--"])
     command = [

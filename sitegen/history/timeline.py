@@ -17,7 +17,19 @@ from sitegen.config import Manifest, SiteConfig
 from sitegen.frozen import Frozen
 from sitegen.history import problems
 from sitegen.history.eval_fold import history_of, layout_of
-from sitegen.history.fold_state import EvalState, FoldState, FoldStore, PartStore, Renamed, StartOverError
+from sitegen.history.fold_state import (
+    EVAL,
+    GLOBAL,
+    INSTRUCTION,
+    PROBLEMS,
+    STATE,
+    EvalState,
+    FoldState,
+    FoldStore,
+    PartStore,
+    Renamed,
+    StartOverError,
+)
 from sitegen.history.history_fold import HistoryFold, StartedSnapshots
 from sitegen.history.layout import Layout, Watched
 from sitegen.history.process import share_processes
@@ -177,12 +189,12 @@ def keep_parts(fold: HistoryFold, store: FoldStore, every_problem: list[Problem]
     if fold.complete:
         store.clear()
     if fold.complete or fold.problems:
-        store.put_problems(every_problem)
+        store.put(STATE, PROBLEMS, every_problem)
     for eval_id, eval_state in fold.evals.items():
-        store.put_eval(eval_id, eval_state)
+        store.put(EVAL, eval_id, eval_state)
     for path, history in fold.instructions.touched.items():
-        store.put_instruction(path, history)
-    store.put_state(state)
+        store.put(INSTRUCTION, path, history)
+    store.put(STATE, GLOBAL, state)
 
 
 def _eval_update(fold: HistoryFold, eval_state: EvalState) -> EvalUpdate | None:

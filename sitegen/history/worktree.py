@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from io import BytesIO
 from itertools import starmap
 from pathlib import Path
@@ -11,7 +11,6 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.config import Manifest, SiteConfig
 from sitegen.history.blobs import blob_id
 from sitegen.history.fold_state import CopiedParts, PartStore
 from sitegen.history.index import unproven
@@ -19,35 +18,22 @@ from sitegen.history.layout import Layout
 from sitegen.history.process import Process
 from sitegen.history.repository import Repository
 from sitegen.history.revisions import Irregular, tokens
-from sitegen.history.timeline import Advanced, WorktreeBlob, advance
+from sitegen.history.timeline import Advanced, WorktreeBlob
 from sitegen.model.commits import WORKTREE, ChangedPath, Commit, Revision
-from sitegen.model.contents import NO_CONTENTS, Contents
 from sitegen.project_files import open_inside
 
 LARGEST_HASHED: Final = 1_000_000_000
 """The size in bytes of the largest file that is hashed; far above any practical ``max_blob_bytes``."""
 
 
-def with_worktree(
-    repository: Repository,
-    site: SiteConfig,
-    parts: PartStore,
-    *,
-    head: str,
-    manifest: Manifest,
-    structure: str,
-    contents: Contents = NO_CONTENTS,
-    allow_shallow: bool = False,
-) -> Advanced:
-    """Return the timeline of *head* and of the work tree, as ``timeline.advance`` does, without changing *parts*.
+def with_worktree(repository: Repository, parts: PartStore, head: str, follow: Callable[..., Advanced]) -> Advanced:
+    """Return the timeline of *head* and of the work tree, without changing *parts*.
 
-    The head is the commit itself if no file that is read has changed.
-
-    *manifest* is the manifest of the work tree. Untracked files count, unless git ignores them. Contents are read
-    without filters. A bare repository has no uncommitted state.
+    The head is the commit itself if no file that is read has changed. *follow* is ``timeline.advance`` with all of its
+    arguments but the repository, the parts and *extra*; its manifest is that of the work tree. Untracked files count,
+    unless git ignores them. Contents are read without filters. A bare repository has no uncommitted state.
     """
     overlay: dict[str, Path] = {}
-    overlaid = repository.overlaid(overlay)
 
     def extra(layout: Layout, last: Commit, irregular: Irregular) -> Iterator[Revision]:
         if repository.root is None:
@@ -65,17 +51,7 @@ def with_worktree(
         if changes:
             yield Revision(commit, changes)
 
-    advanced = advance(
-        overlaid,
-        site,
-        CopiedParts(parts),
-        head=head,
-        manifest=manifest,
-        structure=structure,
-        contents=contents,
-        allow_shallow=allow_shallow,
-        extra=extra,
-    )
+    advanced = follow(repository.overlaid(overlay), parts=CopiedParts(parts), extra=extra)
     return replace(advanced, overlay=tuple(sorted(starmap(WorktreeBlob, overlay.items()))))
 
 

@@ -135,5 +135,3 @@ class Update(Frozen):
     instructions: tuple[InstructionHistory, ...]
     records: tuple[CommitRecord, ...]
     """Oldest first."""
-    removed: tuple[str, ...] = ()
-    """Former ids of evals whose folders were renamed."""

@@ -42,7 +42,7 @@ class Study(Frozen):
         timeline = fold(project, parts)
         update = timeline.update
         untouched = () if update.complete else current_histories(parts, timeline.config, timeline.manifest)
-        evals = {history.id: history for history in untouched if history.id not in update.removed}
+        evals = {history.id: history for history in untouched}
         # Uncommitted changes are only in the update, never in the parts.
         evals |= {changed.history.id: changed.history for changed in update.evals}
         return cls(timeline, memo, {eval_id: evals[eval_id] for eval_id in sorted(evals)})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Final
 
 from msgspec.structs import replace
@@ -167,19 +168,20 @@ def fold(project: Project, parts: PartStore) -> Timeline:
     # The fold reads the metadata of runs, so it depends on which packages are installed to read it.
     installed = installed_for(entry.outputs for entry in manifest.evals)
     structure = digest(repr((config, manifest)), installed, repr(installed_versions(manifest.evals)))
-    allow_shallow = project.options.allow_shallow
-    reads_worktree = project.options.worktree and root is not None
+    follow = partial(
+        advance,
+        site=config,
+        head=head,
+        manifest=manifest,
+        structure=structure,
+        contents=CONTENTS,
+        allow_shallow=project.options.allow_shallow,
+    )
     try:
-        advanced = (with_worktree if reads_worktree else advance)(
-            repository,
-            config,
-            parts,
-            head=head,
-            manifest=manifest,
-            structure=structure,
-            contents=CONTENTS,
-            allow_shallow=allow_shallow,
-        )
+        if project.options.worktree and root is not None:
+            advanced = with_worktree(repository, parts, head, follow)
+        else:
+            advanced = follow(repository, parts=parts)
     except NothingToReportError as error:
         hints = [f"{remark.message} {remark.fix}" for remark in remarks]
         layout = Layout(config, manifest, Watched())

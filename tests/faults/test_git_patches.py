@@ -8,6 +8,7 @@ import pytest
 from sitegen.history import patches
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
+from sitegen.history.revisions import walk
 from sitegen.model.commits import Commit
 from sitegen.model.timeline import Blob, Edit
 from tests.gitrepo import GitRepo
@@ -21,7 +22,7 @@ def repo(tmp_path: Path) -> GitRepo:
 def edits_of(repo: GitRepo, rev: str = "HEAD") -> list[Edit]:
     repository = Repository.open(repo.path)
     edits = []
-    for revision in repository.walk(repository.resolve(rev), since=None):
+    for revision in walk(repository.place, repository.resolve(rev), since=None):
         for path, old, new in revision.changes:
             status = "added" if old is None else "deleted" if new is None else "modified"
             edits.append(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from sitegen.history import revisions as history_revisions
 from sitegen.history.repository import Repository
 from sitegen.model.commits import ChangedPath, Commit, Revision
 from tests.gitrepo import DAY, START, Executable, GitRepo, Link, Submodule
@@ -14,7 +15,7 @@ from tests.gitrepo import DAY, START, Executable, GitRepo, Link, Submodule
 
 def walk(repo: GitRepo, rev: str = "HEAD", **options: object) -> list[Revision]:
     repository = Repository.open(repo.path)
-    return list(repository.walk(repository.resolve(rev), since=None, **options))  # type: ignore[arg-type]
+    return list(history_revisions.walk(repository.place, repository.resolve(rev), since=None, **options))  # type: ignore[arg-type]
 
 
 def paths(revisions: list[Revision]) -> list[list[str]]:
@@ -45,7 +46,7 @@ def test_a_walk_yields_each_commit_with_its_changes_oldest_first(repo: GitRepo) 
 def test_a_walk_from_a_known_commit_yields_what_follows_at_its_position(repo: GitRepo) -> None:
     shas = repo.commits([{"a": str(number)} for number in range(5)])
     repository = Repository.open(repo.path)
-    revisions = list(repository.walk(shas[4], since=shas[2], first_position=3))
+    revisions = list(history_revisions.walk(repository.place, shas[4], since=shas[2], first_position=3))
     assert [(each.commit.sha, each.commit.position) for each in revisions] == [(shas[3], 3), (shas[4], 4)]
 
 
@@ -250,7 +251,7 @@ def test_the_history_of_a_shallow_clone_begins_at_its_boundary(repo: GitRepo, tm
     subprocess.run(["git", "clone", "-q", "--depth", "2", f"file://{repo.path}", str(tmp_path / "shallow")], check=True)
     shallow = Repository.open(tmp_path / "shallow")
     assert shallow.shallow_boundary == (shas[1],)
-    revisions = list(shallow.walk(shas[2], since=None))
+    revisions = list(history_revisions.walk(shallow.place, shas[2], since=None))
     assert paths(revisions) == [["a", "b"], ["c"]]
     assert Repository.open(repo.path).shallow_boundary == ()
 
@@ -266,9 +267,10 @@ def test_a_reader_that_stops_early_leaves_no_process_behind(repo: GitRepo) -> No
         import os, sys
         from pathlib import Path
         from sitegen.history.repository import Repository
+        from sitegen.history.revisions import walk
 
         repository = Repository.open(Path(sys.argv[1]))
-        revisions = repository.walk(repository.resolve("HEAD"), since=None)
+        revisions = walk(repository.place, repository.resolve("HEAD"), since=None)
         next(iter(revisions))
         revisions.close()
         try:

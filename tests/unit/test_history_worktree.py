@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import tracemalloc
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -44,7 +45,8 @@ def look(repo: GitRepo, parts: MemoryParts | None = None) -> tuple[Advanced, Adv
     head = repository.resolve("HEAD")
     committed = advance(repository, SITE, parts, head=head, manifest=MANIFEST, structure=STRUCTURE)
     before = dict(parts.content)
-    uncommitted = with_worktree(repository, SITE, parts, head=head, manifest=MANIFEST, structure=STRUCTURE)
+    follow = partial(advance, site=SITE, head=head, manifest=MANIFEST, structure=STRUCTURE)
+    uncommitted = with_worktree(repository, parts, head, follow)
     assert parts.content == before
     return committed, uncommitted
 
@@ -123,7 +125,7 @@ def test_contents_are_read_from_disk_while_they_are_what_was_seen(repo: GitRepo)
     _, advanced = look(repo)
     snapshots = advanced.update.evals[0].history.snapshots
     oids = [snapshots[1].outputs[0].oid, snapshots[0].outputs[0].oid, snapshots[1].outputs[0].oid]
-    repository = Repository.open(repo.path, overlay=dict(advanced.overlay))
+    repository = Repository.open(repo.path).overlaid(dict(advanced.overlay))
     assert [read.content for read in repository.read_blobs(oids)] == [b"uncommitted", b"1", b"uncommitted"]
     write(repo, output(2), "changed since")
     assert [read.reason for read in repository.read_blobs(oids[:1])] == ["changed in the work tree while it was read"]
@@ -135,7 +137,7 @@ def test_a_file_over_the_limit_is_a_change_that_is_not_read_and_never_held(repo:
     write(repo, output(2), " " * 30_000_001)
     tracemalloc.start()
     _, advanced = look(repo)
-    repository = Repository.open(repo.path, max_blob_bytes=30_000_000, overlay=dict(advanced.overlay))
+    repository = Repository.open(repo.path, max_blob_bytes=30_000_000).overlaid(dict(advanced.overlay))
     (blob,) = advanced.update.evals[0].history.snapshots[1].outputs
     (read,) = repository.read_blobs([blob.oid])
     _, peak = tracemalloc.get_traced_memory()
@@ -152,7 +154,7 @@ def test_an_uncommitted_edit_has_a_patch(repo: GitRepo) -> None:
     write(repo, "CLAUDE.md", "one\ntwo")
     _, advanced = look(repo)
     edits = advanced.update.instructions[0].edits
-    committed, uncommitted = Repository.open(repo.path, overlay=dict(advanced.overlay)).patches(edits)
+    committed, uncommitted = Repository.open(repo.path).overlaid(dict(advanced.overlay)).patches(edits)
     assert committed.endswith(b"@@ -0,0 +1 @@\n+one\n")
     assert uncommitted == b"--- a\n+++ b\n@@ -1 +1,2 @@\n one\n+two\n\\ No newline at end of file\n"
 
