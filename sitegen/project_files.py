@@ -119,7 +119,6 @@ def append_inside(root: Path, name: str) -> IO[bytes]:
 
 
 def _parts(name: str, least: int = 1) -> list[str]:
-    """The folders and the file name of a path."""
     parts = [part for part in name.split("/") if part not in ("", ".")]
     if name.startswith("/") or ".." in parts:
         raise NotOpenedError(errno.EPERM, "it leads out of the project", name)
@@ -129,7 +128,6 @@ def _parts(name: str, least: int = 1) -> list[str]:
 
 
 def _can_be_named(name: str) -> bool:
-    """Whether the system allows this file name."""
     try:
         return b"\0" not in os.fsencode(name)
     except UnicodeEncodeError:

@@ -146,7 +146,6 @@ class AggregateLine(TypedDict):
 
 
 def _aggregate_line(verified: Verified, iteration: int | None, timestamp: str | None) -> dict[str, Any]:
-    """The line of one iteration in ``aggregate.json``."""
     card = verified.result.scorecard
     errors = {name: getattr(card.counts, name) for name in ERROR_TYPES}
     named_ratios = ratios(card.counts)
@@ -165,7 +164,6 @@ def _aggregate_line(verified: Verified, iteration: int | None, timestamp: str | 
 
 
 def _recorded_time(verified: Verified) -> str | None:
-    """The time that the iteration's own results record."""
     folder = verified.outputs[0].parent.relative_to(verified.place.folder)
     try:
         recorded = read_recorded(read_inside(verified.place.folder, f"{folder.as_posix()}/{RECORDED}", LARGEST_FILE))

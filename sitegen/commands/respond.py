@@ -218,7 +218,6 @@ def _call_settings(project: WorktreeProject, request: RespondRequest, model: str
 
 
 def _prompt_of_setting(project: WorktreeProject, place: WorktreeEval, setting: str) -> Path | None:
-    """The file that a setting of the eval names, relative to the project."""
     name: Any = json.loads(place.entry.settings).get(setting)
     if name is None:
         return None

@@ -62,7 +62,6 @@ def one_eval(project: WorktreeProject, verified: Verified, methods: tuple[str, .
 
 
 def _pattern_lines(verified: Verified, wrong: Sequence[Judgement]) -> list[str]:
-    """What wrong values have in common, if anything: the patterns of the most errors."""
     if not wrong:
         return []
     from sitegen.pages.report.discrepancies import Since  # takes time to import
@@ -133,7 +132,6 @@ def _numbers_of_fields(card: Scorecard) -> list[str]:
 
 
 def _usage_lines(card: Scorecard) -> list[str]:
-    """The model, tokens, cost and time of the output; nothing if no file states them."""
     if card.usage is None:
         return []
     numbers = [
@@ -147,7 +145,6 @@ def _usage_lines(card: Scorecard) -> list[str]:
 
 
 def _numbers_of_kind(verified: Verified, methods: tuple[str, ...]) -> list[str]:
-    """A line for each metric with its verdict, lines for variants, and recommendations."""
     place, card = verified.place, verified.result.scorecard
     names = metrics_of(methods) if methods else None
     specs = [spec for spec in specs_of(scorer(place.kind), (card,)) if names is None or spec.name in names]
@@ -184,7 +181,6 @@ def _variant_lines(card: Scorecard, specs: Sequence[MetricSpec]) -> list[str]:
 
 
 def _finding_line(finding: Finding) -> str:
-    """A finding as two sentences: what is wrong, and what to do."""
     text = finding.text.rstrip()
     return line(f"{finding.severity}: {text if text.endswith(('.', '?', '!')) else f'{text}.'} {finding.fix}")
 
@@ -218,7 +214,6 @@ def _error_counts(card: Scorecard) -> tuple[int, ...]:
 
 
 def _ratio_columns(verified: Verified) -> str:
-    """The ratios with the interval of the first one; dashes for a kind without an F1."""
     card, interval = verified.result.scorecard, _interval_of_f1(verified)
     counted = _has_f1(card)
     return _in_columns(
@@ -246,7 +241,6 @@ def _ends(low: float, high: float) -> str:
 
 
 def _interval_line(kind: str, card: Scorecard, nouns: Nouns) -> list[str]:
-    """The line with the interval of the headline; nothing if there is none."""
     interval = interval_of(card, kind)
     if interval is None:
         return []
@@ -255,7 +249,6 @@ def _interval_line(kind: str, card: Scorecard, nouns: Nouns) -> list[str]:
 
 
 def _error_share(part: int, whole: int) -> str:
-    """A count's share of all errors in brackets; nothing for a count of 0."""
     return f" ({100 * part / whole:.1f} %)" if part else ""
 
 
@@ -264,7 +257,6 @@ def _three_digits(value: float | None) -> str:
 
 
 def _output_remarks(verified: Verified) -> str:
-    """The status of an output that could not be scored, and the headline if it is not F1."""
     card = verified.result.scorecard
     spec = specs_of(scorer(verified.place.kind), (card,))[0]
     own = f"  {spec.label.lower()} {_three_digits(card.metric(spec.name)).strip()}"

@@ -34,7 +34,6 @@ def command(options: Options, *, port: int | None, open_browser: bool) -> None:
 
 
 def _first_build(options: Options) -> WatchedBuild:
-    """The first build, which may take long, with progress bars on a terminal."""
     if not sys.stderr.isatty():
         return build_attempt(options)
     bars = StageBars()
@@ -66,7 +65,6 @@ async def _serve(listening: socket, options: Options, first: WatchedBuild, root:
 
 
 def _build_lines(built: WatchedBuild, root: Path) -> list[str]:
-    """The lines about a build: the changed paths and the time, or the error."""
     if built.error:
         return f"sitegen: {built.error}".split("\n")
     names = [os.path.relpath(path, root) for path in built.paths[:3]]

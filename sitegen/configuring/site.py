@@ -130,7 +130,6 @@ def _site(name: str, text: str, table: Any, prefix: str) -> SiteConfig:
 
 
 def _site_keys(location: Location) -> tuple[str, ...]:
-    """Return the keys of the table that a key belongs to."""
     from sitegen.config import BuildLimits, Engine, EvalLimits, GateSettings, Limit, Llm, Mute, Public, Regressions
 
     tables = {

@@ -68,7 +68,6 @@ def _comments(text: str, indent: str) -> list[str]:
 
 
 def _flow(value: object) -> str:
-    """Return a value as YAML on one line."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{_yaml_text(str(key))}: {_flow(member)}" for key, member in value.items()) + "}"
     if isinstance(value, list | tuple):

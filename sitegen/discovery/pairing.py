@@ -113,7 +113,6 @@ def _may_belong(truth: TrackedFile, series: OutputSeries) -> bool:
 
 
 def _are_related(folder: str, output_folder: str) -> bool:
-    """Whether one folder contains the other, or both lie below the same top-level folder."""
     if not folder or not output_folder or folder.startswith(output_folder) or output_folder.startswith(folder):
         return True
     return folder.partition("/")[0] == output_folder.partition("/")[0]

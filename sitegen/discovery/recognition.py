@@ -93,7 +93,6 @@ def _graded_table(series: OutputSeries, content: bytes) -> Recognition | None:
 
 
 def _case_file(path: str, content: bytes) -> Recognition | None:
-    """Recognise a file with the expected value and the output of each case."""
     if splitext(path)[1][1:].lower() not in _OUTPUT_IN:
         return None
     kind = kind_of_case_file(path, content)
@@ -104,7 +103,6 @@ def _case_file(path: str, content: bytes) -> Recognition | None:
 
 
 def _paired_output(series: OutputSeries, truths: TruthFinder) -> Recognition | None:
-    """Recognise an output with a file of expected values near it."""
     if series.newest.ending not in _OUTPUT_IN or not _OUTPUT.search(series.path):
         return None
     pair = truths.paired(series)

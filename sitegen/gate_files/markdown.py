@@ -116,7 +116,6 @@ def _fitting_sections(evals: Sequence[EvalCheck], characters: int) -> tuple[list
 
 
 def _eval_section(check: EvalCheck) -> str:
-    """An eval: its metrics, the reasons why it does not pass, and the circumstances of the change."""
     title = "" if check.info.name == check.info.id else f" {name(check.info.name, 60)}"
     title += " (recorded)" if check.info.recorded else ""
     parts = [f"### {code(check.info.id, 60)}{_without_mentions(title)}: {check.verdict}"]
@@ -198,7 +197,6 @@ def _edit_words(edit: InstructionChange) -> str:
 
 
 def _broken_cells_table(change: GatedChange) -> str:
-    """A collapsed table of the broken cells, and the number of fixed ones."""
     counts = f"{count(change.broken)} broken, {count(change.fixed)} fixed"
     broken = [flip for flip in change.flipped if flip.fate == "broken"][:CELLS]
     if not broken:

@@ -46,8 +46,6 @@ NOTHING: Final = BlobRead("", None, MISSING)
 
 
 class _Question(msgspec.Struct):
-    """A request to git for an object, with the answer once it is read."""
-
     name: bytes
     kind: str
     limit: int

@@ -143,16 +143,13 @@ class _FileEdits:
         self._names = {edit.path for edit in self._edits}
 
     def add(self, edit: Edit) -> None:
-        """Add a newer edit."""
         self._edits.append(edit)
         self._names.add(edit.path)
 
     def merged(self, other: _FileEdits) -> _FileEdits:
-        """Return the edits of both files together."""
         return _FileEdits(sorted((*self._edits, *other._edits), key=lambda edit: edit.commit.position))
 
     def history(self, path: str) -> InstructionHistory:
-        """Return the history of a file with these edits that has this path now."""
         return InstructionHistory(path, tuple(self._edits), self._edits[-1].status == "deleted")
 
     def newest(self, path: str, name: str, fits: Callable[[Blob], bool]) -> Commit | None:

@@ -190,7 +190,6 @@ def fold_overwritten(state: EvalState, eval_commit: EvalCommit) -> None:
 
 
 def _version_outputs(state: EvalState, eval_commit: EvalCommit) -> tuple[Blob, ...]:
-    """Return the files of the overwritten output after the commit."""
     folder = state.active or ""
     if is_path(eval_commit.entry.outputs):
         return outputs_in(folder, (normal(eval_commit.entry.outputs),), state.files)

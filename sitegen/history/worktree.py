@@ -84,7 +84,6 @@ def _uncommitted_changes(
     commit: Commit,
     irregular: Irregular,
 ) -> Iterator[ChangedPath]:
-    """Yield the differences between the commit and the files on disk, by path."""
     before = dict(unproven(repository.place, root, head, pathspecs))
     for path in sorted({*before, *_untracked_paths(repository, root, pathspecs)}):
         old = before.get(path)

@@ -167,7 +167,6 @@ def _thresholds(kind: str, stated: Iterable[Threshold]) -> Thresholds:
 
 
 def _thresholds_of(study: Study) -> dict[str, Thresholds]:
-    """The thresholds of every eval, by its id."""
     return {
         eval_id: _thresholds(history.kind, study.timeline.info(history).thresholds)
         for eval_id, history in study.evals.items()

@@ -53,7 +53,6 @@ def check(options: Options, base: str, *, exact: bool = False) -> GateReport:
 
 
 def _base_commit(head: Project, base: str, *, exact: bool) -> str:
-    """Id of the commit to compare with."""
     repository = Repository(head.place)
     if repository.shallow_boundary:
         raise problems.shallow_history(head.place.top)
@@ -69,7 +68,6 @@ def _base_commit(head: Project, base: str, *, exact: bool) -> str:
 
 
 def _gated_evals(study: Study) -> dict[str, GateSide]:
-    """The evals that were not deleted and have an output, by id."""
     living = ((history, newest_output(history)) for history in study.evals.values() if not history.deleted)
     return {history.id: GateSide(study, history, snapshot) for history, snapshot in living if snapshot}
 

@@ -82,7 +82,6 @@ def _preview_renderer(project: WorktreeProject) -> Renderer:
 
 
 def _worktree_snapshot(project: WorktreeProject, verified: Verified) -> Snapshot:
-    """The output as a point of the uncommitted state."""
     inside = (path.relative_to(project.root) for path in verified.outputs if path.is_relative_to(project.root))
     return Snapshot(
         iteration=verified.iteration or 0,

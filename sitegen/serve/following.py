@@ -84,7 +84,6 @@ def _configured_places(root: Path) -> list[Path]:
 
 
 def _is_below_any(path: Path, roots: frozenset[Path]) -> bool:
-    """Whether a path is one of the roots, or lies below or above one."""
     return any(path.is_relative_to(root) or root.is_relative_to(path) for root in roots)
 
 
@@ -97,7 +96,6 @@ def _inode_of_folder(path: Path) -> int | None:
 
 
 def _nearest_folder(path: Path) -> Path:
-    """The nearest existing folder above a path."""
     return next(parent for parent in path.parents if parent.is_dir())
 
 

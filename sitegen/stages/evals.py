@@ -199,7 +199,6 @@ def _with_earlier_decisions(summary: EvalSummary, before: EvalRecord | None, fir
 
 
 def _write_failed(timeline: Timeline, site_files: SiteFiles, eval_id: str, problem: Problem) -> None:
-    """Write the only page of an eval that failed."""
     writer = site_files.writer(owner(eval_id))
     write_in_its_place(writer, timeline.context.renderer(), owner(eval_id), links.eval_trend(eval_id), problem)
     site_files.replace(owner(eval_id), writer.files)
@@ -294,7 +293,6 @@ def _source_folders(timeline: Timeline, history: EvalHistory) -> tuple[str, ...]
 
 
 def _cached(memo: Memo, history: EvalHistory, context: WorkerContext, info: EvalInfo) -> Iterator[CachedRow]:
-    """The cached values that one eval may need."""
     yield from memo.rows(SCORECARDS.name, wanted_keys(history, context.redact))
     for kind in (CELLS, SETTLED_POINTS, CORRECTIONS, ERROR_PATTERNS):
         yield from memo.rows(kind.name, [history.id])

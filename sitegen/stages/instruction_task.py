@@ -83,8 +83,6 @@ def write_instruction(task: InstructionTask) -> InstructionDone | Problem:
 
 
 class _InstructionWork:
-    """Runs one task, from the oldest edit to the newest."""
-
     def __init__(self, task: InstructionTask) -> None:
         self._task = task
         self._history = task.history
@@ -155,7 +153,6 @@ class _InstructionWork:
         return short_edit(self._history, index, effects.rows, counted.counts if counted else None)
 
     def _text(self) -> DisplayedFile | None:
-        """Return the newest text of the file; for a deleted file, its last text."""
         newest = next((edit.new for edit in reversed(self._edits) if edit.new), None) or self._edits[0].old
         content = next(self._repository.read_blobs([newest.oid])).content if newest else None
         return None if content is None else show_text(content)

@@ -252,6 +252,5 @@ def _contents(edit: Edit, context: WorkerContext) -> str:
 
 
 def _former_names(files: Iterable[InstructionHistory], touched: Iterable[InstructionHistory]) -> list[str]:
-    """Return the paths that touched files had before they were renamed, and that no file has now."""
     current = {file.path for file in files}
     return sorted({edit.path for file in touched for edit in file.edits} - current)

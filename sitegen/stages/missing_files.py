@@ -134,7 +134,6 @@ class MissingFiles(Frozen):
         return self._problem(entry.id, "warning", message, fix)
 
     def _outputs(self, entry: EvalConfig, kind: Kind, folder: str, scored: set[str]) -> Iterator[Problem]:
-        """Report evals without any output, and iterations without an output."""
         files = files_of(kind)
         here, results = self.folders.names(folder), self.folders.names(f"{folder}/{RESULTS}")
         iterations = [name for name in results if results[name] and iteration_number(name) is not None]
@@ -209,7 +208,6 @@ class MissingFiles(Frozen):
             yield Problem("warning", message, fix, path=folder, eval_id=name if name in self.summaries else None)
 
     def _source(self, entry: EvalConfig, summary: EvalSummary, folder: str) -> Iterator[Problem]:
-        """Explain why no document of a stated source is shown."""
         stated = f"The source {entry.source!r} of {entry.id!r}"
         if not traits_of(summary.info.kind).is_structured:
             message, fix = f"{stated} is not shown: outputs of this kind have no fields.", "Remove `source`."
@@ -249,7 +247,6 @@ class MissingFiles(Frozen):
 
 
 def _near_truths(names: Mapping[str, bool]) -> list[str]:
-    """Return the files that are probably ground truth with a misspelt name."""
     return [
         name
         for name, is_folder in names.items()

@@ -85,7 +85,6 @@ class ReportCollector:
         return point_at(self._inputs, index, self._cards[snapshot])
 
     def _learn(self, index: int) -> None:
-        """Measure the noise of repeated outputs up to a point."""
         for here in range(self._repeats.points, index + 1):
             point = self._point(here)
             runs = runs_of(point.snapshot)

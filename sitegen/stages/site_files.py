@@ -219,7 +219,6 @@ class SiteFiles:
         return done
 
     def _counted(self, site: Site, removed: int) -> Site:
-        """Add to the outcome how many files were written, left as they were, and deleted."""
         recorded = sum(map(len, self._files.values()))
         return site._replace(written=self._written, unchanged=max(0, recorded - self._written), removed=removed)
 
@@ -258,7 +257,6 @@ class SiteFiles:
         return tuple(row for owner in sorted(self._whole_owners) for row in self._memo.pages(self._site, owner))
 
     def _stale(self, before: Iterable[PageRow]) -> list[PageRow]:
-        """Return the files among these that the site no longer has."""
         recorded = {row.path for row in self.recorded()}
         return [row for row in before if row.path not in recorded]
 

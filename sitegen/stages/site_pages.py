@@ -186,7 +186,6 @@ def _builtin_metrics() -> Iterator[KindMetrics]:
 
 
 def _added_metrics(timeline: Timeline, evals: tuple[EvalInfo, ...]) -> tuple[KindMetrics, ...]:
-    """Return the kinds and metrics of installed packages that this site uses."""
     kinds = map(scorer, sorted({info.kind for info in evals}.difference(BUILTIN_KINDS)))
     groups = [
         *(KindMetrics(kind.kind, kind.metrics) for kind in kinds),

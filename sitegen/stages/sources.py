@@ -108,7 +108,6 @@ class EvalSources:
         return self._repository.read_blob(oid).content or b""
 
     def _pages(self, document: str, files: Iterable[SourceBlob], cited: Iterable[Citation]) -> dict[int | None, Page]:
-        """Return the pages of one document: every text, and the pictures that are cited."""
         numbers = {place.evidence.page for place in cited if place.document == document}
         pages: dict[int | None, Page] = {}
         for file, oid in files:

@@ -50,7 +50,6 @@ def misspelt(name: str, names: Iterable[str]) -> str | None:
 
 
 def _allowed(word: str, target: str) -> int:
-    """Return the number of letters that may differ from a known name."""
     if len(target) > _SHORT:
         return 2 if len(target) > _MIDDLE else 1
     return 1 if sorted(word) == sorted(target) else 0

@@ -117,7 +117,6 @@ def _ends(a: Sequence[str], b: Sequence[str]) -> list[_Stretch]:
 
 
 def _pairs(a: Sequence[str], b: Sequence[str], middle: _Stretch) -> int:
-    """Return the number of pairs of equal tokens in the middle."""
     counts: dict[str, int] = {}
     for token in a[middle.start_a : middle.end_a]:
         if not token.isspace():
@@ -155,7 +154,6 @@ def _foldable(before: _Stretch, island: _Stretch, after: _Stretch, words: _Sides
 
 
 def _size(change: _Stretch, words: _Sides) -> int:
-    """Return the number of characters that a change removes and adds."""
     a, b = words
     return sum(map(len, a[change.start_a : change.end_a])) + sum(map(len, b[change.start_b : change.end_b]))
 

@@ -75,7 +75,6 @@ class _Kinds:
         self._remaining = _MOST_READ
 
     def of(self, folder: str, candidate: _Candidate) -> Kind | None:
-        """Return the kind of the candidate's newest file; None if it holds no cases."""
         if not self._remaining or splitext(candidate.newest)[1] not in _ENDINGS:
             return None
         self._remaining -= 1

@@ -61,7 +61,6 @@ def _beside_instructions(files: SearchedFiles, folder: str) -> Iterator[EvalConf
 
 
 def _folders_of_numbers(search: Search) -> Iterator[EvalConfig]:
-    """Yield folders of evals that hold only numbers."""
     judged = files_of("judged").outputs
     for eval_id, folder in search.eval_folders.items():
         names = search.files.names(folder)
@@ -143,7 +142,6 @@ def prompt_evaluations(search: Search) -> Iterator[EvalConfig]:
 
 
 def _json_files(files: SearchedFiles, folder: str) -> Iterator[str]:
-    """Yield the JSON files of a folder and of the folders in it."""
     names = files.names(folder)
     for home in (folder, *(f"{folder}/{name}" for name in names if names[name])):
         yield from (

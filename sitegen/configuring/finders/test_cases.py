@@ -52,7 +52,6 @@ def test_case_evals(search: Search) -> Iterator[EvalConfig]:
 
 
 def _case_files(files: SearchedFiles) -> list[str]:
-    """Return the JSON files of the folder of test cases, and of the folders in it."""
     names = files.names(TEST_CASES) if files.names("").get(TEST_CASES) else {}
     folders = [TEST_CASES, *(join(TEST_CASES, name) for name in sorted(names) if names[name])][:_MOST_FOLDERS]
     return [

@@ -54,7 +54,6 @@ def as_written(lines: Sequence[str], changed: frozenset[int], gone: Gone) -> str
 
 
 def _code(token: Token, changed: frozenset[int], gone: Gone) -> str:
-    """Return a block of code, with changed lines marked and removed lines struck."""
     content = token.content
     if (changed or gone) and token.map is not None:
         first = token.map[0] + (token.type == "fence")
