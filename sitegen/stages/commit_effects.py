@@ -1,24 +1,31 @@
-"""How new points changed an eval: across each commit that added points, and across each edit they are attributed to."""
+"""How points changed evals: across each commit that added points, and across each edit that they are attributed to."""
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, groupby
-from typing import NamedTuple
+from operator import attrgetter
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
+from sitegen.analysis.cached import within
 from sitegen.analysis.cells import flips, flips_between
+from sitegen.analysis.copies import first_of_each_output
 from sitegen.analysis.deltas import delta, mixtures
+from sitegen.analysis.memo import Memo
 from sitegen.analysis.noise.changes import output_verdict
 from sitegen.analysis.series import SeriesInputs
 from sitegen.model.cells import Flips
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.scorecards import Scorecard
-from sitegen.model.series import Point, Series, Window
-from sitegen.model.timeline import Snapshot
+from sitegen.model.series import EvalSummary, Point, Series, Window
+from sitegen.model.timeline import Cause, CommitRecord, EvalHistory, Snapshot
 from sitegen.pages.commit.effects import CommitEffect, commit_effect, earlier_edits
-from sitegen.stages.cached_kinds import EditOutcome
+from sitegen.pages.commit.page import EvalMove
+from sitegen.pages.commit.touched import Touched
+from sitegen.stages.cached_kinds import COMMIT_EFFECTS, EditOutcome
 
 
 class EffectOfCommit(NamedTuple):
@@ -89,3 +96,50 @@ def _spans(snapshots: Sequence[Snapshot], first_new: int) -> Iterator[tuple[int,
         last = rest[-1] if rest else first
         if first and last >= first_new:
             yield first - 1, last
+
+
+CAUSES: Final[tuple[Cause, ...]] = ("outputs", "ground_truth", "mapping", "schema", "settings")
+"""In the order in which the page of a commit lists them."""
+
+
+def names_of_evals(changed: Sequence[Touched], summaries: dict[str, EvalSummary], position: int) -> dict[str, str]:
+    """Return the names of touched evals that had a page when the commit was the newest: later evals change nothing."""
+    names = {}
+    for item in changed:
+        summary = summaries.get(item.eval_id)
+        if summary and (
+            item.role == "ground_truth" or (summary.headlines and summary.headlines[0].commit_position <= position)
+        ):
+            names[item.eval_id] = summary.info.name
+    return names
+
+
+def moves_of_commit(
+    record: CommitRecord,
+    summaries: dict[str, EvalSummary],
+    histories: dict[str, EvalHistory],
+    memo: Memo,
+) -> tuple[EvalMove, ...]:
+    """Return the change of each eval that has points of the commit, except evals that sitegen failed to make."""
+    moves = []
+    for eval_id in sorted({eval_id for eval_id, _ in record.snapshots} & summaries.keys()):
+        summary = summaries[eval_id]
+        start = bisect_left(summary.headlines, record.commit.position, key=attrgetter("commit_position"))
+        end = bisect_right(summary.headlines, record.commit.position, key=attrgetter("commit_position"))
+        causes = {cause for snapshot in histories[eval_id].snapshots[start:end] for cause in snapshot.cause}
+        moves.append(
+            EvalMove(
+                info=summary.info,
+                specs=summary.specs,
+                before=summary.headlines[start - 1] if start else None,
+                points=summary.headlines[start:end],
+                causes=tuple(cause for cause in CAUSES if cause in causes),
+                effect=COMMIT_EFFECTS.get(memo, within(eval_id, record.commit.sha)),
+                originals=tuple(
+                    None if point.first_with_output is None else summary.headlines[point.first_with_output].label
+                    for point in summary.headlines[start:end]
+                ),
+                outputs=len(first_of_each_output(summary.headlines, range(start, end))),
+            )
+        )
+    return tuple(moves)

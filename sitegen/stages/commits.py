@@ -6,7 +6,6 @@ these.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice
@@ -14,8 +13,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.analysis.cached import CachedRow, TaskCache, within
-from sitegen.analysis.copies import first_of_each_output
+from sitegen.analysis.cached import CachedRow, TaskCache
 from sitegen.analysis.effects import EffectIndex
 from sitegen.analysis.memo import Memo, PageRow
 from sitegen.frozen import Frozen
@@ -24,12 +22,10 @@ from sitegen.history.globs import literal_prefixes
 from sitegen.history.layout import Layout, Watched
 from sitegen.model.commits import WORKTREE
 from sitegen.model.problems import Problem
-from sitegen.model.series import EvalSummary, Headline
-from sitegen.model.timeline import Cause, CommitRecord, Edit, EvalHistory
+from sitegen.model.timeline import Edit
 from sitegen.pages import links
 from sitegen.pages.commit import touched
-from sitegen.pages.commit.page import CommitPageInputs, CommitView, EvalMove, commit_page
-from sitegen.pages.commit.touched import Touched
+from sitegen.pages.commit.page import CommitPageInputs, CommitView, commit_page
 from sitegen.pages.commits import ListedCommit, listed_commit
 from sitegen.pages.edit.page import RenderedPatch, draw_edit
 from sitegen.pages.instruction.file_history import apart_since, thickens
@@ -37,13 +33,13 @@ from sitegen.pages.short_pages import short_commit, short_commit_page
 from sitegen.render.environment import Renderer
 from sitegen.render.writer import WrittenFiles, digest
 from sitegen.stages.cached_kinds import (
-    COMMIT_EFFECTS,
     COMMITS_WITHOUT_OUTPUT,
     NEWEST_COMMIT,
     SHORT_COMMITS,
     id_of_short_commit,
     key_of_short_commit,
 )
+from sitegen.stages.commit_effects import moves_of_commit, names_of_evals
 from sitegen.stages.engine import Pool
 from sitegen.stages.evals import Evals
 from sitegen.stages.failures import attempt, write_in_its_place
@@ -62,8 +58,6 @@ DIFFS: Final = 20
 """Number of instruction files whose diff the page of a commit shows."""
 DIFF_LINES: Final = 600
 """Number of lines of these diffs together. The page of an edit shows more."""
-
-_ORDER: Final[tuple[Cause, ...]] = ("outputs", "ground_truth", "mapping", "schema", "settings")
 
 
 class Commits(Frozen):
@@ -222,9 +216,9 @@ def _page_inputs(
         sha = record.commit.sha
         edits = {path: edited[path, sha] for path in record.edits if (path, sha) in edited}
         files = {path: last_path for path, (_, last_path) in edits.items()}
-        moves = _moves(record, summaries, histories, memo)
+        moves = moves_of_commit(record, summaries, histories, memo)
         changed = touched.sort_out(record.changes, layout, names_now)
-        names = _names_of_evals(changed, summaries, record.commit.position)
+        names = names_of_evals(changed, summaries, record.commit.position)
         thickened = tuple(path for path in files if (path, sha) in thick)
         inputs = CommitPageInputs(
             record=record,
@@ -241,53 +235,6 @@ def _page_inputs(
             inputs = replace(inputs, effects=edit_effects(memo, effects, record.commit.position))
         yield inputs
         newest = sha
-
-
-def _names_of_evals(changed: Sequence[Touched], summaries: dict[str, EvalSummary], position: int) -> dict[str, str]:
-    """Return the names of touched evals that had a page when the commit was the newest: later evals change nothing."""
-    names = {}
-    for item in changed:
-        summary = summaries.get(item.eval_id)
-        if summary and (
-            item.role == "ground_truth" or (summary.headlines and summary.headlines[0].commit_position <= position)
-        ):
-            names[item.eval_id] = summary.info.name
-    return names
-
-
-def _moves(
-    record: CommitRecord,
-    summaries: dict[str, EvalSummary],
-    histories: dict[str, EvalHistory],
-    memo: Memo,
-) -> tuple[EvalMove, ...]:
-    """Return the change of each eval that has points of the commit, except evals that sitegen failed to make."""
-    moves = []
-    for eval_id in sorted({eval_id for eval_id, _ in record.snapshots} & summaries.keys()):
-        summary = summaries[eval_id]
-        start = bisect_left(summary.headlines, record.commit.position, key=_position)
-        end = bisect_right(summary.headlines, record.commit.position, key=_position)
-        causes = {cause for snapshot in histories[eval_id].snapshots[start:end] for cause in snapshot.cause}
-        moves.append(
-            EvalMove(
-                info=summary.info,
-                specs=summary.specs,
-                before=summary.headlines[start - 1] if start else None,
-                points=summary.headlines[start:end],
-                causes=tuple(cause for cause in _ORDER if cause in causes),
-                effect=COMMIT_EFFECTS.get(memo, within(eval_id, record.commit.sha)),
-                originals=tuple(
-                    None if point.first_with_output is None else summary.headlines[point.first_with_output].label
-                    for point in summary.headlines[start:end]
-                ),
-                outputs=len(first_of_each_output(summary.headlines, range(start, end))),
-            )
-        )
-    return tuple(moves)
-
-
-def _position(headline: Headline) -> int:
-    return headline.commit_position
 
 
 def write_commit_pages(task: CommitsTask) -> CommitsDone:

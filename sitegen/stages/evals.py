@@ -110,7 +110,9 @@ class ScoredEvals:
     def _fail(self, eval_id: str, problem: Problem) -> None:
         self._records.pop(eval_id, None)
         self._failures.append(problem)
-        _write_failed(self._timeline, self._site_files, eval_id, problem)
+        writer, renderer = self._site_files.writer(owner(eval_id)), self._timeline.context.renderer()
+        write_in_its_place(writer, renderer, owner(eval_id), links.eval_trend(eval_id), problem)
+        self._site_files.replace(owner(eval_id), writer.files)
 
     def _add(self, task: EvalTask, done: EvalDone) -> None:
         eval_id = task.info.id
@@ -170,7 +172,7 @@ class ScoredEvals:
             summaries=tuple(record.summary for _, record in every),
             fields=tuple(SearchFields(eval_id, record.attributes) for eval_id, record in every),
             problems=tuple(problem for _, record in every for problem in record.problems),
-            failures=tuple(sorted(self._failures, key=_eval_of)),
+            failures=tuple(sorted(self._failures, key=lambda problem: problem.eval_id or "")),
             mapping_uses={eval_id: record.mapping_use for eval_id, record in every if record.mapping_use},
             lost_outputs=self._lost_outputs,
             short_before=self._room.short_before(),
@@ -196,16 +198,6 @@ def _with_earlier_decisions(summary: EvalSummary, before: EvalRecord | None, fir
             for window in summary.windows
         ),
     )
-
-
-def _write_failed(timeline: Timeline, site_files: SiteFiles, eval_id: str, problem: Problem) -> None:
-    writer = site_files.writer(owner(eval_id))
-    write_in_its_place(writer, timeline.context.renderer(), owner(eval_id), links.eval_trend(eval_id), problem)
-    site_files.replace(owner(eval_id), writer.files)
-
-
-def _eval_of(problem: Problem) -> str:
-    return problem.eval_id or ""
 
 
 def _sharing(summary: EvalSummary, history: EvalHistory) -> EvalSummary:

@@ -35,13 +35,6 @@ _LISTED: Final = 10
 """Largest number of files that are reported individually because they cannot be shown."""
 
 
-class SourceBlob(NamedTuple):
-    """A file of a source at a commit."""
-
-    file: SourceFile
-    oid: str
-
-
 class SourcedTree(NamedTuple):
     """The page of ground truth beside output with its source, and the pictures and problems that belong to it."""
 
@@ -65,13 +58,13 @@ class EvalSources:
         self._characters = 0
         """Number of characters of all texts that are held."""
 
-    def files(self, snapshot: Snapshot) -> tuple[SourceBlob, ...]:
-        """Return the files of the source at the commit of a snapshot; at HEAD for an uncommitted snapshot."""
+    def files(self, snapshot: Snapshot) -> dict[SourceFile, str]:
+        """Return the blob id of each file of the source at the commit of a snapshot; at HEAD for an uncommitted one."""
         at = FilesAt(self._context.place, "HEAD" if snapshot.commit.sha == WORKTREE else snapshot.commit.sha)
         for folder in self._folders:
             if files := source_files(self._info.source, folder, at):
-                return tuple(SourceBlob(file, at.blob_id(file.path) or "") for file in files)
-        return ()
+                return {file: at.blob_id(file.path) or "" for file in files}
+        return {}
 
     def with_source(self, view: TreeView, snapshot: Snapshot, result: Result) -> SourcedTree:
         """Add the source of every value for which the output gives a place in a document."""
@@ -88,7 +81,7 @@ class EvalSources:
         unread = {
             file.path: page
             for document, of_document in pages.items()
-            for (file, _) in files
+            for file in files
             if file.document in (None, document) and isinstance(page := of_document[file.page], str) and page
         }
         sourced = with_source(view, cited, pages)
@@ -107,10 +100,12 @@ class EvalSources:
         """Return the content of a picture that ``with_source`` listed."""
         return self._repository.read_blob(oid).content or b""
 
-    def _pages(self, document: str, files: Iterable[SourceBlob], cited: Iterable[Citation]) -> dict[int | None, Page]:
+    def _pages(
+        self, document: str, files: Mapping[SourceFile, str], cited: Iterable[Citation]
+    ) -> dict[int | None, Page]:
         numbers = {place.evidence.page for place in cited if place.document == document}
         pages: dict[int | None, Page] = {}
-        for file, oid in files:
+        for file, oid in files.items():
             if file.document not in (None, document) or file.page in pages:
                 continue
             if not file.path.lower().endswith(_PICTURES):
