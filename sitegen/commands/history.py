@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 from sitegen.commands.printing import print_document, print_line
-from sitegen.frozen import Frozen
 from sitegen.model.series import Point, Series
 from sitegen.project import Options
 from sitegen.questions.study import read_series
 from sitegen.text.plain import line
 from sitegen.text.values import metric_text
+
+METRICS: Final = 3
+"""Number of metrics that fit on a line."""
 
 
 def history(repo: Path, eval_id: str, *, rev: str | None, as_json: bool, cache: Path | None) -> None:
@@ -26,15 +29,6 @@ def history(repo: Path, eval_id: str, *, rev: str | None, as_json: bool, cache: 
             print_line(row)
 
 
-class LineMetrics(Frozen):
-    """The metrics that fit on a line."""
-
-    names: tuple[str, ...]
-    units: tuple[str, ...]
-    both: bool
-    """Whether the headline is shown by both clocks, because they differ."""
-
-
 def history_lines(series: Series) -> list[str]:
     """A line for each iteration: its metrics, the change of the headline in its own unit, errors and commit.
 
@@ -43,20 +37,15 @@ def history_lines(series: Series) -> list[str]:
     """
     from sitegen.pages.labels import iterations_and_outputs, same_output
 
-    specs = series.specs[:3]
-    columns = LineMetrics(
-        names=tuple(spec.name for spec in specs),
-        units=tuple(spec.unit for spec in specs),
-        both=_clocks_differ(series),
-    )
-    labels = [f"{spec.label[:9]:>9}" for spec in specs]
-    if columns.both:
+    both = _clocks_differ(series)
+    labels = [f"{spec.label[:9]:>9}" for spec in series.specs[:METRICS]]
+    if both:
         labels.insert(1, f"{'now':>9}")
     labels.insert(1, f"{'95 %':>14}")
     lines = [f"{'iteration':20} {' '.join(labels)} {'change':>8} {'errors':>7}  commit"]
     before: Point | None = None
     for index, point in enumerate(series.points):
-        lines.extend(_point_lines(series, columns, before, point))
+        lines.extend(_point_lines(series, before, point, both=both))
         if copied := same_output(series.copied_label(index)):
             lines.append(f"    {copied}")
         before = point
@@ -70,7 +59,8 @@ def _clocks_differ(series: Series) -> bool:
     return any(point.now and point.now.metric(headline) != point.scorecard.metric(headline) for point in series.points)
 
 
-def _point_lines(series: Series, columns: LineMetrics, before: Point | None, point: Point) -> Iterator[str]:
+def _point_lines(series: Series, before: Point | None, point: Point, *, both: bool) -> Iterator[str]:
+    """Yield the lines of a point; with *both*, the headline by both clocks."""
     from sitegen.analysis.series import variant_spread
     from sitegen.pages.change_text import origin, own_unit, span
     from sitegen.pages.changes import changes, in_own_unit
@@ -78,19 +68,14 @@ def _point_lines(series: Series, columns: LineMetrics, before: Point | None, poi
     from sitegen.stats.counts import errors
 
     card, at = point.scorecard, point.snapshot
-    values = [card.metric(name) for name in columns.names]
-    units = list(columns.units)
-    if columns.both:
-        values.insert(1, (point.now or card).metric(columns.names[0]))
-        units.insert(1, units[0])
     spec = series.specs[0]
+    values = [(card.metric(column.name), column.unit) for column in series.specs[:METRICS]]
+    if both:
+        values.insert(1, ((point.now or card).metric(spec.name), spec.unit))
     change = next(iter(changes((spec,), series.info.nouns, before, point) if before else ()), None)
     size = change.points if change else None
     moved = "" if change is None else "—" if size is None else own_unit(in_own_unit(size, spec), spec)
-    numbers = [
-        f"{'—' if value is None else metric_text(value, unit=unit):>9}"
-        for value, unit in zip(values, units, strict=True)
-    ]
+    numbers = [f"{'—' if value is None else metric_text(value, unit=unit):>9}" for value, unit in values]
     numbers.insert(1, f"{span(point.interval):>14}")
     label = line(at.label, 16) + (" (re-)" if "outputs" not in at.cause else "")
     subject = line(at.commit.subject, 60)

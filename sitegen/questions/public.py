@@ -15,7 +15,6 @@ from typing import Final
 from sitegen.analysis.memo import Memo
 from sitegen.configuring import read_site
 from sitegen.errors import SecretsError
-from sitegen.frozen import Frozen
 from sitegen.history.files_at_commit import content_at
 from sitegen.history.repository import Repository
 from sitegen.project import Options, open_project
@@ -28,14 +27,6 @@ from sitegen.text.secrets import Detector, Secret
 _SHOWN: Final = 20
 _DIGEST: Final = 16
 """Length of a digest, in bytes."""
-
-
-class SecretPlace(Frozen):
-    """A place in a file of the site that looks like a secret."""
-
-    path: str
-    """Path of the file in the site."""
-    secret: Secret
 
 
 class PublicCheck:
@@ -69,7 +60,7 @@ class PublicCheck:
                 with memo.transaction():
                     CLEAN_FILES.keep(memo, str(out), b"".join(sorted(clean)), rules)
             if places:
-                raise _secrets_error(places, removed=self._withdraw(memo, {place.path for place in places}))
+                raise _secrets_error(places, removed=self._withdraw(memo, set(places)))
 
     def _withdraw(self, memo: Memo, refused: set[str] | None = None) -> int:
         """Delete the files of sitegen if one is among *refused*; None: in any case. Returns the number of files."""
@@ -86,10 +77,10 @@ class PublicCheck:
             (out / LIST).unlink(missing_ok=True)
             return removal.removed
 
-    def _search(self, out: Path, searched: set[bytes]) -> tuple[set[bytes], list[SecretPlace]]:
-        """Return digests of files without a finding, and the findings. ``searched``: digests of known clean ones."""
+    def _search(self, out: Path, searched: set[bytes]) -> tuple[set[bytes], dict[str, tuple[Secret, ...]]]:
+        """Return digests of files without a finding, and findings by path. ``searched``: digests of clean files."""
         clean: set[bytes] = set()
-        places: list[SecretPlace] = []
+        places: dict[str, tuple[Secret, ...]] = {}
         for path in _published_files(out):
             content = (out / path).read_bytes()
             key = hashlib.blake2b(content, digest_size=_DIGEST).digest()
@@ -97,7 +88,7 @@ class PublicCheck:
             if key not in searched:
                 secrets = self._detector.search(content.decode("utf-8", "replace"), markup=path.endswith(".html"))
             if secrets:
-                places += (SecretPlace(path, secret) for secret in secrets)
+                places[path] = secrets
             else:
                 clean.add(key)
         return clean, places
@@ -130,11 +121,11 @@ def _unmatched_error(globs: tuple[str, ...]) -> SecretsError:
     )
 
 
-def _secrets_error(places: list[SecretPlace], *, removed: int) -> SecretsError:
-    listed = [f"{place.path}:{place.secret.line} ({place.secret.rule})" for place in places[:_SHOWN]]
-    if len(places) > _SHOWN:
-        listed.append(f"and {len(places) - _SHOWN:,} more")
-    count = "1 place looks" if len(places) == 1 else f"{len(places):,} places look"
+def _secrets_error(places: dict[str, tuple[Secret, ...]], *, removed: int) -> SecretsError:
+    listed = [f"{path}:{secret.line} ({secret.rule})" for path, secrets in places.items() for secret in secrets]
+    count = "1 place looks" if len(listed) == 1 else f"{len(listed):,} places look"
+    if len(listed) > _SHOWN:
+        listed[_SHOWN:] = [f"and {len(listed) - _SHOWN:,} more"]
     gone = " It was deleted from the output folder." if removed else ""
     return SecretsError(
         f"{count} like a secret: the site must not be published.{gone}",
