@@ -2,12 +2,14 @@
 
 Its modules, from the bottom up:
 
-- ``repository_place`` finds a repository and ``process`` runs git; ``blobs``, ``files_at_commit``, ``revisions``,
-``patches`` and ``index`` each read the output of one git command; ``repository`` offers all of that as one object. -
-``entry_rules`` holds an eval's rules in a manifest, ``layout`` and ``globs`` determine the meaning of a path, and
-``renames`` pairs deletions with additions. - ``timeline`` folds revisions. ``history_fold`` handles one commit after
-the other, ``rules_in_force`` the files that evals share, ``instructions`` the instruction files, and ``eval_fold`` a
-single eval: its files (``folder_tree``), its iterations (``iterations``, ``case_sides``) and the snapshots that they
-start (``snapshots``). ``fold_state`` is stored for the next build. - ``worktree`` adds the uncommitted state as one
-more revision; ``cache_folder`` decides which memo is believed.
+- ``repository_place`` finds a repository and ``process`` runs git.
+- ``blobs``, ``files_at_commit``, ``revisions``, ``patches`` and ``index`` each read the output of one git command.
+- ``repository`` offers blobs and patches as one object.
+- ``entry_rules`` holds an eval's rules in a manifest, ``layout`` and ``globs`` determine the meaning of a path.
+- ``timeline`` folds revisions. ``history_fold`` handles one commit after the other, ``rules_in_force`` the files that
+  evals share, ``instructions`` the instruction files, and ``eval_fold`` a single eval: its files (``folder_tree``), its
+  iterations (``iterations``) and the snapshots that they start (``snapshots``).
+- ``fold_state`` is stored for the next build.
+- ``worktree`` adds the uncommitted state as one more revision.
+- ``cache_folder`` decides which memo is believed.
 """

@@ -1,15 +1,24 @@
-"""A commit as input to the fold of an eval, and the files of an iteration at that commit."""
+"""A commit as input to the fold of an eval, the files of an iteration at that commit, and the sides of case files.
+
+If one file holds both expected values and outputs, each side is identified by the first blob that had it. If a version
+changes only one side, code that compares blob ids therefore sees a change of only the ground truth, or only the
+outputs.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import NamedTuple
 
-from sitegen.config import EvalConfig
+from msgspec.structs import replace
+
+from sitegen.config import EvalConfig, case_settings
 from sitegen.frozen import Frozen
 from sitegen.history.blobs import BlobRead
-from sitegen.history.entry_rules import required_statements
-from sitegen.history.fold_state import EvalInputs
+from sitegen.history.entry_rules import EntryRules, is_path, normal, required_statements, runs_of
+from sitegen.history.fold_state import EvalInputs, EvalState, SideBlobs
+from sitegen.history.folder_tree import first_blob
 from sitegen.history.layout import PathRole
 from sitegen.kind_files import Kind, files_of
 from sitegen.model.commits import ChangedPath, Commit
@@ -17,6 +26,7 @@ from sitegen.model.contents import Contents
 from sitegen.model.problems import Problem
 from sitegen.model.recorded import Recorded, states
 from sitegen.model.timeline import Blob
+from sitegen.text.plain import natural_order
 
 
 class FileChange(NamedTuple):
@@ -77,3 +87,80 @@ class IterationFiles(Frozen):
     def inputs(self, of_eval: EvalInputs) -> EvalInputs:
         """Return the inputs of scoring the iteration, besides its outputs."""
         return of_eval if self.ground_truth is None else of_eval._replace(ground_truth=self.ground_truth)
+
+
+def with_built_sides(rules: EntryRules, built: EntryRules) -> EntryRules:
+    """Return the rules of a commit with the built manifest's settings for the places of the sides in case files."""
+    if case_settings(rules.settings) == case_settings(built.settings):
+        return rules
+    settings, structure = json.loads(rules.settings), json.loads(built.settings)
+    in_cases = case_settings(built.settings) is not None
+    settings["ground_truth_format"] = structure["ground_truth_format"] if in_cases else "auto"
+    settings.pop("cases", None)
+    if in_cases and "cases" in structure:
+        settings["cases"] = structure["cases"]
+    return replace(rules, settings=json.dumps(settings, sort_keys=True, separators=(",", ":"), ensure_ascii=False))
+
+
+def newest_case_file(state: EvalState, entry: EvalConfig) -> Blob | None:
+    """Return the current file that holds both sides; of several runs, the last by name."""
+    folder = state.active
+    if folder is None:
+        return None
+    runs = runs_of(entry)
+    if runs is None:
+        path = normal(f"{folder}/{entry.outputs}")
+        return first_blob((path,), state.files) if is_path(entry.outputs) else None
+    if state.newest_run is None:
+        state.newest_run = max(runs.names(folder, state.files), key=natural_order, default=None)
+    files = runs.outputs(folder, state.newest_run, state.files) if state.newest_run else ()
+    return files[0] if files else None
+
+
+def keep_newest_run(state: EvalState, place: PathRole, change: ChangedPath) -> None:
+    """Update the last run by name after a change of a run's file.
+
+    If the last run lost a file, the last run is unknown until ``newest_case_file`` determines it again.
+    """
+    newest = state.newest_run
+    if newest is None or place.folder != state.active:
+        return
+    if change.new is None:
+        state.newest_run = None if place.iteration == newest else newest
+    else:
+        state.newest_run = max(newest, place.iteration, key=natural_order)
+
+
+def expected_side(
+    state: EvalState, file: Blob, settings: str, read: Callable[[str], BlobRead], contents: Contents
+) -> Blob:
+    """Return the file with the id of the first blob that had these expected values."""
+    return file._replace(oid=_sides(state, file, settings, read, contents)[0])
+
+
+def with_own_sides(iteration_files: IterationFiles, state: EvalState, eval_commit: EvalCommit) -> IterationFiles:
+    """Return the iteration with separate ids for its outputs and its own ground truth, if its files hold both."""
+    settings = eval_commit.inputs.settings
+    if case_settings(settings) is None or not iteration_files.outputs:
+        return iteration_files
+    sides = [_sides(state, file, settings, eval_commit.read, eval_commit.contents) for file in iteration_files.outputs]
+    outputs = tuple(file._replace(oid=output) for file, (_, output) in zip(iteration_files.outputs, sides, strict=True))
+    return replace(iteration_files, outputs=outputs, ground_truth=iteration_files.outputs[0]._replace(oid=sides[0][0]))
+
+
+def _sides(
+    state: EvalState, file: Blob, settings: str, read: Callable[[str], BlobRead], contents: Contents
+) -> SideBlobs:
+    version = f"{case_settings(settings)} {file.oid}"
+    if version not in state.sides:
+        content = read(file.oid).content
+        sides = None if content is None else contents.sides(file.path, content, settings)
+        if sides is None:  # while the file cannot be read, the earlier expected values still apply
+            earlier = state.inputs.ground_truth if state.inputs else None
+            state.sides[version] = SideBlobs(earlier.oid if earlier else file.oid, file.oid)
+        else:
+            state.sides[version] = SideBlobs(
+                state.first_with.setdefault(f"expected {sides.expected}", file.oid),
+                state.first_with.setdefault(f"output {sides.output}", file.oid),
+            )
+    return state.sides[version]

@@ -9,9 +9,8 @@ from msgspec.structs import replace
 
 from sitegen.config import EvalConfig
 from sitegen.history import problems
-from sitegen.history.case_sides import keep_newest_run
 from sitegen.history.entry_rules import is_glob, is_path, kind_of, normal
-from sitegen.history.eval_commit import EvalCommit
+from sitegen.history.eval_commit import EvalCommit, keep_newest_run
 from sitegen.history.fold_state import EvalInputs, EvalState
 from sitegen.history.folder_tree import first_blob
 from sitegen.history.iterations import fold_iterations, fold_overwritten

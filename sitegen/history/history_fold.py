@@ -22,9 +22,8 @@ from sitegen.history.eval_fold import fold_eval, history_of
 from sitegen.history.fold_state import EvalState, FoldState, FoldStore, Renamed, StartOverError
 from sitegen.history.instructions import InstructionHistories
 from sitegen.history.layout import Layout, Watched
-from sitegen.history.renames import folder_renames
 from sitegen.history.repository import Repository
-from sitegen.history.revisions import walk
+from sitegen.history.revisions import folder_renames, walk
 from sitegen.history.rules_in_force import RulesInForce
 from sitegen.model.commits import ChangedPath, Commit, Revision
 from sitegen.model.contents import NO_CONTENTS, Contents

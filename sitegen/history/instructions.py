@@ -9,7 +9,7 @@ from functools import partial
 from posixpath import splitext
 from typing import Final
 
-from sitegen.history.renames import file_renames
+from sitegen.history.revisions import file_renames
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.recorded import InstructionHash, PromptVersion, Recorded
 from sitegen.model.timeline import Blob, Edit, EditStatus, InstructionHistory

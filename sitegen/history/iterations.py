@@ -12,9 +12,8 @@ from posixpath import basename
 from msgspec.structs import replace
 
 from sitegen.history import problems
-from sitegen.history.case_sides import with_own_sides
 from sitegen.history.entry_rules import is_path, normal, runs_of
-from sitegen.history.eval_commit import EvalCommit, IterationFiles
+from sitegen.history.eval_commit import EvalCommit, IterationFiles, with_own_sides
 from sitegen.history.fold_state import EvalState, SeriesIteration, SeriesState
 from sitegen.history.folder_tree import first_blob, outputs_in
 from sitegen.history.globs import slug_of_run, time_in

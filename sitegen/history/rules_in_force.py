@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from sitegen.config import EvalConfig, case_settings
 from sitegen.history import problems
 from sitegen.history.blobs import BlobRead
-from sitegen.history.case_sides import expected_side, newest_case_file, with_built_sides
 from sitegen.history.entry_rules import EntryRules, kind_of, normal
+from sitegen.history.eval_commit import expected_side, newest_case_file, with_built_sides
 from sitegen.history.eval_fold import ground_truth
 from sitegen.history.fold_state import EvalInputs, EvalState, FoldState, StartOverError
 from sitegen.history.folder_tree import first_blob

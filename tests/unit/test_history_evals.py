@@ -10,7 +10,7 @@ import pytest
 
 from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.configuring import read_manifest
-from sitegen.history.case_sides import keep_newest_run, newest_case_file
+from sitegen.history.eval_commit import keep_newest_run, newest_case_file
 from sitegen.history.fold_state import EvalState
 from sitegen.history.folder_tree import FolderTree
 from sitegen.history.globs import RunGlob, run_glob, time_in
