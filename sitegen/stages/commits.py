@@ -6,7 +6,7 @@ these.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice
 from typing import Final
@@ -76,7 +76,6 @@ class CommitsTask(Frozen):
 
     short_before: int | None
     """Position of the oldest commit whose page is full; None: short pages stay short."""
-
     context: WorkerContext
     commits: tuple[CommitPageInputs, ...]
     pages: tuple[PageRow, ...]
@@ -196,7 +195,6 @@ def _page_inputs(
     timeline: Timeline, evals: Evals, effects: EffectIndex, memo: Memo, newest: str | None
 ) -> Iterator[CommitPageInputs]:
     """Yield the new commits, oldest first. ``newest``: id of the newest earlier commit that has a page."""
-    update = timeline.update
     layout = Layout(timeline.config, timeline.manifest, Watched())
     summaries = {summary.info.id: summary for summary in evals.summaries}
     histories = {update.history.id: update.history for update in timeline.update.evals}
@@ -212,22 +210,20 @@ def _page_inputs(
         for former in history.renamed_from
         if former not in summaries
     }
-    for record in update.records:
+    for record in timeline.update.records:
         sha = record.commit.sha
         edits = {path: edited[path, sha] for path in record.edits if (path, sha) in edited}
         files = {path: last_path for path, (_, last_path) in edits.items()}
         moves = moves_of_commit(record, summaries, histories, memo)
         changed = touched.sort_out(record.changes, layout, names_now)
-        names = names_of_evals(changed, summaries, record.commit.position)
-        thickened = tuple(path for path in files if (path, sha) in thick)
         inputs = CommitPageInputs(
             record=record,
             moves=moves,
             changed=changed,
             files=files,
-            names=names,
+            names=names_of_evals(changed, summaries, record.commit.position),
             earlier=newest,
-            thickened=thickened,
+            thickened=tuple(path for path in files if (path, sha) in thick),
             edits=tuple(edit for edit, _ in edits.values() if edit.old and edit.new and edit.old.oid != edit.new.oid),
         )
         if edits and not moves:
@@ -240,7 +236,6 @@ def _page_inputs(
 def write_commit_pages(task: CommitsTask) -> CommitsDone:
     """Write the pages that are out of date. The page of uncommitted changes is always made; its view is returned."""
     writer, renderer = task.context.writer(task.pages), task.context.renderer()
-    patches = partial(_patches, task)
     uncommitted: CommitView | None = None
     rows: list[ListedCommit] = []
     short_pages = {row.path for row in task.pages if row.full}
@@ -255,7 +250,7 @@ def write_commit_pages(task: CommitsTask) -> CommitsDone:
         fresh = is_short or (commit.sha != WORKTREE and writer.is_fresh(OWNER, path, key))
         result = attempt(
             "the page of this commit",
-            partial(_rendered_commit, renderer, inputs, patches, fresh=fresh),
+            partial(_rendered_commit, renderer, task, inputs, fresh=fresh),
             commit=commit.sha,
         )
         if isinstance(result, Problem):
@@ -283,14 +278,10 @@ def write_commit_pages(task: CommitsTask) -> CommitsDone:
 
 
 def _rendered_commit(
-    renderer: Renderer,
-    inputs: CommitPageInputs,
-    patches: Callable[[Sequence[Edit]], dict[str, RenderedPatch]],
-    *,
-    fresh: bool,
+    renderer: Renderer, task: CommitsTask, inputs: CommitPageInputs, *, fresh: bool
 ) -> tuple[CommitView, bytes | None]:
     """Return the view of a commit's page, and the page's bytes unless the output folder already has them."""
-    page = commit_page(inputs, {} if fresh else patches(inputs.edits))
+    page = commit_page(inputs, {} if fresh else _patches(task, inputs.edits))
     assert isinstance(page.view, CommitView)
     return page.view, None if fresh else renderer.render(page)
 

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from sitegen.analysis.cached import CachedRow
 from sitegen.analysis.memo import Memo
 from sitegen.frozen import Frozen
-from sitegen.history.fold_state import CopiedParts, EvalInputs, FoldStore, PartStore
 from sitegen.history.layout import Layout, Watched
 from sitegen.history.timeline import history_in
 from sitegen.model.problems import Problem
@@ -43,12 +42,12 @@ from sitegen.stages.eval_job import (
 )
 from sitegen.stages.failures import write_in_its_place
 from sitegen.stages.report_files import StoredPart, WaitingParts, ranges
-from sitegen.stages.scorecard_store import wanted_keys
+from sitegen.stages.scorecard_store import pins_of, under_pins, wanted_keys
 from sitegen.stages.scoring import model_of
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.size_budget.expected_room import ExpectedRoom
 from sitegen.stages.size_budget.shortening import shorten
-from sitegen.stages.timeline import Timeline, driving_edits, fold, moved_edits
+from sitegen.stages.timeline import Timeline, driving_edits, moved_edits
 from sitegen.stages.worker_context import WorkerContext
 
 SHARE: Final = 8
@@ -292,27 +291,3 @@ def _cached(memo: Memo, history: EvalHistory, context: WorkerContext, info: Eval
         yield from memo.rows_within(SOURCE_USES.name, history.id)
     if model_of(history.kind):
         yield from memo.rows_within(VECTORS.name, history.id)
-
-
-def pins_of(timeline: Timeline, parts: PartStore) -> dict[str, EvalInputs]:
-    """Return the ground truth and rules of each eval at the pinned revision, by id; empty if no revision is pinned.
-
-    History is folded up to that revision on a copy of the parts, so that the memo keeps those of the head.
-    """
-    project = timeline.project
-    if project.pin is None:
-        return {}
-    copy = CopiedParts(parts)
-    fold(replace(project, head=project.pin, options=replace(project.options, worktree=False)), copy)
-    pinned = ((state.id, state.inputs) for state in FoldStore(copy).evals())
-    return {eval_id: inputs for eval_id, inputs in pinned if inputs is not None and inputs.ground_truth is not None}
-
-
-def under_pins(history: EvalHistory, pins: Mapping[str, EvalInputs]) -> EvalHistory:
-    """Put every snapshot under the pinned inputs; unchanged if the eval had no ground truth at the pinned revision."""
-    names = (history.id, *reversed(history.renamed_from))
-    inputs = next((pins[name] for name in names if name in pins), None)
-    if inputs is None:
-        return history
-    pinned = inputs._asdict()
-    return replace(history, snapshots=tuple(replace(snapshot, **pinned) for snapshot in history.snapshots))

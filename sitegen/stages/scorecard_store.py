@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, islice, pairwise
 
 from msgspec.structs import replace
@@ -12,6 +12,7 @@ from sitegen.analysis.copies import first_points_with_output
 from sitegen.analysis.deltas import mixtures, under_rules_of
 from sitegen.analysis.edits import edits_of_outputs
 from sitegen.analysis.series import Derived, SeriesInputs, points, scorecard_key
+from sitegen.history.fold_state import CopiedParts, EvalInputs, FoldStore, PartStore
 from sitegen.model.cells import CellMap
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec
@@ -26,12 +27,37 @@ from sitegen.scoring.usage import specs_with_usage
 from sitegen.stages.cached_kinds import CELLS, SCORECARDS
 from sitegen.stages.commit_effects import mixtures_of_commits
 from sitegen.stages.scoring import embedder_for, model_of, results
+from sitegen.stages.timeline import Timeline, fold
 from sitegen.stages.worker_context import WorkerContext
 
 
 def under_newest_rules(history: EvalHistory) -> Iterator[Snapshot]:
     """Yield each snapshot under the ground truth and the rules of the newest snapshot."""
     return (under_rules_of(snapshot, history.snapshots[-1]) for snapshot in history.snapshots)
+
+
+def pins_of(timeline: Timeline, parts: PartStore) -> dict[str, EvalInputs]:
+    """Return the ground truth and rules of each eval at the pinned revision, by id; empty if no revision is pinned.
+
+    History is folded up to that revision on a copy of the parts, so that the memo keeps those of the head.
+    """
+    project = timeline.project
+    if project.pin is None:
+        return {}
+    copy = CopiedParts(parts)
+    fold(replace(project, head=project.pin, options=replace(project.options, worktree=False)), copy)
+    pinned = ((state.id, state.inputs) for state in FoldStore(copy).evals())
+    return {eval_id: inputs for eval_id, inputs in pinned if inputs is not None and inputs.ground_truth is not None}
+
+
+def under_pins(history: EvalHistory, pins: Mapping[str, EvalInputs]) -> EvalHistory:
+    """Put every snapshot under the pinned inputs; unchanged if the eval had no ground truth at the pinned revision."""
+    names = (history.id, *reversed(history.renamed_from))
+    inputs = next((pins[name] for name in names if name in pins), None)
+    if inputs is None:
+        return history
+    pinned = inputs._asdict()
+    return replace(history, snapshots=tuple(replace(snapshot, **pinned) for snapshot in history.snapshots))
 
 
 def runs_of(snapshot: Snapshot) -> list[Snapshot]:
