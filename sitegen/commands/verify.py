@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import webbrowser
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -123,17 +123,13 @@ def verify_all(repo: Path, evals_dir: Path | None = None, *, as_json: bool = Fal
     counted = [output for output in verified if any(spec.name == "f1" for spec in scorer(output.place.kind).metrics)]
     averages = Averages.of([output.result.scorecard.counts for output in counted])
     if as_json:
-        _print_all(project, verified, averages)
+        documents = [_document(project, output, timestamp=None) for output in verified]
+        print_document(to_json_bytes({"evals": documents, **averages.named()}))
     else:
         for row in verified_text.every_eval(project, verified, averages):
             print_line(row)
     for failure in missing:
         print_error(failure)
-
-
-def _print_all(project: WorktreeProject, verified: Sequence[Verified], averages: Averages) -> None:
-    documents = [_document(project, output, timestamp=None) for output in verified]
-    print_document(to_json_bytes({"evals": documents, **averages.named()}))
 
 
 def _document(

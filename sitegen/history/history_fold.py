@@ -141,7 +141,8 @@ class HistoryFold:
     def irregular(self, commit: Commit, path: str, file_type: str) -> None:
         """Report a symbolic link or a submodule at the path of a file that would be read, or of its folder."""
         places, instruction = self.layout.places(path), self.layout.is_instruction(path)
-        if places or instruction or self._is_shared_or_manifest(path) or self.layout.hides(path):
+        is_read = places or instruction or self.layout.is_shared(path) or path == self.layout.manifest_path
+        if is_read or self.layout.hides(path):
             eval_id = places[0].eval_id if places else None
             self.problems.append(
                 problems.irregular_path(commit, path, file_type, eval_id=eval_id, instruction=instruction)
@@ -280,9 +281,6 @@ class HistoryFold:
                 self.before[eval_id] = history_of(state, self.layout.entry(eval_id))
             self.evals[eval_id] = state
         return state
-
-    def _is_shared_or_manifest(self, path: str) -> bool:
-        return self.layout.is_shared(path) or path == self.layout.manifest_path
 
 
 def _no_history(path: str) -> None:

@@ -120,7 +120,8 @@ class Repository:
             committed = (oid for oid in requested if oid not in self._overlay)
             answers = objects.read_blobs(committed, self.max_blob_bytes)
             for oid in requested:
-                yield self._read_file(oid) if oid in self._overlay else next(answers)
+                file = self._overlay.get(oid)
+                yield blobs.read_file(file, oid, self.max_blob_bytes) if file else next(answers)
 
     def read_blob(self, oid: str) -> BlobRead:
         """Return the content of a blob. Use it within ``share_processes`` to read several."""
@@ -144,9 +145,6 @@ class Repository:
         oids = [blob.oid if blob else None for blob in (edit.old, edit.new)]
         contents = [self.read_blob(oid).content if oid else b"" for oid in oids]
         return patches.plain_patch(contents[0] or b"", contents[1] or b"")
-
-    def _read_file(self, oid: str) -> BlobRead:
-        return blobs.read_file(self._overlay[oid], oid, self.max_blob_bytes)
 
     def _output_of(self, *arguments: str) -> str:
         """Return the output of a short command; empty if it fails."""

@@ -48,19 +48,14 @@ class WrittenInstructions(Frozen):
     """One problem for each file whose pages sitegen failed to make, by path."""
 
 
-def index_effects(timeline: Timeline, evals: Evals) -> EffectIndex:
-    """Index the effects of every edit on every eval."""
+def counted_effects(timeline: Timeline, evals: Evals) -> WrittenInstructions:
+    """What is known of the instruction files before their pages are written, without a record of any file."""
     driven_by = {
         entry.id: frozenset(file.path for file in timeline.drivers(entry.id))
         for entry in timeline.manifest.evals
         if entry.instructions
     }
-    return EffectIndex(evals.summaries, driven_by)
-
-
-def counted_effects(timeline: Timeline, evals: Evals) -> WrittenInstructions:
-    """What is known of the instruction files before their pages are written, without a record of any file."""
-    effects = index_effects(timeline, evals)
+    effects = EffectIndex(evals.summaries, driven_by)
     changes = [mean_change(effects.effects_of(position)) or 0.0 for position in effects.positions()]
     return WrittenInstructions(
         effects=effects,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from heapq import merge
 from itertools import groupby, islice
+from operator import attrgetter
 from typing import Final, NamedTuple, Self
 
 from msgspec.structs import replace
@@ -196,19 +197,12 @@ def _added_metrics(timeline: Timeline, evals: tuple[EvalInfo, ...]) -> tuple[Kin
 
 def _edits_by_commit(timeline: Timeline, instructions: WrittenInstructions) -> Iterator[EditEffects]:
     """Yield the commits with edits, newest first; lazily, because a long history has thousands."""
-    newest_first = merge(*map(_newest_first, timeline.instructions), key=_position, reverse=True)
-    for position, same_commit in groupby(newest_first, key=_position):
-        edits = tuple(sorted(same_commit, key=_edited_path))
+    position_of = attrgetter("edit.commit.position")
+    newest_first = merge(*map(_newest_first, timeline.instructions), key=position_of, reverse=True)
+    for position, same_commit in groupby(newest_first, key=position_of):
+        edits = tuple(sorted(same_commit, key=attrgetter("edit.path")))
         yield EditEffects(edits[0].edit.commit, edits, instructions.effects.effects_of(position))
 
 
 def _newest_first(file: InstructionHistory) -> Iterator[FileEdit]:
     return (FileEdit(edit, file.path) for edit in reversed(file.edits))
-
-
-def _position(edit: FileEdit) -> int:
-    return edit.edit.commit.position
-
-
-def _edited_path(edit: FileEdit) -> str:
-    return edit.edit.path

@@ -49,7 +49,10 @@ def unmatched(timeline: Timeline, evals: Evals) -> tuple[Problem, ...]:
     of_files = tuple(missing.problems())
     of_instructions = tuple(_instructions(timeline, layout, folders))
     return (
-        *_manifest_remarks(timeline, layout),
+        *(
+            Problem(remark.severity, remark.message, remark.fix, path=layout.manifest_path, line=remark.line)
+            for remark in timeline.remarks
+        ),
         *of_instructions,
         *_unknown_metrics(timeline, layout, summaries),
         *_aliases(shadowed, layout),
@@ -90,11 +93,6 @@ def unmatched_redactions(timeline: Timeline, evals: Evals) -> Iterator[Unmatched
                     glob,
                     Problem.of_type("unmatched_redaction", message, fix, layout.manifest_path, eval_id=entry.id),
                 )
-
-
-def _manifest_remarks(timeline: Timeline, layout: Layout) -> Iterator[Problem]:
-    for remark in timeline.remarks:
-        yield Problem(remark.severity, remark.message, remark.fix, path=layout.manifest_path, line=remark.line)
 
 
 def _instructions(timeline: Timeline, layout: Layout, folders: Folders) -> Iterator[Problem]:

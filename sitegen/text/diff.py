@@ -69,7 +69,7 @@ def _rows(hunks: Iterable[Hunk]) -> Iterator[DiffRow]:
     for hunk in hunks:
         place = f"@@ −{hunk.old_start},{hunk.old_count} +{hunk.new_start},{hunk.new_count} @@ {hunk.section}".rstrip()
         yield DiffRow("hunk", old=(WordSpan(place, False),))
-        for context, group in groupby(hunk.lines, key=_is_context):
+        for context, group in groupby(hunk.lines, key=lambda line: line.kind == "context"):
             if context:
                 for _, text, old_line, new_line in group:
                     same = (WordSpan(text, False),)
@@ -78,10 +78,6 @@ def _rows(hunks: Iterable[Hunk]) -> Iterator[DiffRow]:
             run = list(group)
             yield from _change_rows(run, budget)
             budget -= sum(len(line.text) for line in run)
-
-
-def _is_context(line: PatchLine) -> bool:
-    return line.kind == "context"
 
 
 def _change_rows(run: Sequence[PatchLine], budget: int) -> Iterator[DiffRow]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 from msgspec.structs import replace
 
 from sitegen.frozen import Frozen
-from sitegen.text.plain import LONGEST_LINE, cut, visible
+from sitegen.text.plain import cut, visible
 from sitegen.text.sections import (
     MOST_SECTIONS,
     VERSION_LINES,
@@ -22,7 +22,7 @@ from sitegen.text.sections import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
 LARGEST: Final = 2_000_000
 """The size in bytes above which the lines of a patch are counted but not read."""
@@ -124,8 +124,6 @@ def _hunks(body: str) -> Iterator[Hunk]:
     from unidiff.patch import PatchSet
 
     text = _visible_but_returns(body)
-    longest = max(map(len, text.split("\n")))
-    displayed: Callable[[str], str] = _end_off if longest <= LONGEST_LINE else _cut
     # The header is replaced, because the file's name may contain anything and is not needed.
     for hunk in PatchSet("--- a\n+++ b\n" + text)[0]:
         yield Hunk(
@@ -137,7 +135,7 @@ def _hunks(body: str) -> Iterator[Hunk]:
             lines=tuple(
                 PatchLine(
                     kind=_KINDS[line.line_type],
-                    text=displayed(line.value),
+                    text=cut(line.value.removesuffix("\n")),
                     old=line.source_line_no,
                     new=line.target_line_no,
                 )
@@ -151,15 +149,6 @@ def _visible_but_returns(body: str) -> str:
     if "\r" not in body:
         return visible(body)
     return "\r\n".join(map(visible, body.split("\r\n")))
-
-
-def _end_off(line: str) -> str:
-    return line.removesuffix("\n")
-
-
-def _cut(line: str) -> str:
-    line = line.removesuffix("\n")
-    return cut(line) if len(line) > LONGEST_LINE else line
 
 
 def _without_line_endings(hunks: Iterable[Hunk]) -> tuple[tuple[Hunk, ...], int]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from posixpath import basename, dirname, join, normpath
+from posixpath import basename, dirname, join, normpath, split
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -66,7 +66,7 @@ def _folders_of_numbers(search: Search) -> Iterator[EvalConfig]:
         names = search.files.names(folder)
         if folder in search.homes or any(name in OTHER_KINDS or name in judged for name in names):
             continue
-        paths = (path for path in files_of("recorded").overwritten if _is_file_at(search.files, f"{folder}/{path}"))
+        paths = (path for path in files_of("recorded").overwritten if search.files.is_file(*split(f"{folder}/{path}")))
         path = next(paths, None)
         if path and _measures(search.files, f"{folder}/{path}"):
             yield EvalConfig(id=eval_id, kind="recorded", outputs=path)
@@ -93,10 +93,6 @@ def _holds_runs(files: SearchedFiles, folder: str) -> bool:
     names = files.names(folder)
     runs = sorted(name for name in names if not names[name] and re.fullmatch(_HIGHLIGHT_RUN, name))
     return bool(runs) and _measures(files, join(folder, runs[-1]))
-
-
-def _is_file_at(files: SearchedFiles, path: str) -> bool:
-    return files.is_file(dirname(path), basename(path))
 
 
 def _measures(files: SearchedFiles, path: str) -> bool:
