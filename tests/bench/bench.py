@@ -44,20 +44,20 @@ def size_rows(result: SizeResult) -> list[Row]:
     reference, unchanged, one_more = map(seconds, (result.reference, result.unchanged, result.one_more.builds))
     build_cpu = cpu(result.first)
     rows = [
-        Row("CPU for a page", name, 1000 * build_cpu.median / pages.files, f"{build_cpu} s, {pages.files:,} pages"),
+        Row("CPU for a page", name, 1000 * build_cpu.median / pages.files, f"{build_cpu}; {pages.files:,} pages"),
         Row("pages written per CPU second", name, pages.total / 1e6 / build_cpu.median, f"{pages.total / 1e6:.0f} MB"),
-        Row("first build", name, first.median / reference.median, f"{first} s, R {reference} s"),
-        Row("nothing changed", name, unchanged.median, str(unchanged)),
-        Row("one more commit", name, one_more.median, str(one_more)),
+        Row("first build", name, first.median / reference.median, f"{first}; R {reference}"),
+        Row("nothing changed", name, unchanged.median, unchanged.least),
+        Row("one more commit", name, one_more.median, one_more.least),
         Row(
             "memory of the largest process", name, max(build.peak_bytes for build in result.first) / 1e6, "without git"
         ),
     ]
     early = Samples(tuple(build.first_page_seconds for build in result.first))
-    rows.append(Row("overview, trends and newest reports written", name, early.median, str(early)))
+    rows.append(Row("overview, trends and newest reports written", name, early.median, early.least))
     if result.first_one_process:
         alone = seconds(result.first_one_process)
-        rows.append(Row("two processes against one", name, alone.median / first.median, f"{alone} s by one"))
+        rows.append(Row("two processes against one", name, alone.median / first.median, f"one: {alone}"))
     for kind, weight in result.weights.items():
         if kind == "site":
             rows.append(Row(kind, name, weight.total / 1e6, f"{weight.files:,} files"))
@@ -75,11 +75,11 @@ def other_rows(result: SizeResult) -> list[Row]:
     ours, rows, others = seconds(result.first).median, [], result.others
     if others.hugo:
         theirs, weight = seconds(others.hugo), others.hugo_weight
-        note = f"Hugo {theirs} s, {cpu(others.hugo)} s of CPU, {weight.files:,} pages, {weight.total / 1e6:.0f} MB"
+        note = f"Hugo {theirs}; CPU {cpu(others.hugo)}; {weight.files:,} pages, {weight.total / 1e6:.0f} MB"
         rows.append(Row("first build against Hugo", result.name, ours / theirs.median, note))
     if others.asv:
         theirs = seconds(others.asv)
-        note = f"asv {theirs} s for {others.asv_points:,} recorded points"
+        note = f"asv {theirs}; for {others.asv_points:,} recorded points"
         rows.append(Row("first build against asv publish", result.name, ours / theirs.median, note))
     return rows
 
@@ -106,8 +106,8 @@ def one_eval_rows(builds: OneEval) -> list[Row]:
     short, long = cpu(builds.short), cpu(builds.long)
     alone, together = seconds(builds.long), seconds(builds.long_two_processes)
     return [
-        Row("CPU of one eval with 7.7 times the commits", "", long.median / short.median, f"{long} s, {short} s"),
-        Row("two processes against one", "one eval", alone.median / together.median, f"{alone} s, {together} s"),
+        Row("CPU of one eval with 7.7 times the commits", "", long.median / short.median, f"{long}; {short}"),
+        Row("two processes against one", "one eval", alone.median / together.median, f"{alone}; {together}"),
     ]
 
 
@@ -118,12 +118,12 @@ def start_rows(result: SizeResult, runs: int) -> list[Row]:
     imports = measure_imports(modules, runs)
     sitegens = sum(name.split(".")[0] == "sitegen" for name in modules)
     return [
-        Row("`sitegen --help` against `python -c pass`", "", ours.median / bare.median, f"{ours} s, {bare} s"),
+        Row("`sitegen --help` against `python -c pass`", "", ours.median / bare.median, f"{ours}; {bare}"),
         Row(
             "imports of one more commit",
             "",
             imports.median,
-            f"{imports}; {len(modules)} modules, {sitegens} of sitegen",
+            f"{imports.least}; {len(modules)} modules, {sitegens} of sitegen",
         ),
     ]
 
@@ -139,7 +139,7 @@ def noise(results: Sequence[SizeResult], loops: Sequence[Measured]) -> str:
     repeated = f"between {min(spreads):.0%} and {max(spreads):.0%}" if spreads else "unknown (measured once)"
     share = min(loop.cpu_seconds / loop.seconds for loop in loops)
     return (
-        f"Noise: a loop that uses one core took {seconds(loops)} s and got at least {share:.0%} of the core. "
+        f"Noise: a loop that uses one core took {seconds(loops)}, and got at least {share:.0%} of the core. "
         f"Largest minus smallest time of repeated builds, as a part of the median: {repeated}."
     )
 
@@ -160,7 +160,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 others = {"with_hugo": options.hugo and name == compared, "with_asv": options.asv and name == compared}
                 results.append(measure_size(folders, name, runs, **others))
                 loops.append(run([PYTHON, "-c", LOOP]))
-            growth = measure_growth(folders, results[-1]) if options.picture else []
+            if options.picture:
+                options.picture.write_text(draw(measure_growth(folders, results[-1])), encoding="utf-8")
             rows = [row for result in results for row in size_rows(result)] + growth_rows(results)
             rows += one_eval_rows(measure_one_eval(folders, runs)) + start_rows(results[-1], max(runs, SHORT_RUNS))
             loops.append(run([PYTHON, "-c", LOOP]))
@@ -172,8 +173,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(text)
     if options.out:
         options.out.write_text(f"{text}\n", encoding="utf-8")
-    if options.picture:
-        options.picture.write_text(draw(growth), encoding="utf-8")
     return 0 if all(result.same for result in results) else 1
 
 

@@ -12,6 +12,8 @@ from pathlib import Path
 from statistics import median
 from typing import Final, NamedTuple, TypeVar
 
+from tests.bench.table import number
+
 T = TypeVar("T")
 
 ROOT: Final = Path(__file__).parents[2]
@@ -50,10 +52,13 @@ class Samples(NamedTuple):
         """The largest minus the smallest value, as a part of the median; 0 of a single value."""
         return (max(self.values) - min(self.values)) / self.median
 
+    @property
+    def least(self) -> str:
+        """The smallest value, and of how many."""
+        return f"least {number(min(self.values))} of {len(self.values)}" if self.values[1:] else "once"
+
     def __str__(self) -> str:
-        if len(self.values) == 1:
-            return f"{self.median:.3g}"
-        return f"{self.median:.3g}, least {min(self.values):.3g} of {len(self.values)}"
+        return f"{number(self.median)} s, {self.least}"
 
 
 def alternately(runs: int, *measures: Callable[[], T]) -> list[list[T]]:

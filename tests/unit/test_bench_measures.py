@@ -77,8 +77,8 @@ def test_commands_take_turns() -> None:
 
 def test_samples_have_a_median_a_least_value_and_a_spread() -> None:
     samples = Samples((4.0, 1.0, 2.0))
-    assert (samples.median, samples.spread, str(samples)) == (2.0, 1.5, "2, least 1 of 3")
-    assert (Samples((7.0,)).spread, str(Samples((7.0,)))) == (0.0, "7")
+    assert (samples.median, samples.spread, str(samples)) == (2.0, 1.5, "2 s, least 1 of 3")
+    assert (Samples((7.0,)).spread, str(Samples((7.0,)))) == (0.0, "7 s, once")
 
 
 def test_a_row_reaches_its_goal_or_misses_it_or_its_limit() -> None:
@@ -164,7 +164,7 @@ def test_every_number_of_a_size_is_in_the_table(tmp_path: Path) -> None:
         ("one more commit, against the smallest size", "M"): 1.0,
     }
     assert noise([small], builds(0.4)) == (
-        "Noise: a loop that uses one core took 0.4 s and got at least 200% of the core. "
+        "Noise: a loop that uses one core took 0.4 s, once, and got at least 200% of the core. "
         "Largest minus smallest time of repeated builds, as a part of the median: between 7% and 200%."
     )
 
