@@ -29,7 +29,7 @@ from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Point,
 from sitegen.model.site import Page, SiteInfo
 from sitegen.model.timeline import Blob, Cause, Edit, EvalHistory, Snapshot
 from sitegen.model.values import MetadataEntry, Unusable, Value
-from sitegen.pages.report import EarlierPoints
+from sitegen.pages.report.discrepancies import EarlierPoints
 from sitegen.stats.counts import errors_by_type
 
 SITE = SiteInfo("Freight desk", "0.1.0", "https://example.org/freight/desk", "https://example.org/desk")

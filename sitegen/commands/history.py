@@ -62,8 +62,7 @@ def _clocks_differ(series: Series) -> bool:
 def _point_lines(series: Series, before: Point | None, point: Point, *, both: bool) -> Iterator[str]:
     """Yield the lines of a point; with *both*, the headline by both clocks."""
     from sitegen.analysis.series import variant_spread
-    from sitegen.pages.change_text import origin, own_unit, span
-    from sitegen.pages.changes import changes, in_own_unit
+    from sitegen.pages.change_text import changes, in_own_unit, origin, own_unit, span
     from sitegen.pages.labels import STALE, spread_words
     from sitegen.stats.counts import errors
 

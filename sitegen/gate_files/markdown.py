@@ -22,7 +22,7 @@ from sitegen.gate_files.wording import (
 from sitegen.model.cells import CellFlip
 from sitegen.model.commits import WORKTREE
 from sitegen.model.gate import EvalCheck, GatedChange, GateReport, InstructionChange, MetricCheck
-from sitegen.pages.changes import in_own_unit, split
+from sitegen.pages.change_text import in_own_unit, split
 from sitegen.text.markdown_cells import NIL, code, count, name, number, prose, signed, table
 from sitegen.text.plain import counted
 

@@ -9,7 +9,7 @@ from sitegen.errors import SitegenError
 from sitegen.model.gate import EvalCheck, GateReport, MetricCheck, Reason
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.noise import ChangeVerdict
-from sitegen.pages.changes import in_points
+from sitegen.pages.change_text import in_points
 from sitegen.pages.labels import reason as by_noise
 from sitegen.pages.labels import spread_words
 from sitegen.text.markdown_cells import number, signed

@@ -6,16 +6,51 @@ Everything is escaped like by markupsafe, but into plain strings: joining ``Mark
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
 
 from markupsafe import Markup
 from markupsafe import escape as as_markup
 
 from sitegen.html.formats import bounded, breakable, printable
-from sitegen.html.row_cache import RowCache
 from sitegen.html.values import DisplayValue, shown_pair
 from sitegen.model.outcomes import Judgement
+
+CACHED_ROWS: Final = 4_096
+"""Number of rows after which unused ones are discarded: many times the rows of an ordinary page."""
+
+LONGEST_ROW: Final = 2_000
+"""Largest number of characters of a cached row, which also limits the size of the value."""
+
+V = TypeVar("V")
+
+
+class RowCache(Generic[V]):
+    """Writes the row of a value, unless the same object was written recently.
+
+    Values are recognised by identity, because scoring reuses the judgement objects of unchanged values. Comparing
+    values would cost more than writing most rows, and 1 equals ``True``.
+    """
+
+    def __init__(self, write: Callable[[V], str]) -> None:
+        """``write``: a function of the value alone."""
+        self._write = write
+        self._rows: dict[int, tuple[V, str]] = {}
+        self._older: dict[int, tuple[V, str]] = {}
+
+    def __call__(self, value: V) -> str:
+        """Return the row that ``write`` makes, from the cache if possible."""
+        entry = self._rows.get(id(value)) or self._older.get(id(value))
+        if entry is None:
+            entry = value, self._write(value)
+            if len(entry[1]) > LONGEST_ROW:
+                return entry[1]
+        if len(self._rows) >= CACHED_ROWS:
+            self._older, self._rows = self._rows, {}
+        self._rows[id(value)] = entry  # the entry holds the value, so that no other value gets its id
+        return entry[1]
+
 
 LONGEST = 200
 """Largest number of written characters of a field path or a document id."""

@@ -1,11 +1,153 @@
-"""Formats changes and intervals as plain text, for pages and for the terminal."""
+"""Changes of metrics for pages and for the terminal: in points, split into parts by cause, and as text.
+
+A *point* is a hundredth of the metric's range, so that changes of different metrics can be compared.
+"""
 
 from __future__ import annotations
 
-from sitegen.model.metrics import MetricSpec
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from sitegen.analysis.noise.flipped_fields import flipped_cells
+from sitegen.frozen import Frozen
+from sitegen.model.cells import Flips
+from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
+from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.noise import Interval
-from sitegen.pages.changes import DisplayedChange, in_own_unit
+from sitegen.model.series import Point
+from sitegen.model.usage import regraded
+from sitegen.pages.labels import exchange
 from sitegen.text.values import SMALL, metric_text
+
+NAMED: Final = 3
+"""Number of documents of only one side that a note names; further documents are counted."""
+
+_NOTHING: Final = 1e-9
+"""Changes up to this size, in points, are rounding errors of a sum and count as no change."""
+
+
+class Flipped(NamedTuple):
+    """Number of cells with each fate between two points."""
+
+    fixed: int
+    broken: int
+    still: int
+    """Cells that are wrong at both points."""
+    appeared: int = 0
+    vanished: int = 0
+    """Errors that appeared or vanished with a document or an expected item."""
+
+
+class Part(NamedTuple):
+    """The part of a change that is due to outputs, ground truth or rules."""
+
+    name: str
+    """"outputs", "ground truth" or "rules"."""
+    points: float
+
+
+class DisplayedChange(Frozen):
+    """The change of one metric between two points of an eval."""
+
+    points: float | None
+    """None if the points cannot be compared or either side is undefined; the note states the reason."""
+    parts: tuple[Part, ...] = ()
+    """The parts that are not zero, which sum to ``points``; empty if nothing moved or the change cannot be split."""
+    note: str = ""
+    """A restriction of the number, such as a comparison over fewer documents; empty without any."""
+
+    @property
+    def by_outputs(self) -> bool:
+        """Whether the metric moved because of the outputs alone."""
+        return [part.name for part in self.parts] == ["outputs"]
+
+
+def changes(specs: Sequence[MetricSpec], nouns: Nouns, before: Point, after: Point) -> tuple[DisplayedChange, ...]:
+    """The change of each of *specs*, the first metrics of the kind; empty if the two points were not compared."""
+    if after.delta is None:
+        return ()
+    model = exchange("model", after.delta.model)
+    shared = "; ".join(filter(None, (_overlap_note(after.delta.overlap, nouns, before, after), model)))
+    return tuple(
+        _displayed_change(spec, delta, shared, before, after)
+        for spec, delta in zip(specs, after.delta.metrics, strict=False)
+    )
+
+
+def in_points(change: float, spec: MetricSpec) -> float:
+    """Convert a change of a metric to points, hundredths of its range."""
+    return 100 * change / (spec.high - spec.low)
+
+
+def in_own_unit(points: float, spec: MetricSpec) -> float:
+    """Convert a change from points to the unit of its metric."""
+    return points * (spec.high - spec.low) / 100
+
+
+def split(parts: DeltaParts, spec: MetricSpec) -> tuple[Part, ...]:
+    """The parts that are not zero. A recorded metric has none: its change cannot be split."""
+    if spec.recorded:
+        return ()
+    named = zip(("outputs", "ground truth", "rules"), parts, strict=True)
+    in_order = (Part(name, in_points(value, spec)) for name, value in named)
+    return tuple(part for part in in_order if abs(part.points) > _NOTHING)
+
+
+def refused(delta: Delta) -> bool:
+    """Whether the two points have no document in common, so that they cannot be compared."""
+    return delta.overlap.verdict == "refused"
+
+
+def _displayed_change(
+    spec: MetricSpec, delta: MetricDelta, shared: str, before: Point, after: Point
+) -> DisplayedChange:
+    if after.delta and refused(after.delta):
+        return DisplayedChange(None, (), shared)
+    if delta.change is None:
+        judge = after.delta.judge if after.delta else None
+        note = exchange("judge", judge) if regraded(judge, spec.name) else _undefined_note(spec, before)
+        return DisplayedChange(None, (), note)
+    if delta.parts is None:
+        unsplit = "a mixture of both sides is undefined, so that it cannot be split"
+        return DisplayedChange(in_points(delta.change, spec), (), "; ".join(filter(None, (shared, unsplit))))
+    return DisplayedChange(in_points(delta.change, spec), split(delta.parts, spec), shared)
+
+
+def _undefined_note(spec: MetricSpec, before: Point) -> str:
+    where = f"at {before.snapshot.label}" if before.scorecard.metric(spec.name) is None else "here"
+    return f"{spec.label} is undefined {where}"
+
+
+def _overlap_note(overlap: Overlap, nouns: Nouns, before: Point, after: Point) -> str:
+    if overlap.verdict == "comparable":
+        return ""
+    if overlap.verdict == "refused":
+        for point, where in ((before, f"{before.snapshot.label} has"), (after, "this output has")):
+            if not point.scorecard.documents:
+                return f"not comparable: {where} no {nouns.documents} that count"
+        return f"not comparable: no {nouns.document} in common with {before.snapshot.label}"
+    common = nouns.document if overlap.common == 1 else nouns.documents
+    sides = (("only before", overlap.only_before), ("only after", overlap.only_after))
+    return "; ".join(
+        [f"over {overlap.common:,} common {common}", *(_side_documents(*side) for side in sides if side[1])]
+    )
+
+
+def _side_documents(name: str, documents: Sequence[str]) -> str:
+    more = len(documents) - NAMED
+    return f"{name}: {', '.join(documents[:NAMED])}{f' and {more:,} more' if more > 0 else ''}"
+
+
+def flipped(flips: Flips) -> Flipped:
+    """The flips of all attributes together."""
+    return Flipped(
+        fixed=flipped_cells(flips.fixed),
+        broken=flipped_cells(flips.broken),
+        still=flipped_cells(flips.still),
+        appeared=flipped_cells(flips.appeared),
+        vanished=flipped_cells(flips.vanished),
+    )
+
 
 MINUS = "\u2212"
 

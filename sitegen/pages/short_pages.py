@@ -1,12 +1,14 @@
-"""Short pages, which replace the oldest full pages if the site would be too large, and have only their numbers.
+"""Pages in the place of others: short pages, a page that failed, and an unknown address.
 
-A short page has the address of the full page. It names the omitted parts, and the command that shows them.
+Short pages replace the oldest full pages if the site would be too large, and have only their numbers. A short page has
+the address of the full page. It names the omitted parts, and the command that shows them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Final
+from urllib.parse import urlsplit
 
 from markupsafe import Markup
 
@@ -15,9 +17,10 @@ from sitegen.html.cells import text
 from sitegen.html.formats import day
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.metrics import MetricSpec
+from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import EvalInfo, Headline
-from sitegen.model.site import Page
+from sitegen.model.site import Page, RawFile
 from sitegen.model.timeline import InstructionHistory, Snapshot
 from sitegen.pages import links
 from sitegen.pages.change_text import MINUS, span_of_change
@@ -236,3 +239,40 @@ def _by(commit: Commit) -> str:
 
 def _show(commit: Commit) -> str:
     return "" if commit.sha == WORKTREE else f"git show -m --first-parent {commit.short}"
+
+
+class FailedView(Frozen):
+    """What ``pages/failed.html`` shows."""
+
+    problem: Problem
+    nav: str = ""
+
+
+def failed_page(path: str, problem: Problem) -> Page:
+    """A page at the address of a page that sitegen failed to make, so that links to it still work."""
+    return Page(path, "pages/failed.html", FailedView(problem))
+
+
+class NotFoundView(Frozen):
+    """What ``pages/not_found.html`` shows: there is no such page, or not yet."""
+
+    root: str
+    """Address of the root of the site, absolute if ``base_url`` is set; otherwise correct only at the root itself."""
+    unfinished: bool = False
+    """The page is to be written by a build that has not ended."""
+    nav: str = ""
+
+
+def not_found_page(base_url: str | None) -> Page:
+    """``404.html``: servers show it for any address, so that relative links would not work."""
+    root = urlsplit(base_url).path.rstrip("/") + "/" if base_url else ""
+    return Page(links.not_found(), "pages/not_found.html", NotFoundView(root))
+
+
+def unfinished_page(root: str) -> Page:
+    """A page in the place of several that are not written yet. ``root``: the way from them to the root of the site."""
+    return Page(links.not_found(), "pages/not_found.html", NotFoundView(root, unfinished=True))
+
+
+NO_JEKYLL: Final = RawFile(".nojekyll", b"")
+"""Tells GitHub Pages not to run Jekyll."""

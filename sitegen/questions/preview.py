@@ -18,7 +18,8 @@ from sitegen.model.site import Page, SiteInfo
 from sitegen.model.timeline import Blob, Snapshot
 from sitegen.pages import links
 from sitegen.pages.methods import KindMetrics, methods_page
-from sitegen.pages.report import EarlierPoints, report_page
+from sitegen.pages.report.discrepancies import EarlierPoints
+from sitegen.pages.report.page import report_page
 from sitegen.project import own_templates
 from sitegen.render.environment import Renderer, template_folders
 from sitegen.render.standalone import standalone, without_links

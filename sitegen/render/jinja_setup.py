@@ -53,11 +53,11 @@ def make_environment(
     from sitegen.pages import change_text, fields, labels, short_pages
     from sitegen.pages.commit import move_rows
     from sitegen.pages.compare import compare_rows
-    from sitegen.pages.edit import diff_rows, effect_rows
+    from sitegen.pages.edit import effect_rows
     from sitegen.pages.field import field_rows
     from sitegen.pages.instruction import edit_rows
     from sitegen.pages.regressions import step_lines
-    from sitegen.pages.report import discrepancy_rows, report_rows, span_rows, spans, tree_rows, why_rows
+    from sitegen.pages.report import discrepancy_rows, report_rows, spans, tree_rows, why_rows
     from sitegen.pages.trend import trend_chart, trend_rows
     from sitegen.pages.variants import variant_charts
 
@@ -147,14 +147,12 @@ def make_environment(
         fields=fields,
         discrepancy_rows=discrepancy_rows,
         report_rows=report_rows,
-        diff_rows=diff_rows,
         edit_rows=edit_rows,
         effect_rows=effect_rows,
         field_rows=field_rows,
         move_rows=move_rows,
         short_pages=short_pages,
         variant_charts=variant_charts,
-        span_rows=span_rows,
         step_lines=step_lines,
         spans=spans,
         tree_rows=tree_rows,

@@ -15,8 +15,8 @@ from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.series import EvalSummary
 from sitegen.model.site import RawFile, SiteInfo
 from sitegen.pages import links
-from sitegen.pages.changes import in_own_unit, in_points, split
-from sitegen.pages.instructions.page import EditEffects
+from sitegen.pages.change_text import in_own_unit, in_points, split
+from sitegen.pages.instructions import EditEffects
 from sitegen.pages.labels import exchange, outputs
 from sitegen.pages.overview.focus import focus_view
 from sitegen.pages.overview.news import news

@@ -27,7 +27,7 @@ from sitegen.model.series import EvalInfo
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit, EvalHistory, Snapshot
 from sitegen.pages import links
-from sitegen.pages.report import ReportView
+from sitegen.pages.report.page import ReportView
 from sitegen.pages.report.patterns import pattern_summaries
 from sitegen.pages.short_pages import short_report
 from sitegen.pages.trend.page import has_variants

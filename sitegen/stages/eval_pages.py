@@ -28,8 +28,8 @@ from sitegen.pages.compare.page import compare_page
 from sitegen.pages.field.page import field_page, field_work
 from sitegen.pages.overview.focus import focus_of
 from sitegen.pages.suspect_truth import suspect_truth_page
-from sitegen.pages.trend.older_rows import older_rows
 from sitegen.pages.trend.page import TrendView, trend_page
+from sitegen.pages.trend.trend_rows import older_rows
 from sitegen.render.environment import Renderer
 from sitegen.render.writer import Writer, digest
 from sitegen.scoring.kinds import scorer

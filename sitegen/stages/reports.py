@@ -26,7 +26,8 @@ from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import EvalInfo, Point
 from sitegen.model.site import Page
 from sitegen.model.timeline import Snapshot
-from sitegen.pages.report import EarlierPoints, report_page
+from sitegen.pages.report.discrepancies import EarlierPoints
+from sitegen.pages.report.page import report_page
 from sitegen.scoring.fields import rule_sources
 from sitegen.scoring.rules import FieldRules, compile_rules
 from sitegen.scoring.usage import specs_with_usage

@@ -17,7 +17,7 @@ from sitegen.model.site import Page, RawFile
 from sitegen.pages import links
 from sitegen.pages.commits import COMMITS
 from sitegen.pages.overview.focus import most_costly_patterns
-from sitegen.pages.placeholders import failed_page, unfinished_page
+from sitegen.pages.short_pages import failed_page, unfinished_page
 from sitegen.render.environment import Renderer
 from sitegen.render.writer import Writer
 from sitegen.scoring.own import installed_versions

@@ -24,13 +24,13 @@ from sitegen.pages.data.badges import badge_files
 from sitegen.pages.data.exports import index_file, schema_files
 from sitegen.pages.data.feed import feed_file
 from sitegen.pages.fields import fields_page
-from sitegen.pages.instructions.page import EditEffects, FileEdit, instructions_page
+from sitegen.pages.instructions import EditEffects, FileEdit, instructions_page
 from sitegen.pages.methods import KindMetrics, methods_page
 from sitegen.pages.overview.instructions_only import InstructionOverview, instruction_overview
 from sitegen.pages.overview.page import SiteCounts, Worktree, overview_page
-from sitegen.pages.placeholders import NO_JEKYLL, not_found_page
 from sitegen.pages.problems import problems_page
 from sitegen.pages.regressions.page import regressions_page
+from sitegen.pages.short_pages import NO_JEKYLL, not_found_page
 from sitegen.pages.suspect_truth import suspect_labels_page
 from sitegen.render.summary import summary_file
 from sitegen.render.writer import digest

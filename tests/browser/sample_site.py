@@ -19,7 +19,7 @@ from sitegen.model.regressions import DocumentNumbers, EditedFile, Moved
 from sitegen.model.series import EvalSummary, Point, Series
 from sitegen.model.site import Page, RawFile
 from sitegen.model.timeline import CommitRecord, InstructionHistory
-from sitegen.pages.changes import Flipped
+from sitegen.pages.change_text import Flipped
 from sitegen.pages.commit.effects import commit_effect
 from sitegen.pages.commit.page import CommitPageInputs, CommitView, EvalMove, commit_page
 from sitegen.pages.compare.page import compare_page
@@ -28,18 +28,19 @@ from sitegen.pages.data.feed import feed_file
 from sitegen.pages.edit.effects import FlippedField
 from sitegen.pages.field.page import field_page, field_work
 from sitegen.pages.fields import fields_page
-from sitegen.pages.instructions.page import EditEffects, FileEdit
+from sitegen.pages.instructions import EditEffects, FileEdit
 from sitegen.pages.methods import KindMetrics, methods_page
 from sitegen.pages.overview.page import SiteCounts, Worktree, overview_page
-from sitegen.pages.placeholders import NO_JEKYLL, not_found_page
 from sitegen.pages.problems import problems_page
 from sitegen.pages.regressions.page import regressions_page
-from sitegen.pages.report import ReportView, report_page, tree_source
-from sitegen.pages.report.rows_file import rows_file
+from sitegen.pages.report import tree_source
+from sitegen.pages.report.discrepancy_rows import rows_file
+from sitegen.pages.report.page import ReportView, report_page
 from sitegen.pages.report.tree import TreeView, tree_page
 from sitegen.pages.report.tree_source import PagePicture, citations, with_source
-from sitegen.pages.trend.older_rows import older_rows
+from sitegen.pages.short_pages import NO_JEKYLL, not_found_page
 from sitegen.pages.trend.page import TrendView, trend_page
+from sitegen.pages.trend.trend_rows import older_rows
 from sitegen.render.environment import Renderer
 from sitegen.render.summary import summary_file
 from sitegen.scoring.evidence import Evidence

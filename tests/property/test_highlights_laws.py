@@ -13,7 +13,7 @@ from sitegen.data_files.reading import UnreadableError
 from sitegen.html.formats import printable
 from sitegen.model.panels import Mark, MarkedText, SpansPanel
 from sitegen.model.scorecards import Result
-from sitegen.pages.report import span_rows
+from sitegen.pages.report import spans
 from sitegen.pages.report.spans import DEPTH, LISTED, LONGEST, shown_text
 from sitegen.scoring.highlights.extract import extract
 from sitegen.scoring.highlights.scorer import HighlightsScorer
@@ -194,7 +194,7 @@ class _Reader(HTMLParser):
 @settings(max_examples=200)
 @given(MARKED_TEXTS)
 def test_a_text_is_shown_as_it_is_however_its_marks_overlap(text: MarkedText) -> None:
-    read = _Reader(span_rows.texts([shown_text(text)]))
+    read = _Reader(spans.texts([shown_text(text)]))
     assert read.tags <= {"li", "div", "b", "span", "p", "mark", "small", "ul", "main"}
     assert read.classes <= {
         *("by", "mono wrap", "marked", "hl correct", "hl missed", "hl wrong", "vh", "beside", "cut"),

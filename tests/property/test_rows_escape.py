@@ -11,32 +11,23 @@ from markupsafe import escape
 from msgspec.structs import replace
 
 from sitegen.html import cells, formats
-from sitegen.html.row_cache import ROWS, RowCache
+from sitegen.html.cells import CACHED_ROWS, RowCache
 from sitegen.html.values import DisplayValue, shown_pair
 from sitegen.model.metrics import Counts, MetricSpec, Nouns
 from sitegen.model.outcomes import ERROR_TYPES, Judgement, Outcome
 from sitegen.model.panels import AlignmentRow
 from sitegen.model.scorecards import DocumentScore, FieldScore
 from sitegen.pages import links
-from sitegen.pages.changes import DisplayedChange
+from sitegen.pages.change_text import DisplayedChange
 from sitegen.pages.labels import ERROR_LABELS
-from sitegen.pages.report import (
-    Discrepancy,
-    ErrorChange,
-    FateRow,
-    FixedCell,
-    ReportMetric,
-    SchemaSection,
-    Since,
-    discrepancy_rows,
-    report_rows,
-    why_rows,
-)
-from sitegen.pages.report.item_errors import ErrorGroup
+from sitegen.pages.report import discrepancy_rows, report_rows, why_rows
+from sitegen.pages.report.discrepancies import Discrepancy, ErrorGroup, Since
+from sitegen.pages.report.fates import FateRow, FixedCell
+from sitegen.pages.report.numbers import ErrorChange, ReportMetric, SchemaSection
 from sitegen.pages.trend import trend_rows
+from sitegen.pages.trend.metrics_now import TrendPoint
 from sitegen.pages.trend.page import TrendView
 from sitegen.pages.trend.panels import HeatMap, HeatRow
-from sitegen.pages.trend.point import TrendPoint
 from sitegen.text.words import WordSpan
 from tests import pages_sample as sample
 
@@ -226,7 +217,7 @@ def test_few_rows_are_kept_and_none_that_is_long() -> None:
     cache, long, short = RowCache(write), "x" * 3000, ["a", "b"]
     assert [*map(cache, [long, *short, long, *short])] == [long, *short] * 2
     assert written == [long, *short, long]
-    others = [f"c{n}" for n in range(2 * ROWS)]
+    others = [f"c{n}" for n in range(2 * CACHED_ROWS)]
     assert [*map(cache, [*others, *short])] == [*others, *short]
     assert written[4:] == [*others, *short]
 

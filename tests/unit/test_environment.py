@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from sitegen.errors import ConfigurationError
 from sitegen.model.site import Page, SiteInfo
 from sitegen.pages.methods import KindMetrics, methods_page
-from sitegen.pages.placeholders import not_found_page
+from sitegen.pages.short_pages import not_found_page
 from sitegen.pages.trend.page import trend_page
 from sitegen.render.environment import Renderer, find_templates
 from tests import pages_sample as sample

@@ -8,7 +8,7 @@ from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.suspect_truth import suspect_truth
 from sitegen.commands.blame import matching_cells
 from sitegen.commands.verified_text import discrepancy
-from sitegen.comparison_files.change_markdown import change_lines
+from sitegen.comparison_files.markdown import change_lines
 from sitegen.gate_files.markdown import _broken_cell_row
 from sitegen.model.cells import CellFlip, CellMap
 from sitegen.model.scorecards import Result

@@ -6,8 +6,7 @@ from msgspec.structs import replace
 from sitegen.model.deltas import Comparability, Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.series import Point
-from sitegen.pages.change_text import origin, own_unit
-from sitegen.pages.changes import DisplayedChange, Part, changes
+from sitegen.pages.change_text import DisplayedChange, Part, changes, origin, own_unit
 from tests import pages_sample as sample
 
 F1 = sample.SPECS[0]

@@ -6,8 +6,8 @@ from sitegen.model.cells import Flips
 from sitegen.model.commits import WORKTREE, ChangedPath
 from sitegen.model.noise import ChangeVerdict, Interval
 from sitegen.model.site import SiteInfo
-from sitegen.pages.changes import DisplayedChange as Moved
-from sitegen.pages.changes import Flipped, Part
+from sitegen.pages.change_text import DisplayedChange as Moved
+from sitegen.pages.change_text import Flipped, Part
 from sitegen.pages.commit.effects import FIELDS, CommitEffect, EarlierEdit, commit_effect, earlier_edits
 from sitegen.pages.commit.page import (
     MOST_POINTS,

@@ -14,8 +14,7 @@ from sitegen.model.regressions import Circumstances, Step
 from sitegen.model.series import Point, Series
 from sitegen.model.site import SiteInfo
 from sitegen.pages.compare import cell_blocks
-from sitegen.pages.compare.compare_data import FATES, CompareData, compare_data
-from sitegen.pages.compare.edits_between import diff_command, editing_commits
+from sitegen.pages.compare.compare_data import FATES, CompareData, compare_data, diff_command, editing_commits
 from sitegen.pages.compare.judged import answer, judge_pairs, judged_pairs
 from sitegen.pages.compare.page import (
     ROWS,

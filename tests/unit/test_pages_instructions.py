@@ -1,7 +1,7 @@
 from msgspec.structs import replace
 
 from sitegen.pages.edit.effects import GradeCount, grade_counts
-from sitegen.pages.instructions.page import FileRecord, InstructionsView, file_size, instructions_page
+from sitegen.pages.instructions import FileRecord, InstructionsView, file_size, instructions_page
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample_diffs as sample
 from tests.sites import renderer_of

@@ -7,7 +7,7 @@ from sitegen.model.metrics import ErrorNumbers, MetricSpec
 from sitegen.model.series import Effect, Headline
 from sitegen.model.timeline import Blob, Edit
 from sitegen.pages.instruction.edit_rows import body
-from sitegen.pages.instructions.page import ROWS, EditEffects, FileEdit, MatrixColumn, Shift, instructions_page, matrix
+from sitegen.pages.instructions import ROWS, EditEffects, FileEdit, MatrixColumn, Shift, instructions_page, matrix
 from tests import pages_sample_diffs as sample
 from tests.sites import renderer_of
 

@@ -17,18 +17,12 @@ from sitegen.model.scorecards import DocumentScore, FieldScore, Question
 from sitegen.model.site import Page
 from sitegen.model.timeline import Edit
 from sitegen.model.values import Unusable
-from sitegen.pages.report import (
-    ALIGNED,
-    DOCUMENTS,
-    LISTS,
-    EarlierPoints,
-    discrepancy_rows,
-    leaves_anything_out,
-    report_page,
-    report_rows,
-    section,
-)
-from sitegen.pages.report.rows_file import rows_file
+from sitegen.pages.report import discrepancy_rows, report_rows
+from sitegen.pages.report.bounds import ALIGNED, DOCUMENTS, LISTS, leaves_anything_out
+from sitegen.pages.report.discrepancies import EarlierPoints
+from sitegen.pages.report.discrepancy_rows import rows_file
+from sitegen.pages.report.numbers import section
+from sitegen.pages.report.page import report_page
 from sitegen.text.values import as_text
 from sitegen.text.words import WordSpan
 from tests import pages_sample as sample

@@ -16,11 +16,13 @@ from sitegen.model.outcomes import Judgement
 from sitegen.model.regressions import EditedFile
 from sitegen.model.series import Point
 from sitegen.model.timeline import Blob
-from sitegen.pages.changes import DisplayedChange, Part
-from sitegen.pages.report import EarlierPoints, FateRow, FixedCell, Since, report_page, why_rows
-from sitegen.pages.report.fates import FIELDS, FIXED, Fates
+from sitegen.pages.change_text import DisplayedChange, Part
+from sitegen.pages.report import why_rows
+from sitegen.pages.report.discrepancies import EarlierPoints, Since
+from sitegen.pages.report.fates import FIELDS, FIXED, FateRow, Fates, FixedCell
 from sitegen.pages.report.origin import CommitEdits, EditLink, Previous
-from sitegen.pages.report.runs import RateRow, RunsView
+from sitegen.pages.report.page import report_page
+from sitegen.pages.report.why import RateRow, RunsView
 from sitegen.text.words import WordSpan
 from tests import pages_sample as sample
 from tests.sites import renderer_of

@@ -18,11 +18,11 @@ from sitegen.model.scorecards import FieldScore
 from sitegen.model.series import Series
 from sitegen.model.timeline import Edit
 from sitegen.pages import links
-from sitegen.pages.changes import DisplayedChange, Flipped, Part
+from sitegen.pages.change_text import DisplayedChange, Flipped, Part
 from sitegen.pages.trend import trend_rows
-from sitegen.pages.trend.older_rows import older_rows
 from sitegen.pages.trend.page import TrendView, trend_page
 from sitegen.pages.trend.panels import HEAT_ROWS, HeatRow, LastChange, repeats_view
+from sitegen.pages.trend.trend_rows import older_rows
 from sitegen.project import Options
 from sitegen.questions.study import read_series
 from tests import pages_sample as sample

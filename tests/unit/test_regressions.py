@@ -19,7 +19,7 @@ from sitegen.model.regressions import EditedFile, MetricStep, Moved, Step
 from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard, Status
 from sitegen.model.series import EvalInfo, EvalSummary, Peak, Point, Series
 from sitegen.model.timeline import Blob, Cause, Edit
-from sitegen.pages.changes import Part
+from sitegen.pages.change_text import Part
 from sitegen.pages.regressions import step_lines
 from sitegen.pages.regressions.page import LISTED, RegressionsView, StepRow, regressions_page
 from tests import pages_sample as sample

@@ -15,8 +15,9 @@ from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result
 from sitegen.pages.field import field_rows
 from sitegen.pages.field.page import Band, CellRow
-from sitegen.pages.report import leaves_anything_out, report_rows, span_rows
-from sitegen.pages.report.spans import DEPTH, LONGEST, TEXTS, Piece, shown_text, shown_texts
+from sitegen.pages.report import report_rows
+from sitegen.pages.report.bounds import leaves_anything_out
+from sitegen.pages.report.spans import DEPTH, LONGEST, TEXTS, Piece, shown_text, shown_texts, texts
 from sitegen.project_files import LARGEST_ARGUMENT
 from sitegen.scoring.documents import results_document as written
 from sitegen.scoring.highlights.document import HighlightNumbers, HighlightRow, ParagraphRow
@@ -234,7 +235,7 @@ def test_overlapping_marks_are_cut_into_pieces():
 
 def test_an_outcome_has_a_class_a_letter_and_a_word():
     shown = shown_text(MarkedText("p", "<b>", (Mark(0, 3, "missed", "a&b"),)))
-    assert span_rows.texts([shown]) == (
+    assert texts([shown]) == (
         '<li><div class="by"><b class="mono wrap">p</b> <span>1 missed</span></div><p class="marked" dir="auto">'
         '<mark class="hl missed" data-c="a&amp;b">&lt;b&gt;<small>'
         '<b aria-hidden="true">M</b><span class="vh"> missed</span> a&amp;b</small>'

@@ -1,6 +1,6 @@
 /* The trend chart: hover, zoom, keyboard, the clock. The server has drawn everything; this changes viewBoxes and reads
    values back: numbers from the chart's own data, texts from the rows of the table of iterations. Of a long history the page
-   has the newest iterations; the file with the older rows of the table (sitegen/pages/trend/older_rows.py) has their values too. */
+   has the newest iterations; the file with the older rows of the table (sitegen/pages/trend/trend_rows.py) has their values too. */
 const CLOCKS = ["then", "now"];
 
 /** Multiples within [low, high] of the least of the steps, which are round numbers, that gives no more than wanted. */

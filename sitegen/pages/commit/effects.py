@@ -18,7 +18,7 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import EvalInfo, Point
 from sitegen.model.timeline import Edit
-from sitegen.pages.changes import DisplayedChange, Flipped, changes, flipped
+from sitegen.pages.change_text import DisplayedChange, Flipped, changes, flipped
 from sitegen.pages.edit.effects import FlippedField, flipped_fields
 from sitegen.text.plain import line
 

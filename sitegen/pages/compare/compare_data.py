@@ -7,6 +7,7 @@ a cell by its states before and after (``_fates``), and the imbalance of flips t
 
 from __future__ import annotations
 
+import shlex
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
@@ -16,18 +17,17 @@ from sitegen.analysis.cells import fate_of
 from sitegen.analysis.series import variant_spread
 from sitegen.frozen import Frozen
 from sitegen.model.cells import Fate, Run
-from sitegen.model.commits import WORKTREE
+from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.regressions import Step
 from sitegen.model.series import Point, Series
 from sitegen.model.site import RawFile
 from sitegen.pages import links
 from sitegen.pages.compare.cell_blocks import FEWEST, STATES, cell_blocks
-from sitegen.pages.compare.edits_between import editing_commits, shell_word
 from sitegen.pages.compare.judged import answer, judge_pairs, judged_pairs
 from sitegen.pages.labels import spread_words
 from sitegen.stats.counts import errors_by_type
-from sitegen.text.plain import cut
+from sitegen.text.plain import cut, line
 from sitegen.text.values import short_digest
 
 FATES: Final[tuple[Fate, ...]] = ("broken", "fixed", "still_wrong", "appeared", "vanished")
@@ -188,3 +188,46 @@ def _point_block(series: Series, point: Point, judge: str) -> dict[str, Any]:
         **({"averaged": spread_words(spread)} if spread else {}),
         "ends": point.interval and [round(point.interval.low, 3), round(point.interval.high, 3)],
     }
+
+
+class EditingCommit(Frozen):
+    """A commit that edited instructions which drive the eval."""
+
+    point: int
+    """Index of the first point after the edit, which is between this point and the previous one."""
+    commit: Commit
+    page: str
+    """Address of its page, relative to the page of comparisons; empty for uncommitted edits."""
+    paths: tuple[str, ...]
+
+
+def editing_commits(series: Series) -> tuple[EditingCommit, ...]:
+    """The commits that edited instructions of an eval, oldest first."""
+    up = links.up(links.compare(series.info.id))
+    commits = []
+    for index, point in enumerate(series.points):
+        paths: dict[Commit, dict[str, None]] = {}
+        for edit in point.edits:
+            paths.setdefault(edit.commit, {})[edit.path] = None
+        commits += [
+            EditingCommit(
+                point=index,
+                commit=commit,
+                page="" if commit.sha == WORKTREE else up + links.commit(commit.sha),
+                paths=tuple(edited),
+            )
+            for commit, edited in paths.items()
+        ]
+    return tuple(commits)
+
+
+def shell_word(path: str) -> str:
+    """A path as a command in the terminal needs it."""
+    return shlex.quote(line(path, 300))
+
+
+def diff_command(before: Commit, after: Commit, commits: Iterable[EditingCommit]) -> str:
+    """The command that shows all edits between two commits as one diff."""
+    paths = dict.fromkeys(shell_word(path) for commit in commits for path in commit.paths)
+    sides = " ".join(commit.short for commit in (before, after) if commit.sha != WORKTREE)
+    return f"git diff {sides} -- {' '.join(paths)}"

@@ -15,8 +15,7 @@ from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.series import EvalInfo
 from sitegen.pages.change_text import MINUS, span
-from sitegen.pages.compare.compare_data import is_share
-from sitegen.pages.compare.edits_between import diff_command
+from sitegen.pages.compare.compare_data import diff_command, is_share
 from sitegen.pages.compare.judged import answer
 from sitegen.pages.compare.page import ComparedCell, ComparedField, PointPair, Valued
 from sitegen.pages.report.report_rows import letter_of, type_name

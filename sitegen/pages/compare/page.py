@@ -23,8 +23,7 @@ from sitegen.model.site import Page
 from sitegen.model.timeline import Snapshot
 from sitegen.model.usage import regraded
 from sitegen.pages import labels, links
-from sitegen.pages.compare.compare_data import FATES, CompareData, compare_data
-from sitegen.pages.compare.edits_between import EditingCommit, editing_commits
+from sitegen.pages.compare.compare_data import FATES, CompareData, EditingCommit, compare_data, editing_commits
 from sitegen.pages.compare.judged import judge_pairs
 from sitegen.pages.report.discrepancies import field_file
 from sitegen.stats.counts import errors_by_type

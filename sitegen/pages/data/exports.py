@@ -28,7 +28,7 @@ from sitegen.model.series import EvalInfo, Series
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit, Snapshot
 from sitegen.pages import links
-from sitegen.pages.changes import flipped
+from sitegen.pages.change_text import flipped
 from sitegen.stats.counts import errors_by_type, in_file_order, ratios
 from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import spreadsheet_safe

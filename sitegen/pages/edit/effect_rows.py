@@ -1,11 +1,11 @@
-"""HTML of the tables of effects: a row for each eval, and a row for each field that flipped."""
+"""HTML of the tables of effects (a row for each eval, and for each field that flipped) and of diffs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from math import isfinite
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from markupsafe import Markup
 
@@ -18,6 +18,8 @@ from sitegen.model.series import Headline
 from sitegen.pages import change_text, links
 from sitegen.pages.edit.effects import EffectRow, Grade, GradeCount, Move
 from sitegen.pages.edit.passages import FieldRow, FlippedFields, Passage
+from sitegen.text.diff import DiffRow
+from sitegen.text.words import Spans
 
 METRICS: Final = 2
 """Number of metrics beside the headline in the row of an eval."""
@@ -212,3 +214,59 @@ def passage_head(passage: Passage, place: str) -> str:
 def _flip_signs(row: FieldRow) -> str:
     signs = [f"+{row.fixed:,}"] * bool(row.fixed) + [f"−{row.broken:,}"] * bool(row.broken)
     return f" {' '.join(signs)}"
+
+
+_Mark: TypeAlias = Literal["del", "ins"]
+
+
+def diff_lines(rows: Iterable[DiffRow], passages: Iterable[Passage]) -> Markup:
+    """Table rows of six cells: number, sign, text of the old side, then the same of the new side.
+
+    The style sheet shows them side by side or one below the other, so that both views are one table. Each passage has a
+    head with its address, and links to the flipped fields that it names.
+    """
+    return Markup("".join(_diff_row_lines(rows, iter(passages))))
+
+
+def _diff_row_lines(rows: Iterable[DiffRow], passages: Iterator[Passage]) -> Iterator[str]:
+    for kind, old_line, new_line, old, new in rows:
+        if kind == "context":
+            text = _context(old)
+            yield (
+                f'<tr class="ctx"><td class="ln-n">{old_line}</td><td class="sg"></td><td class="cx">{text}</td>'
+                f'<td class="ln-n mid">{new_line}</td><td class="sg"></td><td class="cx">{text}</td></tr>\n'
+            )
+        elif kind == "change":
+            yield f"<tr>{_left(old_line, old)}{_right(new_line, new)}</tr>\n"
+        elif kind == "hunk":
+            passage = next(passages)
+            head = passage_head(passage, _marked(old or (), "ins"))
+            yield f'<tr class="hk" id="{passage.anchor}"><td colspan="6">{head}</td></tr>\n'
+        else:
+            yield f'<tr class="rk"><td colspan="6">{_marked(old or (), "ins")}</td></tr>\n'
+
+
+def _left(number: int | None, text: Spans | None) -> str:
+    if text is None:
+        return '<td class="ln-n e"></td><td class="sg e"></td><td class="e"></td>'
+    return f'<td class="ln-n d">{number}</td><td class="sg d">−</td><td class="d">{_marked(text, "del")}</td>'
+
+
+def _right(number: int | None, text: Spans | None) -> str:
+    if text is None:
+        return '<td class="ln-n e mid"></td><td class="sg e"></td><td class="e"></td>'
+    return f'<td class="ln-n a mid">{number}</td><td class="sg a">+</td><td class="a">{_marked(text, "ins")}</td>'
+
+
+def _context(spans: Spans | None) -> str:
+    text = escape(spans[0].text, quote=False) if spans else ""
+    return f'<b class="md-h">{text}</b>' if text.startswith("#") else text
+
+
+def _marked(spans: Spans, tag: _Mark) -> str:
+    return "".join(
+        [
+            f"<{tag}>{escape(text, quote=False)}</{tag}>" if changed else escape(text, quote=False)
+            for text, changed in spans
+        ]
+    )

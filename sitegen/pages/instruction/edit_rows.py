@@ -16,7 +16,7 @@ from sitegen.pages.change_text import own_unit
 from sitegen.pages.edit.effect_rows import pills
 from sitegen.pages.edit.effects import EffectRow, EffectsView
 from sitegen.pages.instruction.page import EditRow
-from sitegen.pages.instructions.page import NOTICED, Matrix, MatrixRow, Shift
+from sitegen.pages.instructions import NOTICED, Matrix, MatrixRow, Shift
 from sitegen.pages.labels import EDITS
 from sitegen.text.patch import VersionSlip
 

@@ -13,8 +13,8 @@ from sitegen.frozen import Frozen
 from sitegen.model.error_summaries import Focus, Streak, WeakSection
 from sitegen.model.series import EvalInfo, EvalSummary, Point, Series
 from sitegen.pages import links
+from sitegen.pages.report.numbers import grouping, sections
 from sitegen.pages.report.patterns import PatternWords, pattern_words
-from sitegen.pages.report.sections import grouping, sections
 
 OF_EVAL: Final = 12
 """Number of entries in each list of the focus of one eval."""

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
-from sitegen.pages.instructions.page import FileRecord
+from sitegen.pages.instructions import FileRecord
 from sitegen.text.patch import PatchCounts
 
 FILES: Final = 20

@@ -14,8 +14,7 @@ from sitegen.model.regressions import Step
 from sitegen.model.series import EvalSummary
 from sitegen.pages import links
 from sitegen.pages.overview.focus import FocusView
-from sitegen.pages.overview.next_step import next_step
-from sitegen.pages.overview.phrases import Phrase, Sentence, eval_phrase, metric_phrases, output_phrase
+from sitegen.pages.overview.phrases import Phrase, Sentence, eval_phrase, metric_phrases, next_step, output_phrase
 from sitegen.text.plain import counted
 from sitegen.text.values import metric_text
 

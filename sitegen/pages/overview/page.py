@@ -17,7 +17,7 @@ from sitegen.model.series import EvalInfo, EvalSummary
 from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.commit.page import CommitView
-from sitegen.pages.instructions.page import EditEffects, FileEdit
+from sitegen.pages.instructions import EditEffects, FileEdit
 from sitegen.pages.overview.eval_rows import EvalRow, eval_row, is_share, shared_scale
 from sitegen.pages.overview.focus import FocusView, focus_view
 from sitegen.pages.overview.news import loss, news

@@ -1,13 +1,22 @@
-"""Sentences whose parts link to their evidence."""
+"""Sentences whose parts link to their evidence, and the sentence on what to do next."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from sitegen.analysis.standing import EvalStanding
 from sitegen.frozen import Frozen
+from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import MetricSpec
+from sitegen.model.regressions import Step
 from sitegen.model.series import EvalSummary, Headline
 from sitegen.pages import links
+from sitegen.pages.labels import CAUSES, exchange
+from sitegen.pages.overview.focus import FocusView
+from sitegen.pages.report.numbers import TOP_LEVEL
+from sitegen.pages.report.patterns import pattern_words
+from sitegen.text.plain import counted
+from sitegen.text.values import metric_text
 
 
 class Phrase(Frozen):
@@ -47,3 +56,151 @@ def eval_phrase(summary: EvalSummary) -> Phrase:
 def output_phrase(summary: EvalSummary, at: Headline) -> Phrase:
     """The label of an output, with a link to its report."""
     return Phrase(at.label, links.report(summary.info.id, at.slug), at.label)
+
+
+def next_step(scored: Sequence[EvalStanding], focus: FocusView | None) -> Iterator[Phrase]:
+    """The sentence, from the evals with output, the one in most trouble first."""
+    worst = scored[0]
+    step = next((step for step in worst.lost if step.metrics[0].name == worst.spec.name), None)
+    if worst.trouble == "unscored":
+        yield Phrase("Repair the newest output of ")
+        yield eval_phrase(worst.summary)
+        yield Phrase("; the problems page says ")
+        yield Phrase("what is wrong with it", links.problems())
+    elif step:
+        yield from _look_at(worst.summary, step)
+    elif worst.behind_by_more_than_chance and worst.best:
+        pair = f"#a={worst.best.slug}&b={worst.newest.slug}"
+        yield Phrase("Compare", links.compare(worst.summary.info.id) + pair)
+        yield Phrase(" the newest output of ")
+        yield eval_phrase(worst.summary)
+        yield Phrase(" with its best, ")
+        yield output_phrase(worst.summary, worst.best)
+        yield Phrase(", and undo what broke it")
+    elif worst.trouble == "too new":
+        yield Phrase("Make another output of ")
+        yield eval_phrase(worst.summary)
+        yield Phrase(" or two: they tell whether the fall is noise")
+    elif stale := [standing for standing in scored if standing.summary.stale]:
+        yield Phrase("Make new outputs of ")
+        yield eval_phrase(stale[0].summary)
+        if len(stale) > 1:
+            yield Phrase(f" and {counted(len(stale) - 1, 'more eval')}")
+        yield Phrase(": instructions were edited since the newest")
+    else:
+        yield from _work(scored, focus)
+    yield Phrase(".")
+
+
+def _look_at(summary: EvalSummary, step: Step) -> Iterator[Phrase]:
+    at, circumstances = summary.headlines[step.at], step.circumstances
+    if circumstances.edits:
+        edit = circumstances.edits[0]
+        yield Phrase("Look at the edit of ")
+        yield Phrase(edit.path, "" if edit.sha == WORKTREE else links.commit(edit.sha), edit.path)
+        yield Phrase(" before ")
+        yield output_phrase(summary, at)
+        yield Phrase(" of ")
+        yield eval_phrase(summary)
+        number = len(circumstances.edits) + circumstances.more_edits - 1
+        if number:
+            yield Phrase(f", and {counted(number, 'edit')} beside it")
+        return
+    yield Phrase("Look at ")
+    yield output_phrase(summary, at)
+    yield Phrase(" of ")
+    yield eval_phrase(summary)
+    yield Phrase(": ")
+    yield Phrase(" and ".join(CAUSES[cause] for cause in circumstances.causes) + ", ")
+    if circumstances.model:
+        yield Phrase(exchange("model", circumstances.model), "", exchange("model", circumstances.model))
+    else:
+        yield Phrase("and no edit of instructions beside it")
+
+
+def _work(scored: Sequence[EvalStanding], focus: FocusView | None) -> Iterator[Phrase]:
+    """Where the errors are: of the eval that is furthest below its target, or else of all evals."""
+    missed = next((standing for standing in scored if standing.below_target), None)
+    alike = max((standing for standing in scored if _is_mostly_alike(standing)), key=_errors_alike, default=None)
+    if alike:
+        yield Phrase("Work on ")
+        yield eval_phrase(alike.summary)
+        yield Phrase(": ")
+        yield from _pattern_phrases(alike)
+    elif missed:
+        target = dict(missed.summary.info.thresholds)[missed.spec.name]
+        value = metric_text(missed.newest.values[0] or 0.0, 3, missed.spec.unit)
+        yield Phrase("Bring ")
+        yield eval_phrase(missed.summary)
+        yield Phrase(f" from {value} to its target of {metric_text(target, 3, missed.spec.unit)}")
+        if missed.summary.focus.sections:
+            section = missed.summary.focus.sections[0]
+            yield Phrase(": ")
+            yield from _errors(sum(section.errors), sum(missed.newest.errors), section.name, missed.summary)
+    elif focus:
+        row = focus.sections[0]
+        shares = [
+            (sum(section.errors), standing.summary)
+            for standing in scored
+            for section in standing.summary.focus.sections
+            if section.name == row.name
+        ]
+        most, summary = max(shares, key=lambda share: share[0])
+        every = sum(sum(s.newest.errors) for s in scored if not s.summary.info.recorded)
+        if len(scored) == 1:
+            yield Phrase("Work on ")
+            yield eval_phrase(summary)
+            yield Phrase(": ")
+            yield from _errors(most, every, row.name, summary)
+        else:
+            yield Phrase("Work on ")
+            yield _section(row.name)
+            yield Phrase(f": {sum(row.errors):,} of {counted(every, 'error')} are there, {most:,} of them in ")
+            yield Phrase(summary.info.name, links.report(summary.info.id, summary.headlines[-1].slug), summary.info.id)
+    elif all(standing.summary.info.recorded for standing in scored):
+        yield Phrase("Nothing follows from these numbers: runs recorded them without what was wrong")
+    else:
+        yield Phrase("Nothing: no newest output has an error")
+    yield from _suspects([standing.summary for standing in scored if standing.summary.suspects])
+
+
+def _pattern_phrases(standing: EvalStanding) -> Iterator[Phrase]:
+    words = pattern_words(standing.summary.patterns[0], standing.spec, standing.summary.info.nouns)
+    yield Phrase(words.share, links.report(standing.summary.info.id, standing.newest.slug) + "#h-ep")
+    yield Phrase(words.where)
+    if words.since:
+        yield Phrase(words.since, "", words.since)
+    yield Phrase(words.without)
+
+
+def _is_mostly_alike(standing: EvalStanding) -> bool:
+    """Whether one error pattern explains half of the errors of the newest output."""
+    patterns = standing.summary.patterns
+    return bool(patterns) and 2 * patterns[0].errors >= patterns[0].total
+
+
+def _errors_alike(standing: EvalStanding) -> int:
+    return standing.summary.patterns[0].errors
+
+
+def _suspects(evals: Sequence[EvalSummary]) -> Iterator[Phrase]:
+    """The labels that may be wrong in these evals, each of which has at least one."""
+    if not evals:
+        return
+    yield Phrase("; settle the ")
+    number = counted(sum(len(summary.suspects) for summary in evals), "label")
+    yield Phrase(f"{number} that may be wrong", links.suspect_labels())
+    yield Phrase(" in ")
+    yield eval_phrase(evals[0]) if len(evals) == 1 else Phrase(f"{len(evals)} evals")
+    yield Phrase(" first")
+
+
+def _errors(number: int, every: int, section: str, summary: EvalSummary) -> Iterator[Phrase]:
+    at = summary.headlines[-1]
+    yield Phrase(f"{number:,} of its {counted(every, 'error')}", links.report(summary.info.id, at.slug))
+    yield Phrase(f" {'is' if number == 1 else 'are'} in ")
+    yield _section(section)
+
+
+def _section(section: str) -> Phrase:
+    return Phrase("its fields at the top level") if section in ("", TOP_LEVEL) else Phrase(section, "", section)

@@ -17,7 +17,7 @@ from sitegen.model.regressions import UNTOLD, Circumstances, EditedFile, MetricS
 from sitegen.model.series import EvalInfo, EvalSummary, Headline
 from sitegen.model.site import Page
 from sitegen.pages import links
-from sitegen.pages.changes import Part, split
+from sitegen.pages.change_text import Part, split
 from sitegen.pages.labels import CAUSES, exchange
 
 LISTED: Final = {"open": 40, "new": 15, "fixed": 25, "better": 25, "blip": 15, "muted": 25}

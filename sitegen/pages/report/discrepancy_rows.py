@@ -15,9 +15,12 @@ from sitegen.html.cells import value_cells
 from sitegen.html.formats import bounded
 from sitegen.model.metrics import Nouns
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
+from sitegen.model.site import RawFile
+from sitegen.pages import links
+from sitegen.pages.data.scripts import script_file
 from sitegen.pages.labels import ERROR_LABELS
-from sitegen.pages.report import Discrepancy, Since
-from sitegen.pages.report.item_errors import ErrorGroup
+from sitegen.pages.report.discrepancies import Discrepancy, ErrorGroup, Since
+from sitegen.pages.report.page import ReportView
 from sitegen.pages.report.report_rows import letter_of, type_label
 
 _FIELDS = Nouns()
@@ -123,3 +126,11 @@ def _since_cell(since: Since) -> str:
         return "<td><data value=1><b>new</b></data>"
     link = f"<a href={_attribute_value(since.file)}>{_text(since.label)}</a>"
     return f"<td><data value={since.points}>{link}</data>"
+
+
+def rows_file(view: ReportView) -> RawFile | None:
+    """Table bodies in the form of the page's table; None if the page has all of them."""
+    if not view.loadable:
+        return None
+    rows = discrepancies(view.loadable, view.previous is not None, len(view.documents) > 1, view.info.nouns)
+    return script_file(links.report_rows(view.info.id, view.snapshot.slug), "ROWS", str(rows))

@@ -24,12 +24,18 @@ from sitegen.pages.recorded import RecordedView, recorded_view
 from sitegen.pages.report import bounds, origin
 from sitegen.pages.report.discrepancies import Discrepancy, EarlierPoints, discrepancies, left_out, since, wrong_in
 from sitegen.pages.report.fates import Fates, fates
-from sitegen.pages.report.numbers import ErrorChange, ReportMetric, error_changes, metric_changes
+from sitegen.pages.report.numbers import (
+    ErrorChange,
+    ReportMetric,
+    SchemaSection,
+    error_changes,
+    grouping,
+    metric_changes,
+    sections,
+)
 from sitegen.pages.report.patterns import PatternsView, patterns_view
-from sitegen.pages.report.runs import RunsView, runs_view
-from sitegen.pages.report.sections import SchemaSection, grouping, sections
 from sitegen.pages.report.tree import has_tree
-from sitegen.pages.report.why import Why, why
+from sitegen.pages.report.why import RunsView, Why, runs_view, why
 from sitegen.scoring.rules import FieldRules
 from sitegen.scoring.usage import all_specs
 from sitegen.scoring.verdict import verdict

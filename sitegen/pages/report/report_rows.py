@@ -19,8 +19,8 @@ from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.panels import AlignmentRow
 from sitegen.model.scorecards import DocumentScore, FieldScore
 from sitegen.pages.labels import ERROR_LABELS, STATUSES
-from sitegen.pages.report import ErrorChange, ReportMetric, SchemaSection
 from sitegen.pages.report.discrepancies import field_file
+from sitegen.pages.report.numbers import ErrorChange, ReportMetric, SchemaSection
 from sitegen.stats.counts import FIELD_ACCURACY, RATIOS, CountRatio, errors
 
 _FIELDS = Nouns()

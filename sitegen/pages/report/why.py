@@ -7,15 +7,19 @@ from typing import Final
 
 from sitegen.analysis.deltas import Role, differing_roles
 from sitegen.analysis.noise.changes import output_verdict
+from sitegen.analysis.noise.intervals import interval_of_runs
+from sitegen.analysis.noise.repeats import Repeats, noise_of
 from sitegen.analysis.series import HEADLINES
 from sitegen.frozen import Frozen
 from sitegen.model.deltas import Delta, Overlap
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.noise import ChangeVerdict, Noise
+from sitegen.model.noise import ChangeVerdict, FlipRate, Interval, Noise
 from sitegen.model.scorecards import Status
 from sitegen.model.series import EvalInfo, Point
-from sitegen.pages.changes import DisplayedChange, changes
+from sitegen.model.timeline import Snapshot
+from sitegen.pages.change_text import DisplayedChange, changes
 from sitegen.pages.labels import exchanges
+from sitegen.pages.report.discrepancies import field_file
 
 NAMED: Final = 10
 """Number of documents of only one of the two points that the report names."""
@@ -78,3 +82,58 @@ def _exchanged(delta: Delta) -> Iterator[str]:
         yield f"{sentence} What of the change is its doing, and what that of edits, nothing here tells."
     for sentence in exchanges(None, delta.judge):
         yield f"{sentence} Its grades are not held against those before."
+
+
+FIELDS: Final = 20
+"""Number of fields in the table: the ones that differ most often."""
+
+
+class RateRow(Frozen):
+    """How often the runs differ in a field."""
+
+    rate: FlipRate
+    file: str
+    """The page of the attribute, as seen from the report."""
+
+
+class RunsView(Frozen):
+    """The runs of one iteration."""
+
+    number: int
+    readable: int
+    """Number of runs whose output could be read."""
+    lowest: float | None
+    """Smallest value of the headline."""
+    highest: float | None
+    interval: Interval | None
+    """Around the mean of the headline over the runs."""
+    deviation: float | None
+    """Standard deviation of the headline, without bad runs."""
+    pooled: FlipRate | None
+    """How often two runs differ, over all fields."""
+    rows: tuple[RateRow, ...]
+    """Fields in which runs differ."""
+    more: int
+    bad_runs: tuple[str, ...] = ()
+    """Runs that are left out of the deviation and the rates."""
+
+
+def runs_view(eval_id: str, at: Snapshot, runs: Repeats | None) -> RunsView | None:
+    """The repeated runs of a snapshot; None if there are none."""
+    if runs is None:
+        return None
+    values = [output.headline for output in runs.outputs if output.headline is not None]
+    noise = noise_of([runs])
+    rates = [rate for rate in noise.fields if rate.flips] if noise else []
+    return RunsView(
+        number=len({blob.path.rpartition("/")[0] for blob in at.runs}),
+        readable=len(runs.indices),
+        lowest=min(values, default=None),
+        highest=max(values, default=None),
+        interval=interval_of_runs(values),
+        deviation=noise.deviation if noise else None,
+        pooled=noise.pooled if noise else None,
+        rows=tuple(RateRow(rate, field_file(eval_id, rate.attribute)) for rate in rates[:FIELDS]),
+        more=max(0, len(rates) - FIELDS),
+        bad_runs=noise.bad_runs if noise else (),
+    )

@@ -13,12 +13,10 @@ from sitegen.model.deltas import Overlap
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.noise import ChangeVerdict, Decision, FlipRate, Interval, Noise
 from sitegen.pages import change_text
-from sitegen.pages.change_text import own_unit, span_of_change
-from sitegen.pages.changes import DisplayedChange, in_own_unit
+from sitegen.pages.change_text import DisplayedChange, in_own_unit, own_unit, span_of_change
 from sitegen.pages.labels import bad_runs, interval_basis
-from sitegen.pages.report import FateRow, FixedCell
-from sitegen.pages.report.runs import RateRow, RunsView
-from sitegen.pages.report.why import Why
+from sitegen.pages.report.fates import FateRow, FixedCell
+from sitegen.pages.report.why import RateRow, RunsView, Why
 from sitegen.text.values import metric_text
 
 _ORIGINS: Final = {

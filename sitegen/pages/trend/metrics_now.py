@@ -1,4 +1,4 @@
-"""The metrics of an eval at its newest point."""
+"""One iteration in the chart and the table of a trend, and the metrics of an eval at its newest point."""
 
 from __future__ import annotations
 
@@ -8,11 +8,59 @@ from sitegen.analysis.best import best_points, values_now
 from sitegen.analysis.deltas import graded_since
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.frozen import Frozen
+from sitegen.model.commits import Commit
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Interval
+from sitegen.model.scorecards import Status
 from sitegen.model.series import Series
-from sitegen.pages.changes import DisplayedChange
-from sitegen.pages.trend.point import TrendPoint
+from sitegen.pages.change_text import DisplayedChange, Flipped
+from sitegen.pages.labels import STATUSES
+
+
+class TrendPoint(Frozen):
+    """One point of the chart and the table."""
+
+    number: int
+    label: str
+    file: str
+    """Address of the report, relative to the trend page."""
+    commit: Commit
+    status: Status
+    cause: str
+    """The causes of the snapshot, in words."""
+    rescored: bool
+    """Whether there is no new output: only ground truth or rules changed."""
+    deleted: bool
+    values: tuple[float | None, ...]
+    """Values of the drawn metrics, in the order of the specs."""
+    errors: tuple[int, ...]
+    """Number of errors of each type, in the order of ``ERROR_TYPES``."""
+    edited: tuple[str, ...]
+    """Paths of the instruction files that were edited between the previous output and this one."""
+    variants: tuple[float | None, ...] = ()
+    """The headline of each drawn variant."""
+    changes: tuple[DisplayedChange, ...] = ()
+    """Changes of the drawn metrics since the previous point; none at the first point."""
+    flipped: Flipped | None = None
+    """Cells that flipped since the previous point."""
+    stale: bool = False
+    """Whether instructions that drive the eval were edited after the output was made."""
+    interval: Interval | None = None
+    """Interval of the headline."""
+    models: tuple[str, ...] = ()
+    """Models that made the output; empty if it does not state any."""
+    exchanged: tuple[str, ...] = ()
+    """``model`` and ``judge``, if they differ from the previous point."""
+    copy_of: int | None = None
+    """Index of the point whose output this one copies; None if it is not a copy."""
+
+    @property
+    def remark(self) -> str:
+        """The unusual facts about the point, in words; empty without any."""
+        if self.status != "scored":
+            return STATUSES[self.status]
+        return self.cause if self.rescored else ""
+
 
 DRAWN: Final = 3
 """Largest number of metrics that are drawn: the first of the kind that have the headline's range."""

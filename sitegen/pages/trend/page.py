@@ -19,12 +19,12 @@ from sitegen.model.series import EvalInfo, Point, Series, VariantSpread
 from sitegen.model.site import Page
 from sitegen.model.usage import RunUsage
 from sitegen.pages import links
-from sitegen.pages.changes import changes, flipped
+from sitegen.pages.change_text import changes, flipped
 from sitegen.pages.labels import CAUSES
 from sitegen.pages.problems import Banner, banner
 from sitegen.pages.report.origin import SnapshotFile, files
 from sitegen.pages.report.patterns import PatternWords, pattern_words
-from sitegen.pages.trend.metrics_now import DRAWN, MetricNow, metrics_now
+from sitegen.pages.trend.metrics_now import DRAWN, MetricNow, TrendPoint, metrics_now
 from sitegen.pages.trend.panels import (
     ONE_CLOCK,
     Clocks,
@@ -38,7 +38,6 @@ from sitegen.pages.trend.panels import (
     last_change,
     repeats_view,
 )
-from sitegen.pages.trend.point import TrendPoint
 from sitegen.pages.trend.usage import UsageView, usage_view
 from sitegen.scoring.mapping_use import MappedColumn
 from sitegen.stats.counts import errors_by_type
@@ -48,7 +47,7 @@ VARIANTS: Final = 6
 
 NEWEST: Final = 200
 """Number of the newest iterations whose rows are on the page and whose values are all drawn. Older ones are drawn in
-groups, and their rows and values are in a file beside the page (``older_rows.py``)."""
+groups, and their rows and values are in a file beside the page (``trend_rows.older_rows``)."""
 
 
 class MetricTarget(Frozen):

@@ -20,11 +20,11 @@ from sitegen.model.metrics import Counts, MetricSpec
 from sitegen.model.noise import ChangeVerdict, FlipRate
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point, Series
-from sitegen.pages.changes import DisplayedChange, Flipped, changes, flipped
+from sitegen.pages.change_text import DisplayedChange, Flipped, changes, flipped
 from sitegen.pages.labels import CAUSES, bad_runs
 from sitegen.pages.recorded import agrees_with_now
 from sitegen.pages.report.discrepancies import field_file
-from sitegen.pages.report.runs import FIELDS, RateRow
+from sitegen.pages.report.why import FIELDS, RateRow
 from sitegen.stats.counts import errors, judged
 
 HEAT_ROWS: Final = 60

@@ -10,8 +10,7 @@ from sitegen.html.charts import (
     percent,
 )
 from sitegen.model.regressions import Step
-from sitegen.pages.change_text import own_unit
-from sitegen.pages.changes import in_own_unit
+from sitegen.pages.change_text import in_own_unit, own_unit
 from sitegen.pages.trend.page import TrendView
 
 _STEPS: Final = {"open": "worse", "fixed": "worse", "better": "better", "new": "new", "blip": "blip"}

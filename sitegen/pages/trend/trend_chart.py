@@ -31,10 +31,9 @@ from sitegen.html.charts import (
 from sitegen.html.formats import day, printable
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Ends
-from sitegen.pages.change_text import ROUNDING
-from sitegen.pages.changes import in_own_unit
+from sitegen.pages.change_text import ROUNDING, in_own_unit
+from sitegen.pages.trend.metrics_now import TrendPoint
 from sitegen.pages.trend.page import NEWEST, TrendView
-from sitegen.pages.trend.point import TrendPoint
 from sitegen.pages.trend.step_marks import StepMark, step_marks
 from sitegen.pages.variants.variant_charts import tone
 from sitegen.text.values import COUNT, SMALL, metric_text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from markupsafe import Markup
 
@@ -11,15 +12,17 @@ from sitegen.html.formats import NIL, day, number, printable, signed
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import ErrorType
 from sitegen.model.series import EvalInfo
+from sitegen.model.site import RawFile
 from sitegen.pages import links
-from sitegen.pages.change_text import origin, own_unit
-from sitegen.pages.changes import DisplayedChange, in_own_unit
+from sitegen.pages.change_text import DisplayedChange, in_own_unit, origin, own_unit
+from sitegen.pages.data.scripts import script_file
 from sitegen.pages.labels import STALE
 from sitegen.pages.report.discrepancies import field_file
 from sitegen.pages.report.report_rows import error_types
+from sitegen.pages.trend.metrics_now import TrendPoint
 from sitegen.pages.trend.page import TrendView
 from sitegen.pages.trend.panels import HeatRow
-from sitegen.pages.trend.point import TrendPoint
+from sitegen.pages.trend.trend_chart import COLUMNS, TrendChart, trend
 from sitegen.pages.trend.usage import ROWS, OutputUsage, UsageView
 from sitegen.stats.counts import errors, judged
 from sitegen.text.plain import line
@@ -184,3 +187,39 @@ def _output(usage: OutputUsage, specs: tuple[MetricSpec, ...]) -> str:
 
 def _usage_amount(value: float | None, spec: MetricSpec) -> str:
     return str(NIL) if value is None else amount(value, spec.unit).removesuffix(f" {spec.unit}")
+
+
+ROOT: Final = "../../"
+
+
+def older_rows(view: TrendView) -> RawFile | None:
+    """The rows of older iterations, and the chart with every value; None if the page has all of them."""
+    if not view.older:
+        return None
+    path, chart = links.trend_rows(view.info.id), trend(view, whole=True)
+    values = {name: chart.island[name] for name in COLUMNS if name in chart.island}
+    rows = script_file(path, "ROWS", f"<tbody>{iterations(view, ROOT, older=True)}")
+    return RawFile(path, rows.content + script_file(path, "CHART", [_paths(chart), values]).content)
+
+
+def _paths(chart: TrendChart) -> dict[str, list[str]]:
+    """The paths of the chart, by the selector of the elements that draw them, in their order."""
+    return {
+        "path.band": [chart.band],
+        "path.champ": [chart.champion],
+        ".pl > .ln": [variant.line.path for variant in chart.variants],
+        ".pl > .lone": [variant.line.lone for variant in chart.variants],
+        ".then .ln": [line.path for line in reversed(chart.lines)],
+        ".then .lone": [line.lone for line in reversed(chart.lines)],
+        ".now .ln": [line.path for line in reversed(chart.now)],
+        ".now .lone": [line.lone for line in reversed(chart.now)],
+        ".pts:not(.copied)": [chart.dots],
+        ".pts.copied": [chart.copies],
+        "path.stale": [chart.stale],
+        ".hollow": [chart.stale],
+        "path.broken": [chart.broken],
+        "path.ed": [chart.edits],
+        "path.re": [chart.rescored],
+        ".stack:not(.grouped) path": list(chart.errors),
+        ".h-heat .pl path": [chart.unjudged, *chart.heat],
+    }

@@ -10,7 +10,7 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.scoring.usage import USAGE
 
 if TYPE_CHECKING:
-    from sitegen.pages.trend.point import TrendPoint
+    from sitegen.pages.trend.metrics_now import TrendPoint
 
 
 AGAINST: Final = ("cost", "tokens_out", "tokens_in", "latency_median")

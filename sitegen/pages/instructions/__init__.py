@@ -1,1 +1,0 @@
-"""The page of all instruction files: which edit moved which eval."""
