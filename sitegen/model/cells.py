@@ -30,6 +30,10 @@ class Run(NamedTuple):
         return self.state in WRONG
 
 
+ABSENT = Run(start=0, state="absent", expected="", actual="")
+"""In place of the run of a cell that a point did not judge."""
+
+
 class Cell(NamedTuple):
     """The history of one cell."""
 

@@ -6,7 +6,6 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.noise.repeats import Repeat, Repeats
-from sitegen.html.values import DisplayValue
 from sitegen.model.cells import Cell, CellFlip, CellMap, Flips, Run
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
@@ -16,14 +15,14 @@ from sitegen.model.outcomes import Judgement
 from sitegen.model.regressions import EditedFile
 from sitegen.model.series import Point
 from sitegen.model.timeline import Blob
-from sitegen.pages.change_text import DisplayedChange, Part
+from sitegen.pages.change_text import DisplayedChange, Flipped, Part
+from sitegen.pages.instructions import FileEdit
 from sitegen.pages.report import why_rows
 from sitegen.pages.report.discrepancies import EarlierPoints, Since
-from sitegen.pages.report.fates import FIELDS, FIXED, FateRow, Fates, FixedCell
-from sitegen.pages.report.origin import CommitEdits, EditLink, Previous
+from sitegen.pages.report.fates import FIELDS, FIXED, FateRow, Fates
+from sitegen.pages.report.origin import CommitEdits, Previous
 from sitegen.pages.report.page import report_page
-from sitegen.pages.report.why import RateRow, RunsView
-from sitegen.text.words import WordSpan
+from sitegen.pages.report.why import RunsView
 from tests import pages_sample as sample
 from tests.sites import renderer_of
 
@@ -105,13 +104,14 @@ def test_edits_stand_by_commit_under_the_last_path_of_their_file():
     edits = (sample.edit(8), sample.edit(9), sample.edit(9, "prompts/old.md"))
     moved = {EditedFile("prompts/old.md", sample.commit(9).sha): "prompts/new.md"}
     past = replace(sample.past(sample.series(6), 5), moved=moved)
-    path = ".claude/instructions/waybill.md"
+    first, *last = edits
+    path = first.path
     assert _view(replace(after, edits=edits), before, past).edits == (
         CommitEdits(
             sample.commit(9),
-            (EditLink(path, path, "modified"), EditLink("prompts/old.md", "prompts/new.md", "modified")),
+            (FileEdit(last[0], path), FileEdit(last[1], "prompts/new.md")),
         ),
-        CommitEdits(sample.commit(8), (EditLink(path, path, "modified"),)),
+        CommitEdits(sample.commit(8), (FileEdit(first, path),)),
     )
 
 
@@ -124,24 +124,20 @@ def test_flips_are_counted_by_field_and_the_fixed_cells_are_listed():
     flipped.append(CellFlip("broken", cell, right, wrong))
     flips = Flips((("consignee.city", 2),), (("consignee.city", 1),), (("remarks", 4),), (("route.eta", 3),), (), 1)
     past = replace(sample.past(sample.series(6), 5), flipped=flipped)
-    oslo, olso, bergen = (DisplayValue((WordSpan(name, False),)) for name in ("Oslo", "Olso", "Bergen"))
     assert _view(replace(after, flips=flips), before, past).fates == Fates(
-        fixed=2,
-        broken=1,
-        still=4,
-        appeared=3,
-        vanished=0,
+        flipped=Flipped(fixed=2, broken=1, still=4, appeared=3, vanished=0),
         by_truth=1,
         rows=(
             FateRow("consignee.city", "fields/consignee.city.html", 2, 1, 0, 0),
             FateRow("route.eta", "fields/route.eta.html", 0, 0, 0, 3),
         ),
         more_fields=0,
-        cells=(
-            FixedCell("consignee.city", "f-1", oslo, olso, oslo, None),
-            FixedCell("consignee.city", "f-1", oslo, oslo, oslo, bergen),
-        ),
+        cells=tuple(flipped[:2]),
         more_cells=0,
+    )
+    row = "<tr><td>consignee.city<td>Oslo{}<td>{}<td>Oslo<td>f-1\n"
+    assert why_rows.fixed(flipped[:2], several_documents=True) == (
+        row.format("", "Olso") + row.format("<small>before: Bergen</small>", "Oslo")
     )
 
 
@@ -184,7 +180,7 @@ def test_repeated_runs_show_how_far_they_are_apart_and_in_which_fields():
     )
     view = _view(after, before, replace(sample.past(sample.series(6), 5), runs=repeats)).runs
     assert replace(view, interval=None, deviation=None) == RunsView(
-        4, 3, 0.5, 0.7, None, None, FlipRate("", 2, 6), (RateRow(FlipRate("x", 2, 3), "fields/x.html"),), 0
+        4, 3, 0.5, 0.7, None, None, FlipRate("", 2, 6), (FlipRate("x", 2, 3),), 0
     )
     assert (view.interval.unit, view.interval.n, round(view.deviation, 9)) == ("runs", 3, 0.1)
     assert why_rows.runs(view, F1) == (

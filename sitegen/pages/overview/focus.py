@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.copies import OutputCounter, repeats_the_point_before
 from sitegen.frozen import Frozen
-from sitegen.model.error_summaries import Focus, Streak, WeakSection
+from sitegen.model.error_summaries import Focus, Streak
 from sitegen.model.series import EvalInfo, EvalSummary, Point, Series
 from sitegen.pages import links
 from sitegen.pages.report.numbers import grouping, sections
@@ -78,7 +78,7 @@ def focus_of(series: Series) -> Focus:
     weak = [section for section in sections(fields, grouping(series.info, fields)) if sum(section.errors)]
     weak.sort(key=lambda section: (-sum(section.errors), section.name))
     return Focus(
-        tuple(WeakSection(section.name, section.errors, section.judged) for section in weak[:OF_EVAL]),
+        tuple(weak[:OF_EVAL]),
         _broken_fields(points),
         _longest(series),
     )

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from sitegen.analysis.noise.flipped_fields import flipped_cells
 from sitegen.frozen import Frozen
-from sitegen.html.values import DisplayValue, shown_value
-from sitegen.model.cells import CellFlip, Flips, Run
+from sitegen.model.cells import CellFlip, Flips
+from sitegen.pages.change_text import Flipped, flipped
 from sitegen.pages.report.discrepancies import field_file
 
 FIELDS: Final = 12
@@ -16,8 +15,6 @@ FIELDS: Final = 12
 
 FIXED: Final = 50
 """Number of fixed cells that are listed; the page shows them nowhere else."""
-
-_ABSENT: Final = Run(start=0, state="absent", expected="", actual="")
 
 
 class FateRow(Frozen):
@@ -33,49 +30,30 @@ class FateRow(Frozen):
     """Errors that appeared or vanished with documents or ground truth."""
 
 
-class FixedCell(Frozen):
-    """A cell that was wrong before and is right now."""
-
-    path: str
-    document: str
-    expected: DisplayValue
-    before: DisplayValue
-    after: DisplayValue
-    expected_before: DisplayValue | None
-    """None if the expected value did not change."""
-
-
 class Fates(Frozen):
     """All cells that changed since the previous point."""
 
-    fixed: int
-    broken: int
-    still: int
-    appeared: int
-    vanished: int
+    flipped: Flipped
     by_truth: int
     """Number of fixed and broken cells whose expected value changed."""
     rows: tuple[FateRow, ...]
     """Most flips first."""
     more_fields: int
-    cells: tuple[FixedCell, ...]
+    cells: tuple[CellFlip, ...]
+    """The first fixed cells."""
     more_cells: int
 
 
-def fates(eval_id: str, flips: Flips, flipped: Iterable[CellFlip]) -> Fates:
-    """Summarises the flips between two points; ``flipped`` are the cells themselves."""
+def fates(eval_id: str, flips: Flips, flipped_cells: Iterable[CellFlip]) -> Fates:
+    """Summarises the flips between two points; ``flipped_cells`` are the cells themselves."""
     rows = _fate_rows(eval_id, flips)
-    cells = [flip for flip in flipped if flip.fate == "fixed"]
+    cells = [flip for flip in flipped_cells if flip.fate == "fixed"]
     return Fates(
-        fixed=flipped_cells(flips.fixed),
-        broken=flipped_cells(flips.broken),
-        still=flipped_cells(flips.still),
-        appeared=flipped_cells(flips.appeared),
-        vanished=flipped_cells(flips.vanished),
+        flipped=flipped(flips),
         by_truth=flips.by_truth,
         rows=tuple(rows[:FIELDS]),
         more_fields=max(0, len(rows) - FIELDS),
-        cells=tuple(map(_fixed, cells[:FIXED])),
+        cells=tuple(cells[:FIXED]),
         more_cells=max(0, len(cells) - FIXED),
     )
 
@@ -95,15 +73,3 @@ def _fate_rows(eval_id: str, flips: Flips) -> Sequence[FateRow]:
         for attribute in fixed | broken | appeared | vanished
     ]
     return sorted(rows, key=lambda row: (-row.fixed - row.broken, -row.other, -row.still, row.attribute))
-
-
-def _fixed(flip: CellFlip) -> FixedCell:
-    before, after = flip.before or _ABSENT, flip.after or _ABSENT
-    return FixedCell(
-        path=flip.cell.label,
-        document=flip.cell.document,
-        expected=shown_value(after.expected),
-        before=shown_value(before.actual),
-        after=shown_value(after.actual),
-        expected_before=shown_value(before.expected) if flip.by_truth else None,
-    )

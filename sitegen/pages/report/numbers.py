@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from sitegen.frozen import Frozen
 from sitegen.model.deltas import Delta
+from sitegen.model.error_summaries import WeakSection
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.scorecards import FieldScore, Scorecard
@@ -82,14 +83,6 @@ TOP_LEVEL: Final = "(top level)"
 """The section of attributes that are directly at the root of the schema."""
 
 
-class SchemaSection(Frozen):
-    """The attributes below one first step of the schema."""
-
-    name: str
-    errors: tuple[int, ...]
-    judged: int
-
-
 @lru_cache(maxsize=4096)
 def section(attribute: str) -> str:
     """The first step of an attribute that has more than one; ``TOP_LEVEL`` for the others."""
@@ -108,7 +101,7 @@ def grouping(info: EvalInfo, fields: tuple[FieldScore, ...]) -> Callable[[str], 
     return str if flat else section
 
 
-def sections(fields: tuple[FieldScore, ...], group: Callable[[str], str]) -> tuple[SchemaSection, ...]:
+def sections(fields: tuple[FieldScore, ...], group: Callable[[str], str]) -> tuple[WeakSection, ...]:
     """The sections with their errors, in the order of their first attributes."""
     by_name: dict[str, list[int]] = {}
     for attribute, (tp, _, _, tn, omission, hallucination, wrong_value, format_error) in fields:
@@ -118,4 +111,4 @@ def sections(fields: tuple[FieldScore, ...], group: Callable[[str], str]) -> tup
         sums[2] += wrong_value
         sums[3] += format_error
         sums[4] += tp + tn + omission + hallucination + wrong_value + format_error
-    return tuple(SchemaSection(name, tuple(wrong), judged) for name, (*wrong, judged) in by_name.items())
+    return tuple(WeakSection(name, tuple(wrong), judged) for name, (*wrong, judged) in by_name.items())

@@ -9,8 +9,9 @@ from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
 from sitegen.model.regressions import EditedFile
 from sitegen.model.series import EvalInfo, Point
-from sitegen.model.timeline import Blob, Edit, EditStatus, Snapshot
+from sitegen.model.timeline import Blob, Edit, Snapshot
 from sitegen.pages import links
+from sitegen.pages.instructions import FileEdit
 
 
 class Previous(Frozen):
@@ -20,21 +21,11 @@ class Previous(Frozen):
     file: str
 
 
-class EditLink(Frozen):
-    """An edit of instructions since the previous point."""
-
-    path: str
-    """The path of the file after the edit."""
-    file: str
-    """The last path of the file, which names its page."""
-    status: EditStatus
-
-
 class CommitEdits(Frozen):
     """The edits of one commit."""
 
     commit: Commit
-    edits: tuple[EditLink, ...]
+    edits: tuple[FileEdit, ...]
 
 
 def previous_of(info: EvalInfo, previous: Point | None, label: str) -> Previous | None:
@@ -48,11 +39,11 @@ def previous_of(info: EvalInfo, previous: Point | None, label: str) -> Previous 
 
 def edits_by_commit(edits: tuple[Edit, ...], moved: Mapping[EditedFile, str]) -> tuple[CommitEdits, ...]:
     """The edits grouped by commit, newest commit first. ``moved`` as in ``EarlierPoints``."""
-    by_commit: dict[Commit, list[EditLink]] = {}
+    by_commit: dict[Commit, list[FileEdit]] = {}
     for edit in edits:
         file = moved.get(EditedFile(edit.path, edit.commit.sha), edit.path)
-        by_commit.setdefault(edit.commit, []).append(EditLink(edit.path, file, edit.status))
-    return tuple(CommitEdits(commit, tuple(edit_links)) for commit, edit_links in reversed(by_commit.items()))
+        by_commit.setdefault(edit.commit, []).append(FileEdit(edit, file))
+    return tuple(CommitEdits(commit, tuple(file_edits)) for commit, file_edits in reversed(by_commit.items()))
 
 
 def made_with(snapshot: Snapshot, edits: Iterable[Edit] = ()) -> str:

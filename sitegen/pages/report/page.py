@@ -8,6 +8,7 @@ from sitegen.analysis.noise.intervals import interval_of
 from sitegen.analysis.series import variant_spread
 from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
+from sitegen.model.error_summaries import WeakSection
 from sitegen.model.metrics import MetricSpec, Verdict
 from sitegen.model.noise import Interval
 from sitegen.model.outcomes import ErrorType
@@ -27,7 +28,6 @@ from sitegen.pages.report.fates import Fates, fates
 from sitegen.pages.report.numbers import (
     ErrorChange,
     ReportMetric,
-    SchemaSection,
     error_changes,
     grouping,
     metric_changes,
@@ -67,7 +67,7 @@ class ReportView(Frozen):
     runs: RunsView | None
     errors: tuple[ErrorChange, ...]
     error_change: int | None
-    sections: tuple[SchemaSection, ...]
+    sections: tuple[WeakSection, ...]
     patterns: PatternsView | None
     """The error patterns; None if no rule explains more than a few errors."""
     documents: tuple[DocumentScore, ...]
@@ -198,7 +198,7 @@ def report_page(
         interval=interval_of(card, info.kind),
         why=why(info, specs, previous, point, past.noise),
         fates=fates(info.id, point.flips, past.flipped) if point.flips else None,
-        runs=runs_view(info.id, snapshot, past.runs),
+        runs=runs_view(snapshot, past.runs),
         errors=errors,
         error_change=_total_change(errors),
         sections=schema_sections,

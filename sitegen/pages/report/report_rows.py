@@ -14,13 +14,14 @@ from msgspec.structs import replace
 
 from sitegen.html.cells import text as _text
 from sitegen.html.formats import bounded, number, percent, signed
+from sitegen.model.error_summaries import WeakSection
 from sitegen.model.metrics import Counts, MetricSpec, Nouns
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.panels import AlignmentRow
 from sitegen.model.scorecards import DocumentScore, FieldScore
 from sitegen.pages.labels import ERROR_LABELS, STATUSES
 from sitegen.pages.report.discrepancies import field_file
-from sitegen.pages.report.numbers import ErrorChange, ReportMetric, SchemaSection
+from sitegen.pages.report.numbers import ErrorChange, ReportMetric
 from sitegen.stats.counts import FIELD_ACCURACY, RATIOS, CountRatio, errors
 
 _FIELDS = Nouns()
@@ -127,13 +128,13 @@ def mix(counts: Iterable[int], label: str, total: int = 0) -> Markup:
     return Markup(f'<svg class="bars" {box} role="img" aria-label="{_text(label)}">{"".join(parts)}</svg>')
 
 
-def sections(rows: tuple[SchemaSection, ...]) -> Markup:
+def sections(rows: tuple[WeakSection, ...]) -> Markup:
     """The errors of each section of the schema: name, bar, count."""
     longest = max((sum(section.errors) for section in rows), default=0) or 1
     return Markup("".join([_section_bar(section, sum(section.errors), longest) for section in rows]))
 
 
-def _section_bar(section: SchemaSection, wrong: int, longest: int) -> str:
+def _section_bar(section: WeakSection, wrong: int, longest: int) -> str:
     bar = mix(section.errors, f"{section.name}: {wrong} errors", longest)
     share = f'<span class="num">{wrong} <i>of {section.judged}</i></span>'
     return f'<span class="mono wrap">{_text(section.name)}</span>{bar}{share}'

@@ -19,7 +19,6 @@ from sitegen.model.series import EvalInfo, Point
 from sitegen.model.timeline import Snapshot
 from sitegen.pages.change_text import DisplayedChange, changes
 from sitegen.pages.labels import exchanges
-from sitegen.pages.report.discrepancies import field_file
 
 NAMED: Final = 10
 """Number of documents of only one of the two points that the report names."""
@@ -88,14 +87,6 @@ FIELDS: Final = 20
 """Number of fields in the table: the ones that differ most often."""
 
 
-class RateRow(Frozen):
-    """How often the runs differ in a field."""
-
-    rate: FlipRate
-    file: str
-    """The page of the attribute, as seen from the report."""
-
-
 class RunsView(Frozen):
     """The runs of one iteration."""
 
@@ -111,14 +102,14 @@ class RunsView(Frozen):
     """Standard deviation of the headline, without bad runs."""
     pooled: FlipRate | None
     """How often two runs differ, over all fields."""
-    rows: tuple[RateRow, ...]
+    rows: tuple[FlipRate, ...]
     """Fields in which runs differ."""
     more: int
     bad_runs: tuple[str, ...] = ()
     """Runs that are left out of the deviation and the rates."""
 
 
-def runs_view(eval_id: str, at: Snapshot, runs: Repeats | None) -> RunsView | None:
+def runs_view(at: Snapshot, runs: Repeats | None) -> RunsView | None:
     """The repeated runs of a snapshot; None if there are none."""
     if runs is None:
         return None
@@ -133,7 +124,7 @@ def runs_view(eval_id: str, at: Snapshot, runs: Repeats | None) -> RunsView | No
         interval=interval_of_runs(values),
         deviation=noise.deviation if noise else None,
         pooled=noise.pooled if noise else None,
-        rows=tuple(RateRow(rate, field_file(eval_id, rate.attribute)) for rate in rates[:FIELDS]),
+        rows=tuple(rates[:FIELDS]),
         more=max(0, len(rates) - FIELDS),
         bad_runs=noise.bad_runs if noise else (),
     )

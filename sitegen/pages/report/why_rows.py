@@ -9,14 +9,17 @@ from markupsafe import Markup
 
 from sitegen.html.cells import text, value, value_cell
 from sitegen.html.formats import NIL
+from sitegen.html.values import shown_value
+from sitegen.model.cells import ABSENT, CellFlip
 from sitegen.model.deltas import Overlap
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.noise import ChangeVerdict, Decision, FlipRate, Interval, Noise
 from sitegen.pages import change_text
 from sitegen.pages.change_text import DisplayedChange, in_own_unit, own_unit, span_of_change
 from sitegen.pages.labels import bad_runs, interval_basis
-from sitegen.pages.report.fates import FateRow, FixedCell
-from sitegen.pages.report.why import RateRow, RunsView, Why
+from sitegen.pages.report.discrepancies import field_file
+from sitegen.pages.report.fates import FateRow
+from sitegen.pages.report.why import RunsView, Why
 from sitegen.text.values import metric_text
 
 _ORIGINS: Final = {
@@ -144,17 +147,18 @@ def _fate_row(row: FateRow, with_others: int) -> str:
     return f'<tr><td><a href="{text(row.file)}">{text(row.attribute)}</a></td>{counts}</tr>\n'
 
 
-def fixed(rows: Iterable[FixedCell], several_documents: bool) -> Markup:
+def fixed(flips: Iterable[CellFlip], several_documents: bool) -> Markup:
     """Table rows of the values that were fixed: path, expected value, value before, value now."""
-    return Markup("".join([_fixed_cell_row(row, several_documents) for row in rows]))
+    return Markup("".join([_fixed_cell_row(flip, several_documents) for flip in flips]))
 
 
-def _fixed_cell_row(row: FixedCell, several_documents: bool) -> str:
-    changed = f"<small>before: {value(row.expected_before)}</small>" if row.expected_before else ""
-    where = f"<td>{text(row.document)}" if several_documents else ""
+def _fixed_cell_row(flip: CellFlip, several_documents: bool) -> str:
+    before, after = flip.before or ABSENT, flip.after or ABSENT
+    changed = f"<small>before: {value(shown_value(before.expected))}</small>" if flip.by_truth else ""
+    where = f"<td>{text(flip.cell.document)}" if several_documents else ""
     return (
-        f"<tr><td>{text(row.path)}{value_cell(row.expected)}{changed}"
-        f"{value_cell(row.before)}{value_cell(row.after)}{where}\n"
+        f"<tr><td>{text(flip.cell.label)}{value_cell(shown_value(after.expected))}{changed}"
+        f"{value_cell(shown_value(before.actual))}{value_cell(shown_value(after.actual))}{where}\n"
     )
 
 
@@ -174,9 +178,9 @@ def runs(view: RunsView, spec: MetricSpec) -> Markup:
     return Markup(f"{words}. {text(bad_runs(view.bad_runs))}".rstrip())
 
 
-def rates(rows: Iterable[RateRow]) -> Markup:
+def rates(rows: Iterable[FlipRate], eval_id: str) -> Markup:
     """Table rows of the fields in which runs differ: pairs of runs that differ, all pairs, share."""
-    return Markup("".join([_rate_row(row.rate, row.file) for row in rows]))
+    return Markup("".join([_rate_row(rate, field_file(eval_id, rate.attribute)) for rate in rows]))
 
 
 def _rate_row(rate: FlipRate, file: str) -> str:

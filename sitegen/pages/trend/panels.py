@@ -23,8 +23,7 @@ from sitegen.model.series import Point, Series
 from sitegen.pages.change_text import DisplayedChange, Flipped, changes, flipped
 from sitegen.pages.labels import CAUSES, bad_runs
 from sitegen.pages.recorded import agrees_with_now
-from sitegen.pages.report.discrepancies import field_file
-from sitegen.pages.report.why import FIELDS, RateRow
+from sitegen.pages.report.why import FIELDS
 from sitegen.stats.counts import errors, judged
 
 HEAT_ROWS: Final = 60
@@ -207,7 +206,7 @@ class RepeatsView(Frozen):
     outputs: int
     pooled: FlipRate
     """The rate over all fields."""
-    rows: tuple[RateRow, ...]
+    rows: tuple[FlipRate, ...]
     """Fields in which they differ, most frequent flips first."""
     more: int
     left_out: str
@@ -222,11 +221,10 @@ def repeats_view(series: Series) -> RepeatsView | None:
     if noise is None or noise.pooled.rate is None or noise.outputs - noise.groups < FEWEST:
         return None
     rates = [rate for rate in noise.fields if rate.flips]
-    rows = tuple(RateRow(rate, field_file(series.info.id, rate.attribute)) for rate in rates[:FIELDS])
     return RepeatsView(
         outputs=noise.outputs,
         pooled=noise.pooled,
-        rows=rows,
-        more=len(rates) - len(rows),
+        rows=tuple(rates[:FIELDS]),
+        more=max(0, len(rates) - FIELDS),
         left_out=bad_runs(noise.bad_runs),
     )
