@@ -8,7 +8,7 @@ from markupsafe import Markup
 from msgspec.structs import replace
 
 from sitegen.analysis.cells import fate_of
-from sitegen.model.cells import Cell, CellMap, Run
+from sitegen.model.cells import Cell, CellFlip, CellMap, Fate, Run
 from sitegen.model.noise import ChangeVerdict, Interval
 from sitegen.model.regressions import Circumstances, Step
 from sitegen.model.series import Point, Series
@@ -18,8 +18,6 @@ from sitegen.pages.compare.compare_data import FATES, CompareData, compare_data,
 from sitegen.pages.compare.judged import answer, judge_pairs, judged_pairs
 from sitegen.pages.compare.page import (
     ROWS,
-    CellSide,
-    ComparedCell,
     ComparedField,
     CompareView,
     FateCells,
@@ -66,6 +64,11 @@ GONE = Cell("b", "name", "name", False, (Run(0, "omission", "5", ""), Run(2, "ab
 RIGHT = Cell("a", "fine", "fine", False, (Run(0, "correct", "1", "1"),))
 
 
+def flip(fate: Fate, cell: Cell) -> CellFlip:
+    """A cell with its runs at the second and the third point."""
+    return CellFlip(fate, cell, cell.at(1), cell.at(2))
+
+
 def point_side(point: Point) -> PointSide:
     return PointSide(
         snapshot=point.snapshot,
@@ -94,46 +97,11 @@ def test_the_newest_point_is_held_against_the_one_before_it():
         edits=editing_commits(one),
         metrics=tuple(Valued(spec, before.metric(spec.name), after.metric(spec.name)) for spec in one.specs),
         lists=(
-            FateCells(
-                "broken",
-                1,
-                (
-                    ComparedCell(
-                        "rows[0].x", "a", False, rows, "2", "1", CellSide("correct", "1"), CellSide("wrong_value", "1")
-                    ),
-                ),
-            ),
-            FateCells(
-                "fixed",
-                1,
-                (
-                    ComparedCell(
-                        "rows[3].x",
-                        "a",
-                        True,
-                        rows,
-                        None,
-                        None,
-                        CellSide("hallucination", "9"),
-                        CellSide("absent", None),
-                    ),
-                ),
-            ),
-            FateCells(
-                "still_wrong",
-                1,
-                (),
-            ),
+            FateCells("broken", 1, (flip("broken", BROKEN),)),
+            FateCells("fixed", 1, (flip("fixed", EXTRA),)),
+            FateCells("still_wrong", 1, ()),
             FateCells("appeared", 0, ()),
-            FateCells(
-                "vanished",
-                1,
-                (
-                    ComparedCell(
-                        "name", "b", False, name, "5", None, CellSide("omission", None), CellSide("absent", None)
-                    ),
-                ),
-            ),
+            FateCells("vanished", 1, (flip("vanished", GONE),)),
         ),
         by_truth=1,
         counted_fixed=1,

@@ -10,16 +10,18 @@ from markupsafe import Markup
 from sitegen.html.cells import code, text, where
 from sitegen.html.charts import around_zero, tenths
 from sitegen.html.formats import number, printable, signed
-from sitegen.model.cells import State
+from sitegen.model.cells import ABSENT, CellFlip, Run
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.series import EvalInfo
 from sitegen.pages.change_text import MINUS, span
 from sitegen.pages.compare.compare_data import diff_command, is_share
 from sitegen.pages.compare.judged import answer
-from sitegen.pages.compare.page import ComparedCell, ComparedField, PointPair, Valued
+from sitegen.pages.compare.page import ComparedField, PointPair, Valued
+from sitegen.pages.report.discrepancies import field_file
 from sitegen.pages.report.report_rows import letter_of, type_name
 from sitegen.text.plain import cut
+from sitegen.text.values import written
 
 EDITS: Final = 8
 """Number of commits with edits that are listed; further ones are counted."""
@@ -115,21 +117,25 @@ def _signed_count(number: int) -> str:
     return f"{'+' if number > 0 else MINUS if number else ''}{abs(number):,}"
 
 
-def cells(rows: Iterable[ComparedCell], nouns: Nouns) -> Markup:
+def cells(flips: Iterable[CellFlip], info: EvalInfo) -> Markup:
     """A row for each cell: its place, the expected value, and the values at both points."""
-    return Markup("".join([_compared_cell_row(cell, nouns) for cell in rows]))
+    return Markup("".join([_compared_cell_row(flip, info) for flip in flips]))
 
 
-def _compared_cell_row(cell: ComparedCell, nouns: Nouns) -> str:
-    was = f"<i> was {text(cell.expected_before) or 'blank'}</i>" if cell.expected_before is not None else ""
+def _compared_cell_row(flip: CellFlip, info: EvalInfo) -> str:
+    cell, before, after = flip.cell, flip.before or ABSENT, flip.after or ABSENT
+    now = before if after.state == "absent" else after
+    is_changed = "absent" not in (before.state, after.state) and before.expected != after.expected
+    was = f"<i> was {text(written(before.expected) or '') or 'blank'}</i>" if is_changed else ""
+    place = where(cell.label, cell.document, extra=cell.extra, file=field_file(info.id, cell.attribute))
     return (
-        f"<tr><td>{where(cell.path, cell.document, extra=cell.extra, file=cell.file)}"
-        f'<td class="sides" dir=auto>{_value_or_none(cell.expected, _BLANK)}{was}{_side_cell(*cell.before, nouns)}'
-        f"{_side_cell(*cell.after, nouns)}\n"
+        f'<tr><td>{place}<td class="sides" dir=auto>{_value_or_none(written(now.expected), _BLANK)}{was}'
+        f"{_side_cell(before, info.nouns)}{_side_cell(after, info.nouns)}\n"
     )
 
 
-def _side_cell(state: State, actual: str | None, nouns: Nouns) -> str:
+def _side_cell(run: Run, nouns: Nouns) -> str:
+    state = run.state
     if state == "absent":
         return "<td><i>not there</i>"
     if state in ERROR_TYPES:
@@ -138,7 +144,7 @@ def _side_cell(state: State, actual: str | None, nouns: Nouns) -> str:
     else:
         mark = '<span class="ok" title="right">✓</span>'
     missing = _BLANK if state == "true_negative" else _MISSING
-    return f'<td class="sides" dir=auto>{mark} {_value_or_none(actual, missing)}'
+    return f'<td class="sides" dir=auto>{mark} {_value_or_none(written(run.actual), missing)}'
 
 
 def _value_or_none(value: str | None, none: str) -> str:

@@ -7,7 +7,7 @@ from the data that ``compare_data`` prepares, or states that it cannot.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from sitegen.analysis.best import best_before_newest
 from sitegen.analysis.compare import compare_points
@@ -15,7 +15,7 @@ from sitegen.analysis.deltas import exchanges as between
 from sitegen.analysis.noise.flipped_fields import independent_flips
 from sitegen.analysis.series import variant_spread
 from sitegen.frozen import Frozen
-from sitegen.model.cells import CellFlip, Fate, Run, State
+from sitegen.model.cells import CellFlip, Fate
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, Interval
 from sitegen.model.series import EvalInfo, Series, VariantSpread
@@ -28,7 +28,6 @@ from sitegen.pages.compare.judged import judge_pairs
 from sitegen.pages.report.discrepancies import field_file
 from sitegen.stats.counts import errors_by_type
 from sitegen.stats.significance import ALPHA, LEVELS, least_discordant, mcnemar, reach_of_chance
-from sitegen.text.values import written
 
 ROWS: Final = 50
 """Number of values listed for each fate, except values that are still wrong, which the reports of both sides list."""
@@ -50,28 +49,6 @@ class Valued(Frozen):
     def change(self) -> float | None:
         """After minus before; None if either is undefined, or if they cannot be compared."""
         return None if self.before is None or self.after is None or not self.comparable else self.after - self.before
-
-
-class CellSide(NamedTuple):
-    """A cell at one of the two points."""
-
-    state: State
-    actual: str | None
-
-
-class ComparedCell(Frozen):
-    """A cell that is wrong at one or both points."""
-
-    path: str
-    document: str
-    extra: bool
-    file: str
-    """Address of its field's page, relative to this one."""
-    expected: str | None
-    expected_before: str | None
-    """None if the expected value did not change; empty if no value was expected."""
-    before: CellSide
-    after: CellSide
 
 
 class ComparedField(Frozen):
@@ -99,7 +76,7 @@ class FateCells(Frozen):
 
     fate: Fate
     total: int
-    cells: tuple[ComparedCell, ...]
+    cells: tuple[CellFlip, ...]
     """At most ``ROWS`` cells; none for the fate still wrong."""
 
 
@@ -219,7 +196,7 @@ def _point_pair(
             FateCells(
                 fate=fate,
                 total=len(flipped),
-                cells=_compared_cells(series.info, flipped[:ROWS] if fate != "still_wrong" else ()),
+                cells=flipped[:ROWS] if fate != "still_wrong" else (),
             )
             for fate in FATES
             for flipped in (compared.with_fate(fate),)
@@ -266,27 +243,3 @@ def _compared_fields(info: EvalInfo, flips: Iterable[CellFlip]) -> list[Compared
     ]
     changed = [row for row in rows if row.fixed or row.broken or row.before != row.after]
     return sorted(changed, key=lambda row: (-abs(row.net), -row.fixed - row.broken, -abs(row.after - row.before)))
-
-
-def _compared_cells(info: EvalInfo, flips: Iterable[CellFlip]) -> tuple[ComparedCell, ...]:
-    absent = Run(start=0, state="absent", expected="", actual="")
-    rows = []
-    for flip in flips:
-        before, after = flip.before or absent, flip.after or absent
-        now = before if after.state == "absent" else after
-        both = "absent" not in (before.state, after.state)
-        rows.append(
-            ComparedCell(
-                path=flip.cell.label,
-                document=flip.cell.document,
-                extra=flip.cell.extra,
-                file=field_file(info.id, flip.cell.attribute),
-                expected=written(now.expected),
-                expected_before=(written(before.expected) or "")
-                if both and before.expected != after.expected
-                else None,
-                before=CellSide(before.state, written(before.actual)),
-                after=CellSide(after.state, written(after.actual)),
-            )
-        )
-    return tuple(rows)
