@@ -68,26 +68,41 @@ class FileRecord(Frozen):
     newest_effects: tuple[Effect, ...] = ()
     """Effects of its newest edit with an output before and after."""
     newest_measured: Commit | None = None
-    """The commit of that edit."""
+    """The commit of that edit; None if there is none."""
 
+    @property
+    def name(self) -> str:
+        """Name with the last folder, which distinguishes files of the same name."""
+        folder, _, name = self.history.path.rpartition("/")
+        above, _, last_folder = folder.rpartition("/")
+        return line(f"{last_folder}/{name}" if above else name)
 
-class FileRow(Frozen):
-    """One file in the list."""
+    @property
+    def folder(self) -> str:
+        """The folders that the name leaves out."""
+        folder, _, _ = self.history.path.rpartition("/")
+        above, _, _ = folder.rpartition("/")
+        return line(above or folder)
 
-    file: str
-    name: str
-    """Name with the last folder, which distinguishes files of the same name."""
-    folder: str
-    edits: int
-    last: Commit
-    size: FileSize
-    grades: tuple[GradeCount, ...]
-    """Verdicts on evals, over all of its edits."""
-    measured: Commit | None
-    """Its newest edit with an output before and after; None if there is none."""
-    subject: str
-    """Subject of the commit of that edit, or else of the newest edit."""
-    effects: EffectsView
+    @property
+    def last(self) -> Commit:
+        """The commit of its newest edit."""
+        return self.history.edits[-1].commit
+
+    @property
+    def subject(self) -> str:
+        """Subject of the commit of the newest edit with an output before and after, or else of the newest edit."""
+        return line((self.newest_measured or self.last).subject, 160) or "(no subject)"
+
+    @property
+    def effects(self) -> EffectsView:
+        """Effects of its newest edit with an output before and after."""
+        return effects_view(self.newest_effects)
+
+    @property
+    def authors(self) -> int:
+        """Number of authors of its edits."""
+        return len({edit.commit.author for edit in self.history.edits})
 
 
 class BestVersionRow(Frozen):
@@ -106,9 +121,9 @@ class InstructionsView(Frozen):
     """All instruction files."""
 
     nav: str
-    files: tuple[FileRow, ...]
+    files: tuple[FileRecord, ...]
     """Files, most certain effects of edits first."""
-    deleted: tuple[FileRow, ...]
+    deleted: tuple[FileRecord, ...]
     edits: int
     """Number of edits of all files together."""
     matrix: Matrix | None = None
@@ -128,11 +143,11 @@ def instructions_page(
 
     """
     records = sorted(files, key=lambda record: record.history.path)
-    living = [_instruction_file_row(record) for record in records if not record.history.deleted]
+    living = [record for record in records if not record.history.deleted]
     view = InstructionsView(
         nav="instructions",
         files=tuple(sorted(living, key=_surest_first)),
-        deleted=tuple(_instruction_file_row(record) for record in records if record.history.deleted),
+        deleted=tuple(record for record in records if record.history.deleted),
         edits=sum(len(record.history.edits) for record in records),
         matrix=matrix(edits),
         best=tuple(map(_best_row, best)),
@@ -157,32 +172,13 @@ def _best_row(version: BestInstructions) -> BestVersionRow:
     )
 
 
-def _surest_first(row: FileRow) -> tuple[int, ...]:
-    numbers = dict(row.grades)
+def _surest_first(record: FileRecord) -> tuple[int, ...]:
+    numbers = dict(record.grades)
     sure, likely = (
         sum(numbers.get(grade, 0) for grade in grades)
         for grades in (("worse", "better"), ("likely worse", "likely better"))
     )
     return -sure, -likely, -numbers.get("cannot tell", 0)
-
-
-def _instruction_file_row(record: FileRecord) -> FileRow:
-    history = record.history
-    folder, _, name = history.path.rpartition("/")
-    above, _, last_folder = folder.rpartition("/")
-    last = history.edits[-1].commit
-    return FileRow(
-        file=history.path,
-        name=line(f"{last_folder}/{name}" if above else name),
-        folder=line(above or folder),
-        edits=len(history.edits),
-        last=last,
-        size=record.size,
-        grades=record.grades,
-        measured=record.newest_measured,
-        subject=line((record.newest_measured or last).subject, 160) or "(no subject)",
-        effects=effects_view(record.newest_effects),
-    )
 
 
 class Shift(Frozen):

@@ -8,6 +8,7 @@ from sitegen.model.noise import ChangeVerdict, Interval
 from sitegen.model.site import SiteInfo
 from sitegen.pages.change_text import DisplayedChange as Moved
 from sitegen.pages.change_text import Flipped, Part
+from sitegen.pages.commit import move_rows
 from sitegen.pages.commit.effects import FIELDS, CommitEffect, EarlierEdit, commit_effect, earlier_edits
 from sitegen.pages.commit.page import (
     MOST_POINTS,
@@ -102,7 +103,7 @@ def test_copies_are_named_and_not_counted_as_outputs_of_the_commit():
 
 def test_moves_stand_by_size_with_the_best_of_several_points():
     view = view_of()
-    assert [(move.row.eval_id, move.row.grade, move.total, move.row.why) for move in view.moves] == [
+    assert [(move.row.eval_id, move.row.grade, len(move.move.points), move.row.why) for move in view.moves] == [
         ("vegetables", "first output", 40, "new output"),
         ("herbs", "first output", 1, "new output, ground truth changed"),
         ("bulbs", "first output", 1, "new output"),
@@ -112,7 +113,7 @@ def test_moves_stand_by_size_with_the_best_of_several_points():
     best = view.moves[0].best
     assert best
     assert (best.slug, best.label, best.values[0], best.interval) == ("0011", "iteration-011", 0.86, None)
-    assert (view.moves[1].best, view.moves[1].points) == (None, ())
+    assert view.moves[1].best is None
 
 
 def test_edits_of_earlier_commits_stand_once_with_the_evals_that_they_may_have_to_do_with():
@@ -140,8 +141,9 @@ def test_the_edits_of_the_commit_itself_are_no_earlier_ones():
 
 def test_points_beyond_the_bound_are_counted_not_listed():
     move = replace(sample.MOVES[0], points=tuple(sample.headline(6, 0.5, f"{n:04}") for n in range(MOST_POINTS + 7)))
-    row = view_of((move,)).moves[0]
-    assert (len(row.points), row.total) == (MOST_POINTS, MOST_POINTS + 7)
+    html = move_rows.moves(view_of((move,)).moves, "../")
+    assert html.count("<li><a href=") == MOST_POINTS
+    assert "<li>and 7 more</li>" in html
 
 
 def test_a_commit_that_only_edits_instructions_shows_how_evals_changed_with_its_edits():

@@ -42,12 +42,12 @@ def test_a_row_says_the_size_the_version_and_the_newest_edit_with_outputs_around
     view = instructions_page(FILES).view
     assert isinstance(view, InstructionsView)
     known, _, _, unknown = view.files
-    assert (known.size.lines, known.size.after, known.size.version, known.edits) == (36, (38, 37, 36), "1.1.0", 3)
-    assert (known.measured, known.subject) == (
+    assert (known.size.lines, known.size.after, known.size.version) == (36, (38, 37, 36), "1.1.0")
+    assert (known.newest_measured, known.subject) == (
         sample.FILE.edits[1].commit,
         "Months as numbers; never guess; no currency",
     )
-    assert (unknown.measured, unknown.subject) == (None, "Convert inches after all")
+    assert (unknown.newest_measured, unknown.subject) == (None, "Convert inches after all")
     assert (unknown.size.lines, unknown.size.version) == (None, None)
 
 

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from sitegen.html.formats import number
 from sitegen.model.series import Headline
 from sitegen.pages import change_text, links
-from sitegen.pages.commit.page import MoveRow
+from sitegen.pages.commit.page import MOST_POINTS, MoveRow
 from sitegen.pages.edit.effect_rows import effect_row, widest
 from sitegen.pages.labels import iterations_and_outputs, outputs, same_output
 from sitegen.text.plain import line
@@ -24,19 +24,19 @@ def moves(rows: Sequence[MoveRow], root: str) -> Markup:
 
 
 def _points_of_commit(move: MoveRow, root: str) -> str:
-    if move.total < 2:
+    points, eval_id = move.move.points, move.row.eval_id
+    if len(points) < 2:
         return ""
-    eval_id = move.row.eval_id
-    best = f"Best of {outputs(move.outputs)}: {_point_link(eval_id, move.best, root)}" if move.best else ""
+    best = f"Best of {outputs(move.move.outputs)}: {_point_link(eval_id, move.best, root)}" if move.best else ""
     listed = " ".join(
         [
             f"<li>{_point_link(eval_id, point, root)}{_copy_mark(point, original)}</li>"
-            for point, original in zip_longest(move.points, move.originals[: len(move.points)])
+            for point, original in zip_longest(points[:MOST_POINTS], move.move.originals[:MOST_POINTS])
         ]
     )
-    counted = iterations_and_outputs(move.total, move.outputs)
-    left_out = move.total - len(move.points)
-    more = f"<li>and {left_out:,} more</li>" if left_out else ""
+    counted = iterations_and_outputs(len(points), move.move.outputs)
+    left_out = len(points) - MOST_POINTS
+    more = f"<li>and {left_out:,} more</li>" if left_out > 0 else ""
     return (
         f'<div class="by">{best}<details class="ef-more"><summary>{counted} of this commit</summary>'
         f'<ol class="pts-l">{listed}{more}</ol></details></div>'

@@ -85,16 +85,9 @@ class MoveRow(Frozen):
     """One eval: the last point before the commit compared with the last point of the commit."""
 
     row: EffectRow
-    points: tuple[Headline, ...]
-    """The points of the commit, at most ``MOST_POINTS``; empty if there is only one."""
-    originals: tuple[str | None, ...]
-    """As in ``EvalMove``."""
-    outputs: int
-    """Number of different outputs of all points."""
-    total: int
+    move: EvalMove
     best: Headline | None
     """The best of several points; of equal points the earliest."""
-    effect: CommitEffect | None
 
 
 class InstructionEdit(Frozen):
@@ -194,11 +187,15 @@ def commit_page(inputs: CommitPageInputs, patches: Mapping[str, RenderedPatch] |
 
 def _earlier_edits(rows: Sequence[MoveRow]) -> tuple[LinkedEdit, ...]:
     """The edits of all evals, each once. Edits cannot have changed a re-scored output."""
-    compared = [move for move in rows if move.effect and (move.effect.verdict or move.row.spec.recorded)]
+    compared = [
+        (move.row.name, effect)
+        for move in rows
+        if (effect := move.move.effect) and (effect.verdict or move.row.spec.recorded)
+    ]
     names: dict[EarlierEdit, list[str]] = {}
-    for move in compared:
-        for edit in move.effect.edits if move.effect else ():
-            names.setdefault(edit, []).append(move.row.name)
+    for name, effect in compared:
+        for edit in effect.edits:
+            names.setdefault(edit, []).append(name)
     newest = sorted(names, key=lambda edit: -edit.position)
     return tuple(LinkedEdit(edit, () if len(names[edit]) == len(compared) else tuple(names[edit])) for edit in newest)
 
@@ -208,17 +205,12 @@ def _move_row(move: EvalMove) -> MoveRow:
     moves = moved(move.before, last, move.specs)
     if move.effect:
         moves = tuple(replace(metric, change=change) for metric, change in zip(moves, move.effect.changes, strict=True))
-    several = len(move.points) > 1
     values = [point.values[0] for point in move.points]
-    best = best_so_far(values, higher_is_better=moves[0].higher_is_better)[-1] if several else None
+    best = best_so_far(values, higher_is_better=moves[0].higher_is_better)[-1] if len(move.points) > 1 else None
     return MoveRow(
         row=_effect_row(move, defined(moves) if move.specs[0].recorded else moves),
-        points=move.points[:MOST_POINTS] if several else (),
-        originals=move.originals,
-        outputs=move.outputs,
-        total=len(move.points),
+        move=move,
         best=None if best is None else move.points[best],
-        effect=move.effect,
     )
 
 

@@ -25,22 +25,6 @@ LEAST_TOGETHER: Final = 2
 """Smallest number of commits that the files of a pair have in common."""
 
 
-class FileLine(Frozen):
-    """One instruction file."""
-
-    file: str
-    versions: int
-    lines: int | None
-    sizes: tuple[int | None, ...]
-    """Lines after each edit; a selection if there are many."""
-    version: str | None
-    """The version that the file states after its newest edit."""
-    authors: int
-    last: Commit
-    counts: PatchCounts | None
-    """Lines that the newest edit added and removed."""
-
-
 class FilePair(NamedTuple):
     """Two files that the same commits edited."""
 
@@ -64,7 +48,9 @@ class AuthorLine(Frozen):
 class InstructionOverview(Frozen):
     """The instructions of a project as a whole."""
 
-    files: tuple[FileLine, ...]
+    files: tuple[FileRecord, ...]
+    newest: Mapping[str, PatchCounts | None]
+    """By file, the lines that its newest edit added and removed."""
     living: int
     deleted: int
     lines: int
@@ -93,7 +79,8 @@ def instruction_overview(
     listed = sorted(living, key=lambda record: (-len(record.history.edits), record.history.path))[:FILES]
     authors = _authors(by_commit, commits)
     return InstructionOverview(
-        files=tuple(_file_line(record, newest.get(record.history.path)) for record in listed),
+        files=tuple(listed),
+        newest=newest,
         living=len(living),
         deleted=len(files) - len(living),
         lines=sum(record.size.lines or 0 for record in living),
@@ -101,20 +88,6 @@ def instruction_overview(
         pairs=_file_pairs(by_commit, frozenset(record.history.path for record in living)),
         authors=authors[:AUTHORS],
         author_count=len(authors),
-    )
-
-
-def _file_line(record: FileRecord, counts: PatchCounts | None) -> FileLine:
-    edits = record.history.edits
-    return FileLine(
-        file=record.history.path,
-        versions=len(edits),
-        lines=record.size.lines,
-        sizes=record.size.after,
-        version=record.size.version,
-        authors=len({edit.commit.author for edit in edits}),
-        last=edits[-1].commit,
-        counts=counts,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from sitegen.analysis.causes import ProblemCounts, named_counts
 from sitegen.analysis.noise.intervals import HeadlineWithInterval, ends_of_mean
@@ -13,7 +13,7 @@ from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
 from sitegen.model.noise import Ends
 from sitegen.model.problems import Problem
-from sitegen.model.series import EvalInfo, EvalSummary
+from sitegen.model.series import Effect, EvalInfo, EvalSummary
 from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.commit.page import CommitView
@@ -67,13 +67,6 @@ class LossCounts(Frozen):
     """Evals behind their best by more than chance."""
 
 
-class HeadlineChange(NamedTuple):
-    """An eval with the change of its headline around an edit."""
-
-    name: str
-    change: float | None
-
-
 class LatestEditRow(Frozen):
     """The instruction edits of one of the latest commits."""
 
@@ -81,21 +74,14 @@ class LatestEditRow(Frozen):
     edits: tuple[FileEdit, ...]
     more: int
     """Number of edited files that are not listed."""
-    changes: tuple[HeadlineChange, ...]
+    effects: tuple[Effect, ...]
+    """Effects on evals whose headline is a share."""
 
     @property
-    def largest(self) -> tuple[HeadlineChange, ...]:
-        """The two largest changes."""
-        defined = (row for row in self.changes if row.change is not None)
-        return tuple(sorted(defined, key=lambda row: -abs(row.change or 0.0))[:2])
-
-
-class SuspectLabels(Frozen):
-    """An eval with labels that may be wrong."""
-
-    info: EvalInfo
-    labels: int
-    """Number of these labels."""
+    def largest(self) -> tuple[Effect, ...]:
+        """The two effects with the largest changes."""
+        defined = (effect for effect in self.effects if effect.change is not None)
+        return tuple(sorted(defined, key=lambda effect: -abs(effect.change or 0.0))[:2])
 
 
 class OverviewView(Frozen):
@@ -128,7 +114,8 @@ class OverviewView(Frozen):
     """The largest change among the edits: the height of a full bar."""
     focus: FocusView | None
     """The errors to work on; None if no value is wrong."""
-    suspects: tuple[SuspectLabels, ...]
+    suspects: tuple[EvalSummary, ...]
+    """Evals with labels that may be wrong."""
     stale: tuple[EvalInfo, ...]
     """Evals whose newest output is older than their instructions."""
     mean_ends: Ends | None
@@ -211,7 +198,7 @@ def overview_page(
         edits=edits,
         largest=max((abs(effect.change) for row in edits for effect in row.largest if effect.change), default=1.0),
         focus=focus,
-        suspects=tuple(SuspectLabels(summary.info, len(summary.suspects)) for summary in living if summary.suspects),
+        suspects=tuple(summary for summary in living if summary.suspects),
         stale=tuple(summary.info for summary in living if summary.stale),
         mean_ends=ends_of_mean(HeadlineWithInterval(row.values[0], row.interval) for row in alive),
         news=news(evals, focus, losses_follow=True),
@@ -241,9 +228,5 @@ def _latest_edit_row(effects: EditEffects) -> LatestEditRow:
         commit=effects.commit,
         edits=effects.edits[:FILES],
         more=len(effects.edits) - len(effects.edits[:FILES]),
-        changes=tuple(
-            HeadlineChange(effect.name, effect.change)
-            for effect in effects.effects
-            if not effect.specs or is_share(effect.specs[0])
-        ),
+        effects=tuple(effect for effect in effects.effects if not effect.specs or is_share(effect.specs[0])),
     )
