@@ -49,7 +49,7 @@ def test_charts_of_shares_have_one_scale_and_amounts_their_own():
     seconds = replace(sample.SPECS[0], name="seconds", label="Seconds", high=100.0, recorded=True, unit="s")
     slow = replace(_summary("slow", 3.0, 9.0), specs=(seconds,))
     rows = _view(_summary("a", 0.2, 0.4), _summary("b", 0.9), slow, _summary("gone", 0.1, deleted=True)).rows
-    assert {row.info.id: row.scale for row in rows} == {
+    assert {row.summary.info.id: row.scale for row in rows} == {
         "a": (0.1, 0.9),
         "b": (0.1, 0.9),
         "slow": None,
@@ -63,7 +63,7 @@ def test_each_eval_says_how_it_stands_the_one_in_most_trouble_first_and_deleted_
     page = overview_page(
         (_summary("gone", 0.1, deleted=True), _summary("a", 0.5, 0.5), lower, worse), HEAD, "main", COUNTS, ()
     )
-    assert [row.info.id for row in sample.view_of(page).rows] == ["b", "c", "a", "gone"]
+    assert [row.summary.info.id for row in sample.view_of(page).rows] == ["b", "c", "a", "gone"]
     html = renderer_of(sample.SITE).render(page).decode()
     cards = html[html.index('<ul class="multiples">') :].split("<li")[1:5]
     words = [[word for word in ("worse</span>", "behind its best", "deleted") if word in card] for card in cards]
@@ -178,7 +178,7 @@ def test_the_focus_of_an_eval_names_sections_new_errors_and_old_ones():
 
 def test_a_sparkline_shows_the_newest_sixty_points():
     view = _view(_summary("a", *[i / 100 for i in range(80)]))
-    assert (len(view.rows[0].spark), view.rows[0].spark[-1], view.rows[0].points) == (60, 0.79, 80)
+    assert (len(view.rows[0].spark), view.rows[0].spark[-1]) == (60, 0.79)
 
 
 def test_an_edit_shows_its_two_largest_changes():

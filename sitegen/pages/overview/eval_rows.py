@@ -7,10 +7,9 @@ from typing import Final
 
 from sitegen.analysis.standing import EvalStanding
 from sitegen.frozen import Frozen
-from sitegen.model.deltas import Overlap
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.noise import Ends, Interval
-from sitegen.model.series import EvalInfo, EvalSummary, Headline, VariantSpread
+from sitegen.model.noise import Ends
+from sitegen.model.series import EvalSummary, Headline
 
 SPARK: Final = 60
 """Number of points of a sparkline: the newest ones."""
@@ -19,11 +18,9 @@ SPARK: Final = 60
 class EvalRow(Frozen):
     """One eval among the small multiples."""
 
-    info: EvalInfo
-    headline: MetricSpec
+    summary: EvalSummary
     standing: EvalStanding | None
     """The eval compared with its past; None if it is deleted."""
-    newest: Headline | None
     spark: tuple[float | None, ...]
     scale: Ends | None
     """The range of all charts whose metrics are shares; None if the chart has its own range."""
@@ -31,30 +28,20 @@ class EvalRow(Frozen):
     """The first three metrics; None for missing ones if the kind has fewer."""
     change: float | None
     """Change of the headline, over the documents that the newest two points have in common."""
-    overlap: Overlap | None
-    """These documents; None if there are fewer than two points."""
-    interval: Interval | None
-    """The interval of the headline."""
     errors: tuple[int, ...]
     least: float | None
     """The target of the headline metric."""
     met: bool | None
     """None without a target, or if the metric is undefined."""
-    points: int
-    iterations: int
-    outputs: int
-    """Number of different outputs; fewer than iterations if some are copies."""
     labels: tuple[str, ...]
     """Labels of the three metrics; empty for missing ones."""
     units: tuple[str, ...]
     """Units of the three metrics."""
-    spread: VariantSpread | None
-    """The variants that the headline averages; None with fewer than two variants of the prompt."""
 
     @property
-    def deleted(self) -> bool:
-        """Whether the newest commit has no such eval."""
-        return self.standing is None
+    def newest(self) -> Headline | None:
+        """The newest point."""
+        return self.summary.headlines[-1] if self.summary.headlines else None
 
 
 def shared_scale(summaries: Iterable[EvalSummary]) -> Ends | None:
@@ -77,25 +64,17 @@ def eval_row(summary: EvalSummary, standing: EvalStanding | None, scale: Ends | 
     spec = summary.specs[0]
     least = dict(summary.info.thresholds).get(spec.name)
     return EvalRow(
-        info=summary.info,
-        headline=spec,
+        summary=summary,
         standing=standing,
-        newest=newest,
         spark=tuple(headline.values[0] for headline in summary.headlines[-SPARK:]),
         scale=scale if is_share(spec) else None,
         values=values,
         change=summary.delta.headline.change if summary.delta else None,
-        overlap=summary.delta.overlap if summary.delta else None,
-        interval=summary.interval,
         errors=newest.errors if newest else (0, 0, 0, 0),
         least=least,
         met=None if least is None or values[0] is None else spec.reaches(values[0], least),
-        points=len(summary.headlines),
-        iterations=summary.iterations,
-        outputs=summary.outputs,
         labels=_of_three(spec.label for spec in summary.specs),
         units=_of_three(spec.unit for spec in summary.specs),
-        spread=summary.spread,
     )
 
 

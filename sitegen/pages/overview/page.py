@@ -169,12 +169,12 @@ def overview_page(
     deleted = (eval_row(summary, None, scale) for summary in summaries if summary.deleted)
     rows = (*(eval_row(standing.summary, standing, scale) for standing in evals), *deleted)
     living = [summary for summary in summaries if not summary.deleted]
-    alive = [row for row in rows if not row.deleted and not row.info.recorded]
+    alive = [row for row in rows if not row.summary.deleted and not row.summary.info.recorded]
     now, left_out = mean(row.values[0] for row in alive)
-    compared = [row for row in alive if not row.overlap or row.change is not None]
+    compared = [row for row in alive if not row.summary.delta or row.change is not None]
     after = mean(row.values[0] for row in compared).value
     before = mean(_before(row) for row in compared).value
-    targeted = [row for row in rows if row.met is not None and not row.deleted]
+    targeted = [row for row in rows if row.met is not None and not row.summary.deleted]
     edits = tuple(map(_latest_edit_row, latest))
     focus = focus_view(summaries)
     others = [standing for standing in evals if standing.trouble in LOST][1:]
@@ -188,11 +188,11 @@ def overview_page(
         mean=now,
         mean_of=len(alive) - left_out,
         left_out=left_out,
-        recorded=sum(row.info.recorded and not row.deleted for row in rows),
+        recorded=sum(row.summary.info.recorded and not row.summary.deleted for row in rows),
         mean_change=None if after is None or before is None else after - before,
         targets=len(targeted),
         met=sum(1 for row in targeted if row.met),
-        below=tuple(row.info.name for row in targeted if not row.met),
+        below=tuple(row.summary.info.name for row in targeted if not row.met),
         errors=sum(sum(row.errors) for row in alive),
         longest=max((sum(row.errors) for row in rows), default=1) or 1,
         edits=edits,
@@ -200,7 +200,7 @@ def overview_page(
         focus=focus,
         suspects=tuple(summary for summary in living if summary.suspects),
         stale=tuple(summary.info for summary in living if summary.stale),
-        mean_ends=ends_of_mean(HeadlineWithInterval(row.values[0], row.interval) for row in alive),
+        mean_ends=ends_of_mean(HeadlineWithInterval(row.values[0], row.summary.interval) for row in alive),
         news=news(evals, focus, losses_follow=True),
         losses=tuple(tuple(loss(standing)) for standing in others[:LOSSES]),
         more_losses=len(others[LOSSES:]),
