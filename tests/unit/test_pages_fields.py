@@ -3,8 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from sitegen.analysis.blame import Blame
-from sitegen.html.values import DisplayValue
+from sitegen.analysis.blame import Blame, change_points
 from sitegen.model.cells import Cell, CellMap, Run
 from sitegen.model.series import Series
 from sitegen.model.site import Page, SiteInfo
@@ -22,7 +21,6 @@ from sitegen.pages.field.page import (
     field_page,
     field_work,
 )
-from sitegen.text.words import WordSpan
 from tests import pages_sample as sample
 from tests.sites import renderer_of
 
@@ -48,14 +46,7 @@ def views(one: Series) -> list[FieldView]:
 
 def place(one: Series, index: int, number: str) -> PointName:
     at = one.points[index].snapshot
-    commit = at.commit
-    return PointName(
-        number, at.label, f"../{at.slug}.html", commit.sha, commit.short, commit.subject, commit.committed_at, 0
-    )
-
-
-def plain(text: str) -> DisplayValue:
-    return DisplayValue((WordSpan(text, False),))
+    return PointName(number=number, label=at.label, file=f"../{at.slug}.html", commit=at.commit, edits=0)
 
 
 FLIPPED = Cell(
@@ -75,6 +66,10 @@ RIGHT = Cell("b", "cargo[0].name", "cargo[].name", False, (Run(1, "correct", "1"
 def test_a_field_is_shown_with_its_cells_and_what_changed_them():
     one = series(FLIPPED, RIGHT)
     (view,) = views(one)
+    blame = Blame(one.cells, [point.snapshot for point in one.points])
+    traced = [blame.trace(cell, 5) for cell in (FLIPPED, RIGHT)]
+    new, wrong, again = traced[0].stretches
+    changes = {change.point: change for change in change_points(traced, 5)}
     first, third, fifth = place(one, 0, "1"), place(one, 2, "3"), place(one, 4, "4*")
     assert view == FieldView(
         info=one.info,
@@ -83,35 +78,16 @@ def test_a_field_is_shown_with_its_cells_and_what_changed_them():
         more_columns=0,
         cells=(
             CellRow(
-                path="cargo[0].name",
-                document="a",
-                extra=False,
+                blame=traced[0],
                 since=third,
-                flips=1,
                 bands=(Band("correct", 1), Band("wrong_value", 1), Band("wrong_value", 1)),
-                runs=(
-                    RunRow(fifth, "wrong_value", plain("12"), plain("Dried cow"), "still_wrong", "ground truth", None),
-                    RunRow(
-                        third,
-                        "wrong_value",
-                        DisplayValue((WordSpan("Dried co", False), WordSpan("d", True))),
-                        DisplayValue((WordSpan("Dried co", False), WordSpan("w", True))),
-                        "broken",
-                        "new output",
-                        2,
-                    ),
-                    RunRow(first, "correct", plain("Dried cod"), plain("Dried cod"), None, "", 2),
-                ),
+                runs=(RunRow(fifth, again, True), RunRow(third, wrong, False), RunRow(first, new, False)),
                 earlier=0,
             ),
         ),
         more_cells=0,
         never_wrong=1,
-        turns=(
-            TurnRow(fifth, 0, 0, 1, 0, "ground truth", 1, 2),
-            TurnRow(third, 0, 1, 0, 0, "new output", 1, 2),
-            TurnRow(first, 0, 0, 0, 0, "", 0, 1),
-        ),
+        turns=(TurnRow(fifth, changes[4]), TurnRow(third, changes[2]), TurnRow(first, changes[0])),
         more_turns=0,
         wrong=1,
         judged=2,
@@ -121,6 +97,13 @@ def test_a_field_is_shown_with_its_cells_and_what_changed_them():
         causes={"new output": 1},
     )
     assert view.scored_again
+    html = " ".join(renderer_of(SiteInfo("t", "1")).render(pages(one)[0]).decode().split())
+    assert '<td class="num">0<td' not in html
+    assert "Dried co<mark>d</mark>" in html
+    assert "Dried co<mark>w</mark>" in html
+    assert '<span class="pill bad">broken</span> new output ' in html
+    assert "<i> for 2 outputs</i>" in html
+    assert "flipped 1 time<" in html
 
 
 def test_a_field_that_was_never_wrong_has_a_page_that_says_so():

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from sitegen.analysis.blame import CellBlame
+from sitegen.model.cells import Cell, Run
 from sitegen.model.panels import Highlight, Mark, MarkedText, NotePanel, SpansPanel
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result
@@ -75,7 +77,8 @@ def test_a_missed_and_a_wrong_highlight_are_marked_as_such():
     nouns = scorer("highlights").nouns
     assert [report_rows.letter_of(kind, nouns) for kind in ("omission", "hallucination")] == ["M", "W"]
     bands = (Band("omission", 1), Band("correct", 2))
-    cells = [CellRow("p-1", 'p-1.terms["Moss"]', False, None, 1, bands, (), 0)]
+    cell = Cell("", "p-1", 'p-1.terms["Moss"]', False, (Run(0, "omission", "1", ""),))
+    cells = [CellRow(CellBlame(cell, (), None), None, bands, (), 0)]
     assert "<td class=omission>M<td colspan=2 class=correct>✓" in field_rows.strip(cells, nouns)
 
 

@@ -7,17 +7,20 @@ from typing import Final
 
 from markupsafe import Markup
 
+from sitegen.analysis.deltas import Role
 from sitegen.html.cells import text, value, where
 from sitegen.html.formats import day
-from sitegen.model.cells import State
+from sitegen.html.values import shown_run
+from sitegen.model.cells import Fate, State
 from sitegen.model.metrics import Nouns
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.pages import links
 from sitegen.pages.field.page import Band, CellRow, PointName, RunRow, TurnRow
-from sitegen.pages.labels import FATES, outputs
+from sitegen.pages.labels import FATES, ROLES, outputs
 from sitegen.pages.report.report_rows import letter_of, type_name
 
 _RIGHT: Final[dict[State, str]] = {"correct": "right", "true_negative": "right: blank", "absent": "not there"}
+_COUNTED: Final[tuple[Fate, ...]] = ("fixed", "broken", "still_wrong")
 _TONES: Final = {"fixed": "good", "broken": "bad"}
 _SUBJECT: Final = 80
 """Characters of a commit's subject in a table; its page has all of it."""
@@ -58,11 +61,16 @@ def turns(rows: Iterable[TurnRow], root: str) -> Markup:
 
 
 def _turn(row: TurnRow, root: str) -> str:
-    appeared = f"{row.net_appeared:+}" if row.net_appeared else ""
-    numbers = "".join(f'<td class="num">{number or ""}' for number in (row.fixed, row.broken, row.other, appeared))
+    change = row.change
+    net_appeared = change.number("appeared") - change.number("vanished")
+    counts = [change.number(fate) or "" for fate in _COUNTED]
+    numbers = "".join(
+        [f'<td class="num">{number}' for number in (*counts, f"{net_appeared:+}" if net_appeared else "")]
+    )
     return (
         f"<tr><td>{_link_to_report(row.at)}<td>{_commit_of_run(row.at, root)}{numbers}"
-        f'<td class="num">{row.wrong} <span class="muted">of {row.judged}</span><td class="nowrap">{row.causes}\n'
+        f'<td class="num">{change.wrong} <span class="muted">of {change.judged}</span>'
+        f'<td class="nowrap">{_causes(change.causes)}\n'
     )
 
 
@@ -73,7 +81,8 @@ def runs(cells: Iterable[CellRow], nouns: Nouns, root: str) -> Markup:
 
 def _field_cell_rows(cell: CellRow, nouns: Nouns, root: str) -> Iterator[str]:
     since = f'<span class="pill bad">wrong since {text(cell.since.label)}</span>' if cell.since else ""
-    times = f"flipped {cell.flips} {'time' if cell.flips == 1 else 'times'}" if cell.flips else "never flipped"
+    flips = cell.blame.flips
+    times = f"flipped {flips} {'time' if flips == 1 else 'times'}" if flips else "never flipped"
     yield f'<tr class="cellname"><th scope="rowgroup" colspan="5">{_cell_name(cell)} {since} <span>{times}</span>\n'
     for run in cell.runs:
         yield _run_row(run, nouns, root)
@@ -82,15 +91,20 @@ def _field_cell_rows(cell: CellRow, nouns: Nouns, root: str) -> Iterator[str]:
 
 
 def _run_row(run: RunRow, nouns: Nouns, root: str) -> str:
-    state = run.state
-    lasted = "" if run.outputs is None else f"<i> for {outputs(run.outputs)}</i>"
+    explained = run.explained
+    state = explained.run.state
+    lasted = "" if run.lasts else f"<i> for {outputs(explained.outputs)}</i>"
     if state == "absent":
         sides = '<td class="sides"><td class="sides">'
     else:
-        sides = f'<td class="sides" dir=auto>{value(run.expected)}<td class="sides" dir=auto>{value(run.actual)}'
+        sides = "".join([f'<td class="sides" dir=auto>{value(side)}' for side in shown_run(explained.run)])
     name = type_name(state, nouns) if state in ERROR_TYPES else f'<span class="ok">{_RIGHT[state]}</span>'
-    why = _cause_words(run.fate, run.causes)
+    why = _cause_words(explained.fate, _causes(explained.causes))
     return f"<tr><td>{_link_to_report(run.at)}{lasted}<td>{name}{sides}<td>{why}{_sha(run.at, root)}\n"
+
+
+def _causes(roles: Iterable[Role]) -> str:
+    return ", ".join([ROLES[role] for role in roles])
 
 
 def _cause_words(fate: str | None, causes: str) -> str:
@@ -99,7 +113,7 @@ def _cause_words(fate: str | None, causes: str) -> str:
 
 
 def _link_to_report(at: PointName) -> str:
-    return f'<a href="{text(at.file)}">{text(at.label)}</a> <i>{text(day(at.committed_at))}</i>'
+    return f'<a href="{text(at.file)}">{text(at.label)}</a> <i>{text(day(at.commit.committed_at))}</i>'
 
 
 def _commit_of_run(at: PointName, root: str) -> str:
@@ -109,13 +123,18 @@ def _commit_of_run(at: PointName, root: str) -> str:
 
 def _sha(at: PointName, root: str) -> str:
     """The commit with a link to its page; the uncommitted state has none."""
-    short = text(at.short)
-    return short if at.sha == at.short else f'<a class="sha" href="{root}{links.commit(at.sha)}">{short}</a>'
+    commit = at.commit
+    short = text(commit.short)
+    return (
+        short if commit.sha == commit.short else f'<a class="sha" href="{root}{links.commit(commit.sha)}">{short}</a>'
+    )
 
 
 def _subject(at: PointName) -> str:
-    return text(at.subject if len(at.subject) <= _SUBJECT else f"{at.subject[:_SUBJECT]} …")
+    subject = at.commit.subject
+    return text(subject if len(subject) <= _SUBJECT else f"{subject[:_SUBJECT]} …")
 
 
 def _cell_name(cell: CellRow) -> str:
-    return where(cell.path, cell.document, extra=cell.extra)
+    of = cell.blame.cell
+    return where(of.label, of.document, extra=of.extra)

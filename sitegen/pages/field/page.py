@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 
 from sitegen.analysis.blame import Blame, CellBlame, ChangePoint, ExplainedRun, by_attribute, change_points, worst_first
 from sitegen.frozen import Frozen
-from sitegen.html.values import DisplayValue, shown_run
-from sitegen.model.cells import Cell, Fate, State
+from sitegen.model.cells import Cell, State
+from sitegen.model.commits import Commit
 from sitegen.model.series import EvalInfo, Point, Series
 from sitegen.model.site import Page
 from sitegen.pages import links
@@ -43,10 +43,7 @@ class PointName(Frozen):
     label: str
     file: str
     """Address of its report, relative to the page."""
-    sha: str
-    short: str
-    subject: str
-    committed_at: str
+    commit: Commit
     edits: int
     """Number of edits of instructions since the previous point."""
 
@@ -63,25 +60,17 @@ class RunRow(Frozen):
     """One run of a cell in the table."""
 
     at: PointName
-    state: State
-    expected: DisplayValue
-    actual: DisplayValue
-    fate: Fate | None
-    causes: str
-    """The causes of the change, in words."""
-    outputs: int | None
-    """Number of different outputs of the run; None if it has not ended."""
+    explained: ExplainedRun
+    lasts: bool
+    """Whether it has not ended."""
 
 
 class CellRow(Frozen):
     """One cell."""
 
-    path: str
-    document: str
-    extra: bool
+    blame: CellBlame
     since: PointName | None
     """First point of the streak of errors that lasts to now; None if the cell is not wrong now."""
-    flips: int
     bands: tuple[Band, ...]
     runs: tuple[RunRow, ...]
     """Newest first."""
@@ -93,16 +82,7 @@ class TurnRow(Frozen):
     """A point at which cells changed."""
 
     at: PointName
-    fixed: int
-    broken: int
-    other: int
-    """Number of cells that stayed wrong, with another value or error type."""
-    net_appeared: int
-    """Number of errors that appeared with a document or an expected item, minus errors that vanished with one."""
-    causes: str
-    """The causes of changes of cells that are or were wrong, in words."""
-    wrong: int
-    judged: int
+    change: ChangePoint
 
 
 class FieldView(Frozen):
@@ -185,7 +165,7 @@ class _FieldPage:
             cells=tuple(self._cell(cell, columns, most_runs) for cell in followed),
             more_cells=len(wrong) - len(followed),
             never_wrong=len(self._cells) - len(wrong),
-            turns=tuple(self._turn(turn) for turn in reversed(turns[-TURNS:])),
+            turns=tuple(TurnRow(self._point_name(turn.point), turn) for turn in reversed(turns[-TURNS:])),
             more_turns=max(0, len(turns) - TURNS),
             wrong=sum(cell.wrong_since is not None for cell in wrong),
             judged=sum(cell.stretches[-1].run.state != "absent" for cell in self._cells),
@@ -199,40 +179,15 @@ class _FieldPage:
 
     def _cell(self, blame: CellBlame, columns: Sequence[int], most_runs: int) -> CellRow:
         return CellRow(
-            path=blame.cell.label,
-            document=blame.cell.document,
-            extra=blame.cell.extra,
+            blame=blame,
             since=self._point_of(blame.wrong_since),
-            flips=blame.flips,
             bands=tuple(_bands(blame, columns)),
             runs=tuple(self._run(stretch) for stretch in reversed(blame.stretches[-most_runs:])),
             earlier=max(0, len(blame.stretches) - most_runs),
         )
 
     def _run(self, stretch: ExplainedRun) -> RunRow:
-        lasts = stretch.end == self._points
-        expected, actual = shown_run(stretch.run)
-        return RunRow(
-            at=self._point_name(stretch.run.start),
-            state=stretch.run.state,
-            expected=expected,
-            actual=actual,
-            fate=stretch.fate,
-            causes=", ".join(ROLES[role] for role in stretch.causes),
-            outputs=None if lasts else stretch.outputs,
-        )
-
-    def _turn(self, turn: ChangePoint) -> TurnRow:
-        return TurnRow(
-            at=self._point_name(turn.point),
-            fixed=turn.number("fixed"),
-            broken=turn.number("broken"),
-            other=turn.number("still_wrong"),
-            net_appeared=turn.number("appeared") - turn.number("vanished"),
-            causes=", ".join(ROLES[role] for role in turn.causes),
-            wrong=turn.wrong,
-            judged=turn.judged,
-        )
+        return RunRow(self._point_name(stretch.run.start), stretch, lasts=stretch.end == self._points)
 
     def _point_of(self, index: int | None) -> PointName | None:
         return None if index is None else self._point_name(index)
@@ -251,10 +206,7 @@ def _point_name(info: EvalInfo, point: Point) -> PointName:
         number=f"{at.iteration}{again}",
         label=at.label,
         file=f"../{links.report(info.id, at.slug).rpartition('/')[2]}",
-        sha=at.commit.sha,
-        short=at.commit.short,
-        subject=at.commit.subject,
-        committed_at=at.commit.committed_at,
+        commit=at.commit,
         edits=len(point.edits),
     )
 
