@@ -17,7 +17,7 @@ from sitegen.model.series import EvalInfo, EvalSummary, Headline
 from sitegen.model.site import SiteInfo
 from sitegen.model.suspect_truth import SuspectTruth
 from sitegen.model.timeline import Edit
-from sitegen.pages.data.badges import MET, MISSED, NEUTRAL, UNDEFINED, Badge, badge, badge_files, svg
+from sitegen.pages.data.badges import MET, MISSED, NEUTRAL, UNDEFINED, BadgeEndpoint, badge, badge_files, svg
 from sitegen.pages.data.feed import ENTRIES, feed_file
 from sitegen.pages.instructions import EditEffects, FileEdit
 from sitegen.render.summary import LINES, summary_file
@@ -156,6 +156,10 @@ def test_a_later_commit_changes_no_entry_of_the_feed(tmp_path: Path):
     assert {key: after.get(key) for key in before} == before
 
 
+def endpoint_of(label: str, message: str, color: str) -> BadgeEndpoint:
+    return {"schemaVersion": 1, "label": label, "message": message, "color": color}
+
+
 @pytest.mark.parametrize(
     ("value", "target", "message", "color"),
     [
@@ -166,11 +170,11 @@ def test_a_later_commit_changes_no_entry_of_the_feed(tmp_path: Path):
     ],
 )
 def test_a_badge_says_the_headline_and_whether_it_reaches_its_target(value, target, message, color):
-    assert badge(summary("till", 0.1, value, target=target)) == Badge("Eval till F1", message, color)
+    assert badge(summary("till", 0.1, value, target=target)) == endpoint_of("Eval till F1", message, color)
 
 
 def test_an_eval_without_any_output_has_a_badge_without_a_score():
-    assert badge(summary("till")) == Badge("Eval till F1", "no score", UNDEFINED)
+    assert badge(summary("till")) == endpoint_of("Eval till F1", "no score", UNDEFINED)
 
 
 def test_a_badge_is_a_picture_and_an_endpoint_and_escapes_what_it_shows():
@@ -202,7 +206,8 @@ def test_text_on_a_badge_can_be_read():
 
 
 def test_a_wider_text_makes_a_wider_badge():
-    widths = [int(re.findall(r'width="(\d+)"', svg(Badge(label, "0.5", MET)))[0]) for label in ("a", "aaaa", "a" * 40)]
+    pictures = [svg(endpoint_of(label, "0.5", MET)) for label in ("a", "aaaa", "a" * 40)]
+    widths = [int(re.findall(r'width="(\d+)"', picture)[0]) for picture in pictures]
     assert widths == sorted(set(widths))
 
 

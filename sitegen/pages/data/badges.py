@@ -8,7 +8,6 @@ from typing import Final, Literal, TypedDict
 
 from markupsafe import escape
 
-from sitegen.frozen import Frozen
 from sitegen.model.series import EvalSummary
 from sitegen.model.site import RawFile
 from sitegen.pages import links
@@ -40,49 +39,36 @@ class BadgeEndpoint(TypedDict):
     """Six hexadecimal digits."""
 
 
-class Badge(Frozen):
-    """The text and the colour of a badge."""
-
-    label: str
-    message: str
-    color: str
-
-
-def badge(summary: EvalSummary) -> Badge:
+def badge(summary: EvalSummary) -> BadgeEndpoint:
     """The headline metric of the newest point, coloured by the eval's target if it has one."""
     spec = summary.specs[0]
     label = f"{line(encodable(summary.info.name), LONGEST)} {spec.label}{' (recorded)' if spec.recorded else ''}"
     value = summary.headlines[-1].values[0] if summary.headlines else None
-    if value is None:
-        return Badge(label, NO_SCORE, UNDEFINED)
     least = dict(summary.info.thresholds).get(spec.name)
-    color = NEUTRAL if least is None else MET if spec.reaches(value, least) else MISSED
-    return Badge(label, metric_text(value, unit=spec.unit), color)
+    color = UNDEFINED
+    if value is not None:
+        color = NEUTRAL if least is None else MET if spec.reaches(value, least) else MISSED
+    message = NO_SCORE if value is None else metric_text(value, unit=spec.unit)
+    return {"schemaVersion": 1, "label": label, "message": message, "color": color}
 
 
 def badge_files(summary: EvalSummary) -> Iterator[RawFile]:
     """The picture and the endpoint of an eval's badge."""
     drawn_badge = badge(summary)
     yield RawFile(links.badge(summary.info.id), svg(drawn_badge).encode())
-    endpoint: BadgeEndpoint = {
-        "schemaVersion": 1,
-        "label": drawn_badge.label,
-        "message": drawn_badge.message,
-        "color": drawn_badge.color,
-    }
-    yield RawFile(links.badge_data(summary.info.id), json.dumps(endpoint, ensure_ascii=False).encode() + b"\n")
+    yield RawFile(links.badge_data(summary.info.id), json.dumps(drawn_badge, ensure_ascii=False).encode() + b"\n")
 
 
-def svg(drawn_badge: Badge) -> str:
+def svg(drawn_badge: BadgeEndpoint) -> str:
     """A self-contained picture: it fetches no font, script or address."""
-    left, right = (_width(text) + 2 * _PAD for text in (drawn_badge.label, drawn_badge.message))
-    label, message = escape(drawn_badge.label), escape(drawn_badge.message)
+    left, right = (_width(text) + 2 * _PAD for text in (drawn_badge["label"], drawn_badge["message"]))
+    label, message = escape(drawn_badge["label"]), escape(drawn_badge["message"])
     return f"""<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="{_HEIGHT}" role="img" \
 aria-label="{label}: {message}">
 <title>{label}: {message}</title>
 <clipPath id="r"><rect width="{left + right}" height="{_HEIGHT}" rx="3"/></clipPath>
 <g clip-path="url(#r)"><path fill="#444" d="M0 0h{left}v{_HEIGHT}H0z"/>\
-<path fill="#{drawn_badge.color}" d="M{left} 0h{right}v{_HEIGHT}H{left}z"/></g>
+<path fill="#{drawn_badge["color"]}" d="M{left} 0h{right}v{_HEIGHT}H{left}z"/></g>
 <g fill="#fff" font-family="Verdana,DejaVu Sans,Geneva,sans-serif" font-size="11" text-rendering="geometricPrecision">
 <text x="{_PAD}" y="14" textLength="{left - 2 * _PAD}">{label}</text>
 <text x="{left + _PAD}" y="14" textLength="{right - 2 * _PAD}">{message}</text>

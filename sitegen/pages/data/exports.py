@@ -16,12 +16,10 @@ from sitegen import __version__, schemas
 from sitegen.analysis.deltas import ROLES
 from sitegen.analysis.series import variant_spread
 from sitegen.frozen import Frozen
-from sitegen.model.cells import Flips
 from sitegen.model.commits import WORKTREE
 from sitegen.model.deltas import Delta
 from sitegen.model.error_summaries import PatternSummary
 from sitegen.model.kinds import traits_of
-from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import EvalInfo, Series
@@ -166,6 +164,7 @@ def _exported_point(series: Series, index: int) -> dict[str, Any]:
     point = series.points[index]
     at, card = point.snapshot, point.scorecard
     spread = variant_spread(series.info.kind, series.specs[0], card)
+    counts = flipped(point.flips) if point.flips else None
     return {
         "iteration": at.iteration,
         "label": at.label,
@@ -185,7 +184,7 @@ def _exported_point(series: Series, index: int) -> dict[str, Any]:
         "interval": point.interval and [point.interval.low, point.interval.high],
         **({"variants": asdict(spread)} if spread else {}),
         **({"usage": card.usage._asdict()} if card.usage else {}),
-        **_cells_by_fate(point.flips),
+        **{name: counts and getattr(counts, name) for name in _FATES},
         "report": links.report(series.info.id, at.slug),
     }
 
@@ -214,7 +213,7 @@ def _clock(card: Scorecard) -> dict[str, Any]:
         "fn": counts.fn,
         "tn": counts.tn,
         **{name: own.get(name, computed[name]) for name in _RATIOS},
-        "errors": _exported_errors(counts),
+        "errors": dict(zip(ERROR_TYPES, errors_by_type(counts), strict=True)),
         "metrics": {name: value for name, value in own.items() if name not in _RATIOS},
     }
 
@@ -224,43 +223,28 @@ def _exported_delta(delta: Delta, *, split: bool) -> dict[str, Any]:
 
     A changed model or judge is included.
     """
-    verdict, common, only_before, only_after = delta.overlap
     name, parts = delta.headline.name, delta.headline.parts if split else None
     return {
         **{metric.name: metric.change for metric in delta.metrics},
         "parts": parts and {"metric": name, **parts._asdict()},
         **({"model": {"before": delta.model.before, "after": delta.model.after}} if delta.model else {}),
         **({"judge": delta.judge._asdict()} if delta.judge else {}),
-        "comparable": {
-            "verdict": verdict,
-            "common": common,
-            "only_before": list(only_before),
-            "only_after": list(only_after),
-        },
+        "comparable": delta.overlap._asdict(),
     }
 
 
-def _cells_by_fate(flips: Flips | None) -> dict[str, int | None]:
-    """Cells by their fate since the previous point; null at the first point."""
-    counts = flipped(flips) if flips else None
-    return {name: counts and getattr(counts, name) for name in _FATES}
-
-
-def _csv_columns(series: Series) -> list[str]:
+def table_head(series: Series) -> bytes:
     """The head of the table; the same for every eval of a kind, except for usage columns if an output states usage."""
     measured = (*_NUMBERS, *ERROR_TYPES, *map(spreadsheet_safe, _further_metrics(series)))
     averaged = _VARIANTS if traits_of(series.info.kind).answers_cases else ()
     made_by = ("models", "judges") if _states_usage(series) else ()
-    return ["iteration", *_TEXTS, "cause", "status", *measured, "delta", "report", *_WHY, *averaged, *made_by]
+    return _csv_bytes(
+        [["iteration", *_TEXTS, "cause", "status", *measured, "delta", "report", *_WHY, *averaged, *made_by]]
+    )
 
 
 def _states_usage(series: Series) -> bool:
     return any(point.scorecard.usage for point in series.points)
-
-
-def table_head(series: Series) -> bytes:
-    """The first line of the table."""
-    return _csv_bytes([_csv_columns(series)])
 
 
 def _csv_row(series: Series, point: dict[str, Any], *, states_usage: bool) -> list[str]:
@@ -304,10 +288,6 @@ def _csv_bytes(rows: Iterable[Sequence[str]]) -> bytes:
     out = io.StringIO(newline="")
     csv.writer(out, lineterminator="\n").writerows(rows)
     return out.getvalue().encode("utf-8", "backslashreplace")
-
-
-def _exported_errors(counts: Counts) -> dict[str, int]:
-    return dict(zip(ERROR_TYPES, errors_by_type(counts), strict=True))
 
 
 def schema_files() -> Iterator[RawFile]:
