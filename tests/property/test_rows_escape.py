@@ -241,7 +241,7 @@ def test_rows_of_fixed_cells_show_values_as_text_and_add_no_element(found: list[
     read = _Reader(why_rows.fixed(found, several))
     assert read.tags <= {"table", "tr", "td", "i", "small", "mark"}
     assert set(read.attributes) <= {"dir"}
-    values = [written(text) for flip in found for run in flip[2:] for text in run[2:]]
+    values = [written(text) for flip in found for run in flip.cell.runs for text in run[2:]]
     assert all(_clean(value[:BOUND]) in read.text for value in values if value and value.strip())
 
 
