@@ -20,8 +20,7 @@ from sitegen.analysis.suspect_truth import (
     least_share,
 )
 from sitegen.frozen import Frozen
-from sitegen.html.cells import value
-from sitegen.html.values import shown_run
+from sitegen.html.cells import shown_run, value
 from sitegen.model.cells import Run, State
 from sitegen.model.commits import WORKTREE
 from sitegen.model.series import EvalInfo, EvalSummary

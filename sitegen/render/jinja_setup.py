@@ -57,7 +57,7 @@ def make_environment(
     from sitegen.pages.field import field_rows
     from sitegen.pages.instruction import edit_rows
     from sitegen.pages.regressions import step_lines
-    from sitegen.pages.report import discrepancy_rows, report_rows, spans, tree_rows, why_rows
+    from sitegen.pages.report import discrepancy_rows, report_rows, spans, tree, why_rows
     from sitegen.pages.trend import trend_chart, trend_rows
     from sitegen.pages.variants import variant_charts
 
@@ -155,7 +155,7 @@ def make_environment(
         variant_charts=variant_charts,
         step_lines=step_lines,
         spans=spans,
-        tree_rows=tree_rows,
+        tree=tree,
         why_rows=why_rows,
         recorded_pill=formats.RECORDED,
         error_types=ERROR_TYPES,

@@ -23,9 +23,8 @@ from sitegen.model.site import Page
 from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
 from sitegen.pages.data.exports import results_json
-from sitegen.pages.report.bounds import leaves_anything_out
 from sitegen.pages.report.discrepancy_rows import rows_file
-from sitegen.pages.report.page import ReportView
+from sitegen.pages.report.page import ReportView, leaves_anything_out
 from sitegen.pages.report.tree import TreeView, has_tree, tree_page
 from sitegen.render.writer import Writer
 from sitegen.stages.cached_kinds import SOURCE_USES, SourceUse

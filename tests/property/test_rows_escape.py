@@ -12,8 +12,7 @@ from markupsafe import escape
 from msgspec.structs import replace
 
 from sitegen.html import cells, formats
-from sitegen.html.cells import CACHED_ROWS, RowCache
-from sitegen.html.values import BOUND, shown_pair
+from sitegen.html.cells import BOUND, CACHED_ROWS, RowCache, shown_pair
 from sitegen.model.cells import Cell, CellFlip, Run
 from sitegen.model.error_summaries import WeakSection
 from sitegen.model.metrics import Counts, MetricSpec, Nouns
@@ -28,7 +27,7 @@ from sitegen.pages.report.discrepancies import Discrepancy, ErrorGroup, Since
 from sitegen.pages.report.fates import FateRow
 from sitegen.pages.report.numbers import ErrorChange, ReportMetric
 from sitegen.pages.trend import trend_rows
-from sitegen.pages.trend.metrics_now import TrendPoint
+from sitegen.pages.trend.numbers import TrendPoint
 from sitegen.pages.trend.page import TrendView
 from sitegen.pages.trend.panels import HeatMap, HeatRow
 from sitegen.text.values import written

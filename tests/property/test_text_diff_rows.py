@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitegen.pages.edit.effect_rows import diff_lines
-from sitegen.pages.edit.passages import Passage
+from sitegen.pages.edit.page import Passage
 from sitegen.text.diff import DiffRow
 from sitegen.text.words import WordSpan
 

@@ -9,8 +9,7 @@ from sitegen.model.timeline import Blob, Edit, EditStatus, InstructionHistory
 from sitegen.model.usage import Exchange
 from sitegen.pages.edit.effect_rows import effects
 from sitegen.pages.edit.effects import Move, effects_view
-from sitegen.pages.edit.page import EditView, RenderedPatch, draw_edit, edit_page
-from sitegen.pages.edit.passages import PassageLink, fields_and_passages
+from sitegen.pages.edit.page import EditView, PassageLink, RenderedPatch, draw_edit, edit_page, fields_and_passages
 from sitegen.pages.instruction.file_history import apart_since, thickens
 from sitegen.render.environment import Renderer
 from sitegen.text.sections import TextStats

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.edits import instructions_of
-from sitegen.html.values import DisplayValue, shown_pair
+from sitegen.html.cells import DisplayValue, shown_pair
 from sitegen.model.metrics import Counts, ErrorWords, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement
 from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel
@@ -18,11 +18,10 @@ from sitegen.model.site import Page
 from sitegen.model.timeline import Edit
 from sitegen.model.values import Unusable
 from sitegen.pages.report import discrepancy_rows, report_rows
-from sitegen.pages.report.bounds import ALIGNED, DOCUMENTS, LISTS, leaves_anything_out
 from sitegen.pages.report.discrepancies import EarlierPoints
 from sitegen.pages.report.discrepancy_rows import rows_file
 from sitegen.pages.report.numbers import section
-from sitegen.pages.report.page import report_page
+from sitegen.pages.report.page import ALIGNED, DOCUMENTS, LISTS, leaves_anything_out, report_page
 from sitegen.text.values import as_text
 from sitegen.text.words import WordSpan
 from tests import pages_sample as sample

@@ -6,8 +6,7 @@ from msgspec.structs import replace
 
 from sitegen.model.outcomes import Judgement
 from sitegen.model.scorecards import ItemPair, ListAlignment
-from sitegen.pages.report.tree import VALUES, has_tree, tree_page
-from sitegen.pages.report.tree_rows import tree
+from sitegen.pages.report.tree import VALUES, has_tree, tree_page, tree_rows
 from sitegen.render.environment import Renderer, find_templates
 from tests import pages_sample as sample
 
@@ -39,7 +38,7 @@ def test_items_stand_as_they_were_paired_and_open_where_something_in_them_is_wro
         True,
         False,
     )
-    html = str(tree(sample.view_of(page)))
+    html = str(tree_rows(sample.view_of(page)))
     heads = [
         (bool(is_open), re.sub("<[^>]*>", "", head))
         for is_open, head in re.findall(r"<details( open)?><summary>(.*?)</summary>", html)

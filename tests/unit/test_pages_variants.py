@@ -107,7 +107,7 @@ def test_a_radar_has_an_axis_for_each_metric_that_every_variant_has():
     found = drawing.radar([*rows, MetricRow(ACCURACY, None, (0.5, None))])
     assert found is not None
     assert found.spokes == ((220.0, 30.0), (315.3, 195.0), (124.7, 195.0))
-    assert found.polygons == ((0, "220,30 315.3,195 220,140"), (1, "220,85 267.6,167.5 124.7,195"))
+    assert found.polygons == ("220,30 315.3,195 220,140", "220,85 267.6,167.5 124.7,195")
     assert [(label.text, label.anchor) for label in found.labels] == [
         ("Accuracy", "middle"),
         ("Quality", "start"),

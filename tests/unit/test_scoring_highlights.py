@@ -18,7 +18,7 @@ from sitegen.model.scorecards import Result
 from sitegen.pages.field import field_rows
 from sitegen.pages.field.page import Band, CellRow
 from sitegen.pages.report import report_rows
-from sitegen.pages.report.bounds import leaves_anything_out
+from sitegen.pages.report.page import leaves_anything_out
 from sitegen.pages.report.spans import DEPTH, LONGEST, TEXTS, Piece, shown_text, shown_texts, texts
 from sitegen.project_files import LARGEST_ARGUMENT
 from sitegen.scoring.documents import results_document as written

@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from sitegen.commands.verified_text import discrepancy
-from sitegen.html.values import shown_pair, shown_run
+from sitegen.html.cells import shown_pair, shown_run
 from sitegen.model.cells import Run
 from sitegen.model.metrics import Nouns
 from sitegen.model.outcomes import Judgement

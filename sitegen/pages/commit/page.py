@@ -30,8 +30,7 @@ from sitegen.pages.edit.effects import (
     effects_view,
     moved,
 )
-from sitegen.pages.edit.page import RenderedPatch
-from sitegen.pages.edit.passages import FlippedFields, Passage, fields_and_passages
+from sitegen.pages.edit.page import FlippedFields, Passage, RenderedPatch, fields_and_passages
 from sitegen.pages.labels import CAUSES, reason
 from sitegen.text.plain import counted, cut, line, visible
 

@@ -17,7 +17,7 @@ from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import Headline
 from sitegen.pages import change_text, links
 from sitegen.pages.edit.effects import EffectRow, Grade, GradeCount, Move
-from sitegen.pages.edit.passages import FieldRow, FlippedFields, Passage
+from sitegen.pages.edit.page import FieldRow, FlippedFields, Passage
 from sitegen.text.diff import DiffRow
 from sitegen.text.words import Spans
 

@@ -8,9 +8,8 @@ from typing import Final
 from markupsafe import Markup
 
 from sitegen.analysis.deltas import Role
-from sitegen.html.cells import text, value, where
+from sitegen.html.cells import shown_run, text, value, where
 from sitegen.html.formats import day
-from sitegen.html.values import shown_run
 from sitegen.model.cells import Fate, State
 from sitegen.model.metrics import Nouns
 from sitegen.model.outcomes import ERROR_TYPES

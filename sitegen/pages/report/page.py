@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import inf
+from typing import Final
+
+from msgspec.structs import replace
 
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.analysis.series import variant_spread
@@ -22,7 +26,7 @@ from sitegen.pages import links
 from sitegen.pages.labels import CAUSES
 from sitegen.pages.problems import Banner, banner
 from sitegen.pages.recorded import RecordedView, recorded_view
-from sitegen.pages.report import bounds, origin
+from sitegen.pages.report import origin, spans
 from sitegen.pages.report.discrepancies import Discrepancy, EarlierPoints, discrepancies, left_out, since, wrong_in
 from sitegen.pages.report.fates import Fates, fates
 from sitegen.pages.report.numbers import (
@@ -39,6 +43,54 @@ from sitegen.pages.report.why import RunsView, Why, runs_view, why
 from sitegen.scoring.rules import FieldRules
 from sitegen.scoring.usage import all_specs
 from sitegen.scoring.verdict import verdict
+from sitegen.stats.counts import errors
+
+ALIGNED: Final = 100
+"""Largest number of rows of one alignment in a report."""
+
+LISTS: Final = 100
+"""Largest number of alignments in a report: there is one for each list of each document."""
+
+DOCUMENTS: Final = 200
+"""Largest number of documents in a report: the ones with the most errors or, if errors are not counted, the lowest
+scores."""
+
+
+def leaves_anything_out(result: Result, limit: int) -> bool:
+    """Whether the report omits parts of the result, so that the data file has to be written."""
+    return (
+        result.data is not None
+        or bool(left_out(wrong_in(result), limit))
+        or len(result.scorecard.documents) > DOCUMENTS
+        or len(listed_alignments(result)) > LISTS
+        or any(len(alignment.rows) > ALIGNED for alignment in listed_alignments(result))
+        or any(panel.kind == "spans" and spans.is_bounded(panel) for panel in result.panels)
+    )
+
+
+def listed_documents(documents: tuple[DocumentScore, ...]) -> tuple[DocumentScore, ...]:
+    """The documents that are listed: none if there is only one."""
+    if len(documents) <= DOCUMENTS:
+        return documents if len(documents) > 1 else ()
+    return tuple(
+        sorted(documents, key=lambda document: (-errors(document.counts), _headline_of_document(document)))[:DOCUMENTS]
+    )
+
+
+def _headline_of_document(score: DocumentScore) -> float:
+    """The document's first metric; infinity without a value, so that it is sorted last."""
+    value = score.metrics[0].value if score.metrics else None
+    return inf if value is None else value
+
+
+def listed_alignments(result: Result) -> list[AlignmentPanel]:
+    """The alignments of lists that have items."""
+    return [panel for panel in result.panels if panel.kind == "alignment" and panel.rows]
+
+
+def bounded_alignment(alignment: AlignmentPanel) -> AlignmentPanel:
+    """An alignment with no more rows than a report shows."""
+    return replace(alignment, rows=alignment.rows[:ALIGNED], left_out=max(0, len(alignment.rows) - ALIGNED))
 
 
 class ReportView(Frozen):
@@ -173,7 +225,7 @@ def report_page(
     group = grouping(info, card.fields)
     schema_sections = sections(card.fields, group)
     errors = error_changes(previous.scorecard if previous else None, card, point.delta)
-    alignments = bounds.listed_alignments(result)
+    alignments = listed_alignments(result)
     started = since(info, wrong, past)
     listed = discrepancies(
         info,
@@ -203,8 +255,8 @@ def report_page(
         error_change=_total_change(errors),
         sections=schema_sections,
         patterns=patterns_view(info.id, specs[0], result, wrong, started, rules),
-        documents=bounds.listed_documents(card.documents),
-        more_documents=max(0, len(card.documents) - bounds.DOCUMENTS),
+        documents=listed_documents(card.documents),
+        more_documents=max(0, len(card.documents) - DOCUMENTS),
         document_metrics=_document_metrics(specs, card.documents),
         discrepancies=listed.drawn,
         loadable=listed.loadable if data is None else (),
@@ -215,8 +267,8 @@ def report_page(
         problems=problems,
         banner=banner(problems),
         panels=tuple(panel for panel in result.panels if panel.kind != "alignment"),
-        alignments=tuple(map(bounds.bounded_alignment, alignments[: bounds.LISTS])),
-        more_alignments=max(0, len(alignments) - bounds.LISTS),
+        alignments=tuple(map(bounded_alignment, alignments[:LISTS])),
+        more_alignments=max(0, len(alignments) - LISTS),
         verdict=verdict(all_specs(specs), info.thresholds, card.metrics),
         spread=variant_spread(info.kind, specs[0], card),
         recorded=recorded_view(snapshot, card, specs, previous),

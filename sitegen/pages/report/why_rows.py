@@ -7,9 +7,8 @@ from typing import Final
 
 from markupsafe import Markup
 
-from sitegen.html.cells import text, value, value_cell
+from sitegen.html.cells import shown_value, text, value, value_cell
 from sitegen.html.formats import NIL
-from sitegen.html.values import shown_value
 from sitegen.model.cells import ABSENT, CellFlip
 from sitegen.model.deltas import Overlap
 from sitegen.model.metrics import MetricSpec, Nouns

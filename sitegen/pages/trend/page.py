@@ -24,7 +24,7 @@ from sitegen.pages.labels import CAUSES
 from sitegen.pages.problems import Banner, banner
 from sitegen.pages.report.origin import SnapshotFile, files
 from sitegen.pages.report.patterns import PatternWords, pattern_words
-from sitegen.pages.trend.metrics_now import DRAWN, MetricNow, TrendPoint, metrics_now
+from sitegen.pages.trend.numbers import DRAWN, MetricNow, TrendPoint, UsageView, metrics_now, usage_view
 from sitegen.pages.trend.panels import (
     ONE_CLOCK,
     Clocks,
@@ -38,7 +38,6 @@ from sitegen.pages.trend.panels import (
     last_change,
     repeats_view,
 )
-from sitegen.pages.trend.usage import UsageView, usage_view
 from sitegen.scoring.mapping_use import MappedColumn
 from sitegen.stats.counts import errors_by_type
 

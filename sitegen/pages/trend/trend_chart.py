@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import ceil, floor, log10
 from statistics import fmean
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.frozen import Frozen
 from sitegen.history.layout import iteration_number
@@ -32,7 +32,7 @@ from sitegen.html.formats import day, printable
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Ends
 from sitegen.pages.change_text import ROUNDING, in_own_unit
-from sitegen.pages.trend.metrics_now import TrendPoint
+from sitegen.pages.trend.numbers import TrendPoint
 from sitegen.pages.trend.page import NEWEST, TrendView
 from sitegen.pages.trend.step_marks import StepMark, step_marks
 from sitegen.pages.variants.variant_charts import tone
@@ -69,14 +69,6 @@ class TargetLine(Frozen):
     label: str
     below: bool
     """Whether the label is below the line, because another label is close above."""
-
-
-class LinkedDot(NamedTuple):
-    """The dot of a point that links to its report."""
-
-    point: int
-    """Index of the point."""
-    y: float
 
 
 class TrendChart(Frozen):
@@ -124,7 +116,8 @@ class TrendChart(Frozen):
     error_ticks: tuple[Tick, ...]
     error_grid: tuple[float, ...]
     days: tuple[Tick, ...]
-    linked: tuple[LinkedDot, ...]
+    linked: dict[int, float]
+    """y of each dot that links to its report, by the index of its point."""
     island: dict[str, object]
     """Values for the script, written as JSON; the script reads texts and counts from the table of iterations. Its
     ``COLUMNS`` have a value for each iteration that is drawn individually."""
@@ -159,7 +152,7 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
     ticks = tuple(tick for tick in nice_ticks(bottom, top) if spec.unit != COUNT or tick == int(tick))
     shares = [_grouped_shares(row, older) for row in view.heat.shares]
     error_ticks = tuple(tick for tick in nice_ticks(0, most, 2) if tick == int(tick))
-    linked = tuple(LinkedDot(i, y(v, low, high)) for i, v in enumerate(head) if v is not None)
+    linked = {index: y(value, low, high) for index, value in enumerate(head) if value is not None}
 
     def dots_where(marked: Iterable[bool]) -> str:
         """The headline of the marked points."""
@@ -204,7 +197,7 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
         error_ticks=tuple(Tick(percent(most - tick, most), f"{tick:g}") for tick in error_ticks),
         error_grid=tuple(round(1000 - 1000 * tick / most, 1) for tick in error_ticks),
         days=_days(points),
-        linked=linked if len(points) <= NEWEST else (),
+        linked=linked if len(points) <= NEWEST else {},
         island={
             "scale": [low, high],
             "y": [bottom, top],

@@ -19,11 +19,10 @@ from sitegen.pages.data.scripts import script_file
 from sitegen.pages.labels import STALE
 from sitegen.pages.report.discrepancies import field_file
 from sitegen.pages.report.report_rows import error_types
-from sitegen.pages.trend.metrics_now import TrendPoint
+from sitegen.pages.trend.numbers import ROWS, OutputUsage, TrendPoint, UsageView
 from sitegen.pages.trend.page import TrendView
 from sitegen.pages.trend.panels import HeatRow
 from sitegen.pages.trend.trend_chart import COLUMNS, TrendChart, trend
-from sitegen.pages.trend.usage import ROWS, OutputUsage, UsageView
 from sitegen.stats.counts import errors, judged
 from sitegen.text.plain import line
 from sitegen.text.values import SMALL, amount

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import cos, pi, sin
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from sitegen.frozen import Frozen
 from sitegen.html.charts import Tick, nice_ticks, percent
 from sitegen.html.formats import number, printable
-from sitegen.pages.trend.usage import ROWS, OutputUsage, UsageView
+from sitegen.pages.trend.numbers import ROWS, OutputUsage, UsageView
 from sitegen.text.values import amount, metric_text
 
 if TYPE_CHECKING:
@@ -41,19 +41,13 @@ class RadarLabel(Frozen):
     text: str
 
 
-class RadarShape(NamedTuple):
-    """The polygon of a variant."""
-
-    tone: int
-    points: str
-
-
 class Radar(Frozen):
     """A polygon for each variant over three or more metrics."""
 
     rings: tuple[str, ...]
     spokes: tuple[tuple[float, float], ...]
-    polygons: tuple[RadarShape, ...]
+    polygons: tuple[str, ...]
+    """One for each variant, in their order."""
     labels: tuple[RadarLabel, ...]
 
 
@@ -104,8 +98,7 @@ def radar(rows: Sequence[MetricRow]) -> Radar | None:
         rings=tuple(polygon([ring] * count) for ring in RINGS),
         spokes=tuple(at(axis, 1) for axis in range(count)),
         polygons=tuple(
-            RadarShape(tone(index), polygon([place(row, row.values[index] or 0) / 1000 for row in axes]))
-            for index in range(len(axes[0].values))
+            polygon([place(row, row.values[index] or 0) / 1000 for row in axes]) for index in range(len(axes[0].values))
         ),
         labels=tuple(_radar_label(*at(axis, 1.1), row.spec.label) for axis, row in enumerate(axes)),
     )
@@ -131,20 +124,12 @@ class Dot(Frozen):
     file: str
 
 
-class LegendEntry(NamedTuple):
-    """A model and its colour."""
-
-    mark: str
-    """Class of the colour."""
-    model: str
-
-
 class Tradeoff(Frozen):
     """The headline of each output against its cost, or another amount."""
 
     dots: tuple[Dot, ...]
-    legend: tuple[LegendEntry, ...]
-    """Empty if only one model is named."""
+    legend: dict[str, str]
+    """Class of the colour by model; empty if only one model is named."""
     across: tuple[Tick, ...]
     up: tuple[Tick, ...]
 
@@ -176,7 +161,7 @@ def tradeoff(view: UsageView) -> Tradeoff | None:
 
     return Tradeoff(
         dots=tuple(map(dot, drawn)),
-        legend=tuple(LegendEntry(f"v{tone(k)}", name) for k, name in enumerate(models)) if len(models) > 1 else (),
+        legend={name: f"v{tone(k)}" for k, name in enumerate(models)} if len(models) > 1 else {},
         across=tuple(Tick(percent(tick, most), amount(tick, spec.unit), "middle") for tick in nice_ticks(0, most, 4)),
         up=tuple(
             Tick(percent(high - tick, high - low), metric_text(tick, unit=unit)) for tick in nice_ticks(low, high, 4)

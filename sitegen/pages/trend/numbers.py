@@ -1,7 +1,8 @@
-"""One iteration in the chart and the table of a trend, and the metrics of an eval at its newest point."""
+"""The numbers of a trend page: iterations in chart and table, the metrics at the newest one, usage of outputs."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from sitegen.analysis.best import best_points, values_now
@@ -15,6 +16,7 @@ from sitegen.model.scorecards import Status
 from sitegen.model.series import Series
 from sitegen.pages.change_text import DisplayedChange, Flipped
 from sitegen.pages.labels import STATUSES
+from sitegen.scoring.usage import USAGE
 
 
 class TrendPoint(Frozen):
@@ -108,3 +110,75 @@ def metrics_now(series: Series, points: tuple[TrendPoint, ...]) -> tuple[MetricN
             )
         )
     return tuple(rows)
+
+
+AGAINST: Final = ("cost", "tokens_out", "tokens_in", "latency_median")
+"""The headline is drawn against the first of these that two outputs state."""
+
+
+ROWS: Final = 200
+"""Largest number of outputs in the table and in the picture: the newest ones."""
+
+
+class OutputUsage(Frozen):
+    """Usage of one output."""
+
+    label: str
+    file: str
+    """Address of its report, relative to the trend page."""
+    made_by: str
+    """Models of the output; empty if it does not state any."""
+    headline: float | None
+    values: tuple[float | None, ...]
+    """Usage values, in the order of the specs."""
+    against: float | None
+    """Value on the horizontal axis of the picture."""
+
+
+class UsageView(Frozen):
+    """Usage of all outputs."""
+
+    headline: MetricSpec
+    specs: tuple[MetricSpec, ...]
+    """Usage metrics that any output states."""
+    outputs: tuple[OutputUsage, ...]
+    """The outputs, oldest first, without re-scored points."""
+    models: tuple[str, ...]
+    """All models, the newest first."""
+    against: MetricSpec | None
+    """Metric of the horizontal axis; None if too few outputs state one to draw a picture."""
+
+
+def usage_view(specs: Sequence[MetricSpec], points: Sequence[TrendPoint]) -> UsageView | None:
+    """Usage of the outputs; None if no output states any. ``specs``: the specs of the points' values."""
+    places = [index for index, spec in enumerate(specs) if spec.name in USAGE]
+    with_output = [point for point in points if not point.rescored]
+    if not places and not any(point.models for point in with_output):
+        return None
+    names = [specs[index].name for index in places]
+    against = next(
+        (name for name in AGAINST if name in names and _drawable(with_output, places[names.index(name)])), None
+    )
+    drawn = None if against is None else places[names.index(against)]
+    outputs = tuple(
+        OutputUsage(
+            label=point.label,
+            file=point.file,
+            made_by=" and ".join(point.models),
+            headline=point.values[0],
+            values=tuple(point.values[index] for index in places),
+            against=None if drawn is None else point.values[drawn],
+        )
+        for point in with_output
+    )
+    return UsageView(
+        headline=specs[0],
+        specs=tuple(specs[index] for index in places),
+        outputs=outputs,
+        models=tuple(dict.fromkeys(output.made_by for output in reversed(outputs) if output.made_by)),
+        against=None if drawn is None else specs[drawn],
+    )
+
+
+def _drawable(points: Sequence[TrendPoint], place: int) -> bool:
+    return sum(point.values[0] is not None and bool(point.values[place]) for point in points) >= 2
