@@ -72,14 +72,14 @@ class PairedCounts:
         self._after = after
 
     @cached_property
-    def documents(self) -> Counter[tuple[Counts, Counts]]:
+    def _documents(self) -> Counter[tuple[Counts, Counts]]:
         """The counts of the common documents, before and after."""
         earlier = {document.id: document.counts for document in self._before.documents}
         later = {document.id: document.counts for document in self._after.documents}
         return Counter((counts, later[document]) for document, counts in earlier.items() if document in later)
 
     @cached_property
-    def fields(self) -> Counter[tuple[Counts, Counts]]:
+    def _fields(self) -> Counter[tuple[Counts, Counts]]:
         """The counts of all fields, before and after; none if the documents are not the same."""
         if {document.id for document in self._before.documents} != {document.id for document in self._after.documents}:
             return Counter()
@@ -92,9 +92,9 @@ class PairedCounts:
 
     def sample(self, metric: str) -> PairedSample:
         """Return the documents, or the fields if documents are few and the same on both sides."""
-        documents = _paired_shares(metric, self.documents)
+        documents = _paired_shares(metric, self._documents)
         if documents.total() < ENOUGH:
-            fields = _paired_shares(metric, self.fields)
+            fields = _paired_shares(metric, self._fields)
             if fields.total() > documents.total():
                 return PairedSample("fields", fields)
         return PairedSample("documents", documents)
