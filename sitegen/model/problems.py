@@ -41,7 +41,7 @@ PROBLEM_TYPES: Final = {
     "unmatched_redaction": ProblemType("warning", "Nothing matches a glob under `redact`", of_scores=False),
     "unmatched_limit": ProblemType("warning", "Limits or thresholds name no metric or eval", of_scores=False),
     "left_out_pictures": ProblemType("warning", "Pictures of sources are left out to fit", of_scores=False),
-    "shortened_reports": ProblemType("warning", "Old reports are short to fit", of_scores=False),
+    "shortened_reports": ProblemType("warning", "Old pages are short to fit", of_scores=False),
     # The scores of the newest output are not affected.
     "unmapped_blanks": ProblemType("note", "Columns of the ground truth without any value are not mapped"),
     "value_elsewhere": ProblemType("note", "Omitted values stand elsewhere in the output"),

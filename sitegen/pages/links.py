@@ -119,6 +119,11 @@ def source_picture(eval_id: str, oid: str, ending: str) -> str:
     return f"evals/{slug(eval_id)}/source/{oid}.{ending}"
 
 
+def is_field(path: str) -> bool:
+    """Whether a file of the site is the page of a field."""
+    return path.startswith("evals/") and path.split("/")[2:3] == ["fields"]
+
+
 def is_source_picture(path: str) -> bool:
     """Whether a file of the site is such a picture."""
     return path.startswith("evals/") and path.split("/")[2:3] == ["source"]

@@ -7,11 +7,13 @@ the address of the full page. It names the omitted parts, and the command that s
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from shlex import quote
 from typing import Final
 from urllib.parse import urlsplit
 
 from markupsafe import Markup
 
+from sitegen.analysis.blame import Blame
 from sitegen.frozen import Frozen
 from sitegen.html.cells import text
 from sitegen.html.formats import day
@@ -27,6 +29,7 @@ from sitegen.pages.change_text import MINUS, span_of_change
 from sitegen.pages.commit.page import CommitView
 from sitegen.pages.edit.effects import EffectRow
 from sitegen.pages.edit.page import command_of
+from sitegen.pages.field.page import FieldNumbers, FieldWork
 from sitegen.pages.labels import STATUSES
 from sitegen.scoring.usage import specs_with_usage
 from sitegen.stats.counts import errors_by_type
@@ -38,10 +41,14 @@ TEMPLATE: Final = "pages/short.html"
 
 
 class ShortNumber(Frozen):
-    """A number with its name."""
+    """A number or an iteration, with its name."""
 
     label: str
     text: str
+    report: str = ""
+    """Address of the iteration's report, relative to the page."""
+    commit: str = ""
+    """Id of the iteration's commit; empty for the uncommitted state."""
 
 
 class ShortChange(Frozen):
@@ -73,7 +80,7 @@ class ShortView(Frozen):
     list: str
     """Address of that page."""
     anchor: str
-    """The list on that page."""
+    """The list on that page, by which a script finds the next page; empty if pages of this sort have no order."""
     noun: str
     """The subject of the page: *iteration*, *edit*."""
     sha: str
@@ -89,6 +96,8 @@ class ShortView(Frozen):
     changes: tuple[ShortChange, ...] = ()
     previous: str = ""
     """Address of the previous page; empty for the first."""
+    all_evals: str = ""
+    """Address of the same field in all evals, relative to the root of the site; empty if the page is of no field."""
 
 
 def short_report(
@@ -192,6 +201,38 @@ def short_change(row: EffectRow) -> ShortChange:
         fixed=row.fixed,
         broken=row.broken,
     )
+
+
+def short_field(info: EvalInfo, snapshots: Sequence[Snapshot], work: FieldWork, blame: Blame) -> Page:
+    """A page at the address of a field: its numbers, without the history of its values."""
+    numbers = FieldNumbers.of(work.traced(blame))
+    causes = ", ".join(f"{number:,} by {words}" for words, number in numbers.causes.items())
+    points = (("Wrong since", numbers.since), ("Last flip", numbers.flipped))
+    view = ShortView(
+        nav="evals",
+        title=line(work.attribute, 200),
+        above=info.name,
+        list="../index.html",
+        anchor="",
+        noun="field",
+        sha="",
+        about=f"{info.nouns.attribute} of {info.name}",
+        warning="wrong now" if numbers.wrong else "",
+        left_out="The history of its values was",
+        command=f"sitegen blame {quote(info.id)} {quote(work.attribute)}",
+        numbers=(
+            ShortNumber("Wrong now", f"{numbers.wrong:,} of {numbers.judged:,} judged"),
+            *(_iteration(label, info, snapshots[index]) for label, index in points if index is not None),
+            ShortNumber("Flips", f"{numbers.flips:,}{': ' if causes else ''}{causes}"),
+        ),
+        all_evals=f"{links.fields()}#{links.slug(work.attribute)}",
+    )
+    return Page(work.path, TEMPLATE, view)
+
+
+def _iteration(label: str, info: EvalInfo, at: Snapshot) -> ShortNumber:
+    report = f"../{_file_name(links.report(info.id, at.slug))}"
+    return ShortNumber(label, f"{at.label}, {day(at.commit.committed_at)}", report=report, commit=_linked(at.commit))
 
 
 def change_rows(changes: Sequence[ShortChange], root: str) -> Markup:

@@ -27,6 +27,7 @@ from sitegen.model.series import EvalInfo
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit, EvalHistory, Snapshot
 from sitegen.pages import links
+from sitegen.pages.field.page import field_work
 from sitegen.pages.report.page import ReportView
 from sitegen.pages.report.patterns import pattern_summaries
 from sitegen.pages.short_pages import short_report
@@ -74,6 +75,10 @@ class EvalTask(Frozen):
     """The cached values of the eval, with the scorecards that its pages may need."""
     thinned: int | None = None
     """Number of the oldest reports to shorten so that the site fits; None: the reports that are short already."""
+    thinned_fields: int | None = None
+    """The same for the pages of fields, by the last change of their cells."""
+    fields_before: int | None = None
+    """If ``thinned_fields`` is None: pages of fields that last changed before this position are short."""
     source_folders: tuple[str, ...] = ()
     """Folders in which the eval may have been at some commit, if it states a source."""
     waiting: WaitingEval | None = None
@@ -314,6 +319,7 @@ class _EvalJob:
         settled = settled_points(cache, self._task.history, self._page_keys)
         self._cards.fill(mixtures_of_commits(self._snapshots, first_new))
         series = self._cards.series(self._info, self._inputs, cells, settled.derived)
+        works = field_work(eval_id, cells, self._snapshots)
         suspects = suspects_of(self._context, series, self._cards.key, cache)
         steps = steps_of(series)
         newest = self._newest_inputs()
@@ -324,7 +330,7 @@ class _EvalJob:
             decisions[edit] = outcome.verdict.decision if outcome.verdict else None
         edit_windows = tuple(window._replace(decision=decisions.get(window.edit)) for window in edit_windows)
         record = record_of(
-            series, self._inputs.edits.made_by, edit_windows, steps, suspects, self._patterns or (), newest
+            series, self._inputs.edits.made_by, edit_windows, steps, suspects, self._patterns or (), newest, works
         )
         if self._snapshots and (use := self._files.source_use(len(self._snapshots) - 1)):
             record = replace(record, problems=(*record.problems, *use.problems))
@@ -332,7 +338,10 @@ class _EvalJob:
             content = page.content if isinstance(page, RawFile) else self._renderer.render(page)
             self._writer.write(self._owner, page.path, content)
         write_thinned(self._writer, self._renderer, self._owner, series, self._page_keys, short)
-        write_fields(self._writer, self._renderer, self._owner, series, self._page_keys)
+        thinned_fields, before = self._task.thinned_fields, self._task.fields_before
+        if thinned_fields is None and before is not None:
+            thinned_fields = sum(work.position < before for work in works)
+        write_fields(self._writer, self._renderer, self._owner, series, works, self._page_keys, thinned_fields)
         patterns = record.summary.patterns
         write_series(self._writer, self._owner, series, patterns, settled, self._page_keys, cache)
         for sha, effect in effects_of_commits(series, self._inputs, first_new, self._cards.__getitem__):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import repeat
 from typing import Final
 
 from msgspec.structs import replace
 
 from sitegen.analysis.best import values_now
-from sitegen.analysis.blame import Blame, by_attribute
+from sitegen.analysis.blame import Blame
 from sitegen.analysis.cached import CacheStore
 from sitegen.analysis.deltas import graded_since, under_rules_of
 from sitegen.analysis.effects import peak
@@ -25,8 +26,9 @@ from sitegen.model.suspect_truth import Correction, SuspectTruth
 from sitegen.model.timeline import Snapshot
 from sitegen.pages.compare.compare_data import compare_data
 from sitegen.pages.compare.page import compare_page
-from sitegen.pages.field.page import field_page, field_work
+from sitegen.pages.field.page import FieldWork, field_page
 from sitegen.pages.overview.focus import focus_of
+from sitegen.pages.short_pages import short_field
 from sitegen.pages.suspect_truth import suspect_truth_page
 from sitegen.pages.trend.page import TrendView, trend_page
 from sitegen.pages.trend.trend_rows import older_rows
@@ -36,8 +38,9 @@ from sitegen.scoring.kinds import scorer
 from sitegen.scoring.mapping_use import MappedColumn, mapping_use
 from sitegen.scoring.scorer import ScoringInputs
 from sitegen.scoring.truth_correction import corrected_line
-from sitegen.stages.cached_kinds import CORRECTIONS, EvalRecord
+from sitegen.stages.cached_kinds import CORRECTIONS, EvalRecord, ListedField
 from sitegen.stages.scoring import all_inputs
+from sitegen.stages.size_budget.thinning import room_key, write_short
 from sitegen.stages.worker_context import WorkerContext
 
 LOCATED: Final = 25
@@ -66,13 +69,33 @@ def eval_pages(
         yield suspect_truth_page(summary)
 
 
-def write_fields(writer: Writer, renderer: Renderer, owner: str, series: Series, page_keys: Sequence[str]) -> None:
-    """Write the pages of fields with a changed cell. ``page_keys``: for each report, the digest of its content."""
+def write_fields(
+    writer: Writer,
+    renderer: Renderer,
+    owner: str,
+    series: Series,
+    works: Sequence[FieldWork],
+    page_keys: Sequence[str],
+    thinned: int | None,
+) -> None:
+    """Write the pages of fields with a changed cell.
+
+    ``page_keys``: for each report, the digest of its content; ``thinned``: number of the first of these pages that are
+    short so that the site fits; None: the pages that are short already, if none of their cells changed.
+    """
+    snapshots = series.history.snapshots
     blame: Blame | None = None
-    for work in field_work(series):
+    for index, work in enumerate(works):
         key = digest(page_keys[work.last], repr(work.cells))
-        if not writer.is_fresh(owner, work.path, key):
-            blame = blame or Blame(series.cells, [point.snapshot for point in series.points])
+        stands_short = writer.standing_row(work.path, room_key(key)) is not None
+        is_short = stands_short if thinned is None else index < thinned
+        if writer.is_fresh(owner, work.path, room_key(key) if is_short else key):
+            continue
+        blame = blame or Blame(series.cells, snapshots)
+        if is_short:
+            make = partial(short_field, series.info, snapshots, work, blame)
+            write_short(writer, renderer, owner, [work.path], key, make)
+        else:
             writer.write(owner, work.path, renderer.render(field_page(series, blame, work)), key)
 
 
@@ -119,11 +142,12 @@ def record_of(
     suspects: tuple[SuspectTruth, ...],
     patterns: tuple[PatternSummary, ...],
     newest: ScoringInputs | None,
+    works: Sequence[FieldWork],
 ) -> EvalRecord:
     """Reduce a series to the record that pages of the whole site need: a few numbers for each point, and problems.
 
     ``made_by``: for each point, the edit that its output is attributed to. ``newest``: the scoring inputs of the newest
-    point, if it has rules that name fields.
+    point, if it has rules that name fields; ``works``: the pages of its fields.
     """
     point = series.points[-1] if series.points else None
     then = [point.scorecard.metric(series.specs[0].name) for point in series.points]
@@ -157,7 +181,8 @@ def record_of(
     problems = [problems_of_point(series.info.id, point.snapshot, point.scorecard) for point in series.points]
     return EvalRecord(
         summary=summary,
-        attributes=tuple(sorted(by_attribute(series.cells))),
+        attributes=tuple(sorted(work.attribute for work in works)),
+        fields=tuple(ListedField(work.position, work.path) for work in works),
         problems=standing_problems(problems, deleted=series.history.deleted),
         mapping_use=mapping_use(newest) if newest else None,
     )

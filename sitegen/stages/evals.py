@@ -29,6 +29,7 @@ from sitegen.stages.cached_kinds import (
     SOURCE_USES,
     VECTORS,
     EvalRecord,
+    ListedField,
 )
 from sitegen.stages.engine import Pool
 from sitegen.stages.eval_job import (
@@ -61,6 +62,8 @@ class Evals(Frozen):
     """Summaries of all evals, by id."""
     fields: tuple[SearchFields, ...]
     """The attributes of each eval that have a page."""
+    listed_fields: Mapping[str, tuple[ListedField, ...]]
+    """These pages, by the id of the eval; first those that changed longest ago."""
     problems: tuple[Problem, ...]
     """Problems of all evals, by the id of the eval."""
     failures: tuple[Problem, ...]
@@ -98,7 +101,12 @@ class ScoredEvals:
         touched = [*timeline.update.evals, *_outdated(timeline, memo, self._records)]
         updates = [replace(update, history=under_pins(update.history, pins)) for update in touched]
         updates.sort(key=lambda update: len(update.history.snapshots), reverse=True)  # the longest tasks start first
-        tasks = (_task(timeline, memo, self._site_files, update, None) for update in updates)
+        tasks = (
+            replace(
+                _task(timeline, memo, self._site_files, update, None, None), fields_before=self._room.short_before()
+            )
+            for update in updates
+        )
         for task, done in pool.map(score_eval, tasks):
             step(len(task.history.snapshots))
             if isinstance(done, Problem):
@@ -122,7 +130,7 @@ class ScoredEvals:
             self._new_peaks.add(eval_id)
         summary = _with_earlier_decisions(done.record.summary, before, task.first_new)
         record = self._records[eval_id] = replace(done.record, summary=_sharing(summary, task.history))
-        self._room.learn(record.summary, done.files.rows)
+        self._room.learn(record.summary, record.fields, done.files.rows)
         self._site_files.record(owner(eval_id), done.files)
         if done.waiting is None:
             EVAL_RECORDS.keep(self._memo, eval_id, record)
@@ -170,6 +178,7 @@ class ScoredEvals:
         return Evals(
             summaries=tuple(record.summary for _, record in every),
             fields=tuple(SearchFields(eval_id, record.attributes) for eval_id, record in every),
+            listed_fields={eval_id: record.fields for eval_id, record in every},
             problems=tuple(problem for _, record in every for problem in record.problems),
             failures=tuple(sorted(self._failures, key=lambda problem: problem.eval_id or "")),
             mapping_uses={eval_id: record.mapping_use for eval_id, record in every if record.mapping_use},
@@ -211,23 +220,30 @@ def _sharing(summary: EvalSummary, history: EvalHistory) -> EvalSummary:
 
 
 def write_again(
-    timeline: Timeline, memo: Memo, site_files: SiteFiles, pool: Pool, thinned: Mapping[str, int]
+    timeline: Timeline,
+    memo: Memo,
+    site_files: SiteFiles,
+    pool: Pool,
+    thinned: Mapping[str, int],
+    thinned_fields: Mapping[str, int],
 ) -> tuple[Problem, ...]:
-    """Make exactly the given number of oldest reports of each eval short.
+    """Make exactly the given number of oldest reports and pages of fields of each eval short.
 
-    No other page of these evals changes. Returns a problem for each eval that sitegen failed to make, whose pages stay
-    as they are.
+    Evals that a mapping lacks keep their pages of this sort. No other page changes. Returns a problem for each eval
+    that sitegen failed to make, whose pages stay as they are.
     """
-    pins = pins_of(timeline, memo) if thinned else {}
+    evals = dict.fromkeys((*thinned, *thinned_fields))
+    pins = pins_of(timeline, memo) if evals else {}
     longer = []
-    for eval_id, count in thinned.items():
+    for eval_id in evals:
         history = under_pins(_history(timeline, memo, eval_id), pins)
-        if not shorten(timeline, memo, site_files, history, count):
-            longer.append((history, count))
+        counts = thinned.get(eval_id), thinned_fields.get(eval_id)
+        if not shorten(timeline, memo, site_files, history, *counts):
+            longer.append((history, counts))
     # A report that becomes full again is made from all points before it, so the whole eval is processed again.
     tasks = (
-        _task(timeline, memo, site_files, EvalUpdate(history, len(history.snapshots)), count)
-        for history, count in longer
+        _task(timeline, memo, site_files, EvalUpdate(history, len(history.snapshots)), *counts)
+        for history, counts in longer
     )
     failures: list[Problem] = []
     for task, done in pool.map(write_eval, tasks):
@@ -258,8 +274,15 @@ def _outdated(timeline: Timeline, memo: Memo, records: Mapping[str, EvalRecord])
                 yield EvalUpdate(history, len(history.snapshots))
 
 
-def _task(timeline: Timeline, memo: Memo, site_files: SiteFiles, update: EvalUpdate, thinned: int | None) -> EvalTask:
-    """Make the task for one eval. ``thinned``: how many of the oldest reports are short; None: as many as now."""
+def _task(
+    timeline: Timeline,
+    memo: Memo,
+    site_files: SiteFiles,
+    update: EvalUpdate,
+    thinned: int | None,
+    thinned_fields: int | None,
+) -> EvalTask:
+    """Make the task for one eval. ``thinned``, ``thinned_fields``: as in ``EvalTask``."""
     history = update.history
     context, info = timeline.context_for(history.id), timeline.info(history)
     return EvalTask(
@@ -272,6 +295,7 @@ def _task(timeline: Timeline, memo: Memo, site_files: SiteFiles, update: EvalUpd
         pages=site_files.standing_files(owner(history.id)),
         cached=tuple(_cached(memo, history, context, info)),
         thinned=thinned,
+        thinned_fields=thinned_fields,
         source_folders=_source_folders(timeline, history) if info.source else (),
     )
 

@@ -115,7 +115,8 @@ def _uncommitted(series: Series) -> Iterator[Page]:
 
 def _field_pages(series: Series) -> list[Page]:
     blame = Blame(series.cells, [point.snapshot for point in series.points])
-    return [field_page(series, blame, work) for work in field_work(series)]
+    works = field_work(series.info.id, series.cells, series.history.snapshots)
+    return [field_page(series, blame, work) for work in works]
 
 
 def _nasty_cells(series: Series) -> Series:

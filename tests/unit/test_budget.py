@@ -14,7 +14,7 @@ from sitegen.stages.reports import ReportInputs, ReportWriter
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.size_budget.budget import Division, divide
 from sitegen.stages.size_budget.expected_room import ExpectedRoom
-from sitegen.stages.size_budget.sizes import COMMITS, EDITS, REPORTS, PageSizes
+from sitegen.stages.size_budget.sizes import COMMITS, EDITS, FIELDS, REPORTS, PageSizes
 from sitegen.stages.size_budget.thinning import SHORT
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, content, differences, run
@@ -107,6 +107,14 @@ def short_ones(site: Path) -> list[str]:
     return sorted(path for path, text in pages.items() if b"full report was left out" in text)
 
 
+def counts_of_short(site: Path) -> tuple[int, int, int, int]:
+    """How many reports and pages of fields, commits and edits are short."""
+    short = [path for path, text in content(site).items() if b"left out to keep the site small" in text]
+    fields = sum("/fields/" in path for path in short)
+    evals, commits, edits = (sum(path.startswith(folder) for path in short) for folder in ("eval", "comm", "inst"))
+    return evals - fields, fields, commits, edits
+
+
 def test_the_oldest_reports_make_room_and_the_warning_says_what_takes_the_space(project, tmp_path):
     build_site(project.path, tmp_path / "out")
     size = size_of(tmp_path / "out")
@@ -139,24 +147,25 @@ def test_where_short_reports_are_not_enough_the_warning_says_so(project, tmp_pat
     limits(project, site_bytes=1000)
     build_site(project.path, tmp_path / "out")
     assert (
-        "Though the 6 oldest of 6 full reports and the 1 oldest of 1 full pages of edits and the 7 oldest of 7 full "
-        "pages of commits became short pages"
+        "Though the 6 oldest of 6 full reports and the 40 oldest of 40 full pages of fields and the 1 oldest of 1 full "
+        "pages of edits and the 7 oldest of 7 full pages of commits became short pages"
     ) in warning(tmp_path / "out")
     assert "Publish fewer evals. Or raise site_bytes" in warning(tmp_path / "out")
 
 
 def test_growing_under_a_budget_leaves_the_site_of_a_cold_build(project, tmp_path):
     build_site(project.path, tmp_path / "out")
-    limits(project, site_bytes=size_of(tmp_path / "out") + 20_000)
-    found = []
-    for step in range(4):
-        project.commit({"evals/a/extracted.json": output(20 + step)}, message=f"Once more {step}")
+    most = size_of(tmp_path / "out") + 20_000
+    limits(project, site_bytes=most)
+    for step in range(3):
+        files = {"evals/a/extracted.json": output(18 + 6 * step), "CLAUDE.md": f"# Rules\n\n{step}\n"}
+        project.commit(files, message=f"Once more {step}")
         build_site(project.path, tmp_path / "out")
         build_site(project.path, tmp_path / f"cold{step}")
         assert differences(tmp_path / "out", tmp_path / f"cold{step}") == []
-        found.append(len(short_ones(tmp_path / "out")))
-    assert found == sorted(found)
-    assert found[0] < found[-1] < POINTS + 4
+        assert size_of(tmp_path / "out") <= most
+    counts = counts_of_short(tmp_path / "out")
+    assert all(0 < count < every for count, every in zip(counts, (POINTS + 3, 40, POINTS + 4, 4), strict=True))
 
 
 def test_reports_are_full_again_once_there_is_room(project, tmp_path):
@@ -248,7 +257,7 @@ def test_over_the_limit_every_file_is_looked_at_once_and_then_what_is_new(projec
         build_site(project.path, out, jobs=1)
         build_site(project.path, tmp_path / f"cold{step}", jobs=1)
         assert differences(out, tmp_path / f"cold{step}") == []
-    assert (set(asked) <= {0}, short_ones(out) != []) == (True, True)
+    assert (set(asked) <= {0}, any(counts_of_short(out))) == (True, True)
 
 
 @pytest.fixture(scope="module")
@@ -286,6 +295,7 @@ def test_what_is_guessed_of_the_room_changes_no_byte_but_how_much_is_rendered(
     for guess in guesses:
         rendered.clear()
         monkeypatch.setattr(ExpectedRoom, "thinned", lambda room, history, guess=guess: guess)
+        monkeypatch.setattr(ExpectedRoom, "short_before", lambda room, guess=guess: guess)
         build_site(three_evals.path, tmp_path / f"{guess}", jobs=1)
         assert differences(tmp_path / "out", tmp_path / f"{guess}") == []
         assert len(rendered) <= {None: 24, 4: full + 4, 8: full + 7}[guess]
@@ -318,31 +328,32 @@ def test_the_newest_reports_that_fit_together_are_full_and_unmeasured_ones_are_a
 
 
 @pytest.mark.parametrize(
-    ("room", "reports", "edits", "commits"),
+    ("room", "reports", "fields", "edits", "commits"),
     [
-        (10 * GAIN, 0, 0, 0),  # everything fits
-        (9 * GAIN, 1, 0, 0),  # reports make room first
-        (8 * GAIN, 2, 0, 0),  # until they take half of it
-        (7 * GAIN, 2, 0, 1),  # then edits and commits follow, the oldest first
-        (6 * GAIN, 3, 0, 1),
-        (5 * GAIN, 3, 1, 1),
-        (0, 6, 2, 2),
+        (11 * GAIN, 0, 0, 0, 0),  # everything fits
+        (10 * GAIN, 1, 0, 0, 0),  # reports make room first
+        (7 * GAIN, 4, 0, 0, 0),  # until they take a quarter of it
+        (6 * GAIN, 4, 0, 0, 1),  # then the oldest of all other pages follow, whatever their sort
+        (5 * GAIN, 4, 1, 0, 1),
+        (4 * GAIN, 5, 1, 0, 1),
+        (3 * GAIN, 5, 1, 0, 2),
+        (0, 6, 2, 1, 2),
     ],
 )
-def test_reports_make_room_until_they_take_half_of_it_and_then_the_oldest_edits_and_commits_do(
-    room, reports, edits, commits
+def test_reports_make_room_until_they_take_a_quarter_of_it_and_then_the_oldest_other_pages_do(
+    room, reports, fields, edits, commits
 ):
     sorts = {
         REPORTS: {"a": sizes_of(*((at, 20_000) for at in range(6)))},
-        EDITS: {"rules.md": sizes_of((1, 20_000), (5, 20_000))},
+        FIELDS: {"a": sizes_of((1, 20_000), (4, 20_000))},
+        EDITS: {"rules.md": sizes_of((3, 20_000))},
         COMMITS: {"": sizes_of((0, 20_000), (2, 20_000))},
     }
-    ten = 10 * SHORT
-    counts = {sort: sum(owners.values()) for sort, owners in divide(sorts, ten + room).thinned.items()}
-    assert counts == {REPORTS: reports, EDITS: edits, COMMITS: commits}
+    counts = {sort: sum(owners.values()) for sort, owners in divide(sorts, 11 * SHORT + room).thinned.items()}
+    assert counts == {REPORTS: reports, FIELDS: fields, EDITS: edits, COMMITS: commits}
 
 
-def test_what_reports_do_not_need_of_their_half_is_room_for_edits_and_commits():
+def test_what_reports_do_not_need_of_their_quarter_is_room_for_other_pages():
     sorts = {REPORTS: {"a": sizes_of((9, 20_000))}, COMMITS: {"": sizes_of(*((at, 20_000) for at in range(9)))}}
     assert divide(sorts, 10 * SHORT + 6 * GAIN).thinned == {REPORTS: {"a": 0}, COMMITS: {"": 4}}
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 from sitegen.analysis.blame import Blame, CellBlame, ChangePoint, ExplainedRun, by_attribute, change_points, worst_first
 from sitegen.frozen import Frozen
-from sitegen.model.cells import Cell, State
+from sitegen.model.cells import Cell, CellMap, State
 from sitegen.model.commits import Commit
 from sitegen.model.series import EvalInfo, Point, Series
 from sitegen.model.site import Page
+from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
 from sitegen.pages.labels import ROLES
 
@@ -117,6 +118,32 @@ class FieldView(Frozen):
         return any(column.number.endswith("*") for column in self.columns)
 
 
+class FieldNumbers(Frozen):
+    """The numbers of a field, as in ``FieldView``. Points are indices."""
+
+    wrong: int
+    judged: int
+    since: int | None
+    flipped: int | None
+    flips: int
+    causes: Mapping[str, int]
+
+    @classmethod
+    def of(cls, cells: Iterable[CellBlame]) -> Self:
+        """Count over all cells of the field."""
+        every = tuple(cells)
+        since = [cell.wrong_since for cell in every if cell.wrong_since is not None]
+        flips = [stretch for cell in every for stretch in cell.stretches if stretch.is_flip]
+        return cls(
+            wrong=len(since),
+            judged=sum(cell.stretches[-1].run.state != "absent" for cell in every),
+            since=min(since, default=None),
+            flipped=max((stretch.run.start for stretch in flips), default=None),
+            flips=len(flips),
+            causes=_by_cause(flips),
+        )
+
+
 class FieldWork(Frozen):
     """A field page that a build may have to render."""
 
@@ -125,13 +152,29 @@ class FieldWork(Frozen):
     cells: tuple[Cell, ...]
     last: int
     """Index of the newest point at which one of the cells changed; the page shows nothing later."""
+    position: int
+    """Position of the commit of this point."""
+
+    def traced(self, blame: Blame) -> list[CellBlame]:
+        """The history of each cell through the last point of the page."""
+        return [blame.trace(cell, self.last + 1) for cell in self.cells]
 
 
-def field_work(series: Series) -> Iterator[FieldWork]:
-    """The pages of an eval: one for every attribute that was ever judged."""
-    for attribute, cells in by_attribute(series.cells).items():
-        last = max(cell.runs[-1].start for cell in cells)
-        yield FieldWork(path=links.field(series.info.id, attribute), attribute=attribute, cells=tuple(cells), last=last)
+def field_work(eval_id: str, cells: CellMap, snapshots: Sequence[Snapshot]) -> list[FieldWork]:
+    """The pages of an eval, one for every attribute that was ever judged; first those that changed longest ago."""
+    works = []
+    for attribute, of_attribute in by_attribute(cells).items():
+        last = max(cell.runs[-1].start for cell in of_attribute)
+        works.append(
+            FieldWork(
+                path=links.field(eval_id, attribute),
+                attribute=attribute,
+                cells=tuple(of_attribute),
+                last=last,
+                position=snapshots[last].commit.position,
+            )
+        )
+    return sorted(works, key=lambda work: (work.position, work.path))
 
 
 def field_page(series: Series, blame: Blame, work: FieldWork) -> Page:
@@ -146,7 +189,7 @@ class _FieldPage:
         self._series = series
         self._work = work
         self._points = work.last + 1
-        self._cells = [blame.trace(cell, self._points) for cell in work.cells]
+        self._cells = work.traced(blame)
         self._names: dict[int, PointName] = {}
 
     def view(self) -> FieldView:
@@ -156,7 +199,7 @@ class _FieldPage:
         turns = [turn for turn in change_points(self._cells, self._points) if turn.point in starts]
         columns = [turn.point for turn in turns][-COLUMNS:]
         most_runs = max(FEWEST_RUNS, RUNS // max(1, len(followed)))
-        flips = [(stretch.run.start, stretch) for cell in wrong for stretch in cell.stretches if stretch.is_flip]
+        numbers = FieldNumbers.of(self._cells)
         return FieldView(
             info=self._series.info,
             attribute=self._work.attribute,
@@ -167,14 +210,12 @@ class _FieldPage:
             never_wrong=len(self._cells) - len(wrong),
             turns=tuple(TurnRow(self._point_name(turn.point), turn) for turn in reversed(turns[-TURNS:])),
             more_turns=max(0, len(turns) - TURNS),
-            wrong=sum(cell.wrong_since is not None for cell in wrong),
-            judged=sum(cell.stretches[-1].run.state != "absent" for cell in self._cells),
-            since=self._point_of(
-                min((cell.wrong_since for cell in wrong if cell.wrong_since is not None), default=None)
-            ),
-            flipped=self._point_of(max((start for start, _ in flips), default=None)),
-            flips=len(flips),
-            causes=_by_cause(stretch for _, stretch in flips),
+            wrong=numbers.wrong,
+            judged=numbers.judged,
+            since=self._point_of(numbers.since),
+            flipped=self._point_of(numbers.flipped),
+            flips=numbers.flips,
+            causes=numbers.causes,
         )
 
     def _cell(self, blame: CellBlame, columns: Sequence[int], most_runs: int) -> CellRow:

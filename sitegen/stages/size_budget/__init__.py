@@ -1,1 +1,1 @@
-"""Decides which reports are written in full, so that a site stays within its size limit."""
+"""Decides which pages are written in full, so that a site stays within its size limit."""

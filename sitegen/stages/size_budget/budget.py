@@ -2,10 +2,11 @@
 
 Pictures of source pages are replaced first: all of them, if pages and pictures do not fit together.
 
-Reports are shortened before pages of commits and of edits, until they take half of the room. Of each sort, the newest
-pages that fit are full. This depends on sizes alone, so older pages need not be rendered; it never depends on the
-state that an earlier build left, or on estimates. Most builds need not add up every file, because an upper bound is
-stored: the last sum of all files, and every file recorded since.
+Reports are shortened before other pages, until they take a quarter of the room. Of the reports, and of the pages of
+fields, edits and commits together, the newest that fit are full; a field is as old as the last change of its cells.
+This depends on sizes alone, so older pages need not be rendered; it never depends on the state that an earlier build
+left, or on estimates. Most builds need not add up every file, because an upper bound is stored: the last sum of all
+files, and every file recorded since.
 """
 
 from __future__ import annotations
@@ -27,18 +28,18 @@ from sitegen.stages.evals import Evals, write_again
 from sitegen.stages.instruction_task import owner as owner_of_file
 from sitegen.stages.instructions import WrittenInstructions, write_edits_again
 from sitegen.stages.site_files import SiteFiles
-from sitegen.stages.size_budget.expected_room import COMMIT_PAGE, EDIT_PAGE
+from sitegen.stages.size_budget.expected_room import COMMIT_PAGE, EDIT_PAGE, FIELD_PAGE
 from sitegen.stages.size_budget.pictures import replace_pictures
-from sitegen.stages.size_budget.sizes import COMMITS, EDITS, REPORTS, PageSizes, Sizes
-from sitegen.stages.size_budget.thinning import SHORT
+from sitegen.stages.size_budget.sizes import COMMITS, EDITS, FIELDS, REPORTS, PageSizes, Sizes
+from sitegen.stages.size_budget.thinning import RESERVED, SHORT
 from sitegen.stages.timeline import Timeline
 
 STEPS: Final = 8
 """Number of binary digits to which the number of short pages is rounded up, so that few commits change it."""
 _MEGA: Final = 1_000_000
-_NOUNS: Final = {REPORTS: "reports", EDITS: "pages of edits", COMMITS: "pages of commits"}
+_NOUNS: Final = {REPORTS: "reports", FIELDS: "pages of fields", EDITS: "pages of edits", COMMITS: "pages of commits"}
 
-_ESTIMATES: Final = {EDITS: EDIT_PAGE, COMMITS: COMMIT_PAGE}
+_ESTIMATES: Final = {FIELDS: FIELD_PAGE, EDITS: EDIT_PAGE, COMMITS: COMMIT_PAGE}
 
 Pages: TypeAlias = Mapping[str, Mapping[str, PageSizes]]
 """The pages that can be short, by sort, then by eval or instruction file."""
@@ -101,13 +102,13 @@ def fit(
             continue
         pictures, changes = sizes.pictures(), _changes(sizes.pages(), thinned, certain=certain)
         failures = (
-            *write_again(timeline, memo, site_files, pool, changes[REPORTS]),
+            *write_again(timeline, memo, site_files, pool, changes[REPORTS], changes[FIELDS]),
             *write_edits_again(timeline, instructions.effects, memo, site_files, pool, changes[EDITS]),
             *write_commits_again(
                 timeline, evals, instructions.effects, memo, site_files, pool, changes[COMMITS].get("")
             ),
         )
-        sizes.write_again(map(owner_of_eval, changes[REPORTS]))
+        sizes.write_again(map(owner_of_eval, dict.fromkeys((*changes[REPORTS], *changes[FIELDS]))))
         sizes.write_again(map(owner_of_file, changes[EDITS]))
         sizes.write_again([COMMITS_OWNER] if changes[COMMITS] else ())
         # A report that is full again can bring pictures that were not counted.
@@ -146,13 +147,13 @@ def _replace_pictures(timeline: Timeline, site_files: SiteFiles, sizes: Sizes, *
 def divide(sorts: Pages, room: int) -> Division:
     """Choose the newest pages that fit into *room* bytes as full pages, and shorten the others.
 
-    Half of the room is reserved for reports, as far as they need it; pages of commits and of edits fill the rest first.
-    Pages of one sort are ordered by commit, then by eval or file.
+    A quarter of the room is reserved for reports, as far as they need it; pages of fields, edits and commits fill the
+    rest first. Pages are ordered by commit, then by sort, then by eval or file.
     """
-    reports, others = _oldest_first(sorts, (REPORTS,)), _oldest_first(sorts, (EDITS, COMMITS))
+    reports, others = _oldest_first(sorts, (REPORTS,)), _oldest_first(sorts, (FIELDS, EDITS, COMMITS))
     room -= SHORT * (len(reports) + len(others))
-    reserved = _filled(reports, room // 2)
-    first = _filled(others, room - (reserved.used if reserved.full == len(reports) else room // 2))
+    reserved = _filled(reports, room // RESERVED)
+    first = _filled(others, room - (reserved.used if reserved.full == len(reports) else room // RESERVED))
     rest = _filled(reports, room - first.used)
     certain = reserved.certain and first.certain and rest.certain
     counts = {sort: dict.fromkeys(pages, 0) for sort, pages in sorts.items()}
@@ -254,7 +255,7 @@ def _too_large(limits: BuildLimits, sizes: Sizes, once: int, thinned: Mapping[st
         outcome = f"So {shortened}, and it has {_mega(size)}."
         if counts.keys() == {REPORTS}:
             room = limits.site_bytes - once - sizes.besides(pictures=False)
-            room -= sum(map(sum, chain(*(_sizes_in_full(sorts[sort], 0) for sort in (EDITS, COMMITS)))))
+            room -= sum(map(sum, chain(*(_sizes_in_full(sorts[sort], 0) for sort in (FIELDS, EDITS, COMMITS)))))
             evals = sorts[REPORTS]
             advised = _reports_that_fit(room, _sizes_in_full(evals, _mean_and_largest(REPORTS, evals)[1]))
             fix = f"If that is fine, reports_kept = {advised} under [limits] says so: the newest of each eval stay full"

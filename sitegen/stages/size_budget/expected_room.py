@@ -8,19 +8,23 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from heapq import merge
 from typing import Final
 
 from sitegen.analysis.memo import PageRow
 from sitegen.model.series import EvalSummary
 from sitegen.model.timeline import EvalHistory
-from sitegen.pages.links import is_source_picture
-from sitegen.stages.size_budget.thinning import SHORT, first_full, report_files
+from sitegen.pages.links import is_field, is_source_picture
+from sitegen.stages.cached_kinds import ListedField
+from sitegen.stages.size_budget.thinning import RESERVED, SHORT, first_full, report_files
 from sitegen.stages.timeline import Timeline
 
 COMMIT_PAGE: Final = 16_000
 """Estimated bytes of the page of a commit."""
 EDIT_PAGE: Final = 24_000
 """Estimated bytes of the page of an edit of instructions."""
+FIELD_PAGE: Final = 24_000
+"""Estimated bytes of the page of a field, before any is rendered."""
 LISTED_COMMIT: Final = 500
 """Estimated bytes of a commit in lists of commits."""
 LISTED_EDIT: Final = 1_800
@@ -32,7 +36,7 @@ MARGIN: Final = 1.1
 
 
 class ExpectedRoom:
-    """Learns the size of reports from each finished eval, and estimates which reports of the next eval will fit.
+    """Learns the size of reports and pages of fields from each finished eval, and estimates which of the next will fit.
 
     After the last eval it estimates which pages of edits and commits will fit.
     """
@@ -43,21 +47,31 @@ class ExpectedRoom:
         commits = [(record.commit.position, COMMIT_PAGE - SHORT) for record in timeline.update.records]
         edits = [(edit.commit.position, EDIT_PAGE - SHORT) for file in timeline.instructions for edit in file.edits]
         self._complete = timeline.update.complete
-        self._pages = [*commits, *edits] if self._complete else []
-        """Position of each commit and edit, and the bytes that its full page takes beyond a short page."""
+        self._pages = sorted((*commits, *edits), reverse=True) if self._complete else []
+        """Position of each commit and edit, newest first, and the bytes that a full page takes beyond a short one."""
+        self._page_gains = sum(gain for _, gain in self._pages)
         self._room = limits.site_bytes - PAGES_ONCE - SHORT * len(self._pages)
         self._room -= len(commits) * LISTED_COMMIT + len(edits) * LISTED_EDIT
         histories = [update.history for update in timeline.update.evals] if timeline.update.complete else []
         self._points = sum(len(history.snapshots) for history in histories)
         self._positions = sorted(position for history in histories for position in self._positions_of(history))
         self._learnt_points = self._reports = self._report_bytes = self._other_bytes = 0
+        self._evals, self._learnt_evals = len(histories), 0
+        self._fields: list[int] = []
+        """Positions of the pages of fields."""
+        self._full_fields = self._field_bytes = 0
 
-    def learn(self, summary: EvalSummary, rows: Sequence[PageRow]) -> None:
-        """Learn from the files of an eval: all of them, or all except older reports."""
-        paths = self.learn_reports(summary, rows)
+    def learn(self, summary: EvalSummary, fields: Sequence[ListedField], rows: Sequence[PageRow]) -> None:
+        """Learn from the files of an eval: all of them, or all except older reports. ``fields``: all of its fields."""
+        others = self.learn_reports(summary, rows) | {field.path for field in fields}
         # Pictures do not count: they make room before reports do.
-        self._other_bytes += sum(row.size for row in rows if row.path not in paths and not is_source_picture(row.path))
+        self._other_bytes += sum(row.size for row in rows if row.path not in others and not is_source_picture(row.path))
         self._learnt_points += len(summary.headlines)
+        full = [row.size for row in rows if is_field(row.path) and not row.full]
+        self._fields += [field.position for field in fields]
+        self._full_fields += len(full)
+        self._field_bytes += sum(full)
+        self._learnt_evals += 1
 
     def learn_reports(self, summary: EvalSummary, rows: Sequence[PageRow]) -> frozenset[str]:
         """Learn from the reports among some files of an eval. Returns the paths that all of its reports can have."""
@@ -77,7 +91,8 @@ class ExpectedRoom:
             return None
         room = self._room_in_all()
         gained = max(1.0, self._report_bytes / self._reports - SHORT)
-        full = int(MARGIN * max(room / 2, room - sum(gain for _, gain in self._pages)) / gained)
+        others = self._page_gains + len(self._fields) * self._field_gain()
+        full = int(MARGIN * max(room / RESERVED, room - others) / gained)
         if full >= len(self._positions):
             return None
         oldest = self._positions[-full] if full > 0 else self._positions[-1]
@@ -85,13 +100,17 @@ class ExpectedRoom:
         return len(history.snapshots) - len(positions) + bisect_left(positions, oldest)
 
     def short_before(self) -> int | None:
-        """Estimate the position of the oldest commit whose page and edits will fit in full; None as in ``thinned``."""
+        """Estimate the position from which pages of fields, edits and commits will fit; None as in ``thinned``."""
         if not self._complete:
             return None
         room = self._room_in_all()
         reports = len(self._positions) * (self._report_bytes / self._reports - SHORT) if self._reports else 0.0
-        room = MARGIN * (room - min(room / 2, reports))
-        for position, gain in sorted(self._pages, reverse=True):
+        room = MARGIN * (room - min(room / RESERVED, reports))
+        field_gain = self._field_gain()
+        if self._page_gains + len(self._fields) * field_gain <= room:
+            return 0
+        fields = ((position, field_gain) for position in sorted(self._fields, reverse=True))
+        for position, gain in merge(self._pages, fields, reverse=True):
             room -= gain
             if room < 0:
                 return position + 1
@@ -100,7 +119,17 @@ class ExpectedRoom:
     def _room_in_all(self) -> float:
         """Return the bytes that all full pages together may take beyond short pages."""
         besides = self._other_bytes / self._learnt_points * self._points if self._learnt_points else 0.0
-        return self._room - besides - SHORT * len(self._positions)
+        fields = len(self._fields) * self._evals_for_one()
+        return self._room - besides - SHORT * (len(self._positions) + fields)
+
+    def _field_gain(self) -> float:
+        """Return the bytes that a full page of a field takes beyond a short one, for all evals like the learnt one."""
+        mean = self._field_bytes / self._full_fields if self._full_fields else FIELD_PAGE
+        return max(1.0, mean - SHORT) * self._evals_for_one()
+
+    def _evals_for_one(self) -> float:
+        """Return the number of evals for which one learnt eval stands."""
+        return self._evals / self._learnt_evals if self._learnt_evals else 1.0
 
     def _positions_of(self, history: EvalHistory) -> list[int]:
         """Return the positions of the commits whose reports are full if they fit, ascending."""

@@ -1,25 +1,28 @@
-"""Replaces existing full reports by short pages, which need only the numbers of their points.
+"""Replaces existing full reports and pages of fields by short pages, which need only what the memo has.
 
 Nothing else of the eval is read or changed. A page takes a tenth of a millisecond, so other processes would not help.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
+from sitegen.analysis.blame import Blame
 from sitegen.analysis.cached import within
 from sitegen.analysis.memo import Memo, PageRow
 from sitegen.model.scorecards import Scorecard
+from sitegen.model.site import Page
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.pages import links
-from sitegen.pages.short_pages import short_report
+from sitegen.pages.field.page import field_work
+from sitegen.pages.short_pages import short_field, short_report
 from sitegen.render.writer import WrittenFiles
 from sitegen.scoring.kinds import scorer, series_specs
 from sitegen.stages.cached_kinds import SOURCE_USES
 from sitegen.stages.eval_job import owner
-from sitegen.stages.scorecard_store import EvalScorecards
+from sitegen.stages.scorecard_store import EvalScorecards, known_cells
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.size_budget.thinning import first_full, room_key
 from sitegen.stages.timeline import Timeline
@@ -29,27 +32,55 @@ AT_ONCE: Final = 50
 """Number of scorecards that are held at a time."""
 
 
-def shorten(timeline: Timeline, memo: Memo, site_files: SiteFiles, history: EvalHistory, thinned: int) -> bool:
-    """Shorten the ``thinned`` oldest reports. Returns False, without any change, if a short report must be full."""
+def shorten(
+    timeline: Timeline,
+    memo: Memo,
+    site_files: SiteFiles,
+    history: EvalHistory,
+    thinned: int | None,
+    thinned_fields: int | None,
+) -> bool:
+    """Shorten the ``thinned`` oldest reports and the pages of the ``thinned_fields`` fields that changed longest ago.
+
+    None leaves pages as they are. Returns False, without any change, if a short page must be full or the memo lacks
+    the cells of the eval.
+    """
     info, context = timeline.info(history), timeline.context_for(history.id)
     rows = {row.path: row for row in site_files.standing_files(owner(info.id))}
     short = {path for path, row in rows.items() if row.full}
-    if any(links.report(info.id, at.slug) in short for at in history.snapshots[thinned:]):
+    oldest, newest = history.snapshots[: thinned or 0], history.snapshots[thinned:] if thinned is not None else ()
+    if any(links.report(info.id, at.slug) in short for at in newest):
         return False
+    fields: list[Page] = []
+    if thinned_fields is not None:
+        cards = EvalScorecards(context, history, memo)
+        cells = known_cells(memo, info.id, [cards.key(at) for at in history.snapshots])
+        if cells is None or cells.points < len(history.snapshots):
+            return False
+        works, blame = field_work(info.id, cells, history.snapshots), Blame(cells, history.snapshots)
+        if any(work.path in short for work in works[thinned_fields:]):
+            return False
+        longer = (work for work in works[:thinned_fields] if work.path not in short)
+        fields = [short_field(info, history.snapshots, work, blame) for work in longer]
     first = first_full(len(history.snapshots), context.reports_kept)
-    snapshots = [at for at in history.snapshots[first:thinned] if links.report(info.id, at.slug) not in short]
-    cards = (card for _, card in _scored(context, memo, history, history.snapshots))
-    specs = series_specs(scorer(history.kind), (at.settings for at in history.snapshots), cards)
+    snapshots = [at for at in oldest[first:] if links.report(info.id, at.slug) not in short]
+    every_card = (card for _, card in _scored(context, memo, history, history.snapshots))
+    specs = series_specs(scorer(history.kind), (at.settings for at in history.snapshots), every_card)
     previous = {after.slug: before for before, after in pairwise(history.snapshots)}
     writer, renderer = context.writer(), context.renderer()
+
+    def write(page: Page, paths: Iterable[str]) -> None:
+        full = rows[page.path]
+        size = sum(row.size for path in paths if (row := rows.pop(path, None)))
+        writer.write(full.owner, page.path, renderer.render(page), room_key(full.key), full=size)
+
     for at, card in _scored(context, memo, history, snapshots):
         page = short_report(info, specs, at, card, previous.get(at.slug))
-        full = rows[page.path]
-        files = [rows.pop(address(info.id, at.slug), None) for address in links.REPORT_FILES]
-        size = sum(file.size for file in files if file)
-        writer.write(full.owner, page.path, renderer.render(page), room_key(full.key), full=size)
-    if info.source:
-        _drop_pictures(memo, info.id, rows, history.snapshots[thinned:])
+        write(page, [address(info.id, at.slug) for address in links.REPORT_FILES])
+    for page in fields:
+        write(page, [page.path])
+    if info.source and thinned is not None:
+        _drop_pictures(memo, info.id, rows, newest)
     site_files.replace(owner(info.id), WrittenFiles((*rows.values(), *writer.rows), writer.written))
     return True
 

@@ -16,7 +16,7 @@ from sitegen.analysis.memo import Memo, PageRow
 from sitegen.frozen import Frozen
 from sitegen.history.fold_state import decode, encode, stored
 from sitegen.pages import links
-from sitegen.pages.links import is_source_picture
+from sitegen.pages.links import is_field, is_source_picture
 from sitegen.stages.cached_kinds import SHORT_COMMITS, id_of_short_commit
 from sitegen.stages.commits import OWNER as COMMITS_OWNER
 from sitegen.stages.eval_job import owner as owner_of
@@ -29,6 +29,7 @@ from sitegen.stages.timeline import Timeline
 
 REPORTS: Final = "reports"
 """The section of the reports and of the files beside them."""
+FIELDS: Final = "pages of fields"
 EDITS: Final = "edits of instructions"
 COMMITS: Final = "commits"
 PICTURES: Final = "pictures of sources"
@@ -85,11 +86,10 @@ class OwnerSizes(Frozen):
 
     sections: dict[str, SizeGroup]
     """The sections of these files, by name."""
-    sort: str = ""
-    """Sort of the pages that can be short: ``REPORTS``, ``EDITS`` or ``COMMITS``; empty if there are none."""
+    pages: dict[str, PageSizes]
+    """The pages that can be short, by section."""
     name: str = ""
     """Id of the eval, or path of the instruction file."""
-    pages: PageSizes = PageSizes()
     pictures: PictureSizes = PictureSizes()
 
 
@@ -100,6 +100,7 @@ class Sizes:
         self._full_reports = timeline.config.limits.reports_kept
         self._complete = timeline.update.complete
         self._summaries = {stored(owner_of(summary.info.id)): summary for summary in evals.summaries}
+        self._listed_fields = evals.listed_fields
         self._files = {stored(owner_of_file(file.path)): file for file in timeline.instructions}
         self._memo = memo
         self._site = timeline.project.site
@@ -114,11 +115,11 @@ class Sizes:
 
     def pages(self) -> dict[str, dict[str, PageSizes]]:
         """Return the pages that can be short, by sort, then by eval or instruction file."""
-        sorts: dict[str, dict[str, PageSizes]] = {REPORTS: {}, EDITS: {}, COMMITS: {}}
-        for name in sorted(self._owners):
-            sizes = self._owners[name]
-            if sizes.pages.sizes:
-                sorts[sizes.sort][sizes.name] = sizes.pages
+        sorts: dict[str, dict[str, PageSizes]] = {REPORTS: {}, FIELDS: {}, EDITS: {}, COMMITS: {}}
+        for _, sizes in sorted(self._owners.items()):
+            for sort, pages in sizes.pages.items():
+                if pages.sizes:
+                    sorts[sort][sizes.name] = pages
         return sorts
 
     def pictures(self) -> dict[str, PictureSizes]:
@@ -136,7 +137,7 @@ class Sizes:
     def besides(self, *, pictures: bool) -> int:
         """Return the bytes of all files except pages that can be full. ``pictures``: as if no picture were replaced."""
         size = sum(section.size for section in self.sections().values())
-        size -= sum(sum(sizes.pages.standing) for sizes in self._owners.values())
+        size -= sum(sum(pages.standing) for sizes in self._owners.values() for pages in sizes.pages.values())
         for sizes in self.pictures().values():
             size += (sizes.in_full if pictures else sizes.files * len(LEFT_OUT)) - sizes.standing
         return size
@@ -167,14 +168,15 @@ class Sizes:
 
     def _grown(self, name: str, rows: Iterable[PageRow]) -> OwnerSizes:
         """Add new or changed files to the sizes of an owner: the commits, or an owner without short pages."""
-        owner = self._owners.get(name, OwnerSizes({}))
+        owner = self._owners.get(name, OwnerSizes({}, {}))
         before = owner.sections
         paths = [row.path for row in rows]
         replaced = self._of(name, self._memo.pages_at(self._site, name, paths)).sections
         gone = {section: SizeGroup(*(-number for number in of)) for section, of in replaced.items()}
         now = self._of(name, rows)
         sections = _summed(chain(before.items(), gone.items(), now.sections.items()))
-        return replace(now, sections=sections, pages=owner.pages.with_others(now.pages))
+        pages = {sort: owner.pages.get(sort, PageSizes()).with_others(new) for sort, new in now.pages.items()}
+        return replace(now, sections=sections, pages=pages)
 
     def _of(self, name: str, rows: Iterable[PageRow]) -> OwnerSizes:
         by_path = {row.path: row for row in rows}
@@ -186,20 +188,21 @@ class Sizes:
         if name == COMMITS_OWNER:
             positions = self._positions_of_commits(by_path)
             commits = [(position, (path,)) for path, position in positions.items()]
-            return OwnerSizes(sections, sort=COMMITS, pages=_page_sizes(0, commits, by_path))
+            return OwnerSizes(sections, {COMMITS: _page_sizes(0, commits, by_path)})
         if by_path and (file := self._files.get(name)):
             edits = [(edit.commit.position, (links.edit(file.path, edit.commit.sha),)) for edit in file.edits]
-            return OwnerSizes(sections, sort=EDITS, name=file.path, pages=_page_sizes(0, edits, by_path))
+            return OwnerSizes(sections, {EDITS: _page_sizes(0, edits, by_path)}, name=file.path)
         if not summary or not by_path:
-            return OwnerSizes(sections)
+            return OwnerSizes(sections, {})
         eval_id, first = summary.info.id, first_full(len(summary.headlines), self._full_reports)
         points = [
             (at.commit_position, tuple(address(eval_id, at.slug) for address in links.REPORT_FILES))
             for at in summary.headlines[first:]
         ]
         pictures = _picture_sizes(by_path.values())
-        sizes = _page_sizes(first, points, by_path)
-        return OwnerSizes(sections, sort=REPORTS, name=eval_id, pages=sizes, pictures=pictures)
+        fields = [(field.position, (field.path,)) for field in self._listed_fields.get(eval_id, ())]
+        sizes = {REPORTS: _page_sizes(first, points, by_path), FIELDS: _page_sizes(0, fields, by_path)}
+        return OwnerSizes(sections, sizes, name=eval_id, pictures=pictures)
 
     def _positions_of_commits(self, paths: Collection[str]) -> dict[str, int]:
         """Map the path of each of these pages that can be short to the position of its commit, in order of position."""
@@ -250,5 +253,5 @@ def _page_sort(path: str) -> str:
     if is_source_picture(path):
         return PICTURES
     if folder == "evals":
-        return "pages of fields" if "/fields/" in path else "trends and comparisons"
+        return FIELDS if is_field(path) else "trends and comparisons"
     return {"instructions": EDITS, "commits": COMMITS, "search": "search", "data": "data"}.get(folder, folder)

@@ -17,6 +17,8 @@ from sitegen.scoring.kinds import scorer
 
 SHORT: Final = 2_000
 """Assumed bytes of every short page, because its real size is known only after it is written."""
+RESERVED: Final = 4
+"""Of the four sorts of pages that can be short, reports have this part of the room, one in so many bytes."""
 UNMEASURED: Final = 1
 """Stands for the size of a full page that was never rendered."""
 
