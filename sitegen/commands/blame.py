@@ -50,7 +50,11 @@ def matching_cells(cells: Sequence[Cell], field: str, document: str | None) -> l
         "".join({"*": ".*", "?": "."}.get(character, re.escape(character)) for character in field), re.DOTALL
     )
     for fits in (field.__eq__, pattern.fullmatch):
-        matches = [cell for cell in candidates if any(map(fits, (cell.attribute, cell.path, cell.label)))]
+        matches = [
+            cell
+            for cell in candidates
+            if any(map(fits, (cell.attribute, cell.path, cell.label, *cell.earlier_attributes)))
+        ]
         if matches:
             return matches
     names = dict.fromkeys(name for cell in candidates for name in (cell.attribute, cell.label))

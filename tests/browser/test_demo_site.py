@@ -14,6 +14,8 @@ from playwright.sync_api import Page, ViewportSize, expect
 from tests.browser.axe import violations_axe_finds
 from tests.browser.conftest import Tab
 from tests.browser.fitting import Misfits, misfits
+from tests.gitrepo import GitRepo
+from tests.sites import build_site
 
 TREND = "evals/utility-bills/index.html"
 REPORT = "evals/utility-bills/0009.html"
@@ -141,6 +143,45 @@ def test_axe_finds_nothing_on_any_kind_of_page(kinds, open_in_one_tab, kind):
         page.set_viewport_size(LARGE)
         found["large"] = violations_axe_finds(page)
     assert {screen: violations for screen, violations in found.items() if violations} == {}
+
+
+@pytest.fixture(scope="module")
+def short_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site whose limit leaves no room for any full page."""
+    repo = GitRepo(tmp_path_factory.mktemp("short") / "project")
+    repo.commit({"CLAUDE.md": "# Rules\n", "evals/a/ground_truth.json": '{"name": "Ann", "town": "Rome"}'})
+    for name in ("An", "Ann"):
+        files = {"CLAUDE.md": f"# Rules of {name}\n", "evals/a/extracted.json": f'{{"name": "{name}", "town": "Rom"}}'}
+        repo.commit(files, message=f"Read {name}")
+    repo.checkout()
+    (repo.path / "sitegen.toml").write_text("[limits]\nsite_bytes = 1000\n")
+    build_site(repo.path, repo.path / "public", jobs=1)
+    return repo.path / "public"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "left_out", "numbers", "ways"),
+    [
+        ("evals/a/0002.html", "The full report was", "F1 0.500", ["a", "Previous", "Next"]),
+        ("evals/a/fields/name.html", "The history of its values was", "Flips 1: 1 by", ["a", "All evals", "Trend"]),
+        ("instructions/*/[0-9a-f]*.html", "The diff and the flipped fields were", "Lines +1 −0", ["CLAUDE.md", "Next"]),
+        ("commits/[0-9a-f]*.html", "The diffs, the flipped fields,", "Changed instructions", ["Commits", "Next"]),
+    ],
+)
+def test_a_short_page_says_what_it_leaves_out_and_leads_on(
+    short_site, open_in_one_tab, pattern, left_out, numbers, ways
+):
+    path = sorted(short_site.glob(pattern))[-1]
+    page = open_in_one_tab(str(path), bypass_csp=True, viewport=SMALL, reduced_motion="reduce").page
+    banner = page.locator(".banner").inner_text()
+    assert banner.startswith(left_out)
+    assert " left out to keep the site small, by limits in sitegen.toml. To see what changed: " in banner
+    assert numbers in " ".join(page.locator("dl.short").inner_text().split())
+    assert set(ways) <= set(page.locator(".crumbs a, .head .btn").all_inner_texts())
+    addresses = page.locator("a").evaluate_all("links => links.map(link => decodeURI(link.href))")
+    files = [Path(address.removeprefix("file://").partition("#")[0]) for address in addresses]
+    assert [file for file in files if not file.is_file()] == []
+    assert violations_axe_finds(page) == []
 
 
 @pytest.fixture(scope="module")

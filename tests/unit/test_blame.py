@@ -134,7 +134,7 @@ CELLS = (
     cell((0, "correct", "1", "1"), path="walls[0].area", document="a")._replace(attribute="walls[].area"),
     cell((0, "correct", "1", "1"), path="walls[1].area", document="a")._replace(attribute="walls[].area"),
     cell((0, "correct", "1", "1"), path="walls[0].area", document="b")._replace(attribute="walls[].area"),
-    cell((0, "correct", "1", "1"), path="name", document="a"),
+    cell((0, "correct", "1", "1"), path="name", document="a")._replace(earlier_attributes=("title",)),
     cell((0, "correct", "1", "1"), path="na*e", document="b"),
 )
 
@@ -148,11 +148,12 @@ CELLS = (
         ("*.area", "b", [2]),
         ("walls[?].area", None, [0, 1, 2]),
         ("n?me", None, [3]),
+        ("title", None, [3]),
         ("na*e", None, [4]),
         ("*", None, [0, 1, 2, 3, 4]),
     ],
 )
-def test_a_field_is_an_attribute_a_path_or_a_pattern(field: str, document: str | None, found: list[int]):
+def test_a_field_is_an_attribute_an_earlier_one_a_path_or_a_pattern(field: str, document: str | None, found: list[int]):
     assert matching_cells(CELLS, field, document) == [CELLS[index] for index in found]
 
 

@@ -180,6 +180,33 @@ def test_reports_are_full_again_once_there_is_room(project, tmp_path):
     assert short_ones(out) == []
 
 
+def test_one_commit_that_makes_room_makes_pages_of_every_sort_full_again(tmp_path):
+    """The page of a file shows its text, and that of an edit its diff, unless they are binary."""
+    repo, out = GitRepo(tmp_path / "project"), tmp_path / "out"
+    repo.commit(
+        {
+            "CLAUDE.md": "".join(f"- Rule {number}{'.' * 60}\n" for number in range(1_200)),
+            "evals/a/ground_truth.json": TRUTH,
+        }
+    )
+    for number in range(POINTS):
+        repo.commit(
+            {"evals/a/extracted.json": output(number * 4), ".claude/instructions/b.md": f"# {number}\n"},
+            message=f"Try {number}",
+        )
+    repo.checkout()
+    build_site(repo.path, out)
+    oldest_edit = max(map(len, (text for path, text in content(out).items() if path.startswith("instructions/"))))
+    limits(repo, site_bytes=size_of(out) - oldest_edit - 90_000)
+    build_site(repo.path, out)
+    before = counts_of_short(out)
+    repo.commit({"CLAUDE.md": b"\0"}, message="Binary")
+    build_site(repo.path, out)
+    build_site(repo.path, tmp_path / "cold")
+    assert differences(out, tmp_path / "cold") == []
+    assert all(full < short for full, short in zip(counts_of_short(out), before, strict=True))
+
+
 def test_a_budget_and_a_number_of_reports_together_leave_the_site_of_a_cold_build(project, tmp_path):
     out = tmp_path / "out"
     build_site(project.path, out)

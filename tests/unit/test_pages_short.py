@@ -5,14 +5,18 @@ from html import unescape
 
 import pytest
 
+from sitegen.analysis.blame import Blame
+from sitegen.html.formats import day
 from sitegen.model.site import Page
 from sitegen.pages.commit.page import CommitView, commit_page
 from sitegen.pages.edit.effects import effects_view
 from sitegen.pages.edit.page import EditView, edit_page
-from sitegen.pages.short_pages import short_commit, short_commit_page, short_edit
+from sitegen.pages.field.page import field_page, field_work
+from sitegen.pages.short_pages import short_commit, short_commit_page, short_edit, short_field
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample_diffs as sample
 from tests.sites import renderer_of
+from tests.unit import test_pages_fields as fields
 from tests.unit.test_pages_edit import drawn
 
 
@@ -46,6 +50,38 @@ def test_a_short_page_has_the_address_and_the_numbers_of_the_full_one(pages):
     assert values_of(htmls[1], "short") == values
     assert len(htmls[1]) < len(htmls[0]) / 3
     assert "left out to keep the site small" in htmls[1]
+
+
+def test_the_short_page_of_a_field_has_its_numbers_and_their_links():
+    one = fields.series(fields.FLIPPED, fields.RIGHT)
+    snapshots = one.history.snapshots
+    (work,) = field_work(one.info.id, one.cells, snapshots)
+    blame = Blame(one.cells, snapshots)
+    full, short = field_page(one, blame, work), short_field(one.info, snapshots, work, blame)
+    assert (short.path, short.template) == (full.path, "pages/short.html")
+    html = renderer_of(sample.SITE).render(short).decode()
+    assert "<b>The history of its values was left out to keep the site small</b>" in html
+    assert "<code>sitegen blame waybills &#39;cargo[].name&#39;</code>" in html
+    at = snapshots[2]
+    point = (
+        f'<a href="../{at.slug}.html">{at.label}, {day(at.commit.committed_at)}</a> '
+        f'<a class="sha" href="../../../commits/{at.commit.sha[:12]}.html">{at.commit.short}</a>'
+    )
+    assert re.findall("<dt>(.*?)<dd>(.*?)(?=<dt>|</dl>)", html, re.DOTALL) == [
+        ("Wrong now", "1 of 2 judged"),
+        ("Wrong since", point),
+        ("Last flip", point),
+        ("Flips", "1: 1 by new output"),
+    ]
+    assert 'href="../../../fields.html#cargo-.name' in html
+
+
+def test_fields_are_as_old_as_the_last_change_of_their_cells():
+    attributes = [fields.FLIPPED._replace(attribute="new"), fields.RIGHT._replace(attribute="old")]
+    one = fields.series(*attributes)
+    works = field_work(one.info.id, one.cells, one.history.snapshots)
+    positions = [one.history.snapshots[index].commit.position for index in (1, 4)]
+    assert [(work.attribute, work.position) for work in works] == [("old", positions[0]), ("new", positions[1])]
 
 
 def test_the_commands_of_short_pages_show_what_they_leave_out():

@@ -15,7 +15,7 @@ from sitegen.render.environment import Renderer
 from sitegen.render.writer import Writer, digest
 from sitegen.scoring.kinds import scorer
 
-SHORT: Final = 2_000
+SHORT: Final = 2_500
 """Assumed bytes of every short page, because its real size is known only after it is written."""
 RESERVED: Final = 4
 """Of the four sorts of pages that can be short, reports have this part of the room, one in so many bytes."""
