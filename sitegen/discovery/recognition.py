@@ -16,10 +16,9 @@ from sitegen.frozen import Frozen
 from sitegen.model.kinds import traits_of
 from sitegen.model.values import Value
 from sitegen.scoring.case_files import kind_of_case_file
-from sitegen.scoring.judged.case import JudgedCase
+from sitegen.scoring.judged.case import HEAD, JudgedCase
 from sitegen.scoring.judged.formats import FORMATS, read_results
 from sitegen.scoring.judged.formats.lines import LINES
-from sitegen.scoring.judged.formats.result_format import HEAD
 from sitegen.scoring.recorded.directions import headline_rank, is_headline, is_measure
 from sitegen.scoring.recorded.layouts import read_numbers
 from sitegen.text.plain import counted

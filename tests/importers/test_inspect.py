@@ -19,9 +19,9 @@ from sitegen.model.problems import Finding
 from sitegen.model.recorded import Recorded
 from sitegen.model.values import Unusable, Value
 from sitegen.scoring.judged.case import JudgedCase, JudgedRun, Usage
-from sitegen.scoring.judged.formats import archive, read_results
-from sitegen.scoring.judged.formats.archive import JsonArchive
+from sitegen.scoring.judged.formats import inspect_archive, read_results
 from sitegen.scoring.judged.formats.grades import Grade, grade_of
+from sitegen.scoring.judged.formats.inspect_archive import JsonArchive
 from sitegen.scoring.judged.formats.inspect_graders import graders_of
 from sitegen.scoring.judged.formats.inspect_logs import WORDS
 from sitegen.scoring.judged.packages import installed_for
@@ -237,7 +237,7 @@ def test_a_sample_that_is_too_large_counts_by_its_summary(monkeypatch: pytest.Mo
     summaries = [{key: each[key] for key in each if key != "output"} for each in json.loads(JSON)["samples"]]
     parts["summaries.json"] = json.dumps(summaries).encode()
     parts["samples/2_epoch_1.json"] += b" " * 50_000
-    monkeypatch.setattr(archive, "MOST_BYTES", 50_000)
+    monkeypatch.setattr(inspect_archive, "MOST_BYTES", 50_000)
     read = read_results("x.eval", packed(parts))
     by_id = {case.id: case for case in read.cases}
     assert by_id == {case.id: replace(case, output="") if case.id == "2" else case for case in whole.cases}
@@ -249,7 +249,7 @@ def test_without_the_extra_a_log_that_needs_it_is_a_problem_that_names_it(monkey
     assert installed_for(["logs/a.eval", "b.json"]) == "zstandard"
     assert installed_for(["*_sums_*.[ej][vs][ao][ln]"]) == "zstandard"
     assert installed_for(["b.json", "auto", "runs/*/c.jsonl"]) == ""
-    for module in ("sitegen.scoring.judged.formats.archive", "sitegen.scoring.judged.packages"):
+    for module in ("sitegen.scoring.judged.formats.inspect_archive", "sitegen.scoring.judged.packages"):
         monkeypatch.setattr(f"{module}.find_spec", lambda name: None)
     assert installed_for(["logs/a.eval"]) == ""
     with pytest.raises(UnreadableError) as refused:

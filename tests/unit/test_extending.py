@@ -21,7 +21,7 @@ from sitegen.scoring.highlights.settings import KEYS as HIGHLIGHTS_KEYS
 from sitegen.scoring.judged.tables.settings import KEYS as TABLE_KEYS
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.own import OwnMetric, scored_with_own_metrics
-from sitegen.scoring.recorded.settings import KEYS as RECORDED_KEYS
+from sitegen.scoring.recorded.scorer import KEYS as RECORDED_KEYS
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.scoring.settings import read_keys
 from tests.gitrepo import GitRepo

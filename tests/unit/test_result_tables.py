@@ -451,7 +451,7 @@ def test_the_pages_of_a_parquet_file_are_those_that_its_footer_sums_up(version: 
     from pyarrow import table
     from pyarrow.parquet import ParquetFile, write_table
 
-    from sitegen.scoring.judged.tables.parquet_pages import page_sizes
+    from sitegen.scoring.judged.tables.parquet import page_sizes
 
     rows = range(900)
     columns = {"s": [place / 7 for place in rows], "q": [{"a": [1] * (place % 4)} for place in rows]}

@@ -2,22 +2,41 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from sitegen.data_files.reading import UnreadableError
-from sitegen.scoring.judged.case import JudgedResults
+from sitegen.scoring.judged.case import HEAD, JudgedResults, ResultFormat
 from sitegen.scoring.judged.formats.inspect_logs import INSPECT
 from sitegen.scoring.judged.formats.junit import JUNIT
 from sitegen.scoring.judged.formats.lines import LINES
-from sitegen.scoring.judged.formats.lm_eval import LM_EVAL
 from sitegen.scoring.judged.formats.openai_evals import OPENAI_EVALS
 from sitegen.scoring.judged.formats.promptfoo import PROMPTFOO
-from sitegen.scoring.judged.formats.result_format import HEAD, ResultFormat
 from sitegen.scoring.judged.packages import ending
-from sitegen.scoring.judged.tables.presets import PRESETS
-from sitegen.scoring.judged.tables.settings import read_settings
+from sitegen.scoring.judged.tables.settings import LM_EVAL, PRESETS, read_settings
 
-FORMATS: Final[tuple[ResultFormat, ...]] = (PROMPTFOO, INSPECT, JUNIT, OPENAI_EVALS, LM_EVAL, LINES)
+_LM_EVAL_BEGINNING = re.compile(rb'\s*\{\s*"doc_id"\s*:\s*\d+\s*,\s*"doc"\s*:')
+
+
+def _is_lm_eval(ending: str, head: bytes) -> bool:
+    return ending == "jsonl" and _LM_EVAL_BEGINNING.match(head) is not None
+
+
+def _read_lm_eval(content: bytes) -> JudgedResults:
+    """Read the samples that ``lm_eval --log_samples`` writes, one row for each document and filter."""
+    from sitegen.scoring.judged.tables.reader import read_table
+
+    return read_table("jsonl", content, LM_EVAL)
+
+
+FORMATS: Final = (
+    PROMPTFOO,
+    INSPECT,
+    JUNIT,
+    OPENAI_EVALS,
+    ResultFormat(name="lm-eval", recognises=_is_lm_eval, read=_read_lm_eval),
+    LINES,
+)
 """The first format that recognises a file reads it. The last one recognises any file."""
 
 _TABLES: Final = ("csv", "parquet")

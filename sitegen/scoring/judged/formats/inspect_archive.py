@@ -1,15 +1,110 @@
-"""Reads Inspect's ``.eval`` archives, which hold a header, a file for each sample, and summaries of the samples."""
+"""Reads Inspect's ``.eval`` archives, which hold a header, a file for each sample, and summaries of the samples.
+
+Files are unpacked one at a time, with bounds: unpacked, an archive can be far larger than its size.
+"""
 
 from __future__ import annotations
 
+import struct
+import zlib
 from collections.abc import Iterator
+from importlib.util import find_spec
+from io import BytesIO
 from typing import Final, NamedTuple
+from zipfile import BadZipFile, ZipFile, ZipInfo
 
+from sitegen.data_files.json_reader import read_json
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
-from sitegen.scoring.judged.formats.archive import JsonArchive, TooLargeError
 from sitegen.scoring.judged.formats.json_values import items, members, name_of, whole
+from sitegen.scoring.judged.packages import PACKAGES
+
+MOST_BYTES: Final = 20_000_000
+"""The most bytes of one unpacked file."""
+MOST_BYTES_TOGETHER: Final = 200_000_000
+"""The most bytes of all unpacked files together."""
+MOST_FILES: Final = 50_000
+
+_ZSTANDARD_METHOD: Final = 93
+"""The compression method Zstandard, which Python's zipfile supports since 3.14."""
+_LOCAL_HEADER: Final = struct.Struct("<4s22xHH")
+_FAULTS: Final = (
+    BadZipFile,
+    EOFError,
+    NotImplementedError,
+    OSError,
+    RuntimeError,
+    ValueError,
+    struct.error,
+    zlib.error,
+)
+"""Raised by zipfile if an archive is damaged, encrypted, or compressed by an unsupported method."""
+
+
+class TooLargeError(Exception):
+    """A file of the archive exceeds a bound."""
+
+
+class JsonArchive:
+    """A zip archive with JSON files in it."""
+
+    def __init__(self, content: bytes) -> None:
+        """Raises UnreadableError if the content is no archive."""
+        self._content = content
+        self._left = MOST_BYTES_TOGETHER
+        if content.count(b"PK\1\2") > MOST_FILES:
+            raise UnreadableError(f"it holds more than {MOST_FILES:,} files", "Write fewer samples into one log.")
+        try:
+            # Inspect appends a new version of a file under the same name, so the last one counts.
+            self._files = {info.filename: info for info in ZipFile(BytesIO(content)).infolist()}
+        except _FAULTS:
+            raise UnreadableError("it is no zip archive, or a damaged one", "Write the file again.") from None
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._files
+
+    def below(self, folder: str) -> Iterator[str]:
+        """The names of the JSON files in a folder, sorted."""
+        return (name for name in sorted(self._files) if name.startswith(f"{folder}/") and name.endswith(".json"))
+
+    def json(self, name: str) -> Value:
+        """The value of one file. Raises TooLargeError and UnreadableError."""
+        most = min(MOST_BYTES, self._left)
+        try:
+            unpacked = self._unpacked(self._files[name], most + 1)
+        except _FAULTS:
+            raise UnreadableError(f"{name[:80]!r} in it cannot be unpacked", "Write the file again.") from None
+        if len(unpacked) > most:
+            raise TooLargeError
+        self._left -= len(unpacked)
+        return read_json(unpacked).value
+
+    def _unpacked(self, info: ZipInfo, most: int) -> bytes:
+        if info.compress_type != _ZSTANDARD_METHOD:
+            with ZipFile(BytesIO(self._content)) as archive, archive.open(info) as file:
+                return file.read(most)
+        if find_spec(PACKAGES["eval"]) is None:
+            raise UnreadableError(
+                "it is packed by Zstandard, which needs a package that is not installed",
+                "pip install 'sitegen-evals[inspect]'",
+            )
+        from zstandard import ZstdDecompressor, ZstdError
+
+        start = info.header_offset
+        signature, name, extra = _LOCAL_HEADER.unpack_from(self._content, start)
+        if signature != b"PK\3\4" or info.flag_bits & 1:
+            raise BadZipFile
+        start += _LOCAL_HEADER.size + name + extra
+        packed = BytesIO(self._content[start : start + info.compress_size])
+        try:
+            with ZstdDecompressor(max_window_size=MOST_BYTES_TOGETHER).stream_reader(
+                packed, read_across_frames=True
+            ) as stream:
+                return stream.read(most)
+        except (ZstdError, MemoryError):
+            raise BadZipFile from None
+
 
 _FIX: Final = "Let Inspect write the log again."
 

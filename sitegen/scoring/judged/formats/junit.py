@@ -12,9 +12,8 @@ from xml.parsers import expat
 from sitegen.data_files.reading import MAX_DEPTH, UnreadableError
 from sitegen.model.metrics import Counts
 from sitegen.model.scorecards import FieldScore
-from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion, Usage
+from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion, ResultFormat, Usage
 from sitegen.scoring.judged.formats.json_values import LONGEST
-from sitegen.scoring.judged.formats.result_format import ResultFormat
 
 _FIX: Final = "Let the test runner write it again."
 _OUTCOMES: Final = ("failure", "error", "skipped")

@@ -18,9 +18,8 @@ from sitegen.model.problems import Finding, Severity
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import stated
 from sitegen.model.values import Value
-from sitegen.scoring.judged.case import Grader, JudgedCase, JudgedResults, JudgedRun, Opinion, grader_name
+from sitegen.scoring.judged.case import Grader, JudgedCase, JudgedResults, JudgedRun, Opinion, ResultFormat, grader_name
 from sitegen.scoring.judged.formats.json_values import items, members, name_of, share, text, truth, whole
-from sitegen.scoring.judged.formats.result_format import ResultFormat
 
 _IDS: Final = ("id", "test_id", "case_id", "eval_id")
 _ATTRIBUTES: Final = ("attribute", "field", "path", "name")

@@ -18,10 +18,18 @@ from sitegen.frozen import Frozen
 from sitegen.model.problems import Finding
 from sitegen.model.usage import stated
 from sitegen.model.values import Value
-from sitegen.scoring.judged.case import Grader, JudgedCase, JudgedResults, JudgedRun, Opinion, Usage, grader_name
+from sitegen.scoring.judged.case import (
+    Grader,
+    JudgedCase,
+    JudgedResults,
+    JudgedRun,
+    Opinion,
+    ResultFormat,
+    Usage,
+    grader_name,
+)
 from sitegen.scoring.judged.formats.grades import Grade, Graded, grade_of, names_of_fields, opinions, passed
 from sitegen.scoring.judged.formats.json_values import items, lone_item, members, name_of, text, truth, written
-from sitegen.scoring.judged.formats.result_format import ResultFormat
 from sitegen.text.plain import natural_order
 from sitegen.text.values import as_json
 

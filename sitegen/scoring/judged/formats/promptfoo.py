@@ -19,7 +19,16 @@ from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding, Severity
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.values import Value
-from sitegen.scoring.judged.case import Grader, JudgedCase, JudgedResults, JudgedRun, Opinion, Usage, grader_name
+from sitegen.scoring.judged.case import (
+    Grader,
+    JudgedCase,
+    JudgedResults,
+    JudgedRun,
+    Opinion,
+    ResultFormat,
+    Usage,
+    grader_name,
+)
 from sitegen.scoring.judged.formats.json_values import (
     items,
     members,
@@ -31,7 +40,6 @@ from sitegen.scoring.judged.formats.json_values import (
     whole,
     written,
 )
-from sitegen.scoring.judged.formats.result_format import ResultFormat
 from sitegen.stats.agreement import Ratings
 from sitegen.text.plain import cut
 
