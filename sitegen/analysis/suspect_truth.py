@@ -15,9 +15,9 @@ from sitegen.analysis.copies import first_of_each_output
 from sitegen.analysis.error_patterns import FEWEST, error_patterns
 from sitegen.frozen import Frozen
 from sitegen.model.cells import Cell, CellMap, Run
+from sitegen.model.error_summaries import SuspectTruth
 from sitegen.model.outcomes import Judgement
 from sitegen.model.series import Point
-from sitegen.model.suspect_truth import SuspectTruth
 from sitegen.model.values import REDACTED
 from sitegen.stats.intervals import wilson
 from sitegen.text.values import written

@@ -10,7 +10,7 @@ from sitegen.commands.printing import print_document, print_error, print_line
 from sitegen.data_files.reading import UnreadableError
 from sitegen.errors import NothingToReportError, SitegenError
 from sitegen.project_files import LARGEST_ARGUMENT, NotOpenedError, read_file
-from sitegen.scoring.highlights.extract import extract as extracted
+from sitegen.scoring.highlights.files import extract as extracted
 from sitegen.text.plain import counted
 
 STDOUT: Final = Path("-")

@@ -20,11 +20,9 @@ from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.frozen import Frozen
 from sitegen.history.entry_rules import is_path
 from sitegen.kind_files import files_of
-from sitegen.llm import judging, responding
-from sitegen.llm.calling import CallOutcome
-from sitegen.llm.cases import PromptCase, read_prompt_cases
+from sitegen.llm import calling, judging
 from sitegen.llm.client import CallSettings
-from sitegen.llm.prompts import JUDGE, PromptTemplate, parse_template, read_prompt
+from sitegen.llm.prompts import JUDGE, PromptCase, PromptTemplate, parse_template, read_prompt, read_prompt_cases
 from sitegen.llm.responses_file import ResponsesFile, partial_of
 from sitegen.model.kinds import traits_of
 from sitegen.scoring.responses.document import METHODS, metrics_of
@@ -128,13 +126,13 @@ def _respond(asked_eval: AskedEval, request: RespondRequest, template: PromptTem
     project, _, cases = asked_eval
     settings = _call_settings(project, request, request.model)
     file = ResponsesFile.read(path, [case.id for case in cases])
-    todo = responding.responses_to_ask_for(cases, file, again=request.again, limit=request.limit)
-    outdated = 0 if request.again else responding.of_another_prompt(template, cases, file)
+    todo = calling.responses_to_ask_for(cases, file, again=request.again, limit=request.limit)
+    outdated = 0 if request.again else calling.of_another_prompt(template, cases, file)
     if outdated:
         origin = f"{outdated} of the responses in {path.name} were made with another prompt"
         print_line(f"sitegen: {origin}; --again repeats them all", error=True)
     with CallProgress(f"Asking {settings.model}", len(todo), debug=request.debug) as progress:
-        asked = responding.ask_for_responses(todo, template, file, settings, step=progress.step, log=progress.log)
+        asked = calling.ask_for_responses(todo, template, file, settings, step=progress.step, log=progress.log)
     return _print_outcome(project, path, asked, "responses")
 
 
@@ -276,7 +274,7 @@ def _inside(project: WorktreeProject, path: Path) -> Path:
     return resolved
 
 
-def _print_outcome(project: WorktreeProject, path: Path, asked: CallOutcome, noun: str) -> bool:
+def _print_outcome(project: WorktreeProject, path: Path, asked: calling.CallOutcome, noun: str) -> bool:
     """Print the numbers of successes and failures, and return whether a call failed."""
     name = line(str(path.relative_to(project.root.resolve())))
     if not asked.calls:

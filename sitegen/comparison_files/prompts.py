@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sitegen.analysis.comparison.ranking import sole_leader
 from sitegen.analysis.comparison.values import Confidence, MetricTest, Tested, VariantComparison, VariantPair
+from sitegen.analysis.comparison.variants import sole_leader
 from sitegen.frozen import Frozen
 from sitegen.verifying.evaluation import Evaluation, EvaluationDocument
 

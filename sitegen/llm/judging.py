@@ -8,11 +8,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.llm.calling import CallOutcome, Job, call_and_record
-from sitegen.llm.cases import PromptCase
+from sitegen.llm.calling import CallOutcome, Job, PendingResponse, call_and_record, is_answered
 from sitegen.llm.client import CallError, CallSettings, Log, ModelReply
-from sitegen.llm.prompts import PromptTemplate
-from sitegen.llm.responding import PendingResponse, is_answered
+from sitegen.llm.prompts import PromptCase, PromptTemplate
 from sitegen.llm.responses_file import ResponsesFile, Row
 from sitegen.text.plain import cut
 

@@ -8,13 +8,12 @@ from typing import NamedTuple
 from sitegen.frozen import Frozen
 from sitegen.model.cells import CellMap, Flips
 from sitegen.model.deltas import Delta
-from sitegen.model.error_summaries import FieldSummary, Focus, PatternSummary
+from sitegen.model.error_summaries import FieldSummary, Focus, PatternSummary, SuspectTruth
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import ErrorNumbers, MetricSpec, Nouns, Threshold
 from sitegen.model.noise import ChangeVerdict, Decision, Interval
 from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Scorecard
-from sitegen.model.suspect_truth import SuspectTruth
 from sitegen.model.timeline import Edit, EvalHistory, Snapshot
 from sitegen.model.usage import Exchange, RunUsage, regraded
 from sitegen.model.values import MetadataEntry

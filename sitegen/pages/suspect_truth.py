@@ -23,9 +23,9 @@ from sitegen.frozen import Frozen
 from sitegen.html.cells import shown_run, value
 from sitegen.model.cells import Run, State
 from sitegen.model.commits import WORKTREE
+from sitegen.model.error_summaries import SuspectTruth
 from sitegen.model.series import EvalInfo, EvalSummary
 from sitegen.model.site import Page
-from sitegen.model.suspect_truth import SuspectTruth
 from sitegen.pages import links
 
 LISTED: Final = 300

@@ -24,10 +24,19 @@ from sitegen.model.contents import CaseSides
 from sitegen.model.problems import Finding
 from sitegen.model.usage import RunUsage, stated
 from sitegen.model.values import Value
-from sitegen.scoring.case_lists import EXPECTED, OUTPUT, has_key, is_two_sided, list_of_cases, usual_key, value_at_key
+from sitegen.scoring.case_lists import (
+    EXPECTED,
+    OUTPUT,
+    has_key,
+    id_text,
+    is_two_sided,
+    list_of_cases,
+    text_of_value,
+    usual_key,
+    value_at_key,
+)
 from sitegen.scoring.mapping import CaseKeys
 from sitegen.scoring.mapping_reader import read_mapping
-from sitegen.scoring.responses.texts import id_text, text_of_value
 from sitegen.scoring.run_statements import newest_run, recorded_in
 from sitegen.text.keys import plain_key
 

@@ -1,17 +1,48 @@
 """Finds the list of cases in a parsed file, and the keys under which a case holds its two sides.
 
-Keys are recognised by their usual names, unless the eval's settings state them (``CaseKeys``).
+Keys are recognised by their usual names, unless the eval's settings state them (``CaseKeys``). The values at the keys
+become text in the same way for test cases and responses.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Final, cast
 
-from sitegen.model.values import Value
+from sitegen.model.values import Unusable, Value
 from sitegen.scoring.mapping import CaseKeys
 from sitegen.scoring.paths import PathError, follow, parse_path
 from sitegen.text.keys import plain_key
+from sitegen.text.values import json_value
+
+
+def text_of_value(value: Value) -> str:
+    """Return a text as it is, an empty text for null, and any other value as JSON with sorted keys."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Unusable):
+        return value.literal
+    if value is None:
+        return ""
+    if isinstance(value, Decimal):
+        return str(value)
+    return json.dumps(json_value(value), ensure_ascii=False, sort_keys=True, default=str)
+
+
+def id_text(value: Value) -> str:
+    """Return an id or a category, which is a text or a whole number, trimmed. Empty for any other value."""
+    if isinstance(value, str):
+        return value.strip()
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
+
+
+def first_names(names: list[str]) -> str:
+    """List the first ten names for a message."""
+    listed = ", ".join(name[:60] for name in names[:10])
+    return f"{listed}, ..." if len(names) > 10 else listed
+
 
 EXPECTED: Final = (
     "expected",

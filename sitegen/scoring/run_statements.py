@@ -15,7 +15,7 @@ from sitegen.frozen import Frozen
 from sitegen.model.problems import Finding
 from sitegen.model.recorded import ORIGIN_KEYS, InstructionHash, Recorded, origin_in
 from sitegen.model.values import Value
-from sitegen.scoring.responses.texts import id_text
+from sitegen.scoring.case_lists import id_text
 
 _BESIDE: Final = ("metadata", "_metadata", "meta", "_meta", "run", "run_info", "provenance")
 _TIMES: Final = ("timestamp", "started_at", "created_at", "run_at")

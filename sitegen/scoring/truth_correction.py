@@ -16,9 +16,9 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from sitegen.data_files.reading import text_of
+from sitegen.model.error_summaries import SuspectTruth
 from sitegen.model.outcomes import Judgement
 from sitegen.model.scorecards import Result
-from sitegen.model.suspect_truth import SuspectTruth
 from sitegen.scoring.scorer import File, ScoringInputs
 
 TRIED: Final = 20

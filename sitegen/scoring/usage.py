@@ -13,7 +13,7 @@ from sitegen.model.metrics import Metric, MetricSpec
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.usage import Call, RunUsage
-from sitegen.stats.quantiles import nearest_rank
+from sitegen.stats.intervals import nearest_rank
 
 SHARE: Final = 0.95
 """The share of answers that take no longer than ``latency_p95``."""

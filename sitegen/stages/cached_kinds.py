@@ -17,12 +17,11 @@ from sitegen.config import Manifest, SiteConfig
 from sitegen.frozen import Frozen
 from sitegen.model.cells import CellMap, Flips
 from sitegen.model.commits import Commit
-from sitegen.model.error_summaries import PatternSummary
+from sitegen.model.error_summaries import Correction, PatternSummary
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.problems import Parsed, Problem
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import EvalSummary
-from sitegen.model.suspect_truth import Correction
 from sitegen.pages.commit.effects import CommitEffect
 from sitegen.pages.commit.page import CommitPageInputs
 from sitegen.pages.commits import ListedCommit

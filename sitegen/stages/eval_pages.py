@@ -18,11 +18,10 @@ from sitegen.analysis.field_summaries import field_summaries
 from sitegen.analysis.series import HEADLINES, headline, problems_of_point, standing_problems, variant_spread
 from sitegen.analysis.standing import last_change, since_best
 from sitegen.analysis.suspect_truth import suspect_truth
-from sitegen.model.error_summaries import PatternSummary
+from sitegen.model.error_summaries import Correction, PatternSummary, SuspectTruth
 from sitegen.model.regressions import Step
 from sitegen.model.series import EvalSummary, Series, Window
 from sitegen.model.site import Page, RawFile
-from sitegen.model.suspect_truth import Correction, SuspectTruth
 from sitegen.model.timeline import Snapshot
 from sitegen.pages.compare.compare_data import compare_data
 from sitegen.pages.compare.page import compare_page

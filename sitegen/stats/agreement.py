@@ -11,9 +11,8 @@ from typing import Final, Generic, NamedTuple, TypeVar
 
 from sitegen.frozen import Frozen
 from sitegen.model.scorecards import Kappa
-from sitegen.stats.intervals import LEVEL
+from sitegen.stats.intervals import LEVEL, normal, student
 from sitegen.stats.outliers import FAR
-from sitegen.stats.quantiles import normal, student
 from sitegen.stats.significance import mean
 
 T = TypeVar("T", bound=Hashable)

@@ -10,8 +10,7 @@ from typing import Final, TypeAlias
 
 from sitegen.model.noise import Ends
 from sitegen.stats.counts import Share
-from sitegen.stats.intervals import LEVEL, Paired
-from sitegen.stats.quantiles import student
+from sitegen.stats.intervals import LEVEL, Paired, student
 
 RESAMPLES: Final = 2000
 

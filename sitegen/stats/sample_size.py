@@ -12,8 +12,7 @@ from collections.abc import Callable, Sequence
 from math import asin, ceil, sqrt
 from typing import Final
 
-from sitegen.stats.intervals import LEVEL
-from sitegen.stats.quantiles import normal, student
+from sitegen.stats.intervals import LEVEL, normal, student
 from sitegen.stats.significance import ALPHA, mean, pooled_variance
 
 POWER: Final = 0.8

@@ -11,7 +11,7 @@ from sitegen.errors import ConfigurationError, RepositoryError
 from sitegen.history import process, repository_place
 from sitegen.history.repository import Repository
 from sitegen.history.worktree import work_tree_paths
-from sitegen.llm.cases import read_prompt_cases
+from sitegen.llm.prompts import read_prompt_cases
 from sitegen.llm.responses_file import ResponsesFile, Slot
 from sitegen.project import own_templates
 from tests.gitrepo import GitRepo

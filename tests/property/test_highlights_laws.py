@@ -15,7 +15,7 @@ from sitegen.model.panels import Mark, MarkedText, SpansPanel
 from sitegen.model.scorecards import Result
 from sitegen.pages.report import spans
 from sitegen.pages.report.spans import DEPTH, LISTED, LONGEST, shown_text
-from sitegen.scoring.highlights.extract import extract
+from sitegen.scoring.highlights.files import extract
 from sitegen.scoring.highlights.scorer import HighlightsScorer
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats import counts as stats

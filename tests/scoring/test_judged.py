@@ -16,8 +16,8 @@ from sitegen.model.panels import NotePanel, TablePanel
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result
 from sitegen.model.values import REDACTED
+from sitegen.scoring.documents import judged_part
 from sitegen.scoring.documents import results_document as written
-from sitegen.scoring.judged.document import judged_part
 from sitegen.scoring.judged.panels import ROWS
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.redaction import redaction

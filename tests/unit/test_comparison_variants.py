@@ -7,9 +7,8 @@ from dataclasses import replace
 import pytest
 from msgspec import structs
 
-from sitegen.analysis.comparison.ranking import ranking
 from sitegen.analysis.comparison.values import CaseFlip, MetricTest, Ranked, VariantComparison, VariantNumbers
-from sitegen.analysis.comparison.variants import ComparedVariant, measure, variant_comparison
+from sitegen.analysis.comparison.variants import ComparedVariant, measure, ranking, variant_comparison
 from sitegen.model.metrics import Metric
 from sitegen.model.scorecards import Answer
 

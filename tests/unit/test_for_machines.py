@@ -10,12 +10,11 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.model.commits import Commit
-from sitegen.model.error_summaries import Focus, Streak, WeakSection
+from sitegen.model.error_summaries import Focus, Streak, SuspectTruth, WeakSection
 from sitegen.model.metrics import ErrorNumbers, Threshold
 from sitegen.model.regressions import Circumstances, EditedFile, MetricStep, Moved, Step
 from sitegen.model.series import EvalInfo, EvalSummary, Headline
 from sitegen.model.site import SiteInfo
-from sitegen.model.suspect_truth import SuspectTruth
 from sitegen.model.timeline import Edit
 from sitegen.pages.data.badges import MET, MISSED, NEUTRAL, UNDEFINED, BadgeEndpoint, badge, badge_files, svg
 from sitegen.pages.data.feed import ENTRIES, feed_file

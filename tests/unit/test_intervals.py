@@ -12,7 +12,6 @@ from scipy import stats as scipy_stats
 from statsmodels.regression.linear_model import WLS
 from statsmodels.stats.proportion import proportion_confint
 
-from sitegen.stats import quantiles
 from sitegen.stats.agreement import Repeatability, differing_pairs, repeatability, repeated_values
 from sitegen.stats.bootstrap import bootstrap_ratio, bootstrap_ratio_change
 from sitegen.stats.counts import Share
@@ -22,9 +21,11 @@ from sitegen.stats.intervals import (
     around,
     effective_wilson,
     mean_of,
+    normal,
     ratio,
     ratio_change,
     share_change,
+    student,
     wilson,
 )
 from sitegen.stats.sample_size import least_change, least_net_flips
@@ -38,8 +39,8 @@ DOCUMENTS = [
 @pytest.mark.parametrize("freedom", [1, 2, 3, 4, 9, 10, 29, 30, 31, 100, 5000])
 def test_quantiles_are_those_of_scipy(level, freedom):
     wanted = scipy_stats.t.ppf((1 + level) / 2, freedom)
-    assert quantiles.student(level, freedom) == pytest.approx(wanted, rel=2e-7)
-    assert quantiles.normal(level) == pytest.approx(scipy_stats.norm.ppf((1 + level) / 2), rel=1e-13)
+    assert student(level, freedom) == pytest.approx(wanted, rel=2e-7)
+    assert normal(level) == pytest.approx(scipy_stats.norm.ppf((1 + level) / 2), rel=1e-13)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +85,7 @@ def test_independent_units_make_as_many_effective_trials_as_there_are():
     """48 of 60 right, one trial a unit: Wilson's own interval, but for what Student's t adds to 59 degrees."""
     spread = ratio(Counter({Share(1.0, 1.0): 48, Share(0.0, 1.0): 12}))
     assert spread is not None
-    trials = 59 * (quantiles.normal(0.95) / quantiles.student(0.95, 59)) ** 2
+    trials = 59 * (normal(0.95) / student(0.95, 59)) ** 2
     assert effective_wilson(spread, 60) == pytest.approx(wilson(0.8, trials))
 
 

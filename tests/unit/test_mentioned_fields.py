@@ -1,6 +1,6 @@
 import pytest
 
-from sitegen.analysis.mentioned_fields import mentioned_fields
+from sitegen.analysis.section_flips import mentioned_fields
 from sitegen.text.patch import Hunk, PatchLine
 
 

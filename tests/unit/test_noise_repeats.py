@@ -28,7 +28,7 @@ from sitegen.model.timeline import Blob, Cause, Edit, Snapshot
 from sitegen.model.usage import RunUsage
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
-from sitegen.stats.quantiles import normal
+from sitegen.stats.intervals import normal
 
 CARD = Scorecard("scored", Counts(), (Metric("f1", 0.5),), (), ())
 EDIT = Edit(Commit("e" * 40, 0, "", "", "", ""), "a.md", "modified", None, None)

@@ -6,8 +6,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from sitegen.model.error_summaries import SuspectTruth
 from sitegen.model.site import RawFile
-from sitegen.model.suspect_truth import SuspectTruth
 from sitegen.pages import links
 from sitegen.pages.data import search
 from sitegen.pages.methods import TOPICS

@@ -10,7 +10,8 @@ from sitegen.model.scorecards import Result
 from sitegen.scoring import compiled_truth, fields, pairing
 from sitegen.scoring.compiled_truth import Branch, CompiledDocument, CompiledTruth
 from sitegen.scoring.fields import FieldsScorer
-from sitegen.scoring.ground_truth import GroundTruth, read_ground_truth
+from sitegen.scoring.ground_truth import read_ground_truth
+from sitegen.scoring.ground_truth.truth import GroundTruth
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.outputs import ReadOutput
 from sitegen.scoring.paths import DOCUMENT

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.suspect_truth import SuspectLabel, by_cause, certainty, suspect_truth
+from sitegen.model.error_summaries import Correction, SuspectTruth
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.series import EvalSummary
-from sitegen.model.suspect_truth import Correction, SuspectTruth
 from sitegen.pages.suspect_truth import SuspectTruthView, suspect_labels_page, suspect_truth_page
 from sitegen.scoring.fields import FieldsScorer
 from sitegen.scoring.scorer import File, ScoringInputs

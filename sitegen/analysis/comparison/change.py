@@ -9,8 +9,8 @@ from typing import Final, NamedTuple, cast
 
 from sitegen.analysis.cells import tallied
 from sitegen.analysis.compare import compare_results
-from sitegen.analysis.comparison.cases import ORDER
 from sitegen.analysis.comparison.chance import Chance, chance_of
+from sitegen.analysis.comparison.pairs import ORDER
 from sitegen.analysis.comparison.values import Flipped
 from sitegen.analysis.deltas import exchanges
 from sitegen.model.cells import WRONG, CellFlip, Fate, Run

@@ -18,8 +18,7 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point
 from sitegen.model.usage import regraded
 from sitegen.stats.counts import share_of
-from sitegen.stats.intervals import LEVEL, ROUNDING, Spread, ratio_change, share_change
-from sitegen.stats.quantiles import normal, student
+from sitegen.stats.intervals import LEVEL, ROUNDING, Spread, normal, ratio_change, share_change, student
 from sitegen.stats.sample_size import least_change, least_net_flips
 from sitegen.stats.significance import ALPHA
 

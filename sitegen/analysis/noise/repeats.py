@@ -21,9 +21,8 @@ from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import Point
 from sitegen.model.usage import regraded
 from sitegen.stats.agreement import Repeatability, RepeatedValues, differing_pairs, repeatability, repeated_values
-from sitegen.stats.intervals import LEVEL
+from sitegen.stats.intervals import LEVEL, normal
 from sitegen.stats.outliers import FAR_CASES
-from sitegen.stats.quantiles import normal
 
 FEWEST: Final = 2
 """Fewest degrees of freedom for a noise limit: three repeats, or two pairs of repeats."""

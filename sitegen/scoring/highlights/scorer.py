@@ -15,8 +15,8 @@ from sitegen.model.panels import Highlight, Mark, MarkedText, NotePanel, Panel, 
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard, Status
 from sitegen.model.values import Value
+from sitegen.scoring.highlights.chunks import Highlights
 from sitegen.scoring.highlights.files import Gold, HighlightsOutput, read_gold, read_output, united_paragraphs
-from sitegen.scoring.highlights.paragraphs import Highlights
 from sitegen.scoring.highlights.settings import Settings, read_settings
 from sitegen.scoring.scorer import ScoringInputs, bounded_findings, unscored_result
 from sitegen.scoring.usage import lacking, run_usage, with_usage

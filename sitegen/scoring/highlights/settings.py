@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from sitegen.frozen import Frozen
 from sitegen.model.problems import Parsed
 from sitegen.model.values import Value
-from sitegen.scoring.highlights.paragraphs import nfc, normalised_id
+from sitegen.scoring.highlights.chunks import nfc, normalised_id
 from sitegen.scoring.settings import read_keys, settings_finding
 
 KEYS: Final = ("categories", "range", "run_id")

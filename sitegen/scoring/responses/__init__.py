@@ -1,6 +1,5 @@
 """Kind ``responses``: the responses of prompts to test cases (rules 29 to 32).
 
-``cases`` reads the test cases, ``answers`` the responses of every variant, and ``texts`` converts the values of both to
-text. ``measures`` computes the metrics, ``vectors`` provides the vectors for consistency, ``scorer`` builds the result,
-``panels`` shows its details on reports, and ``document`` writes it for other programs.
+``cases`` reads the test cases, ``answers`` the responses of every variant. ``measures`` computes the metrics,
+``scorer`` builds the result, ``panels`` shows its details on reports, and ``document`` writes it for other programs.
 """

@@ -21,8 +21,8 @@ from sitegen.model.problems import Finding, Severity
 from sitegen.model.usage import LONGEST, Call, RunUsage, stated
 from sitegen.model.values import Value
 from sitegen.scoring.case_files import CaseFile, read_case_file
+from sitegen.scoring.case_lists import id_text, text_of_value
 from sitegen.scoring.mapping import CaseKeys
-from sitegen.scoring.responses.texts import id_text, text_of_value
 from sitegen.scoring.run_statements import newest_run
 from sitegen.scoring.scorer import File, content_of
 

@@ -17,8 +17,8 @@ from sitegen.frozen import Frozen
 from sitegen.model.problems import Finding, Severity
 from sitegen.model.values import Value
 from sitegen.scoring.case_files import read_case_file
+from sitegen.scoring.case_lists import id_text, text_of_value
 from sitegen.scoring.mapping import CaseKeys
-from sitegen.scoring.responses.texts import id_text, text_of_value
 
 
 class TestCase(Frozen):

@@ -16,20 +16,21 @@ from sitegen.model.scorecards import Answer, DocumentScore, FieldScore, Question
 from sitegen.model.usage import Call, RunUsage
 from sitegen.model.values import Value
 from sitegen.scoring.case_files import case_keys
+from sitegen.scoring.case_lists import first_names
 from sitegen.scoring.responses.answers import Answers, Response, VariantResponses, read_answers
 from sitegen.scoring.responses.cases import Cases, expected_cases, read_cases
 from sitegen.scoring.responses.measures import (
     METRICS,
     MeasuredResponse,
     MeasuredVariant,
+    Vector,
     agreement_with_people,
     measured_response,
     response_metrics,
+    response_vectors,
     within_cases,
 )
 from sitegen.scoring.responses.panels import response_panels
-from sitegen.scoring.responses.texts import first_names
-from sitegen.scoring.responses.vectors import Vector, response_vectors
 from sitegen.scoring.scorer import Embedder, ScoringInputs, bounded_findings, content_of, unscored_result
 from sitegen.scoring.usage import lacking, run_usage, usage_metrics, with_usage
 from sitegen.stats import counts as stats
