@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Final
 
-from sitegen.analysis.cells import fate_of, held_documents, spans
 from sitegen.analysis.copies import OutputCounter, first_points_with_output
 from sitegen.analysis.deltas import ROLES, Role, differing_roles
+from sitegen.analysis.flips import fate_of, held_documents, spans
 from sitegen.frozen import Frozen
 from sitegen.model.cells import Cell, CellMap, Fate, Run
 from sitegen.model.timeline import Snapshot

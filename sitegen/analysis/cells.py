@@ -2,20 +2,17 @@
 
 A cell stores only the points at which it changed, so that its history grows with its changes and not with the number
 of points. A ``CellTracker`` continues from the cells of an earlier one, so that a new point costs only that point.
-
-``flips`` compares the cells of two points without scoring anything again. If only one point judged a cell, and the cell
-is a hallucination in a document that both points have, then the other point counts as right: the cell flipped. Any
-other error without a counterpart is due to different documents or ground truth: it appeared or vanished.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import Final
 
-from sitegen.model.cells import WRONG, Cell, CellFlip, CellMap, Fate, Flips, Run, Tally
+from sitegen.analysis.flips import OutputComparison, compare_points, fate_of
+from sitegen.model.cells import WRONG, Cell, CellFlip, CellMap, Run
 from sitegen.model.outcomes import CellKey, Judgement
+from sitegen.model.scorecards import Result
 from sitegen.model.values import Value
 from sitegen.text.values import bounded_json
 
@@ -198,117 +195,9 @@ class _Track:
             runs.append(run)
 
 
-FEW: Final = 2
-"""Largest number of pairs of points for which looking up each cell is faster than expanding its whole history."""
-
-Held: TypeAlias = dict[str, bytearray]
-"""For each document, one byte for each point: whether the point judged any value of the document."""
-
-
-def flips(cells: CellMap, before: int, after: int) -> Flips:
-    """Count cells by fate and attribute from one point to another, given by their indices in the series."""
-    return tallied(flipped_cells(cells, before, after))
-
-
-def tallied(flipped: Iterable[CellFlip]) -> Flips:
-    """Count cells by fate and attribute."""
-    counts: Counter[tuple[Fate, str]] = Counter()
-    by_truth = 0
-    for flip in flipped:
-        counts[flip.fate, flip.cell.attribute] += 1
-        by_truth += flip.by_truth
-    return _sorted_flips(counts, by_truth)
-
-
-def flipped_cells(cells: CellMap, before: int, after: int) -> Iterator[CellFlip]:
-    """Yield the cells that are wrong at one or both of two points, in the order of the map."""
-    sides = [(cell, cell.at(before), cell.at(after)) for cell in cells.cells]
-    earlier = {cell.document for cell, run, _ in sides if run is not None and run.state != "absent"}
-    later = {cell.document for cell, _, run in sides if run is not None and run.state != "absent"}
-    for cell, first, last in sides:
-        if fate := fate_of(first, last, cell.document in earlier and cell.document in later):
-            yield CellFlip(fate=fate, cell=cell, before=first, after=last)
-
-
-def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]]) -> tuple[Flips, ...]:
-    """Compute ``flips`` for many pairs of points, in one pass over the cells."""
-    if len(pairs) <= FEW:
-        return tuple(flips(cells, before, after) for before, after in pairs)
-    held = held_documents(cells)
-    tallies: list[Counter[tuple[Fate, str]]] = [Counter() for _ in pairs]
-    by_truth = [0] * len(pairs)
-    for cell in cells.cells:
-        if not any(run.is_wrong for run in cell.runs):
-            continue
-        line, points, wrong = _runs_by_point(cell, cells.points), held[cell.document], _wrong_points(cell, cells.points)
-        for index, (before, after) in enumerate(pairs):
-            if not (wrong[before] or wrong[after]):
-                continue
-            first, last = line[before], line[after]
-            if fate := fate_of(first, last, bool(points[before] and points[after])):
-                tallies[index][fate, cell.attribute] += 1
-                by_truth[index] += (
-                    first is not last and CellFlip(fate=fate, cell=cell, before=first, after=last).by_truth
-                )
-    return tuple(map(_sorted_flips, tallies, by_truth))
-
-
-def fate_of(before: Run | None, after: Run | None, held: bool) -> Fate | None:
-    """Return the fate of a cell; None if it is wrong at neither point. *held*: both points have its document."""
-    was_wrong, is_wrong = before is not None and before.is_wrong, after is not None and after.is_wrong
-    if not was_wrong and not is_wrong:
-        return None
-    states = [run.state for run in (before, after) if run is not None and run.state != "absent"]
-    if len(states) == 1 and not (held and states == ["hallucination"]):
-        return "appeared" if is_wrong else "vanished"
-    if was_wrong and is_wrong:
-        return "still_wrong"
-    return "broken" if is_wrong else "fixed"
-
-
-def held_documents(cells: CellMap) -> Held:
-    """Compute which points have which documents."""
-    held: Held = {}
-    for cell in cells.cells:
-        points = held.setdefault(cell.document, bytearray(cells.points))
-        for run, end in spans(cell, cells.points):
-            if run.state != "absent":
-                points[run.start : end] = b"\1" * (end - run.start)
-    return held
-
-
-def _runs_by_point(cell: Cell, points: int) -> list[Run | None]:
-    """Return the run that a cell is in at each point; None before its first run."""
-    line: list[Run | None] = [None] * cell.runs[0].start
-    for run, end in spans(cell, points):
-        line += [run] * (end - run.start)
-    return line
-
-
-def _wrong_points(cell: Cell, points: int) -> bytearray:
-    """Return for each point whether a cell is wrong there."""
-    wrong = bytearray(points)
-    for run, end in spans(cell, points):
-        if run.is_wrong:
-            wrong[run.start : end] = b"\1" * (end - run.start)
-    return wrong
-
-
-def spans(cell: Cell, points: int) -> Iterator[tuple[Run, int]]:
-    """Yield each run of a cell, with the index of the point after its last."""
-    return zip(cell.runs, [*(run.start for run in cell.runs[1:]), points], strict=True)
-
-
-def _sorted_flips(counts: Counter[tuple[Fate, str]], by_truth: int) -> Flips:
-    def tally(fate: Fate) -> Tally:
-        numbers = [(attribute, number) for (key, attribute), number in counts.items() if key == fate]
-        return tuple(sorted(numbers, key=lambda item: (-item[1], item[0])))
-
-    return Flips(
-        fixed=tally("fixed"),
-        broken=tally("broken"),
-        still=tally("still_wrong"),
-        appeared=tally("appeared"),
-        vanished=tally("vanished"),
-        by_truth=by_truth,
-    )
+def compare_results(before: Result, after: Result) -> OutputComparison:
+    """Compare two results of one eval."""
+    tracker = CellTracker()
+    for result in (before, after):
+        tracker.follow(result.judgements)
+    return compare_points(tracker.cells(), 0, 1)

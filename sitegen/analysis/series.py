@@ -10,9 +10,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.analysis.cells import flips_between
 from sitegen.analysis.deltas import MetricsFor, delta, under_rules_of
 from sitegen.analysis.edits import OutputEdits
+from sitegen.analysis.flips import flips_between
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.frozen import Frozen
 from sitegen.model.cells import CellMap, Flips

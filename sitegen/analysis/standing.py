@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.analysis.cells import flips
+from sitegen.analysis.flips import flips
 from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.noise.repeats import noise_of_headline
 from sitegen.analysis.regressions import mute_of

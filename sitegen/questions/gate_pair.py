@@ -10,7 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.analysis import deltas
-from sitegen.analysis.compare import compare_results
+from sitegen.analysis.cells import compare_results
 from sitegen.analysis.copies import first_points_with_output
 from sitegen.analysis.deltas import differing_roles, mixtures
 from sitegen.analysis.edits import edited_since, edits_of_points

@@ -10,8 +10,9 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from sitegen.analysis.cells import CellTracker, tallied
+from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.deltas import delta
+from sitegen.analysis.flips import tallied
 from sitegen.analysis.noise.repeats import Repeats, RepeatsSoFar, repeats_of_runs
 from sitegen.analysis.series import SeriesInputs, problems_of_point
 from sitegen.frozen import Frozen

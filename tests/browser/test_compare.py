@@ -9,8 +9,7 @@ import pytest
 from msgspec.structs import replace
 from playwright.sync_api import Page, expect
 
-from sitegen.analysis.compare import compare_points
-from sitegen.analysis.noise.flipped_fields import independent_flips
+from sitegen.analysis.flips import compare_points, independent_flips
 from sitegen.model.cells import Cell, CellMap, Run, Tally
 from sitegen.model.series import Series
 from sitegen.pages.compare import cell_blocks, compare_data

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from sitegen.analysis.blame import by_attribute
 from sitegen.analysis.cached import TaskCache
-from sitegen.analysis.cells import CellTracker, flipped_cells, short_json
+from sitegen.analysis.cells import CellTracker, short_json
 from sitegen.analysis.deltas import ROLES, shapley_parts, subsets
+from sitegen.analysis.flips import flipped_cells
 from sitegen.model.cells import Cell
 from sitegen.model.outcomes import Judgement
 from sitegen.stages.scorecard_store import keep_cells, known_cells

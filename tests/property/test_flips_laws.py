@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitegen.analysis.cells import flipped_cells, flips, flips_between
+from sitegen.analysis.flips import flipped_cells, flips, flips_between
 from sitegen.model.cells import Cell, CellMap, Flips, Run, State, Tally
 
 POINTS = 6

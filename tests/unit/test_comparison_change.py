@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.analysis.cells import flips
 from sitegen.analysis.comparison.change import DocumentChange, Flip, MetricChange, NamedResult, ResultChange, change_of
+from sitegen.analysis.flips import flips
 from sitegen.analysis.noise.changes import output_verdict
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.outcomes import Judgement, Outcome

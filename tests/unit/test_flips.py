@@ -1,6 +1,7 @@
 import pytest
 
-from sitegen.analysis.cells import CellTracker, flipped_cells, flips
+from sitegen.analysis.cells import CellTracker
+from sitegen.analysis.flips import flipped_cells, flips
 from sitegen.model.cells import Cell, CellFlip, CellMap, Fate, Flips, Run, State
 from sitegen.model.outcomes import Judgement
 

@@ -6,8 +6,9 @@ import json
 from itertools import pairwise
 from pathlib import Path
 
-from sitegen.analysis.cells import CellTracker, flips
+from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.comparison.change import NamedResult, change_of
+from sitegen.analysis.flips import flips
 from sitegen.project import Options
 from sitegen.questions.study import open_study
 from sitegen.scoring.kinds import scorer

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import pytest
 from msgspec.structs import replace
 
+from sitegen.analysis.flips import moved_fields
 from sitegen.analysis.noise.changes import change_verdict
-from sitegen.analysis.noise.flipped_fields import moved_fields
 from sitegen.analysis.noise.intervals import (
     bootstrap_of,
     bootstrap_of_change,

@@ -4,7 +4,8 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.causes import ProblemCounts
-from sitegen.analysis.cells import CellTracker, flips
+from sitegen.analysis.cells import CellTracker
+from sitegen.analysis.flips import flips
 from sitegen.model.deltas import Delta, MetricDelta, Overlap
 from sitegen.model.error_summaries import Focus, Streak, WeakSection
 from sitegen.model.metrics import ErrorNumbers, Threshold

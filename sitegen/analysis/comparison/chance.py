@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sitegen.analysis.flips import independent_flips
 from sitegen.analysis.noise.changes import change_verdict
-from sitegen.analysis.noise.flipped_fields import independent_flips
 from sitegen.analysis.noise.intervals import bootstrap_of, bootstrap_of_change, interval_of
 from sitegen.model.cells import Flips
 from sitegen.model.noise import Decision, Interval, Unit, Why

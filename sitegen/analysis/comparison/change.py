@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, cast
 
-from sitegen.analysis.cells import tallied
-from sitegen.analysis.compare import compare_results
+from sitegen.analysis.cells import compare_results
 from sitegen.analysis.comparison.chance import Chance, chance_of
 from sitegen.analysis.comparison.pairs import ORDER
 from sitegen.analysis.comparison.values import Flipped
 from sitegen.analysis.deltas import exchanges
+from sitegen.analysis.flips import tallied
 from sitegen.model.cells import WRONG, CellFlip, Fate, Run
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec

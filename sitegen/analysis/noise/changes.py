@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from sitegen.analysis.deltas import differing_roles, exchanges
-from sitegen.analysis.noise.flipped_fields import flip_p_value, flipped_cells, independent_flips, moved_fields
+from sitegen.analysis.flips import flip_p_value, independent_flips, moved_fields, number_of_cells
 from sitegen.analysis.noise.samples import cases_of, is_counted, paired_sample_of, variants_of
 from sitegen.frozen import Frozen
 from sitegen.model.cells import Flips
@@ -68,8 +68,8 @@ def change_verdict(
             why="another judge",
             change=None,
             interval=None,
-            fixed=flipped_cells(flips.fixed),
-            broken=flipped_cells(flips.broken),
+            fixed=number_of_cells(flips.fixed),
+            broken=number_of_cells(flips.broken),
             p_value=None,
             detectable=None,
             fields=(),
@@ -81,8 +81,8 @@ def change_verdict(
         why=judgement.why,
         change=movement.change,
         interval=judgement.interval(movement),
-        fixed=flipped_cells(flips.fixed),
-        broken=flipped_cells(flips.broken),
+        fixed=number_of_cells(flips.fixed),
+        broken=number_of_cells(flips.broken),
         p_value=movement.p_value,
         detectable=_detectable(after, movement, noise),
         fields=moved_fields(flips),
@@ -149,14 +149,14 @@ def change_of_units(before: Scorecard, after: Scorecard, kind: str, flips: Flips
     if traits_of(kind).answers_cases:
         # Variants answer the same cases, so their flips are averaged and do not count as further cases.
         variants = variants_of(after)
-        fixed, broken = flipped_cells(flips.fixed) / variants, flipped_cells(flips.broken) / variants
+        fixed, broken = number_of_cells(flips.fixed) / variants, number_of_cells(flips.broken) / variants
         return UnitChange("cases", share_change(fixed, broken, cases_of(after)))
     sample = paired_sample_of(before, after)
     return UnitChange(sample.unit, ratio_change(sample.pairs))
 
 
 def _movement(before: Scorecard, after: Scorecard, kind: str, flips: Flips) -> _Movement:
-    fixed, broken = flipped_cells(flips.fixed), flipped_cells(flips.broken)
+    fixed, broken = number_of_cells(flips.fixed), number_of_cells(flips.broken)
     unit, spread = change_of_units(before, after, kind, flips)
     if unit == "fields":
         fixed, broken = independent_flips(flips.fixed), independent_flips(flips.broken)

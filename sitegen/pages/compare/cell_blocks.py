@@ -14,8 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, Final
 
-from sitegen.analysis.cells import Held, held_documents, spans
-from sitegen.analysis.noise.flipped_fields import flipping_together, independent_flips
+from sitegen.analysis.flips import Held, flipping_together, held_documents, independent_flips, spans
 from sitegen.frozen import Frozen
 from sitegen.model.cells import Cell, Run, State
 from sitegen.model.series import Series

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from sitegen.analysis.best import best_before_newest
-from sitegen.analysis.cells import fate_of
+from sitegen.analysis.flips import fate_of
 from sitegen.analysis.series import variant_spread
 from sitegen.frozen import Frozen
 from sitegen.model.cells import Fate, Run

@@ -12,7 +12,7 @@ from typing import Final
 from markupsafe import Markup
 from msgspec.structs import replace
 
-from sitegen.analysis.cells import flips
+from sitegen.analysis.flips import flips
 from sitegen.analysis.noise.changes import output_verdict
 from sitegen.analysis.noise.repeats import noise_of_headline
 from sitegen.html.cells import text

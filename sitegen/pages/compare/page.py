@@ -10,9 +10,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from sitegen.analysis.best import best_before_newest
-from sitegen.analysis.compare import compare_points
 from sitegen.analysis.deltas import exchanges as between
-from sitegen.analysis.noise.flipped_fields import independent_flips
+from sitegen.analysis.flips import compare_points, independent_flips
 from sitegen.analysis.series import variant_spread
 from sitegen.frozen import Frozen
 from sitegen.model.cells import CellFlip, Fate

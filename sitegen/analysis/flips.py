@@ -1,0 +1,226 @@
+"""Compares the cells of two points without scoring anything again: which were fixed, and which broke.
+
+If only one point judged a cell, and the cell is a hallucination in a document that both points have, then the other
+point counts as right: the cell flipped. Any other error without a counterpart is due to different documents or ground
+truth: it appeared or vanished.
+
+Points, reports, the gate, ``sitegen compare`` and the page of comparisons all take their counts of fixed and broken
+cells from this module. ``deltas`` computes how the metrics changed, and ``noise`` whether the change may be chance.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, TypeAlias
+
+from sitegen.frozen import Frozen
+from sitegen.model.cells import Cell, CellFlip, CellMap, Fate, Flips, Run, Tally
+from sitegen.model.noise import FieldMove
+from sitegen.stats.significance import holm, mcnemar
+
+FEW: Final = 2
+"""Largest number of pairs of points for which looking up each cell is faster than expanding its whole history."""
+
+Held: TypeAlias = dict[str, bytearray]
+"""For each document, one byte for each point: whether the point judged any value of the document."""
+
+
+def flips(cells: CellMap, before: int, after: int) -> Flips:
+    """Count cells by fate and attribute from one point to another, given by their indices in the series."""
+    return tallied(flipped_cells(cells, before, after))
+
+
+def tallied(flipped: Iterable[CellFlip]) -> Flips:
+    """Count cells by fate and attribute."""
+    counts: Counter[tuple[Fate, str]] = Counter()
+    by_truth = 0
+    for flip in flipped:
+        counts[flip.fate, flip.cell.attribute] += 1
+        by_truth += flip.by_truth
+    return _sorted_flips(counts, by_truth)
+
+
+def flipped_cells(cells: CellMap, before: int, after: int) -> Iterator[CellFlip]:
+    """Yield the cells that are wrong at one or both of two points, in the order of the map."""
+    sides = [(cell, cell.at(before), cell.at(after)) for cell in cells.cells]
+    earlier = {cell.document for cell, run, _ in sides if run is not None and run.state != "absent"}
+    later = {cell.document for cell, _, run in sides if run is not None and run.state != "absent"}
+    for cell, first, last in sides:
+        if fate := fate_of(first, last, cell.document in earlier and cell.document in later):
+            yield CellFlip(fate=fate, cell=cell, before=first, after=last)
+
+
+def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]]) -> tuple[Flips, ...]:
+    """Compute ``flips`` for many pairs of points, in one pass over the cells."""
+    if len(pairs) <= FEW:
+        return tuple(flips(cells, before, after) for before, after in pairs)
+    held = held_documents(cells)
+    tallies: list[Counter[tuple[Fate, str]]] = [Counter() for _ in pairs]
+    by_truth = [0] * len(pairs)
+    for cell in cells.cells:
+        if not any(run.is_wrong for run in cell.runs):
+            continue
+        line, points, wrong = _runs_by_point(cell, cells.points), held[cell.document], _wrong_points(cell, cells.points)
+        for index, (before, after) in enumerate(pairs):
+            if not (wrong[before] or wrong[after]):
+                continue
+            first, last = line[before], line[after]
+            if fate := fate_of(first, last, bool(points[before] and points[after])):
+                tallies[index][fate, cell.attribute] += 1
+                by_truth[index] += (
+                    first is not last and CellFlip(fate=fate, cell=cell, before=first, after=last).by_truth
+                )
+    return tuple(map(_sorted_flips, tallies, by_truth))
+
+
+def fate_of(before: Run | None, after: Run | None, held: bool) -> Fate | None:
+    """Return the fate of a cell; None if it is wrong at neither point. *held*: both points have its document."""
+    was_wrong, is_wrong = before is not None and before.is_wrong, after is not None and after.is_wrong
+    if not was_wrong and not is_wrong:
+        return None
+    states = [run.state for run in (before, after) if run is not None and run.state != "absent"]
+    if len(states) == 1 and not (held and states == ["hallucination"]):
+        return "appeared" if is_wrong else "vanished"
+    if was_wrong and is_wrong:
+        return "still_wrong"
+    return "broken" if is_wrong else "fixed"
+
+
+def held_documents(cells: CellMap) -> Held:
+    """Compute which points have which documents."""
+    held: Held = {}
+    for cell in cells.cells:
+        points = held.setdefault(cell.document, bytearray(cells.points))
+        for run, end in spans(cell, cells.points):
+            if run.state != "absent":
+                points[run.start : end] = b"\1" * (end - run.start)
+    return held
+
+
+def _runs_by_point(cell: Cell, points: int) -> list[Run | None]:
+    """Return the run that a cell is in at each point; None before its first run."""
+    line: list[Run | None] = [None] * cell.runs[0].start
+    for run, end in spans(cell, points):
+        line += [run] * (end - run.start)
+    return line
+
+
+def _wrong_points(cell: Cell, points: int) -> bytearray:
+    """Return for each point whether a cell is wrong there."""
+    wrong = bytearray(points)
+    for run, end in spans(cell, points):
+        if run.is_wrong:
+            wrong[run.start : end] = b"\1" * (end - run.start)
+    return wrong
+
+
+def spans(cell: Cell, points: int) -> Iterator[tuple[Run, int]]:
+    """Yield each run of a cell, with the index of the point after its last."""
+    return zip(cell.runs, [*(run.start for run in cell.runs[1:]), points], strict=True)
+
+
+def _sorted_flips(counts: Counter[tuple[Fate, str]], by_truth: int) -> Flips:
+    def tally(fate: Fate) -> Tally:
+        numbers = [(attribute, number) for (key, attribute), number in counts.items() if key == fate]
+        return tuple(sorted(numbers, key=lambda item: (-item[1], item[0])))
+
+    return Flips(
+        fixed=tally("fixed"),
+        broken=tally("broken"),
+        still=tally("still_wrong"),
+        appeared=tally("appeared"),
+        vanished=tally("vanished"),
+        by_truth=by_truth,
+    )
+
+
+class OutputComparison(Frozen):
+    """The change of every cell between two outputs."""
+
+    flipped: tuple[CellFlip, ...]
+    """The cells that are wrong on at least one side, in the order in which they were first judged."""
+    still_right: int
+    """Number of cells that are right on both sides."""
+    right_on_one_side: int
+    """Number of cells that are right on one side and missing from the other."""
+    common: int
+    """Number of documents that both sides have."""
+    only_before: int
+    only_after: int
+
+    @property
+    def flips(self) -> Flips:
+        """Count the cells by fate and attribute."""
+        return tallied(self.flipped)
+
+    def with_fate(self, *fates: Fate) -> tuple[CellFlip, ...]:
+        """Return the cells with one of these fates."""
+        return tuple(flip for flip in self.flipped if flip.fate in fates)
+
+
+def compare_points(cells: CellMap, before: int, after: int) -> OutputComparison:
+    """Compare two points of a series, given by their indices."""
+    right_sides = [
+        (_is_right(first), _is_right(last))
+        for first, last in ((cell.at(before), cell.at(after)) for cell in cells.cells)
+        if not ((first and first.is_wrong) or (last and last.is_wrong))
+    ]
+    documents = [(bool(held[before]), bool(held[after])) for held in held_documents(cells).values()]
+    return OutputComparison(
+        flipped=tuple(flipped_cells(cells, before, after)),
+        still_right=right_sides.count((True, True)),
+        right_on_one_side=right_sides.count((True, False)) + right_sides.count((False, True)),
+        common=documents.count((True, True)),
+        only_before=documents.count((True, False)),
+        only_after=documents.count((False, True)),
+    )
+
+
+def _is_right(run: Run | None) -> bool:
+    return run is not None and run.state != "absent" and not run.is_wrong
+
+
+def moved_fields(flips: Flips) -> tuple[FieldMove, ...]:
+    """Test each field with a flipped cell by McNemar's test, adjusted over these fields; the smallest p value first."""
+    fixed, broken = dict(flips.fixed), dict(flips.broken)
+    names = tuple(fixed | broken)
+    p_values = [flip_p_value(fixed.get(name, 0), broken.get(name, 0)) for name in names]
+    moves = (
+        FieldMove(
+            attribute=name, fixed=fixed.get(name, 0), broken=broken.get(name, 0), p_value=p_value, adjusted_p=adjusted
+        )
+        for name, p_value, adjusted in zip(names, p_values, holm(p_values), strict=True)
+        if adjusted is not None
+    )
+    return tuple(sorted(moves, key=lambda move: (move.p_value, move.attribute)))
+
+
+def flip_p_value(fixed: int, broken: int) -> float:
+    """Return the p value of McNemar's test of flipped cells; 1 if undefined."""
+    p_value = mcnemar(broken, fixed, pairs=fixed + broken).p_value
+    return 1.0 if p_value is None else p_value
+
+
+def number_of_cells(tally: Tally) -> int:
+    """Return the number of cells of all attributes."""
+    return sum(number for _, number in tally)
+
+
+def independent_flips(tally: Tally) -> int:
+    """Return the number of flips that may be independent, if fields are the units.
+
+    If a list item appears or disappears, all of its cells flip together. So among the fields of a list only the field
+    with the most flips counts.
+    """
+    most: dict[str, int] = {}
+    for attribute, number in tally:
+        name = flipping_together(attribute)
+        most[name] = max(number, most.get(name, 0))
+    return sum(most.values())
+
+
+def flipping_together(attribute: str) -> str:
+    """Return the group of fields that flip together: the path of their list, or the field itself outside of lists."""
+    start, brackets, _ = attribute.rpartition("[]")
+    return start + brackets if brackets else attribute
