@@ -24,7 +24,7 @@ from sitegen.model.metrics import Counts, Metric, MetricSpec, Threshold
 from sitegen.model.outcomes import ERROR_TYPES, Judgement, Outcome
 from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel, Panel, PanelColumn, TablePanel
 from sitegen.model.problems import Finding, Problem
-from sitegen.model.scorecards import DocumentScore, FieldScore, ItemPair, ListAlignment, Result, Scorecard, Status
+from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard, Status
 from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Point, Series
 from sitegen.model.site import Page, SiteInfo
 from sitegen.model.timeline import Blob, Cause, Edit, EvalHistory, Snapshot
@@ -410,9 +410,6 @@ def nasty_judgements() -> list[Judgement]:
 
 def result(judged: list[Judgement], panels: tuple[Panel, ...] = ()) -> Result:
     """A result with an alignment and panels of every kind."""
-    alignment = ListAlignment(
-        "", "cargo", "greedy", 0.8, (ItemPair(0, 0, 1.0, "key"), ItemPair(1, 2, 0.857142, "agreement")), (2,), (1, 3)
-    )
     rows = (
         AlignmentRow(0, 0, 1.0, "key", "Dried cod, in cartons of 25 kg"),
         AlignmentRow(1, 2, 0.857142, "agreement", "Stockfish <first quality>"),
@@ -421,7 +418,7 @@ def result(judged: list[Judgement], panels: tuple[Panel, ...] = ()) -> Result:
         AlignmentRow(None, 3, None, None, ""),
     )
     own: tuple[Panel, ...] = (
-        AlignmentPanel("cargo", "greedy", 0.8, rows),
+        AlignmentPanel("", "cargo", "greedy", 0.8, rows),
         NotePanel("warning", "Two columns of the ground truth are not mapped."),
         TablePanel(
             "Unmapped columns",
@@ -430,7 +427,7 @@ def result(judged: list[Judgement], panels: tuple[Panel, ...] = ()) -> Result:
             (("eta_2", "4"),),
         ),
     )
-    return Result(scorecard(judged, findings=FINDINGS), tuple(judged), (alignment,), panels or own)
+    return Result(scorecard(judged, findings=FINDINGS), tuple(judged), panels or own)
 
 
 FINDINGS = (

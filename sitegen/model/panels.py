@@ -35,23 +35,38 @@ class AlignmentRow(NamedTuple):
     """A pair of list items, or one item without a partner (the other index is None)."""
 
     expected: int | None
+    """Its index in the ground truth."""
     actual: int | None
+    """Its index in the output."""
     similarity: float | None
+    """The similarity of their keys, 0..1, however they were paired."""
     paired_by: PairedBy | None
     label: str
     """The name of the items, from the expected side if there is one."""
 
 
 class AlignmentPanel(Frozen):
-    """The pairing of one list of line items."""
+    """The pairing of the items of one list."""
 
-    title: str
+    document: str
+    path: str
     algorithm: str
     threshold: float
     rows: tuple[AlignmentRow, ...]
+    """The pairs by expected index, then the items that only the expected list has, then those of the output alone."""
     kind: Literal["alignment"] = "alignment"
     left_out: int = 0
     """Number of further rows, if a page limits them."""
+
+    @property
+    def title(self) -> str:
+        """The path of the list, after the document if it has a name."""
+        return f"{self.document}: {self.path}" if self.document else self.path
+
+    @property
+    def pairs(self) -> tuple[AlignmentRow, ...]:
+        """The rows that have an item on both sides."""
+        return tuple(row for row in self.rows if row.expected is not None and row.actual is not None)
 
 
 class NotePanel(Frozen):

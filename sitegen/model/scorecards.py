@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from sitegen.frozen import Frozen
 from sitegen.model.metrics import Convention, Counts, Metric, MetricSpec
 from sitegen.model.outcomes import Judgement
-from sitegen.model.panels import PairedBy, Panel
+from sitegen.model.panels import AlignmentPanel, Panel
 from sitegen.model.problems import Finding
 from sitegen.model.usage import RunUsage
 from sitegen.model.values import Value
@@ -69,31 +69,6 @@ class Scorecard(Frozen):
         return next((metric.value for metric in self.metrics if metric.name == name), None)
 
 
-class ItemPair(NamedTuple):
-    """An expected item of a list, and the item of the output that it was paired with."""
-
-    expected: int
-    """Its index in the ground truth."""
-    actual: int
-    """Its index in the output."""
-    similarity: float
-    """The similarity of their keys, 0..1, however they were paired."""
-    paired_by: PairedBy
-
-
-class ListAlignment(Frozen):
-    """The pairing of the items of one list."""
-
-    document: str
-    path: str
-    algorithm: str
-    threshold: float
-    pairs: tuple[ItemPair, ...]
-    """By expected index."""
-    unmatched_expected: tuple[int, ...]
-    unmatched_actual: tuple[int, ...]
-
-
 class Kappa(NamedTuple):
     """Cohen's kappa of two judges who judged the same items, with its interval."""
 
@@ -130,7 +105,6 @@ class Result(Frozen):
 
     scorecard: Scorecard
     judgements: tuple[Judgement, ...]
-    alignments: tuple[ListAlignment, ...] = ()
     panels: tuple[Panel, ...] = ()
     """Blocks of the report beyond metrics, counts and discrepancies."""
     answers: tuple[Answer, ...] = ()
@@ -140,6 +114,11 @@ class Result(Frozen):
     questions: tuple[Question, ...] = ()
     agreement: Kappa | None = None
     """Agreement of the judge with people, if both judged two things or more."""
+
+    @property
+    def alignments(self) -> tuple[AlignmentPanel, ...]:
+        """The panels that pair the items of lists."""
+        return tuple(panel for panel in self.panels if isinstance(panel, AlignmentPanel))
 
 
 class Answer(Frozen):

@@ -190,9 +190,9 @@ def _parse_case_file(ending: str, content: bytes, keys: CaseKeys) -> CaseFile:
     members: list[tuple[Value, int | None]]
     if ending in ("jsonl", "ndjson"):
         members = list(_members_of_lines(content, findings))
-        newest = newest_run([member for member, _ in members])
-        findings += newest.findings
-        members = [members[index] for index in newest.lines]
+        newest, remarks = newest_run([member for member, _ in members])
+        findings += remarks
+        members = [members[index] for index in newest]
     elif ending == "csv":
         members = [(member, None) for member in _csv_cases(content, keys)]
     else:

@@ -15,7 +15,7 @@ from sitegen.frozen import Frozen
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.panels import AlignmentPanel
 from sitegen.model.problems import Finding
-from sitegen.model.scorecards import FieldScore, ListAlignment
+from sitegen.model.scorecards import FieldScore
 from sitegen.model.values import Value
 from sitegen.scoring.compare import Comparison, TruthError, comparison
 from sitegen.scoring.ground_truth import read_ground_truth
@@ -88,7 +88,6 @@ class JudgedNode(Frozen):
 
     actual: Value
     judgements: tuple[Judgement, ...]
-    alignments: tuple[ListAlignment, ...]
     panels: tuple[AlignmentPanel, ...]
     findings: tuple[Finding, ...]
 
@@ -102,18 +101,10 @@ class PairedItems(Frozen):
     """Position of an expected item -> position of its partner in the output."""
     unmatched: Mapping[int, str]
     """Position of an item of the output without a partner -> its name."""
-    alignment: ListAlignment
     panel: AlignmentPanel
     findings: tuple[Finding, ...]
     by_keys_alone: bool
     """Whether only the keys of items were compared, so that equal keys give the same pairs."""
-
-
-class CountedJudgements(Frozen):
-    """The judgements of an output, and their counts by attribute."""
-
-    judgements: Sequence[Judgement] = ()
-    fields: Mapping[str, FieldScore] = MappingProxyType({})
 
 
 class LastOutput(msgspec.Struct):
@@ -125,13 +116,15 @@ class LastOutput(msgspec.Struct):
     nodes: dict[NodeKey, JudgedNode] = field(default_factory=dict)
     pairings: dict[int, PairedItems] = field(default_factory=dict)
     """The pairs of each list, by its ``id``."""
-    counted: CountedJudgements = field(default_factory=CountedJudgements)
+    judgements: Sequence[Judgement] = ()
+    fields: Mapping[str, FieldScore] = MappingProxyType({})
+    """The counts of these judgements by attribute."""
 
     def forget(self) -> None:
         """Drop all references to the output."""
         self.nodes.clear()
         self.pairings.clear()
-        self.counted = CountedJudgements()
+        self.judgements, self.fields = (), MappingProxyType({})
 
 
 class CompiledTruth(Frozen):

@@ -10,11 +10,11 @@ from msgspec.structs import replace
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Convention, Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement
-from sitegen.model.panels import NotePanel, Panel
+from sitegen.model.panels import AlignmentPanel, NotePanel
 from sitegen.model.problems import Finding
-from sitegen.model.scorecards import DocumentScore, FieldScore, ListAlignment, Result, Scorecard, Status
+from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard, Status
 from sitegen.model.values import Value
-from sitegen.scoring.compiled_truth import CompiledTruth, CompiledTruths, CountedJudgements
+from sitegen.scoring.compiled_truth import CompiledTruth, CompiledTruths
 from sitegen.scoring.elsewhere import elsewhere, with_places
 from sitegen.scoring.judge import Judge
 from sitegen.scoring.outputs import ReadOutput, read_outputs
@@ -91,8 +91,7 @@ class _FieldsScoring:
         self._output = output
         self._findings = [*findings, *truth.findings, *output.findings]
         self._judgements: list[Judgement] = []
-        self._alignments: list[ListAlignment] = []
-        self._panels: list[Panel] = []
+        self._panels: list[AlignmentPanel] = []
 
     def result(self) -> Result:
         """Judge every document and add up the counts."""
@@ -114,7 +113,6 @@ class _FieldsScoring:
             misplaced += pairs
             documents.append(DocumentScore(name, status, stats.tally(judgements, self._convention)))
             self._judgements += judgements
-            self._alignments += judge.alignments
             self._panels += judge.panels
             self._findings += judge.findings
         counts = stats.total(document.counts for document in documents)
@@ -132,16 +130,17 @@ class _FieldsScoring:
             findings=bounded_findings(self._findings),
             expected_values=_expected_values(self._judgements, counts),
             actual_values=counts.tp + counts.hallucination + counts.wrong_value + counts.format_error,
-            algorithm=", ".join(sorted({alignment.algorithm for alignment in self._alignments})),
+            algorithm=", ".join(sorted({panel.algorithm for panel in self._panels})),
             convention=self._convention,
         )
-        self._panels += _left_out_note(without, len(documents), "document", "Macro F1")
-        self._panels += _left_out_note(fields_without, len(fields), "attribute", "Macro F1 over attributes")
+        notes = (
+            *_left_out_note(without, len(documents), "document", "Macro F1"),
+            *_left_out_note(fields_without, len(fields), "attribute", "Macro F1 over attributes"),
+        )
         return Result(
             scorecard=scorecard,
             judgements=tuple(self._judgements),
-            alignments=tuple(self._alignments),
-            panels=tuple(self._panels),
+            panels=(*self._panels, *notes),
         )
 
     @property
@@ -180,7 +179,7 @@ class _FieldsScoring:
 
         Only attributes with a judgement that the previous output lacks are counted anew.
         """
-        before = self._truth.last.counted
+        before = self._truth.last
         gone = {id(judgement): judgement for judgement in before.judgements}
         new = [judgement for judgement in self._judgements if gone.pop(id(judgement), None) is None]
         changed: dict[str, list[Judgement]] = {judgement.attribute: [] for judgement in (*new, *gone.values())}
@@ -197,9 +196,9 @@ class _FieldsScoring:
         if len(names) < len(counted):
             names = list(dict.fromkeys((*names, *(judgement.attribute for judgement in self._judgements))))
         if len(self._judgements) > _MOST_REMEMBERED:
-            self._truth.last.forget()
+            before.forget()
         else:
-            self._truth.last.counted = CountedJudgements(self._judgements, counted)
+            before.judgements, before.fields = self._judgements, counted
         return tuple(counted[name] for name in names)
 
 

@@ -122,10 +122,6 @@ def alignments(result: Result) -> dict[str, list[AlignedItems]]:
     """The pairs of items of each list of a result, as ``FieldsPart.alignment`` holds them."""
     several = len(result.scorecard.documents) > 1
     return {
-        f"{alignment.document}:{alignment.path}" if several else alignment.path: [
-            *alignment.pairs,
-            *((index, None, None, None) for index in alignment.unmatched_expected),
-            *((None, index, None, None) for index in alignment.unmatched_actual),
-        ]
+        f"{alignment.document}:{alignment.path}" if several else alignment.path: [row[:4] for row in alignment.rows]
         for alignment in result.alignments
     }

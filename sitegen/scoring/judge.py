@@ -8,7 +8,6 @@ from typing import Any, Final
 from sitegen.model.outcomes import EXTRA_ITEM, MISSING_ITEM, Judgement, Outcome
 from sitegen.model.panels import AlignmentPanel
 from sitegen.model.problems import Finding
-from sitegen.model.scorecards import ListAlignment
 from sitegen.model.values import Value
 from sitegen.scoring.compiled_truth import (
     Branch,
@@ -36,7 +35,7 @@ NOT_A_LIST: Final = "not a list of objects"
 class Judge:
     """Judges one document: call ``document`` or ``unreadable`` once, then read the collected results."""
 
-    __slots__ = ("_document", "_empty", "_last", "_rules", "alignments", "findings", "judgements", "panels")
+    __slots__ = ("_document", "_empty", "_last", "_rules", "findings", "judgements", "panels")
 
     def __init__(self, document: str, rules: FieldRules, last: LastOutput) -> None:
         """``last`` holds the results of the previous output, which this document's replace node by node."""
@@ -45,7 +44,6 @@ class Judge:
         self._last = last
         self._empty = rules.empty
         self.judgements: list[Judgement] = []
-        self.alignments: list[ListAlignment] = []
         self.panels: list[AlignmentPanel] = []
         self.findings: list[Finding] = []
 
@@ -81,18 +79,16 @@ class Judge:
         last = self._last.nodes.get(key)
         if last is not None and last.actual == actual and is_same(last.actual, actual):
             self.judgements += last.judgements
-            self.alignments += last.alignments
             self.panels += last.panels
             self.findings += last.findings
             return
-        before = len(self.judgements), len(self.alignments), len(self.panels), len(self.findings)
+        before = len(self.judgements), len(self.panels), len(self.findings)
         judge(*args)
         self._last.nodes[key] = JudgedNode(
             actual=actual,
             judgements=tuple(self.judgements[before[0] :]),
-            alignments=tuple(self.alignments[before[1] :]),
-            panels=tuple(self.panels[before[2] :]),
-            findings=tuple(self.findings[before[3] :]),
+            panels=tuple(self.panels[before[1] :]),
+            findings=tuple(self.findings[before[2] :]),
         )
 
     def _judge(self, node: Node, actual: Value) -> None:
@@ -146,7 +142,6 @@ class Judge:
             index, extra = actual[place]
             self._once((id(node), index), [name, extra], self._extra_item, node, node.place.item(index, name), extra)
         self.findings += pairing.findings
-        self.alignments.append(pairing.alignment)
         self.panels.append(pairing.panel)
 
     def _item(self, node: ItemList, item: Item, actual: dict[str, Value]) -> None:

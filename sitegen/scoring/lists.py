@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from sitegen.model.panels import AlignmentPanel, AlignmentRow, PairedBy
 from sitegen.model.problems import Finding
-from sitegen.model.scorecards import ItemPair, ListAlignment
 from sitegen.model.values import Value
 from sitegen.scoring.compare import read_boolean, read_date
 from sitegen.scoring.compiled_truth import Branch, ItemList, Leaf, PairedItems
@@ -19,12 +18,15 @@ from sitegen.scoring.rules import FieldRule, FieldRules, ListRule
 from sitegen.scoring.values import Emptiness, coerced_number, is_number, plain_number
 from sitegen.text.similarity import Cell, Exact, SimilarPair, normalise, similarity
 
+PairedPositions: TypeAlias = tuple[int, int, float, PairedBy]
+"""Positions in the expected and the actual list, the similarity of the keys there, and how the items were paired."""
+
 
 class Alignment(NamedTuple):
     """The pairs of items, and the algorithm that paired them by their keys."""
 
-    pairs: list[ItemPair]
-    """Pairs of positions in the two lists, sorted by the expected position."""
+    pairs: list[PairedPositions]
+    """Sorted by the expected position."""
     algorithm: Algorithm
     too_many: bool
     """Whether too many items were left over to pair them by agreement."""
@@ -72,15 +74,14 @@ def align(
         pairs, all_compared = greedy_pairs(expected_keys, actual_keys, rule.threshold, equal_fields)
         if not all_compared:
             exceeded = "too many that are alike but not equal; only equal items are paired by their key"
-    item_pairs = [ItemPair(*pair, paired_by) for pair in pairs]
+    item_pairs: list[PairedPositions] = [(*pair, paired_by) for pair in pairs]
     agreeing: list[tuple[int, int]] | None = []
     if not rule.is_explicit:
-        left = sorted({*range(len(expected))} - {pair.expected for pair in item_pairs})
-        right = sorted({*range(len(actual))} - {pair.actual for pair in item_pairs})
+        left = sorted({*range(len(expected))} - {pair[0] for pair in item_pairs})
+        right = sorted({*range(len(actual))} - {pair[1] for pair in item_pairs})
         agreeing = agreeing_pairs(left, right, expected_values, equal_fields)
         item_pairs += [
-            ItemPair(i, j, similarity=round(similarity(expected_keys[i], actual_keys[j]), 9), paired_by="agreement")
-            for i, j in agreeing or ()
+            (i, j, round(similarity(expected_keys[i], actual_keys[j]), 9), "agreement") for i, j in agreeing or ()
         ]
     return Alignment(pairs=sorted(item_pairs), algorithm=algorithm, too_many=agreeing is None, exceeded=exceeded)
 
@@ -150,7 +151,7 @@ def paired_items(node: ItemList, actual: list[ListItem], keys: Value, document: 
     pairs, algorithm, too_many, exceeded = align(
         expected, actual, node.rule, field, rules, equal_fields, expected_values
     )
-    partners = {pair.expected: pair.actual for pair in pairs}
+    partners = {place: partner for place, partner, _, _ in pairs}
     findings: tuple[Finding, ...] = ()
     if exceeded:
         findings = (_too_long(node, len(actual), exceeded, document),)
@@ -160,31 +161,31 @@ def paired_items(node: ItemList, actual: list[ListItem], keys: Value, document: 
     paired = set(partners.values())
     places = [place for place in range(len(actual)) if place not in paired]
     unmatched = [actual[place] for place in places]
-    alignment = ListAlignment(
-        document=document,
-        path=path,
-        algorithm=algorithm,
-        threshold=node.rule.threshold,
-        pairs=tuple(
-            pair._replace(expected=node.items[pair.expected].index, actual=actual[pair.actual].list_index)
-            for pair in pairs
-        ),
-        unmatched_expected=tuple(
-            item.index
-            for place, item in enumerate(node.items)
-            # A wide CSV file has columns for more items than most documents hold: a blank item is not missing.
-            if place not in partners and not rules.empty(item.raw)
-        ),
-        unmatched_actual=tuple(index for index, _ in unmatched),
-    )
-    labels = {item.index: item_name(item.raw, node.rule.match_fields) for item in node.items}
-    extra_labels = {index: item_name(item, node.rule.match_fields) for index, item in unmatched}
+    match_fields = node.rule.match_fields
+    rows = [
+        AlignmentRow(
+            expected=node.items[place].index,
+            actual=actual[partner].list_index,
+            similarity=alike,
+            paired_by=paired_by,
+            label=item_name(node.items[place].raw, match_fields),
+        )
+        for place, partner, alike, paired_by in pairs
+    ]
+    rows += [
+        AlignmentRow(item.index, None, None, None, item_name(item.raw, match_fields))
+        for place, item in enumerate(node.items)
+        # A wide CSV file has columns for more items than most documents hold: a blank item is not missing.
+        if place not in partners and not rules.empty(item.raw)
+    ]
+    rows += [AlignmentRow(None, index, None, None, item_name(item, match_fields)) for index, item in unmatched]
     return PairedItems(
         keys=keys,
         partners=partners,
-        unmatched=dict(zip(places, item_names(unmatched, node.rule.match_fields, of_output=True), strict=True)),
-        alignment=alignment,
-        panel=_alignment_panel(alignment, labels, extra_labels),
+        unmatched=dict(zip(places, item_names(unmatched, match_fields, of_output=True), strict=True)),
+        panel=AlignmentPanel(
+            document=document, path=path, algorithm=algorithm, threshold=node.rule.threshold, rows=tuple(rows)
+        ),
         findings=findings,
         by_keys_alone=not compared,
     )
@@ -215,17 +216,3 @@ def _expected_values_of(expected: Branch) -> int:
         _expected_values_of(node) if isinstance(node, Branch) else isinstance(node, Leaf) and node.compare is not None
         for node in expected.members.values()
     )
-
-
-def _alignment_panel(alignment: ListAlignment, labels: dict[int, str], extra_labels: dict[int, str]) -> AlignmentPanel:
-    rows = [AlignmentRow(*pair, labels[pair.expected]) for pair in alignment.pairs]
-    rows += [
-        AlignmentRow(expected=expected, actual=None, similarity=None, paired_by=None, label=labels[expected])
-        for expected in alignment.unmatched_expected
-    ]
-    rows += [
-        AlignmentRow(expected=None, actual=actual, similarity=None, paired_by=None, label=extra_labels[actual])
-        for actual in alignment.unmatched_actual
-    ]
-    title = f"{alignment.document}: {alignment.path}" if alignment.document else alignment.path
-    return AlignmentPanel(title=title, algorithm=alignment.algorithm, threshold=alignment.threshold, rows=tuple(rows))

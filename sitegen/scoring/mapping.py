@@ -8,9 +8,8 @@ from typing import Any, Literal, TypeAlias
 from msgspec import field
 
 from sitegen.config import ConfigTable, GroundTruthFormat
-from sitegen.frozen import Frozen
 from sitegen.model.metrics import Convention
-from sitegen.model.problems import Finding, Parsed
+from sitegen.model.problems import Parsed
 
 FieldType: TypeAlias = Literal["numeric", "integer", "string", "boolean", "date", "angle"]
 Algorithm: TypeAlias = Literal["greedy", "hungarian", "position"]
@@ -103,11 +102,8 @@ class PlainMapping(Mapping):
     null_values: tuple[str | int, ...] = ()
 
 
-class KeptMapping(Frozen):
-    """A mapping in the memo, which is read back without pydantic and PyYAML."""
-
-    mapping: PlainMapping
-    findings: tuple[Finding, ...]
+KeptMapping: TypeAlias = Parsed[PlainMapping]
+"""A mapping in the memo, which is read back without pydantic and PyYAML."""
 
 
 def kept_mapping(read: Parsed[Mapping]) -> KeptMapping | None:
@@ -116,12 +112,12 @@ def kept_mapping(read: Parsed[Mapping]) -> KeptMapping | None:
     plain = tuple(value for value in mapping.null_values if not isinstance(value, Decimal))
     if plain != mapping.null_values:
         return None
-    return KeptMapping(PlainMapping(**{**_values_by_field(mapping), "null_values": plain}), findings)
+    return Parsed(PlainMapping(**{**_values_by_field(mapping), "null_values": plain}), findings)
 
 
 def mapping_read(stored: KeptMapping) -> Parsed[Mapping]:
     """The inverse of ``kept_mapping``."""
-    return Parsed(Mapping(**_values_by_field(stored.mapping)), stored.findings)
+    return Parsed(Mapping(**_values_by_field(stored.value)), stored.findings)
 
 
 def _values_by_field(mapping: Mapping) -> dict[str, Any]:

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from sitegen.data_files.reading import UnreadableError
-from sitegen.frozen import Frozen
-from sitegen.model.problems import Finding
+from sitegen.model.problems import Finding, Parsed
 from sitegen.model.recorded import ORIGIN_KEYS, InstructionHash, Recorded, origin_in
 from sitegen.model.values import Value
 from sitegen.scoring.case_lists import id_text
@@ -101,21 +100,13 @@ def _parsed_json(text: bytes) -> Any:
         return None
 
 
-class NewestRun(Frozen):
-    """The lines of the newest run, in a JSON Lines file to which every run appends."""
-
-    lines: tuple[int, ...]
-    """Indices of the lines."""
-    findings: tuple[Finding, ...] = ()
-
-
-def newest_run(lines: Sequence[Value], source: str = "") -> NewestRun:
-    """Return the lines of the run that the last line names, if every line names its run; else all lines.
+def newest_run(lines: Sequence[Value], source: str = "") -> Parsed[tuple[int, ...]]:
+    """Return the indices of the lines of the run that the last line names, if every line names its run; else all lines.
 
     If each of several lines names a different run, these are ids of calls, and all lines count. Lines that are no
     objects belong to every run. *source* is the origin of the lines in the message.
     """
-    all_lines = NewestRun(tuple(range(len(lines))))
+    all_lines = tuple(range(len(lines)))
     objects = [(index, line) for index, line in enumerate(lines) if isinstance(line, dict)]
     for key in _RUN_KEYS:
         runs = {index: id_text(line.get(key)) for index, line in objects}
@@ -126,6 +117,6 @@ def newest_run(lines: Sequence[Value], source: str = "") -> NewestRun:
         left_out = sum(name != newest for name in runs.values())
         message = f"{left_out} lines{source} are of earlier runs and do not count; the newest run is {newest[:80]!r}"
         fix = "Nothing has to be done: each commit of the file is an iteration of its own."
-        of_newest = tuple(index for index in all_lines.lines if runs.get(index, newest) == newest)
-        return NewestRun(of_newest, (Finding("note", message, fix),))
-    return all_lines
+        of_newest = tuple(index for index in all_lines if runs.get(index, newest) == newest)
+        return Parsed(of_newest, (Finding("note", message, fix),))
+    return Parsed(all_lines)

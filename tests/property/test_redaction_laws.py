@@ -58,7 +58,9 @@ def test_no_hidden_value_is_left_anywhere_and_no_number_changes(truth, output, h
     assert "SECRET" not in repr(left)
     assert replace(left.scorecard, findings=()) == replace(result.scorecard, findings=())
     assert [one.outcome for one in left.judgements] == [one.outcome for one in result.judgements]
-    assert left.alignments == result.alignments
+    assert [[row[:4] for row in panel.rows] for panel in left.alignments] == [
+        [row[:4] for row in panel.rows] for panel in result.alignments
+    ]
 
 
 @settings(max_examples=50)

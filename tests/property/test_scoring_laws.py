@@ -114,8 +114,8 @@ def test_the_order_of_documents_does_not_matter(roots: list[Any], random: Any) -
 def test_items_are_paired_one_to_one(expected: Any, actual: Any, algorithm: str) -> None:
     result = score({"l": expected, "x": 1}, {"l": actual, "x": 1}, lists={"l": {"algorithm": algorithm}})
     for alignment in result.alignments:
-        left = [pair.expected for pair in alignment.pairs] + list(alignment.unmatched_expected)
-        right = [pair.actual for pair in alignment.pairs] + list(alignment.unmatched_actual)
+        left = [row.expected for row in alignment.rows if row.expected is not None]
+        right = [row.actual for row in alignment.rows if row.actual is not None]
         assert sorted(left) == list(range(len(expected)))
         assert len(set(right)) == len(right)
         assert set(right) <= set(range(len(actual)))

@@ -156,9 +156,10 @@ def checked(result: Result, checks: dict[str, Any]) -> dict[str, Any]:
         "; ".join(
             f"{each.path} {each.algorithm}: "
             + ", ".join(
-                [f"{i}-{j} {alike:.3f}{' by agreement' if by == 'agreement' else ''}" for i, j, alike, by in each.pairs]
-                + [f"{i}-{NOTHING}" for i in each.unmatched_expected]
-                + [f"{NOTHING}-{j}" for j in each.unmatched_actual]
+                f"{NOTHING if i is None else i}-{NOTHING if j is None else j}"
+                + ("" if alike is None else f" {alike:.3f}")
+                + (" by agreement" if by == "agreement" else "")
+                for i, j, alike, by, _ in each.rows
             )
             for each in result.alignments
         )

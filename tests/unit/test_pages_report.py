@@ -293,7 +293,7 @@ def test_the_commit_that_an_output_records_is_not_guessed():
 
 def test_a_pairing_is_shown_once_and_bounded():
     rows = tuple(AlignmentRow(index, index, 1.0, "key", f"item {index}") for index in range(ALIGNED + 5))
-    panel = AlignmentPanel("cargo", "greedy", 0.8, rows)
+    panel = AlignmentPanel("", "cargo", "greedy", 0.8, rows)
     note = NotePanel("note", "a remark")
     result = replace(sample.result([ONE]), panels=(panel, note, *[panel] * LISTS))
     series = sample.series(2)

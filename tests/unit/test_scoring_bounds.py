@@ -31,7 +31,7 @@ def walls(*names: str) -> dict[str, Any]:
     return {"walls": [{"description": name, "area": 1} for name in names]}
 
 
-def paired(result: Result) -> list[tuple[int, int]]:
+def paired(result: Result) -> list[tuple[int | None, int | None]]:
     return [(pair[0], pair[1]) for alignment in result.alignments for pair in alignment.pairs]
 
 

@@ -98,6 +98,7 @@ def discrepancy(path: str, expected: object, actual: object, error: str, note: s
 def test_a_report_shows_the_alignment_and_what_a_mean_left_out() -> None:
     assert RESULT.panels == (
         AlignmentPanel(
+            "",
             "walls",
             "greedy",
             0.8,

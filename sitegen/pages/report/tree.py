@@ -18,7 +18,8 @@ from sitegen.html.cells import LONGEST, text, value_cells
 from sitegen.html.formats import bounded
 from sitegen.model.metrics import Nouns
 from sitegen.model.outcomes import EXTRA_ITEM, MISSING_ITEM, Judgement
-from sitegen.model.scorecards import ItemPair, Result
+from sitegen.model.panels import AlignmentRow
+from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo
 from sitegen.model.site import Page
 from sitegen.model.timeline import Snapshot
@@ -60,7 +61,7 @@ class TreeNode:
         self.values: list[tuple[str, Judgement]] = []
         """Name and judgement of each value directly below this node."""
         self.nodes: dict[str, TreeNode] = {}
-        self.pair: ItemPair | None = None
+        self.pair: AlignmentRow | None = None
         """The item of the output with which a list item was paired."""
         self.errors = 0
         """Number of errors of all values below."""
@@ -183,7 +184,7 @@ def _add_nodes(
     above: tuple[str, ...],
     place: TreePlace,
     judgement: Judgement,
-    pairs: Mapping[tuple[str, str], ItemPair],
+    pairs: Mapping[tuple[str, str], AlignmentRow],
 ) -> TreeNode:
     """Return the innermost node above a value, after adding missing nodes."""
     node, path = nodes[above], ""

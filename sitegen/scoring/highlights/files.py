@@ -21,14 +21,6 @@ from sitegen.scoring.scorer import File, content_of
 _LINES: Final = (".ndjson", ".jsonl")
 
 
-class Gold(Frozen):
-    """The gold standard."""
-
-    paragraphs: tuple[Paragraph, ...]
-    """All paragraphs, also those that are not annotated, in the order of the file."""
-    findings: tuple[Finding, ...]
-
-
 class HighlightsOutput(Frozen):
     """The run of an output that counts."""
 
@@ -44,19 +36,22 @@ class HighlightsOutput(Frozen):
     """What the file states about the whole run, if it holds only this run."""
 
 
-def read_gold(file: File | None) -> Gold:
-    """Read the gold standard. Raises UnreadableError if it cannot be read, or annotates no paragraph yet."""
+def read_gold(file: File | None) -> Parsed[tuple[Paragraph, ...]]:
+    """Read all paragraphs of the gold standard, also those that are not annotated, in the order of the file.
+
+    Raises UnreadableError if it cannot be read, or annotates no paragraph yet.
+    """
     content = content_of(file, "the file is missing", "Add the gold standard.")
     return _parse_gold(file is not None and file.path.lower().endswith(_LINES), content)
 
 
 @lru_cache(maxsize=16)  # many outputs usually have the same gold standard
-def _parse_gold(is_lines: bool, content: bytes) -> Gold:
+def _parse_gold(is_lines: bool, content: bytes) -> Parsed[tuple[Paragraph, ...]]:
     chunks, findings, _ = _read_chunks(is_lines, content, "ground_truth")
     paragraphs = united_paragraphs(chunks).paragraphs
     if all(paragraph.highlights is None for paragraph in paragraphs):
         raise UnreadableError("it annotates no paragraph", "Give at least one paragraph its highlights.")
-    return Gold(paragraphs, findings)
+    return Parsed(paragraphs, findings)
 
 
 def read_output(files: tuple[File, ...], run: str | None) -> HighlightsOutput:

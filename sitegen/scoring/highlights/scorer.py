@@ -12,11 +12,11 @@ from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts, ErrorWords, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.panels import Highlight, Mark, MarkedText, NotePanel, Panel, SpansPanel
-from sitegen.model.problems import Finding
+from sitegen.model.problems import Finding, Parsed
 from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard, Status
 from sitegen.model.values import Value
-from sitegen.scoring.highlights.chunks import Highlights
-from sitegen.scoring.highlights.files import Gold, HighlightsOutput, read_gold, read_output, united_paragraphs
+from sitegen.scoring.highlights.chunks import Highlights, Paragraph
+from sitegen.scoring.highlights.files import HighlightsOutput, read_gold, read_output, united_paragraphs
 from sitegen.scoring.highlights.settings import Settings, read_settings
 from sitegen.scoring.scorer import ScoringInputs, bounded_findings, unscored_result
 from sitegen.scoring.usage import lacking, run_usage, with_usage
@@ -91,13 +91,19 @@ def _highlight_metrics(counts: Counts) -> tuple[Metric, ...]:
 class _HighlightsScoring:
     """The comparison of one output."""
 
-    def __init__(self, settings: Settings, gold: Gold, output: HighlightsOutput, findings: tuple[Finding, ...]) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        gold: Parsed[tuple[Paragraph, ...]],
+        output: HighlightsOutput,
+        findings: tuple[Finding, ...],
+    ) -> None:
         self._settings = settings
         self._output = output
         self._findings = [*findings, *gold.findings, *output.findings]
         paragraphs, self._repeated = united_paragraphs(output.chunks)
         self._actual = {paragraph.id: paragraph for paragraph in paragraphs}
-        in_scope = [paragraph for paragraph in gold.paragraphs if settings.has_paragraph(paragraph.id)]
+        in_scope = [paragraph for paragraph in gold.value if settings.has_paragraph(paragraph.id)]
         self._annotated = [paragraph for paragraph in in_scope if paragraph.highlights is not None]
         annotated = {paragraph.id for paragraph in self._annotated}
         names = [*(paragraph.id for paragraph in in_scope), *filter(settings.has_paragraph, self._actual)]

@@ -17,7 +17,7 @@ from typing import Final
 from sitegen.data_files.json_reader import json_lines, read_json
 from sitegen.data_files.reading import UnreadableError
 from sitegen.frozen import Frozen
-from sitegen.model.problems import Finding, Severity
+from sitegen.model.problems import Finding, Parsed, Severity
 from sitegen.model.usage import LONGEST, Call, RunUsage, stated
 from sitegen.model.values import Value
 from sitegen.scoring.case_files import CaseFile, read_case_file
@@ -59,16 +59,10 @@ class VariantResponses(Frozen):
     """What the file states about all responses, beside their list."""
 
 
-class Answers(Frozen):
-    """The responses of one output."""
+def read_answers(files: tuple[File, ...], keys: CaseKeys | None = None) -> Parsed[tuple[VariantResponses, ...]]:
+    """Read all files of one output: one variant or more, sorted by name.
 
-    variants: tuple[VariantResponses, ...]
-    """At least one, sorted by name."""
-    findings: tuple[Finding, ...]
-
-
-def read_answers(files: tuple[File, ...], keys: CaseKeys | None = None) -> Answers:
-    """Read all files of one output. Never raises: whatever cannot be read is reported, and the rest counts.
+    Never raises: whatever cannot be read is reported, and the rest counts.
 
     *keys* are the keys of files that hold the expected texts as well; None if the files hold only responses.
     """
@@ -84,7 +78,7 @@ def read_answers(files: tuple[File, ...], keys: CaseKeys | None = None) -> Answe
             findings.append(Finding("warning", message, "Keep them in one file."))
             variant = VariantResponses(name, twin.responses + variant.responses, twin.unreadable and variant.unreadable)
         variants[name] = variant
-    return Answers(tuple(variants[name] for name in sorted(variants)), tuple(findings))
+    return Parsed(tuple(variants[name] for name in sorted(variants)), tuple(findings))
 
 
 def variant_name_of(path: str) -> str:
@@ -121,9 +115,9 @@ class _ResponsesReader:
 
     def lines(self, content: bytes) -> None:
         rows = list(json_lines(content, self._findings, _FIX, self._of))
-        newest = newest_run([value for _, value in rows], self._of)
-        self._findings += newest.findings
-        for number, value in (rows[index] for index in newest.lines):
+        newest, remarks = newest_run([value for _, value in rows], self._of)
+        self._findings += remarks
+        for number, value in (rows[index] for index in newest):
             self._add_value(value, f"Line {number}", number)
 
     def cases(self, read: CaseFile) -> None:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
 from sitegen.data_files.json_reader import read_json
 from sitegen.data_files.reading import UnreadableError
 from sitegen.frozen import Frozen
-from sitegen.model.problems import Finding, Severity
+from sitegen.model.problems import Finding, Parsed, Severity
 from sitegen.model.values import Value
 from sitegen.scoring.case_files import read_case_file
 from sitegen.scoring.case_lists import id_text, text_of_value
@@ -38,16 +38,12 @@ class TestCase(Frozen):
         return bool(self.expected.strip())
 
 
-class Cases(Frozen):
-    """The test cases of an eval."""
-
-    by_id: dict[str, TestCase]
-    """In the order of the file."""
-    findings: tuple[Finding, ...]
+CasesById: TypeAlias = dict[str, TestCase]
+"""In the order of the file."""
 
 
 @lru_cache(maxsize=16)
-def read_cases(content: bytes) -> Cases:
+def read_cases(content: bytes) -> Parsed[CasesById]:
     """Read the cases, and report those that cannot be used. Raises UnreadableError if there is no list of cases."""
     value, findings = read_json(content)
     if isinstance(value, dict):
@@ -58,11 +54,11 @@ def read_cases(content: bytes) -> Cases:
     anonymous = are_anonymous(value)
     for number, case in enumerate(value, 1):
         reader.add(number, {**case, "id": str(number)} if anonymous and isinstance(case, dict) else case)
-    return Cases(reader.cases, tuple(reader.findings))
+    return Parsed(reader.cases, tuple(reader.findings))
 
 
 @lru_cache(maxsize=16)
-def expected_cases(path: str, content: bytes, keys: CaseKeys) -> Cases:
+def expected_cases(path: str, content: bytes, keys: CaseKeys) -> Parsed[CasesById]:
     """Read the expected sides of a file that holds both sides. Raises UnreadableError if it has no list of cases."""
     read = read_case_file(path, content, keys)
     cases = {
@@ -74,7 +70,7 @@ def expected_cases(path: str, content: bytes, keys: CaseKeys) -> Cases:
         )
         for case in read.cases
     }
-    return Cases(cases, tuple(replace(finding, about="ground_truth") for finding in read.findings))
+    return Parsed(cases, tuple(replace(finding, about="ground_truth") for finding in read.findings))
 
 
 def are_anonymous(cases: Sequence[Any]) -> bool:

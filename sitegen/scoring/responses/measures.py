@@ -9,14 +9,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from math import isfinite
-from typing import Final, NamedTuple
+from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
 from sitegen.frozen import Frozen
 from sitegen.model.metrics import Metric, MetricSpec
 from sitegen.model.outcomes import Judgement
-from sitegen.model.problems import Finding
+from sitegen.model.problems import Finding, Parsed
 from sitegen.model.scorecards import Kappa, Rouge
 from sitegen.model.usage import Call
 from sitegen.model.values import Value
@@ -28,18 +28,12 @@ from sitegen.stats.agreement import Ratings, cohens_kappa, mean_pairwise_cosine
 from sitegen.text.similarity import rouge
 
 Vector = Sequence[float]
+Vectors: TypeAlias = tuple[Vector | None, ...]
+"""A vector for each response. None for a response without a vector."""
 
 
-class ResponseVectors(NamedTuple):
-    """The vectors of some responses."""
-
-    vectors: tuple[Vector | None, ...]
-    """A vector for each response, in order. None for a response without a vector."""
-    findings: tuple[Finding, ...]
-
-
-def response_vectors(responses: Sequence[Response], embedder: Embedder | None) -> ResponseVectors:
-    """Return the vectors of responses that are compared with each other.
+def response_vectors(responses: Sequence[Response], embedder: Embedder | None) -> Parsed[Vectors]:
+    """Return the vectors of responses that are compared with each other, in order.
 
     If any response has a recorded embedding, those without are left out, because vectors of two models are not
     comparable. Otherwise the embedder makes all vectors. An empty answer gets the zero vector, whose cosine with any
@@ -48,25 +42,25 @@ def response_vectors(responses: Sequence[Response], embedder: Embedder | None) -
     if any(response.embedding is not None for response in responses):
         return _recorded_vectors(responses)
     if len(responses) < 2:
-        return ResponseVectors((None,) * len(responses), ())
+        return Parsed((None,) * len(responses))
     if embedder is None:
         message = "Consistency is undefined: the responses have no embeddings, and nothing is installed to make them"
         fix = "Record an `embedding` with each response, or pip install 'sitegen-evals[consistency]'."
-        return ResponseVectors((None,) * len(responses), (Finding("note", message, fix),))
-    return ResponseVectors(_embedded_vectors(responses, embedder), ())
+        return Parsed((None,) * len(responses), (Finding("note", message, fix),))
+    return Parsed(_embedded_vectors(responses, embedder))
 
 
-def _recorded_vectors(responses: Sequence[Response]) -> ResponseVectors:
+def _recorded_vectors(responses: Sequence[Response]) -> Parsed[Vectors]:
     read = [_recorded_embedding(response.embedding) for response in responses]
     lengths = Counter(len(vector) for vector in read if vector is not None)
     usual = lengths.most_common(1)[0][0] if lengths else 0
     vectors = tuple(vector if vector is not None and len(vector) == usual else None for vector in read)
     lines = [response.line for response, vector in zip(responses, vectors, strict=True) if vector is None]
     if not lines:
-        return ResponseVectors(vectors, ())
+        return Parsed(vectors)
     message = f"{len(lines)} of {len(vectors)} responses have no usable embedding and are left out of consistency"
     fix = "Record a list of numbers, as long as the others."
-    return ResponseVectors(vectors, (Finding(severity="warning", message=message, fix=fix, line=lines[0]),))
+    return Parsed(vectors, (Finding(severity="warning", message=message, fix=fix, line=lines[0]),))
 
 
 def _embedded_vectors(responses: Sequence[Response], embedder: Embedder) -> tuple[Vector, ...]:

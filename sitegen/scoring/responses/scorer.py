@@ -11,14 +11,14 @@ from msgspec.structs import replace
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import ErrorWords, Metric, Nouns
 from sitegen.model.outcomes import Judgement, Outcome
-from sitegen.model.problems import Finding, Severity
+from sitegen.model.problems import Finding, Parsed, Severity
 from sitegen.model.scorecards import Answer, DocumentScore, FieldScore, Question, Result, Scorecard
 from sitegen.model.usage import Call, RunUsage
 from sitegen.model.values import Value
 from sitegen.scoring.case_files import case_keys
 from sitegen.scoring.case_lists import first_names
-from sitegen.scoring.responses.answers import Answers, Response, VariantResponses, read_answers
-from sitegen.scoring.responses.cases import Cases, expected_cases, read_cases
+from sitegen.scoring.responses.answers import Response, VariantResponses, read_answers
+from sitegen.scoring.responses.cases import CasesById, expected_cases, read_cases
 from sitegen.scoring.responses.measures import (
     METRICS,
     MeasuredResponse,
@@ -76,10 +76,15 @@ class ResponsesScorer:
 class _ResponsesScoring:
     """The scoring of one output."""
 
-    def __init__(self, cases: Cases, answers: Answers, embedder: Embedder | None) -> None:
-        self._cases = cases.by_id
+    def __init__(
+        self,
+        cases: Parsed[CasesById],
+        answers: Parsed[tuple[VariantResponses, ...]],
+        embedder: Embedder | None,
+    ) -> None:
+        self._cases = cases.value
         self._findings = [*cases.findings, *answers.findings]
-        variants = [self._without_unknown_cases(variant) for variant in answers.variants]
+        variants = [self._without_unknown_cases(variant) for variant in answers.value]
         vectors = self._vectors(variants, embedder)
         self._groups = [self._group(variant, vectors) for variant in variants]
 
