@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, Final, NamedTuple, TypedDict
+from typing import Any, Final, NamedTuple
+
+from msgspec.structs import replace
 
 from sitegen.frozen import Frozen
 from sitegen.model.usage import RunUsage, stated
@@ -50,15 +52,15 @@ class RecordedMetric(NamedTuple):
 class Recorded(Frozen):
     """The recorded metrics and origin of one iteration; None or empty if the file states nothing."""
 
-    metrics: tuple[RecordedMetric, ...]
+    metrics: tuple[RecordedMetric, ...] = ()
     """Every finite number below ``metrics``, in the order of the file; then the numbers of ``errors_by_type``, in or
     beside ``metrics``, as ``errors_by_type.omission``."""
-    iteration: int | None
-    timestamp: str | None
+    iteration: int | None = None
+    timestamp: str | None = None
     """As written, ISO 8601 by convention; not checked."""
-    git_commit: str | None
+    git_commit: str | None = None
     """Full or abbreviated object id, as written, in lower case."""
-    instruction_hashes: tuple[InstructionHash, ...]
+    instruction_hashes: tuple[InstructionHash, ...] = ()
     """By path."""
     prompt_versions: tuple[PromptVersion, ...] = ()
     """By path."""
@@ -77,11 +79,11 @@ def read_recorded(content: bytes) -> Recorded | None:
         return None
     metadata = root.get("metadata")
     both: dict[str, Any] = {**root, **(metadata if isinstance(metadata, dict) else {})}
-    return Recorded(
+    return replace(
+        origin_in(both),
         metrics=_finite_numbers(root.get("metrics")) + _recorded_errors(root),
         iteration=_iteration_number(both.get("iteration")),
         timestamp=_short_text(both.get("timestamp")),
-        **origin_in(both),
         usage=stated(metadata, root, _usage_of_own_results(root)).of_run,
     )
 
@@ -95,27 +97,19 @@ def _usage_of_own_results(root: dict[str, Any]) -> dict[str, Any]:
     return {**usage, "model": models[0]} if isinstance(models, list) and len(models) == 1 else usage
 
 
-class RecordedOrigin(TypedDict):
-    """The parts of a ``Recorded`` that identify instructions."""
-
-    git_commit: str | None
-    instruction_hashes: tuple[InstructionHash, ...]
-    prompt_versions: tuple[PromptVersion, ...]
-
-
 ORIGIN_KEYS: Final = ("git_commit", "instruction_hashes", "prompt_hash", "prompt_version")
 """Keys that have no other meaning, so that they count anywhere in an output."""
 
 
-def origin_in(stated: dict[str, Any]) -> RecordedOrigin:
-    """Return what an object states about the instructions of a run. ``prompt_path`` names the file."""
+def origin_in(stated: dict[str, Any]) -> Recorded:
+    """Return only what an object states about the instructions of a run. ``prompt_path`` names the file."""
     commit, path = _short_text(stated.get("git_commit")), _short_text(stated.get("prompt_path")) or ""
     named = path.removeprefix("./")
     version = stated.get("prompt_version")
     as_text = (
         str(version) if isinstance(version, int | float) and not isinstance(version, bool) else _short_text(version)
     )
-    return RecordedOrigin(
+    return Recorded(
         git_commit=commit.lower() if commit else None,
         instruction_hashes=_hashes_by_path(stated.get("instruction_hashes"))
         or _hashes_by_path({named: stated.get("prompt_hash")}),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
@@ -117,14 +116,14 @@ class LastOutput(msgspec.Struct):
     pairings: dict[int, PairedItems] = field(default_factory=dict)
     """The pairs of each list, by its ``id``."""
     judgements: Sequence[Judgement] = ()
-    fields: Mapping[str, FieldScore] = MappingProxyType({})
+    fields: dict[str, FieldScore] = field(default_factory=dict)
     """The counts of these judgements by attribute."""
 
     def forget(self) -> None:
         """Drop all references to the output."""
         self.nodes.clear()
         self.pairings.clear()
-        self.judgements, self.fields = (), MappingProxyType({})
+        self.judgements, self.fields = (), {}
 
 
 class CompiledTruth(Frozen):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from sitegen.model.panels import AlignmentPanel, AlignmentRow, PairedBy
 from sitegen.model.problems import Finding
@@ -22,19 +22,7 @@ PairedPositions: TypeAlias = tuple[int, int, float, PairedBy]
 """Positions in the expected and the actual list, the similarity of the keys there, and how the items were paired."""
 
 
-class Alignment(NamedTuple):
-    """The pairs of items, and the algorithm that paired them by their keys."""
-
-    pairs: list[PairedPositions]
-    """Sorted by the expected position."""
-    algorithm: Algorithm
-    too_many: bool
-    """Whether too many items were left over to pair them by agreement."""
-    exceeded: str = ""
-    """The limit that the lists exceed, and its consequence, in words; empty if there is none."""
-
-
-def align(
+def _aligned(
     expected: Sequence[ListItem],
     actual: Sequence[ListItem],
     rule: ListRule,
@@ -42,8 +30,11 @@ def align(
     rules: FieldRules,
     equal_fields: EqualFields,
     expected_values: Callable[[int], int],
-) -> Alignment:
+) -> tuple[list[PairedPositions], Algorithm, bool, str]:
     """Pair the items of two lists, each with its index in its own file.
+
+    Returns the pairs by expected position, the algorithm that paired items by their keys, whether too many items were
+    left over to pair them by agreement, and the limit that the lists exceed with its consequence, in words.
 
     *fields* returns the rule of a match field. *equal_fields* is slow, and called only for equal similarities and for
     items that their keys leave unpaired. *expected_values* counts the values of an expected item.
@@ -83,7 +74,7 @@ def align(
         item_pairs += [
             (i, j, round(similarity(expected_keys[i], actual_keys[j]), 9), "agreement") for i, j in agreeing or ()
         ]
-    return Alignment(pairs=sorted(item_pairs), algorithm=algorithm, too_many=agreeing is None, exceeded=exceeded)
+    return sorted(item_pairs), algorithm, agreeing is None, exceeded
 
 
 def _item_keys(
@@ -148,7 +139,7 @@ def paired_items(node: ItemList, actual: list[ListItem], keys: Value, document: 
         return _expected_values_of(node.items[i].branch)
 
     expected = [ListItem(item.index, item.raw) for item in node.items]
-    pairs, algorithm, too_many, exceeded = align(
+    pairs, algorithm, too_many, exceeded = _aligned(
         expected, actual, node.rule, field, rules, equal_fields, expected_values
     )
     partners = {place: partner for place, partner, _, _ in pairs}

@@ -10,6 +10,8 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.recorded import ORIGIN_KEYS, InstructionHash, Recorded, origin_in
@@ -46,13 +48,9 @@ def _of_judge(path: str, content: bytes, settings: str) -> Recorded | None:
         return None
     hashes = tuple(InstructionHash("", digest.strip().lower()) for digest in run.prompt_hashes)
     recorded = Recorded(
-        metrics=(),
-        iteration=None,
-        timestamp=run.at.strip() or None,
-        git_commit=run.commit.strip().lower() or None,
-        instruction_hashes=hashes,
+        timestamp=run.at.strip() or None, git_commit=run.commit.strip().lower() or None, instruction_hashes=hashes
     )
-    return recorded if recorded.timestamp or recorded.git_commit or hashes else None
+    return None if recorded == Recorded() else recorded
 
 
 def _of_json(path: str, content: bytes, *, with_time: bool) -> Recorded | None:
@@ -87,10 +85,10 @@ def _stated_by(root: dict[str, Any], *, with_time: bool) -> Recorded | None:
         if isinstance(below := root.get(key), dict):
             beside = {**below, **beside}
     origin = origin_in({**root, **beside})
-    names_instructions = any(origin.values())
+    names_instructions = origin != Recorded()
     timed = {**root, **beside} if with_time else beside if names_instructions else {}
     time = next((value for key in _TIMES if isinstance(value := timed.get(key), str)), None)
-    return Recorded((), None, time, **origin) if names_instructions or time else None
+    return replace(origin, timestamp=time) if names_instructions or time else None
 
 
 def _parsed_json(text: bytes) -> Any:

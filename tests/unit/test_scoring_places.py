@@ -38,9 +38,9 @@ ITEM = judgement("omission", "items[0].price", Decimal("120.50"))
 def test_an_omitted_value_is_noted_where_it_stands_once_at_another_path(omitted, output, pairs):
     judgements = [judgement("correct", "paid", Decimal("120.5")), omitted] if "paid" in output else [omitted]
     for text in ("", json.dumps(output).casefold()):
-        assert with_places(judgements, output, text).pairs == pairs
+        assert with_places(judgements, output, text)[1] == pairs
 
 
 def test_an_item_without_a_partner_is_not_looked_for_because_its_values_stand_at_their_paths(monkeypatch):
     monkeypatch.setattr(elsewhere, "_look", None)
-    assert with_places([ITEM], {"items": [{"price": Decimal("120.5")}]}).pairs == []
+    assert with_places([ITEM], {"items": [{"price": Decimal("120.5")}]})[1] == []

@@ -163,36 +163,24 @@ def _accuracy_test(first: VariantSample, second: VariantSample, alpha: float) ->
 
 
 def _quality_test(first: VariantSample, second: VariantSample, alpha: float) -> _RawMetricTest:
-    if exchanged(first.measured.judges, second.measured.judges):
-        return _untested_quality(first, second)
-    by_case = _by_case(first, second, lambda case: case.grade)
-    d = sample_size.cohens_d(second.grades, first.grades)
+    """Test the grades, or report both values without any test if two judges gave the grades."""
+    comparable = exchanged(first.measured.judges, second.measured.judges) is None
+    grades = (first.grades, second.grades) if comparable else ((), ())
+    by_case = _by_case(first, second, lambda case: case.grade) if comparable else ()
+    independent = tests.t_test(*grades)
+    paired = tests.paired_t_test([before for before, _ in by_case], [after for _, after in by_case])
+    d = sample_size.cohens_d(grades[1], grades[0])
     return _RawMetricTest(
         first=first.measured.quality,
         second=second.measured.quality,
-        independent=tests.t_test(first.grades, second.grades),
-        lead=tests.mean(second.grades) - tests.mean(first.grades) if first.grades and second.grades else 0.0,
-        paired=tests.paired_t_test([before for before, _ in by_case], [after for _, after in by_case]),
+        independent=independent if comparable else replace(independent, note=TWO_JUDGES),
+        lead=tests.mean(grades[1]) - tests.mean(grades[0]) if all(grades) else 0.0,
+        paired=paired if comparable else replace(paired, note=TWO_JUDGES),
         by_case=by_case,
         effect_size=d,
         sample=min(len(first.grades), len(second.grades)),
         minimum_sample=sample_size.cases_for_means(d, alpha) if d else None,
-    )
-
-
-def _untested_quality(first: VariantSample, second: VariantSample) -> _RawMetricTest:
-    """Report both values without any test, because two judges gave the grades."""
-    return _RawMetricTest(
-        first=first.measured.quality,
-        second=second.measured.quality,
-        independent=replace(tests.t_test((), ()), note=TWO_JUDGES),
-        lead=0.0,
-        paired=replace(tests.paired_t_test((), ()), note=TWO_JUDGES),
-        by_case=(),
-        effect_size=None,
-        sample=min(len(first.grades), len(second.grades)),
-        minimum_sample=None,
-        comparable=False,
+        comparable=comparable,
     )
 
 

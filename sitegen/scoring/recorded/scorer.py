@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.frozen import Frozen
@@ -94,15 +94,6 @@ RUN: Final = "run"
 _LABEL: Final = 60
 
 
-class _FollowedNumber(NamedTuple):
-    """A number with the direction that is better for it."""
-
-    number: RecordedNumber
-    higher_is_better: bool
-    reason: str
-    """The source of the direction."""
-
-
 class RecordedScorer:
     """Follows the numbers of a file unchanged.
 
@@ -145,7 +136,7 @@ class RecordedScorer:
             message = "No number of the file is wanted" if numbers else "The file holds no number"
             fix = "Correct 'metrics' of the eval's settings." if settings.metrics else "Name the file that holds them."
             findings.append(Finding("warning", message, fix))
-        undefined = [number.name for number, _, _ in followed if number.value is None]
+        undefined = [number.name for number in followed if number.value is None]
         if undefined:
             first = line(undefined[0], _LABEL)
             message = f"{len(undefined)} of the numbers are NaN, infinite or beyond every range, first {first!r}"
@@ -153,7 +144,7 @@ class RecordedScorer:
         if left_out:
             message = f"The file holds {left_out + MOST:,} numbers, of which the first {MOST} are followed"
             findings.append(Finding("note", message, "Choose with 'metrics' of the eval's settings."))
-        return _recorded_result(followed, findings, readable=readable)
+        return _recorded_result(followed, settings, findings, readable=readable)
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
         """Return no metrics, because a run has a single document."""
@@ -162,7 +153,7 @@ class RecordedScorer:
 
 def _followed_numbers(
     numbers: Sequence[RecordedNumber], settings: RecordedSettings
-) -> tuple[list[_FollowedNumber], int]:
+) -> tuple[list[RecordedNumber], int]:
     """Choose the numbers to follow, the headline first. Returns them, and how many more there are."""
     if settings.metrics:
         by_glob = ([number for number in numbers if matches_a_glob(number.name, (glob,))] for glob in settings.metrics)
@@ -176,7 +167,7 @@ def _followed_numbers(
     if not settings.metrics:  # numbers with the headline's range come first, because they can share its chart
         headline_range = range_of(headline.name, headline.value)
         rest.sort(key=lambda number: range_of(number.name, number.value) != headline_range)
-    return [_directed(number, settings) for number in (headline, *rest)[:MOST]], max(0, len(candidates) - MOST)
+    return [headline, *rest][:MOST], max(0, len(candidates) - MOST)
 
 
 def _headline_number(numbers: Sequence[RecordedNumber], settings: RecordedSettings) -> RecordedNumber:
@@ -189,18 +180,11 @@ def _headline_number(numbers: Sequence[RecordedNumber], settings: RecordedSettin
     return headline or numbers[0]
 
 
-def _directed(number: RecordedNumber, settings: RecordedSettings) -> _FollowedNumber:
-    stated = settings.stated_direction(number.name)
-    if stated is not None:
-        return _FollowedNumber(number, stated, "stated in the settings")
-    if number.higher_is_better is not None:
-        return _FollowedNumber(number, number.higher_is_better, "stated in the file")
-    return _FollowedNumber(number, not lower_is_better(number.name), "guessed from the name")
-
-
-def _recorded_result(followed: Sequence[_FollowedNumber], findings: Sequence[Finding], *, readable: bool) -> Result:
+def _recorded_result(
+    followed: Sequence[RecordedNumber], settings: RecordedSettings, findings: Sequence[Finding], *, readable: bool
+) -> Result:
     status: Status = "scored" if readable else "unreadable"
-    metrics = tuple(Metric(number.name, number.value) for number, _, _ in followed)
+    metrics = tuple(Metric(number.name, number.value) for number in followed)
     card = Scorecard(
         status=status,
         counts=Counts(),
@@ -208,13 +192,19 @@ def _recorded_result(followed: Sequence[_FollowedNumber], findings: Sequence[Fin
         documents=(DocumentScore(RUN, status, Counts()),),
         fields=(),
         findings=bounded_findings(findings),
-        specs=tuple(map(_recorded_spec, followed)),
+        specs=tuple(_recorded_spec(number, settings) for number in followed),
     )
     return Result(card, ())
 
 
-def _recorded_spec(followed: _FollowedNumber) -> MetricSpec:
-    number, higher_is_better, reason = followed
+def _recorded_spec(number: RecordedNumber, settings: RecordedSettings) -> MetricSpec:
+    stated = settings.stated_direction(number.name)
+    if stated is not None:
+        higher_is_better, reason = stated, "stated in the settings"
+    elif number.higher_is_better is not None:
+        higher_is_better, reason = number.higher_is_better, "stated in the file"
+    else:
+        higher_is_better, reason = not lower_is_better(number.name), "guessed from the name"
     low, high = range_of(number.name, number.value)
     return MetricSpec(
         name=number.name,
