@@ -17,6 +17,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Final
 
 from msgspec.structs import replace
@@ -30,6 +31,7 @@ SHORTEST_ID: Final = 7
 """Fewest digits of a recorded commit id; a shorter id is ignored."""
 BEFORE_ANY: Final = -1
 """Stands for the position of the edit of an output that was made before all edits."""
+_EDIT_POSITION: Final = attrgetter("commit.position")
 
 
 class OutputEdits(Frozen):
@@ -83,7 +85,7 @@ def instructions_of(snapshot: Snapshot, edits: Sequence[Edit]) -> Commit | None:
     recorded = _time(snapshot.recorded_at) if snapshot.recorded_at else None
     if snapshot.recorded_at and recorded is None:
         return None
-    for index in range(bisect_right(edits, snapshot.commit.position, key=_edit_position), 0, -1):
+    for index in range(bisect_right(edits, snapshot.commit.position, key=_EDIT_POSITION), 0, -1):
         commit = edits[index - 1].commit
         committed = _time(commit.committed_at) if recorded else None
         if recorded is None or (committed is not None and committed <= recorded):
@@ -96,7 +98,7 @@ def edits_of_points(snapshots: Sequence[Snapshot], edits: Sequence[Edit]) -> lis
     since_previous = []
     start = 0
     for snapshot in snapshots:
-        end = max(start, bisect_right(edits, snapshot.commit.position, key=_edit_position))
+        end = max(start, bisect_right(edits, snapshot.commit.position, key=_EDIT_POSITION))
         since_previous.append(tuple(edits[start:end]))
         start = end
     return since_previous
@@ -233,10 +235,6 @@ def _recorded_after(snapshot: Snapshot, commit: Commit) -> bool:
 def _newest_blob_id(file: InstructionHistory) -> str | None:
     newest = file.edits[-1].new
     return newest.oid if newest and not file.deleted else None
-
-
-def _edit_position(edit: Edit) -> int:
-    return edit.commit.position
 
 
 def _time(iso: str) -> datetime | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from sitegen.analysis.best import values_of_summary
@@ -17,7 +18,7 @@ from sitegen.model.commits import Commit
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Decision
 from sitegen.model.series import EvalSummary, Headline, Window
-from sitegen.model.timeline import Edit, InstructionHistory
+from sitegen.model.timeline import InstructionHistory
 
 _REVERSED: Final[dict[Decision, Decision]] = {
     "better": "worse",
@@ -99,7 +100,7 @@ def _version(
 
 def _file_then(file: InstructionHistory, position: int) -> FileThen | None:
     """Compare a file with its state at a position; None if it is the same."""
-    number = bisect_right(file.edits, position, key=_edit_position)
+    number = bisect_right(file.edits, position, key=attrgetter("commit.position"))
     earlier = file.edits[number - 1] if number else None
     # In a truncated history, files can exist before their first edit.
     then = earlier.new if earlier else file.edits[0].old
@@ -109,14 +110,10 @@ def _file_then(file: InstructionHistory, position: int) -> FileThen | None:
     return None if before == after else FileThen(then=path if then else None, now=file.path if now else None)
 
 
-def _edit_position(edit: Edit) -> int:
-    return edit.commit.position
-
-
 def _eval_then(summary: EvalSummary, position: int) -> EvalThen | None:
     """Compare an eval; None without an output made with these instructions, or without a value."""
     windows, values = summary.windows, values_of_summary(summary)
-    number = bisect_right(windows, position, key=_window_position)
+    number = bisect_right(windows, position, key=attrgetter("edit"))
     if not number or not values or not summary.peak:
         return None
     is_best = summary.peak.edit == position
@@ -152,7 +149,3 @@ def _decision(summary: EvalSummary, at: int, later: Sequence[Window]) -> Decisio
 
 def _reversed(decision: Decision) -> Decision:
     return _REVERSED.get(decision, decision)
-
-
-def _window_position(window: Window) -> int:
-    return window.edit

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import chain
+from operator import attrgetter
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.analysis.copies import first_of_each_output
@@ -129,12 +130,14 @@ def by_cause(labels: Sequence[SuspectLabel]) -> SortedSuspects:
     The causes are tried in this order: an error pattern, the same change of the same field, the same field of one eval.
     """
     as_errors = [_as_error(label) for label in labels]
+    change = attrgetter("suspect.attribute", "suspect.expected", "suspect.actual")
+    field = attrgetter("eval_id", "suspect.attribute")
     causes = [
         SharedCause("pattern", pattern.name, tuple(labels[index] for index in pattern.errors))
         for pattern in error_patterns(as_errors, as_errors)
     ]
-    causes += [SharedCause("same change", "", alike) for alike in _alike(_without(labels, causes), _change_of_field)]
-    causes += [SharedCause("same field", "", alike) for alike in _alike(_without(labels, causes), _field_of_eval)]
+    causes += [SharedCause("same change", "", alike) for alike in _alike(_without(labels, causes), change)]
+    causes += [SharedCause("same field", "", alike) for alike in _alike(_without(labels, causes), field)]
     causes.sort(key=lambda cause: -len(cause.labels))
     return SortedSuspects(causes=tuple(causes), single=tuple(_without(labels, causes)))
 
@@ -172,11 +175,3 @@ def _alike(labels: Iterable[SuspectLabel], key: Callable[[SuspectLabel], Hashabl
     for label in labels:
         groups[key(label)].append(label)
     return [tuple(group) for group in groups.values() if len(group) >= FEWEST]
-
-
-def _change_of_field(label: SuspectLabel) -> Hashable:
-    return label.suspect.attribute, label.suspect.expected, label.suspect.actual
-
-
-def _field_of_eval(label: SuspectLabel) -> Hashable:
-    return label.eval_id, label.suspect.attribute

@@ -68,8 +68,8 @@ class Noise(Frozen):
     """Standard deviation of the headline among repeats, pooled over groups; None if no group has two values."""
     limit: float | None
     """Two repeats differ by less than this 95 times in 100; None without three repeats, or two pairs of them."""
-    pooled: FlipRate
-    fields: tuple[FlipRate, ...]
+    pooled: FlipRate = FlipRate("", 0, 0)
+    fields: tuple[FlipRate, ...] = ()
     """The field that flips most often first."""
     bad_runs: tuple[str, ...] = ()
     """Names of outputs so far off their repeats that they are left out of the deviation, the limit and the rates."""
@@ -101,19 +101,19 @@ class ChangeVerdict(Frozen):
     decision: Decision
     why: Why
     """The test that decided: unless the change is beyond chance, the test that is least certain of it."""
-    change: float | None
+    change: float | None = None
     """After minus before, over what both points have; None if it is undefined."""
-    interval: Interval | None
+    interval: Interval | None = None
     """The interval of the change. It excludes zero if and only if the decision is *better* or *worse*; for an open
     decision it is the interval of the test that is least certain. None if there is too little to compare."""
-    fixed: int
-    broken: int
-    p_value: float | None
+    fixed: int = 0
+    broken: int = 0
+    p_value: float | None = None
     """McNemar's test over the flipped cells; None if nothing could be compared. Where fields are the units, only the
     field with the most flips of each list counts, because all cells of a list item flip together."""
-    detectable: float | None
+    detectable: float | None = None
     """The least change of the headline that this set detects 8 times in 10; None if it is unknown."""
-    fields: tuple[FieldMove, ...]
+    fields: tuple[FieldMove, ...] = ()
     """The fields with flipped cells, by ascending p-value."""
 
     @property

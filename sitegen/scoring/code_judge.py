@@ -19,9 +19,8 @@ from sitegen.model.outcomes import ERROR_TYPES, Judgement
 from sitegen.model.scorecards import Result
 from sitegen.model.values import Value
 from sitegen.scoring.fields import FieldsScorer
-from sitegen.scoring.fields_document import alignments
 from sitegen.scoring.paths import PathError, Pattern, follow, parse_path, pattern
-from sitegen.scoring.results_file import FieldCounts, field_row
+from sitegen.scoring.results_file import FieldCounts, alignments, field_row
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats import counts as stats
 from sitegen.text.values import json_value

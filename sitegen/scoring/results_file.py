@@ -1,16 +1,19 @@
-"""The parts that the results documents of all kinds share; ``documents`` adds the part of one kind."""
+"""The parts that results documents of all kinds share, and that of kind ``fields``; ``documents`` has the others."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, make_dataclass
-from typing import Any
+from typing import Any, ClassVar, TypeAlias
 
-from sitegen.model.metrics import Counts
+from sitegen.model.metrics import Convention, Counts
+from sitegen.model.outcomes import ERROR_TYPES, ErrorType
+from sitegen.model.panels import PairedBy
 from sitegen.model.problems import Finding, Severity
-from sitegen.model.scorecards import Kappa, Status
+from sitegen.model.scorecards import Kappa, Result, Status
 from sitegen.model.usage import RunUsage
 from sitegen.stats import counts as stats
+from sitegen.text.values import json_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,3 +141,117 @@ def agreement_row(agreement: Kappa | None) -> AgreementRow | None:
 def field_row(counts: Counts) -> FieldCounts:
     """The counts of one attribute, with their ratios."""
     return FieldCounts(tp=counts.tp, fp=counts.fp, fn=counts.fn, tn=counts.tn, **stats.ratios(counts))
+
+
+AlignedItems: TypeAlias = tuple[int | None, int | None, float | None, PairedBy | None]
+"""[expected index, actual index, similarity, paired by]; None for a missing partner."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PooledMetrics(RatioValues):  # type: ignore[misc]  # mypy cannot see fields made at run time
+    """Pooled over documents; undefined is None."""
+
+    true_positives: int
+    false_positives: int
+    false_negatives: int
+    true_negatives: int
+    field_accuracy: float | None
+    correct_fields: int
+    """Expected values that the output has: the true positives."""
+    total_fields: int
+    """Expected values that are not empty; also called ``total_fields_gt``."""
+    total_fields_gt: int
+    total_fields_extracted: int
+    convention: Convention
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentRow:
+    """The score of one document."""
+
+    id: str
+    f1: float | None
+    status: Status
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiscrepancyRow:
+    """One judgement that is an error."""
+
+    document: str
+    field_path: str
+    expected: Any
+    actual: Any
+    error_type: str
+    note: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class FieldsPart:
+    """The fields of the document."""
+
+    form: ClassVar = "sitegen/eval-results/1"
+
+    metrics: PooledMetrics
+    errors_by_type: dict[ErrorType, int]
+    by_field: dict[str, FieldCounts]
+    documents: tuple[DocumentRow, ...]
+    macro_f1: float | None
+    pooled_f1: float | None
+    macro_f1_attributes: float | None
+    discrepancies: tuple[DiscrepancyRow, ...]
+    alignment: dict[str, list[AlignedItems]]
+    """List -> [expected index, actual index, similarity, paired by ``key``, ``position`` or ``agreement``]; null for a
+    missing partner. If there are several documents, the key is ``document:path``."""
+
+
+def fields_part(result: Result) -> FieldsPart:
+    """Build the part from a result."""
+    card = result.scorecard
+    counts = card.counts
+    return FieldsPart(
+        metrics=PooledMetrics(
+            **stats.ratios(counts),
+            true_positives=counts.tp,
+            false_positives=counts.fp,
+            false_negatives=counts.fn,
+            true_negatives=counts.tn,
+            field_accuracy=stats.field_accuracy(counts),
+            correct_fields=counts.tp,
+            total_fields=card.expected_values,
+            total_fields_gt=card.expected_values,
+            total_fields_extracted=card.actual_values,
+            convention=card.convention,
+        ),
+        errors_by_type={name: getattr(counts, name) for name in ERROR_TYPES},
+        by_field={field.attribute: field_row(field.counts) for field in card.fields},
+        documents=tuple(
+            DocumentRow(id=document.id, f1=stats.f1(document.counts), status=document.status)
+            for document in card.documents
+        ),
+        macro_f1=card.metric("macro_f1"),
+        pooled_f1=stats.f1(counts),
+        macro_f1_attributes=card.metric("macro_f1_attributes"),
+        discrepancies=tuple(
+            DiscrepancyRow(
+                document=judgement.document,
+                field_path=judgement.path,
+                expected=json_value(judgement.expected),
+                actual=json_value(judgement.actual),
+                error_type=judgement.outcome,
+                note=judgement.note,
+            )
+            for judgement in result.judgements
+            if judgement.outcome in ERROR_TYPES
+        ),
+        alignment=alignments(result),
+    )
+
+
+def alignments(result: Result) -> dict[str, list[AlignedItems]]:
+    """The pairs of items of each list of a result, as ``FieldsPart.alignment`` holds them."""
+    several = len(result.scorecard.documents) > 1
+    return {
+        f"{alignment.document}:{alignment.path}" if several else alignment.path: [row[:4] for row in alignment.rows]
+        for alignment in result.alignments
+    }

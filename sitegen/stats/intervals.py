@@ -25,7 +25,7 @@ _SERIES: Final = 30
 @cache
 def normal(level: float) -> float:
     """Z such that a standard normal lies within -z..z with the chance *level*, 0 < level < 1: 1.96 for 0.95."""
-    return _bisected_root(lambda z: erf(z / sqrt(2)), level, 0.0, 9.0)
+    return _bisected_root(lambda z: erf(z / sqrt(2)), level, 9.0)
 
 
 @cache
@@ -43,7 +43,7 @@ def student(level: float, freedom: int) -> float:
             (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
         )
         return z + fsum(term / freedom**power for power, term in enumerate(terms, 1))
-    return sqrt(freedom) * tan(_bisected_root(lambda angle: _within(angle, freedom), level, 0.0, pi / 2))
+    return sqrt(freedom) * tan(_bisected_root(lambda angle: _within(angle, freedom), level, pi / 2))
 
 
 def _within(angle: float, freedom: int) -> float:
@@ -57,8 +57,9 @@ def _within(angle: float, freedom: int) -> float:
     return 2 / pi * (angle + sin(angle) * total) if odd else sin(angle) * total
 
 
-def _bisected_root(rising: Callable[[float], float], target: float, low: float, high: float) -> float:
-    """Where a rising function reaches the target, found by bisection to the last bit."""
+def _bisected_root(rising: Callable[[float], float], target: float, high: float) -> float:
+    """Where a rising function of numbers from 0 reaches the target, found by bisection to the last bit."""
+    low = 0.0
     while True:
         middle = (low + high) / 2
         if middle in (low, high):

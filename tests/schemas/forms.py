@@ -21,11 +21,10 @@ from sitegen.kind_files import KIND_FILES
 from sitegen.pages.data.badges import BadgeEndpoint
 from sitegen.pages.data.forms import IndexDocument, SeriesDocument
 from sitegen.saving import AggregateDocument
-from sitegen.scoring.documents import JudgedPart, RecordedPart, document_type
-from sitegen.scoring.fields_document import FieldsPart
-from sitegen.scoring.highlights.document import HighlightsPart
+from sitegen.scoring.documents import HighlightsPart, JudgedPart, RecordedPart, document_type
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.responses.document import ResponsesPart
+from sitegen.scoring.results_file import FieldsPart
 from sitegen.stats.counts import Averages, in_file_order
 from sitegen.verifying.evaluation import EvaluationDocument
 from tests.schemas.describe import Described, Schema, describe

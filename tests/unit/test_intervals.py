@@ -28,7 +28,7 @@ from sitegen.stats.intervals import (
     student,
     wilson,
 )
-from sitegen.stats.sample_size import least_change, least_net_flips
+from sitegen.stats.significance import least_change, least_net_flips
 
 DOCUMENTS = [
     Share(*pair) for pair in ((18.0, 20.0), (10.0, 14.0), (30.0, 31.0), (4.0, 9.0), (22.0, 26.0), (12.0, 12.0))

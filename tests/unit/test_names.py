@@ -48,7 +48,7 @@ VAGUE = {
     *("came", "made", "said", "told", "one", "each", "some", "found", "brought", "taken", "wanted", "known", "given"),
     *("kept", "shown", "what", "things"),
 }
-WRITTEN_KEYS = {("scoring/results_file.py", "what"), ("scoring/highlights/document.py", "found")}
+WRITTEN_KEYS = {("scoring/results_file.py", "what"), ("scoring/documents.py", "found")}
 """Keys of files that programs read, whose names cannot change within a major version."""
 
 

@@ -22,7 +22,7 @@ NAMES = {"precision", "recall"}
 HOME = "stats/counts.py"
 WITH_OTHERS_OF_THIS_NAME = {
     "scoring/highlights/scorer.py",  # three metrics of its own, explained in its own words
-    "scoring/highlights/document.py",
+    "scoring/documents.py",
     "text/similarity.py",  # ROUGE: those of words that two texts share
 }
 

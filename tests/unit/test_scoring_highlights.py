@@ -21,8 +21,8 @@ from sitegen.pages.report import report_rows
 from sitegen.pages.report.page import leaves_anything_out
 from sitegen.pages.report.spans import DEPTH, LONGEST, TEXTS, Piece, shown_text, shown_texts, texts
 from sitegen.project_files import LARGEST_ARGUMENT
+from sitegen.scoring.documents import HighlightNumbers, HighlightRow, ParagraphRow
 from sitegen.scoring.documents import results_document as written
-from sitegen.scoring.highlights.document import HighlightNumbers, HighlightRow, ParagraphRow
 from sitegen.scoring.highlights.scorer import MAX_MARKS, MAX_SEARCHED, marked_text, place_of_text
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.results_file import Metadata

@@ -9,9 +9,8 @@ import pytest
 from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel
 from sitegen.model.recorded import InstructionHash, Recorded, RecordedMetric, read_recorded
 from sitegen.scoring.documents import results_document as results_document
-from sitegen.scoring.fields_document import alignments
 from sitegen.scoring.kinds import scorer
-from sitegen.scoring.results_file import Metadata
+from sitegen.scoring.results_file import Metadata, alignments
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.text.json_bytes import to_json_bytes
 

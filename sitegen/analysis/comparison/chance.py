@@ -80,6 +80,4 @@ def chance_of(
 
 
 def _headline_interval(interval: Interval | None) -> HeadlineInterval | None:
-    return interval and HeadlineInterval(
-        low=interval.low, high=interval.high, unit=interval.unit, n=interval.n, method=interval.method
-    )
+    return interval and HeadlineInterval(*interval[:5])

@@ -24,7 +24,6 @@ from sitegen.analysis.comparison.values import (
 from sitegen.frozen import Frozen
 from sitegen.model.scorecards import Answer
 from sitegen.model.usage import exchanged
-from sitegen.stats import sample_size
 from sitegen.stats import significance as tests
 from sitegen.stats.significance import Significance, mean
 
@@ -146,7 +145,7 @@ def _accuracy_test(first: VariantSample, second: VariantSample, alpha: float) ->
     only_second = sum(before < after for before, after in by_case)
     h = None
     if numbers_1.scored and numbers_2.scored:
-        h = sample_size.cohens_h(numbers_2.right / numbers_2.scored, numbers_1.right / numbers_1.scored)
+        h = tests.cohens_h(numbers_2.right / numbers_2.scored, numbers_1.right / numbers_1.scored)
     return _RawMetricTest(
         first=numbers_1.accuracy,
         second=numbers_2.accuracy,
@@ -158,7 +157,7 @@ def _accuracy_test(first: VariantSample, second: VariantSample, alpha: float) ->
         by_case=by_case,
         effect_size=h,
         sample=min(numbers_1.scored, numbers_2.scored),
-        minimum_sample=sample_size.cases_for_proportions(h, alpha) if h else None,
+        minimum_sample=tests.cases_for_proportions(h, alpha) if h else None,
     )
 
 
@@ -169,7 +168,7 @@ def _quality_test(first: VariantSample, second: VariantSample, alpha: float) -> 
     by_case = _by_case(first, second, lambda case: case.grade) if comparable else ()
     independent = tests.t_test(*grades)
     paired = tests.paired_t_test([before for before, _ in by_case], [after for _, after in by_case])
-    d = sample_size.cohens_d(grades[1], grades[0])
+    d = tests.cohens_d(grades[1], grades[0])
     return _RawMetricTest(
         first=first.measured.quality,
         second=second.measured.quality,
@@ -179,7 +178,7 @@ def _quality_test(first: VariantSample, second: VariantSample, alpha: float) -> 
         by_case=by_case,
         effect_size=d,
         sample=min(len(first.grades), len(second.grades)),
-        minimum_sample=sample_size.cases_for_means(d, alpha) if d else None,
+        minimum_sample=tests.cases_for_means(d, alpha) if d else None,
         comparable=comparable,
     )
 

@@ -19,8 +19,7 @@ from sitegen.model.series import Point
 from sitegen.model.usage import regraded
 from sitegen.stats.counts import share_of
 from sitegen.stats.intervals import LEVEL, ROUNDING, Spread, normal, ratio_change, share_change, student
-from sitegen.stats.sample_size import least_change, least_net_flips
-from sitegen.stats.significance import ALPHA
+from sitegen.stats.significance import ALPHA, least_change, least_net_flips
 
 FEWEST: Final = 6
 """The fewest units that can show more than chance: six all change in one direction with probability 2 / 2^6."""
@@ -63,17 +62,8 @@ def change_verdict(
 
     """
     if regraded(exchanges(before, after).judge, after.metrics[0].name):
-        return ChangeVerdict(
-            decision="cannot tell",
-            why="another judge",
-            change=None,
-            interval=None,
-            fixed=number_of_cells(flips.fixed),
-            broken=number_of_cells(flips.broken),
-            p_value=None,
-            detectable=None,
-            fields=(),
-        )
+        fixed, broken = number_of_cells(flips.fixed), number_of_cells(flips.broken)
+        return ChangeVerdict(decision="cannot tell", why="another judge", fixed=fixed, broken=broken)
     movement = _movement(before, after, kind, flips)
     judgement = _judge(movement, noise)
     return ChangeVerdict(
@@ -99,11 +89,7 @@ def mean_verdict(unit: Unit, spread: Spread | None, *, scale: float, higher_is_b
         why=judgement.why,
         change=change,
         interval=judgement.interval(movement, scale),
-        fixed=0,
-        broken=0,
-        p_value=None,
         detectable=least_change(spread.error, spread.freedom) if spread and spread.error > ROUNDING else None,
-        fields=(),
     )
 
 

@@ -183,8 +183,6 @@ def _noise(groups: Sequence[_Group]) -> tuple[Noise | None, list[Collection[int]
         outputs=sum(len(group.outputs) for group in groups),
         deviation=scatter.deviation,
         limit=_limit(scatter),
-        pooled=FlipRate("", 0, 0),
-        fields=(),
         bad_runs=tuple(
             group.outputs[place].name for group, places in zip(groups, bad, strict=True) for place in places
         ),

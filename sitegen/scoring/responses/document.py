@@ -165,8 +165,7 @@ def _exact_match_section(result: Result, verdict: Verdict) -> ExactMatch:
         total=counts.tp + counts.omission + counts.wrong_value,
         excluded=sum(answer.failed for answer in result.answers),
         not_scored=sum(answer.correct is None and not answer.failed for answer in result.answers),
-        threshold=_threshold_of(verdict, "accuracy"),
-        meets_threshold=_meets_threshold(verdict, "accuracy"),
+        **_target(verdict, "accuracy"),
     )
 
 
@@ -182,8 +181,7 @@ def _consistency_section(result: Result, verdict: Verdict) -> Consistency:
         embeddings=source if isinstance(source, str) else None,
         case_consistency=result.scorecard.metric("case_consistency"),
         by_case=tuple(row for row in by_case if isinstance(row, dict)) if isinstance(by_case, list) else (),
-        threshold=_threshold_of(verdict, "consistency_score"),
-        meets_threshold=_meets_threshold(verdict, "consistency_score"),
+        **_target(verdict, "consistency_score"),
     )
 
 
@@ -197,8 +195,7 @@ def _quality_section(result: Result, verdict: Verdict) -> Quality:
         graded=len(grades),
         dropped=dropped if isinstance(dropped, int) else 0,
         agreement_with_people=agreement_row(result.agreement),
-        threshold=_threshold_of(verdict, "average_quality"),
-        meets_threshold=_meets_threshold(verdict, "average_quality"),
+        **_target(verdict, "average_quality"),
     )
 
 
@@ -218,11 +215,8 @@ def _result_data(result: Result) -> dict[str, Value]:
     return result.data if isinstance(result.data, dict) else {}
 
 
-def _threshold_of(verdict: Verdict, metric: str) -> float | None:
+def _target(verdict: Verdict, metric: str) -> dict[str, Any]:
+    """Return the threshold of a metric, and whether the metric meets it."""
     row = verdict.row(metric)
-    return row.threshold if row else None
-
-
-def _meets_threshold(verdict: Verdict, metric: str) -> bool | None:
-    row = verdict.row(metric)
-    return None if row is None or row.status == "SKIP" else row.status == "PASS"
+    met = None if row is None or row.status == "SKIP" else row.status == "PASS"
+    return {"threshold": row.threshold if row else None, "meets_threshold": met}

@@ -14,7 +14,7 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import NormalIndPower, TTestIndPower
 from statsmodels.stats.proportion import proportion_effectsize
 
-from sitegen.stats import sample_size, significance
+from sitegen.stats import significance
 from sitegen.stats.significance import Significance
 from tests.scoring.test_tables import tables
 
@@ -138,7 +138,7 @@ def test_what_pages_look_up_is_mcnemars_test(level: float):
 
 @each(CASES)
 def test_the_number_of_cases_is_what_the_table_says(row):
-    needed = sample_size.cases_for_means if row["effect"] == "d" else sample_size.cases_for_proportions
+    needed = significance.cases_for_means if row["effect"] == "d" else significance.cases_for_proportions
     assert str(needed(float(row["size"])) or UNDEFINED) == row["cases"]
 
 
@@ -146,15 +146,15 @@ def test_the_number_of_cases_is_what_the_table_says(row):
 def test_it_is_the_least_number_with_enough_power_by_statsmodels(row):
     power = (TTestIndPower() if row["effect"] == "d" else NormalIndPower()).power
     needed = int(row["cases"])
-    assert power(float(row["size"]), needed, 0.05) >= sample_size.POWER
-    assert needed == 2 or power(float(row["size"]), needed - 1, 0.05) < sample_size.POWER
+    assert power(float(row["size"]), needed, 0.05) >= significance.POWER
+    assert needed == 2 or power(float(row["size"]), needed - 1, 0.05) < significance.POWER
 
 
 def test_effect_sizes_are_those_of_statsmodels_and_of_the_definition():
-    assert sample_size.cohens_h(0.9, 0.7) == pytest.approx(proportion_effectsize(0.9, 0.7))
-    assert sample_size.cohens_d([4, 5, 3, 4], [2, 3, 3]) == pytest.approx(4 / 3 / ((2 + 2 / 3) / 5) ** 0.5)
-    assert sample_size.cohens_d([4, 4], [3, 3]) is None
-    assert sample_size.cohens_d([4], [3, 2]) is None
+    assert significance.cohens_h(0.9, 0.7) == pytest.approx(proportion_effectsize(0.9, 0.7))
+    assert significance.cohens_d([4, 5, 3, 4], [2, 3, 3]) == pytest.approx(4 / 3 / ((2 + 2 / 3) / 5) ** 0.5)
+    assert significance.cohens_d([4, 4], [3, 3]) is None
+    assert significance.cohens_d([4], [3, 2]) is None
 
 
 def test_the_sign_of_a_statistic_turns_with_the_sides_and_p_stays():

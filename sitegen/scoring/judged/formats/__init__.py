@@ -18,10 +18,6 @@ from sitegen.scoring.judged.tables.settings import LM_EVAL, PRESETS, read_settin
 _LM_EVAL_BEGINNING = re.compile(rb'\s*\{\s*"doc_id"\s*:\s*\d+\s*,\s*"doc"\s*:')
 
 
-def _is_lm_eval(ending: str, head: bytes) -> bool:
-    return ending == "jsonl" and _LM_EVAL_BEGINNING.match(head) is not None
-
-
 def _read_lm_eval(content: bytes) -> JudgedResults:
     """Read the samples that ``lm_eval --log_samples`` writes, one row for each document and filter."""
     from sitegen.scoring.judged.tables.reader import read_table
@@ -34,7 +30,11 @@ FORMATS: Final = (
     INSPECT,
     JUNIT,
     OPENAI_EVALS,
-    ResultFormat(name="lm-eval", recognises=_is_lm_eval, read=_read_lm_eval),
+    ResultFormat(
+        name="lm-eval",
+        recognises=lambda ending, head: ending == "jsonl" and _LM_EVAL_BEGINNING.match(head) is not None,
+        read=_read_lm_eval,
+    ),
     LINES,
 )
 """The first format that recognises a file reads it. The last one recognises any file."""

@@ -135,10 +135,6 @@ WORDS: Final = {
 """Correct, incorrect, partial, no answer, and truth values, with the numbers that Inspect's metrics give them."""
 
 
-def _is_inspect_log(ending: str, head: bytes) -> bool:
-    return ending == _ARCHIVE or (ending == "json" and _BEGINNING.match(head) is not None)
-
-
 def _read_log(content: bytes) -> JudgedResults:
     findings: list[Finding] = []
     if _BEGINNING.match(content):
@@ -283,4 +279,8 @@ def _explanation(score: Mapping[str, Value], epoch: int, epochs: int) -> str:
     return f"{epoch}: {explanation}" if explanation and epochs > 1 else explanation
 
 
-INSPECT: Final = ResultFormat(name="Inspect", recognises=_is_inspect_log, read=_read_log)
+INSPECT: Final = ResultFormat(
+    name="Inspect",
+    recognises=lambda ending, head: ending == _ARCHIVE or (ending == "json" and _BEGINNING.match(head) is not None),
+    read=_read_log,
+)

@@ -20,10 +20,6 @@ _OUTCOMES: Final = ("failure", "error", "skipped")
 _SUITES: Final = ("testsuites", "testsuite")
 
 
-def _is_xml(ending: str, head: bytes) -> bool:
-    return ending == "xml"
-
-
 def _read_junit(content: bytes) -> JudgedResults:
     reader = _JunitReader()
     parser = expat.ParserCreate()
@@ -63,7 +59,6 @@ class _JunitReader:
         raise UnreadableError("it has a document type or entities, which are refused", "Write it without.")
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        """An element begins."""
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise UnreadableError(f"it is nested deeper than {MAX_DEPTH} levels", "Write it flatter.")
@@ -79,12 +74,10 @@ class _JunitReader:
             self._inside, self._text = name, []
 
     def text(self, data: str) -> None:
-        """Text of an element."""
         if self._inside and sum(map(len, self._text)) < LONGEST:
             self._text.append(data)
 
     def end(self, name: str) -> None:
-        """An element ends."""
         self._depth -= 1
         if name in _SUITES:
             self._suites.pop()
@@ -127,4 +120,4 @@ def _seconds(written: str) -> float | None:
     return seconds if 0 <= seconds < float("inf") else None
 
 
-JUNIT: Final = ResultFormat(name="JUnit XML", recognises=_is_xml, read=_read_junit)
+JUNIT: Final = ResultFormat(name="JUnit XML", recognises=lambda ending, head: ending == "xml", read=_read_junit)

@@ -250,9 +250,5 @@ def _texts(value: Value) -> tuple[str, ...]:
     return tuple(map(text, items(value)))
 
 
-def _is_anything(ending: str, head: bytes) -> bool:
-    """True for any file, because the findings of this format name the lines that are no JSON."""
-    return True
-
-
-LINES: Final = ResultFormat(name="JSON Lines", recognises=_is_anything, read=_read_cases)
+LINES: Final = ResultFormat(name="JSON Lines", recognises=lambda ending, head: True, read=_read_cases)
+"""Reads any file, because its findings name the lines that are no JSON."""

@@ -61,10 +61,6 @@ class SampleEvents(NamedTuple):
     """The calls that gave an answer, except calls of a grader."""
 
 
-def _is_openai_log(ending: str, head: bytes) -> bool:
-    return ending == "jsonl" and _BEGINNING.match(head) is not None
-
-
 def _read_events(content: bytes) -> JudgedResults:
     reader = _OpenaiEvalsReader()
     for _, value in json_lines(content, reader.findings, _FIX):
@@ -186,4 +182,8 @@ def _sum_if_complete(numbers: list[int | None]) -> int | None:
     return sum(defined) if defined and len(defined) == len(numbers) else None
 
 
-OPENAI_EVALS: Final = ResultFormat(name="OpenAI evals", recognises=_is_openai_log, read=_read_events)
+OPENAI_EVALS: Final = ResultFormat(
+    name="OpenAI evals",
+    recognises=lambda ending, head: ending == "jsonl" and _BEGINNING.match(head) is not None,
+    read=_read_events,
+)

@@ -90,10 +90,6 @@ class PromptOfProvider(NamedTuple):
     provider: str
 
 
-def _is_promptfoo(ending: str, head: bytes) -> bool:
-    return ending == "json" and _BEGINNING.match(head) is not None
-
-
 def _read_promptfoo(content: bytes) -> JudgedResults:
     value, findings = read_json(content)
     root = members(value)
@@ -297,4 +293,8 @@ def _usage_of_row(row: Mapping[str, Value]) -> Usage:
     )
 
 
-PROMPTFOO: Final = ResultFormat(name="promptfoo", recognises=_is_promptfoo, read=_read_promptfoo)
+PROMPTFOO: Final = ResultFormat(
+    name="promptfoo",
+    recognises=lambda ending, head: ending == "json" and _BEGINNING.match(head) is not None,
+    read=_read_promptfoo,
+)
