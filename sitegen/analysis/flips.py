@@ -107,7 +107,6 @@ def _runs_by_point(cell: Cell, points: int) -> list[Run | None]:
 
 
 def _wrong_points(cell: Cell, points: int) -> bytearray:
-    """Return for each point whether a cell is wrong there."""
     wrong = bytearray(points)
     for run, end in spans(cell, points):
         if run.is_wrong:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import copysign, inf, isinf
-from typing import Final
+from typing import Final, get_args
 
 from sitegen.config import EvalLimits, GateSettings, Limit
 from sitegen.model.deltas import MetricDelta
@@ -26,7 +26,7 @@ from sitegen.model.metrics import MetricSpec, Threshold
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import EvalInfo
 
-VERDICTS: Final[tuple[GateVerdict, ...]] = ("pass", "inconclusive", "not comparable", "fail")
+VERDICTS: Final[tuple[GateVerdict, ...]] = get_args(GateVerdict)
 """Verdicts from the best to the worst; of several verdicts the worst counts."""
 
 VERDICT_OF_REASON: Final[Mapping[Reason, GateVerdict]] = {

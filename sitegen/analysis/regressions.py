@@ -156,29 +156,50 @@ def _step(
     last = before.end - 1
     while last + 1 < after.start and "outputs" not in points[last + 1].snapshot.cause:
         last += 1  # re-scored to the same value, or to none
-    outputs = _new_outputs(points, range(after.start, len(points) if until is None else until))
-    different = len(first_of_each_output(points, outputs))
-    if status == "open" and different == 1:
-        status = "new"  # one output counts as one value, however often it is re-scored
-    return Step(
-        at=after.start,
-        before=last,
+    step = _measured_step(
+        points,
+        range(before.start, last + 1),
+        range(after.start, after.end),
+        beside,
         metrics=(first.measured(), *(step.measured() for step in group if step is not first)),
         status=status,
-        commit=replace(points[after.start].snapshot.commit, body=""),
+        end=len(points) if until is None else until,
+        until=until,
+        noise=first.noise,
+    )
+    if status == "open" and step.different == 1:
+        status = "new"  # one output counts as one value, however often it is re-scored
+    return replace(step, status=status, regained=regained)
+
+
+def _measured_step(
+    points: Sequence[Point],
+    before: range,
+    after: range,
+    beside: Sequence[Sequence[Edit]],
+    *,
+    metrics: tuple[MetricStep, ...],
+    status: StepStatus,
+    end: int,
+    until: int | None,
+    noise: float,
+) -> Step:
+    """Return a step between the points of two levels, with the outputs at the new level up to the index *end*."""
+    at = after.start
+    outputs = [index for index in range(at, end) if "outputs" in points[index].snapshot.cause]
+    return Step(
+        at=at,
+        before=before[-1],
+        metrics=metrics,
+        status=status,
+        commit=replace(points[at].snapshot.commit, body=""),
         circumstances=circumstances(
-            points,
-            range(before.start, last + 1),
-            range(after.start, after.end),
-            beside=beside,
-            metric=first.spec.name,
-            worse=worse,
+            points, before, after, beside=beside, metric=metrics[0].name, worse=metrics[0].points < 0
         ),
         iterations=len(outputs),
-        different=different,
+        different=len(first_of_each_output(points, outputs)),
         until=until,
-        regained=regained,
-        noise=first.noise,
+        noise=noise,
     )
 
 
@@ -231,31 +252,17 @@ def _bad_runs(
         level = next(level for level in fit.levels if level.start <= before < level.end)
         metric = _metric_step(spec, level.mean, fmean(column[index] or 0.0 for index in blip.at))
         if blip.far and metric.points < 0 and abs(metric.after - metric.before) > OUTLYING * fit.noise:
-            outputs = _new_outputs(points, range(at, end))
-            yield Step(
-                at=at,
-                before=before,
+            yield _measured_step(
+                points,
+                range(level.start, before + 1),
+                range(at, end),
+                beside,
                 metrics=(metric,),
                 status="blip",
-                commit=replace(points[at].snapshot.commit, body=""),
-                circumstances=circumstances(
-                    points,
-                    range(level.start, before + 1),
-                    range(at, end),
-                    beside=beside,
-                    metric=spec.name,
-                    worse=True,
-                ),
-                iterations=len(outputs),
-                different=len(first_of_each_output(points, outputs)),
+                end=end,
                 until=until,
                 noise=fit.noise,
             )
-
-
-def _new_outputs(points: Sequence[Point], indices: range) -> list[int]:
-    """Return the indices of points with a new output."""
-    return [index for index in indices if "outputs" in points[index].snapshot.cause]
 
 
 def mute_of(mutes: Iterable[Mute], summary: EvalSummary, step: Step) -> Mute | None:

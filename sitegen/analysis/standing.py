@@ -6,7 +6,7 @@ The overview, the page of regressions and the summary all use these functions, s
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 from msgspec.structs import replace
 
@@ -29,15 +29,7 @@ regression is open, or the newest output is worse than the best one by more than
 lower, but too few to distinguish from noise. below target: the headline misses the target of the manifest. behind: the
 best output was better, but by no more than chance explains. none: the eval is at its best."""
 
-TROUBLES: Final[tuple[Trouble, ...]] = (
-    "unscored",
-    "worse",
-    "too new",
-    "below target",
-    "behind",
-    "none",
-    "no outputs",
-)
+TROUBLES: Final[tuple[Trouble, ...]] = get_args(Trouble)
 """All kinds of trouble, from the worst to the least."""
 
 LOST: Final[tuple[Trouble, ...]] = TROUBLES[:3]

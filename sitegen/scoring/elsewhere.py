@@ -92,7 +92,6 @@ def _text(value: Value) -> str:
 
 
 def _stands_at(path: str, text: str, root: Any) -> bool:
-    """Whether the output has a text at a path."""
     value = root
     try:
         for step in parse_path(path):

@@ -81,8 +81,6 @@ def _field_metrics(
 
 
 class _FieldsScoring:
-    """Scores one output."""
-
     def __init__(
         self, rules: FieldRules, truth: CompiledTruth, output: ReadOutput, findings: tuple[Finding, ...]
     ) -> None:
@@ -94,7 +92,6 @@ class _FieldsScoring:
         self._panels: list[AlignmentPanel] = []
 
     def result(self) -> Result:
-        """Judge every document and add up the counts."""
         roots = self._roots()
         text = self._output.text if len(self._truth.documents) == 1 else ""  # searching it for each takes longer
         documents: list[DocumentScore] = []

@@ -196,12 +196,7 @@ def errors(counts: Counts) -> int:
 
 def errors_by_type(counts: Counts) -> ErrorNumbers:
     """The number of errors of each type."""
-    return ErrorNumbers(
-        omission=counts.omission,
-        hallucination=counts.hallucination,
-        wrong_value=counts.wrong_value,
-        format_error=counts.format_error,
-    )
+    return ErrorNumbers(*(getattr(counts, error_type) for error_type in ERROR_TYPES))
 
 
 def judged(counts: Counts) -> int:

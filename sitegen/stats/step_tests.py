@@ -179,7 +179,6 @@ def _variance_of_units(row: LevelValues, start: int, middle: int, end: int) -> f
 
 
 def _residuals(row: LevelValues, start: int, end: int) -> list[float]:
-    """The values of a level minus its mean."""
     mean = (row.sums[end] - row.sums[start]) / (end - start)
     return [value - mean for value in row.values[start:end]]
 
@@ -194,7 +193,6 @@ def _beyond_tails(row: LevelValues, start: int, middle: int, end: int) -> bool:
 
 
 def _with_blips(row: LevelValues, start: int, end: int) -> list[float]:
-    """The values of a level, and the blips inside it."""
     return [*row.values[start:end], *(blip.agreed + blip.off for blip in row.aside if start < blip.place < end)]
 
 

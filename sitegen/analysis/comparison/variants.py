@@ -110,7 +110,17 @@ def confidence(rows: Sequence[Ranked], pairs: Sequence[VariantPair], overall_win
 
 
 TESTED: Final[tuple[TestedMetric, ...]] = ("accuracy", "quality")
-_USAGE: Final = ("cost", "tokens_in", "tokens_out", "latency_median", "latency_p95")
+_SAME_NAMES: Final = (
+    "accuracy",
+    "rouge1",
+    "rouge2",
+    "rougeL",
+    "cost",
+    "tokens_in",
+    "tokens_out",
+    "latency_median",
+    "latency_p95",
+)
 
 
 class ComparedVariant(Frozen):
@@ -177,12 +187,8 @@ def measure(variant: ComparedVariant) -> VariantNumbers:
     verdicts = [answer.correct for answer in answered if answer.correct is not None]
     return VariantNumbers(
         name=variant.name,
-        accuracy=metrics.get("accuracy"),
         consistency=metrics.get("consistency_score"),
         quality=metrics.get("average_quality"),
-        rouge1=metrics.get("rouge1"),
-        rouge2=metrics.get("rouge2"),
-        rougeL=metrics.get("rougeL"),
         responses=len(variant.answers),
         scored=len(verdicts),
         right=sum(verdicts),
@@ -191,7 +197,7 @@ def measure(variant: ComparedVariant) -> VariantNumbers:
         models=tuple(sorted({answer.model for answer in answered if answer.model})),
         judges=tuple(sorted({answer.judge for answer in answered if answer.judge and answer.quality is not None})),
         averaged=variant.averaged,
-        **{name: metrics.get(name) for name in _USAGE},
+        **{name: metrics.get(name) for name in _SAME_NAMES},
     )
 
 

@@ -133,7 +133,6 @@ class _Group(Frozen):
 
 
 def _groups(groups: Iterable[Sequence[Repeat]]) -> list[_Group]:
-    """Keep the groups of at least two outputs."""
     several = []
     for outputs in groups:
         if len(outputs) > 1:

@@ -92,7 +92,6 @@ def _has_cells(row: list[str]) -> bool:
 
 
 def _first_data_row(rows: list[list[str]]) -> int:
-    """The index of the row below the header."""
     return next((place for place, row in enumerate(rows, 1) if _has_cells(row)), len(rows))
 
 

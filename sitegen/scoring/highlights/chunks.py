@@ -111,7 +111,6 @@ class Paragraphs:
                 self._category(key, below)
 
     def _category(self, category: str, value: Value) -> None:
-        """Add one category of a whole chunk."""
         if len(self._highlights) == 1:
             self.add(next(iter(self._highlights)), {nfc(category): {}})
         for item in self._list(value, category):
@@ -291,7 +290,6 @@ class ChunkReader:
         return "paragraphs" in value or (any(key in value for key in self._keys) and first_stated(value, IDS) is None)
 
     def _is_by_id(self, value: Value) -> bool:
-        """Whether a file is an object of paragraphs by id."""
         if not isinstance(value, dict) or not value or self._is_chunk(value) or first_stated(value, IDS) is not None:
             return False
         return all(isinstance(paragraph, dict | list) for paragraph in value.values())

@@ -89,8 +89,6 @@ def _highlight_metrics(counts: Counts) -> tuple[Metric, ...]:
 
 
 class _HighlightsScoring:
-    """The comparison of one output."""
-
     def __init__(
         self,
         settings: Settings,
@@ -110,7 +108,6 @@ class _HighlightsScoring:
         self._not_annotated = tuple(dict.fromkeys(name for name in names if name not in annotated))
 
     def result(self) -> Result:
-        """Compare every annotated paragraph and build the result."""
         judgements: list[Judgement] = []
         documents: list[DocumentScore] = []
         texts = []
@@ -166,7 +163,6 @@ class _HighlightsScoring:
         return tuple(FieldScore(category, stats.tally(judged)) for category, judged in by_category.items())
 
     def _report_comparison(self) -> None:
-        """Add findings about the comparison as a whole."""
         if self._repeated:
             message = f"{_paragraphs_are(self._repeated)} in more than one chunk, highlights united"
             fix = "Write each paragraph once."

@@ -105,8 +105,6 @@ def _read_variant(name: str, file: File, keys: CaseKeys | None, findings: list[F
 
 
 class _ResponsesReader:
-    """Reads one file of responses."""
-
     def __init__(self, name: str, findings: list[Finding]) -> None:
         self._of = f" of {name[:80]!r}" if name else ""
         self._findings = findings

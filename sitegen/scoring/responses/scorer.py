@@ -74,8 +74,6 @@ class ResponsesScorer:
 
 
 class _ResponsesScoring:
-    """The scoring of one output."""
-
     def __init__(
         self,
         cases: Parsed[CasesById],
@@ -89,7 +87,6 @@ class _ResponsesScoring:
         self._groups = [self._group(variant, vectors) for variant in variants]
 
     def result(self) -> Result:
-        """Build the result."""
         documents = tuple(_variant_score(group) for group in self._groups)
         judgements = tuple(judgement for group in self._groups for judgement in group.judgements)
         counts = stats.total(document.counts for document in documents)
@@ -168,7 +165,6 @@ class _ResponsesScoring:
         line: int | None = None,
         value: str = "",
     ) -> None:
-        """Add a finding about a variant."""
         message = f"{message}, of the variant {variant.name[:80]!r}" if variant.name else message
         self._findings.append(Finding(severity=severity, message=message, fix=fix, line=line, value=value))
 

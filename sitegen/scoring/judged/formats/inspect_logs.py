@@ -172,8 +172,6 @@ def _reduced_values(reductions: list[Value]) -> dict[tuple[str, str], Value]:
 
 
 class _InspectReader:
-    """Turns the samples of one log into cases."""
-
     def __init__(self, log: Mapping[str, Value], findings: list[Finding]) -> None:
         self._log = log
         self._eval = members(log.get("eval"))

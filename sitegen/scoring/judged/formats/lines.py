@@ -85,7 +85,6 @@ class _LinesReader:
         return tuple(results)
 
     def line(self, number: int, line: str) -> None:
-        """Add the case of one line."""
         self._line = number
         try:
             value, findings = parse_json(line, number)

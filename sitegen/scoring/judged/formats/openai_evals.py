@@ -78,7 +78,6 @@ class _OpenaiEvalsReader:
         self._off_scale: Counter[str] = Counter()
 
     def add(self, event: Mapping[str, Value]) -> None:
-        """Add the event of one line."""
         self._spec = self._spec or members(event.get("spec"))
         if name := name_of(event.get("sample_id")):
             sample = self.samples.setdefault(name, SampleEvents(grades={}, texts={}, samplings=[]))

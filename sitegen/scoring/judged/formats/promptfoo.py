@@ -163,7 +163,6 @@ class _PromptfooReader:
         self._ids: set[str] = set()
 
     def case(self, row: Mapping[str, Value]) -> JudgedCase:
-        """Read a row as a case."""
         column = self._column(row)
         case_id = _numbered(self._case_id(row, column), self._ids)
         self._ids.add(case_id)
@@ -194,7 +193,6 @@ class _PromptfooReader:
         )
 
     def report(self, severity: Severity, message: str, value: str = "") -> None:
-        """Add a finding."""
         self.findings.append(Finding(severity, message, "Let promptfoo write the results again.", value=value))
 
     def _column(self, row: Mapping[str, Value]) -> PromptOfProvider:
