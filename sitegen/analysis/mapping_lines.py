@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from itertools import permutations
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from msgspec.structs import asdict, replace
 
@@ -25,13 +25,6 @@ TRIED: Final = 200
 
 _DATES: Final = ("%Y-%m-%d", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d")
 _NUMERIC: Final = ("numeric", "integer", "angle")
-
-
-class _Trial(NamedTuple):
-    """Settings of a field, as stated in the mapping and as applied to its rule."""
-
-    settings: dict[str, Any]
-    rule: FieldRule
 
 
 def mapping_line(
@@ -66,22 +59,22 @@ def mapping_line(
     return None
 
 
-def _trials(rule: FieldRule, rounded: Sequence[Judgement]) -> Iterator[_Trial]:
-    """Yield the settings that could make the values equal, the least far-reaching first."""
+def _trials(rule: FieldRule, rounded: Sequence[Judgement]) -> Iterator[tuple[dict[str, Any], FieldRule]]:
+    """Yield the settings that could make the values equal, and the rule with them, the least far-reaching first."""
     is_declared_number = rule.type in _NUMERIC
     numeric = {} if is_declared_number else {"type": "numeric"}
     as_number = rule if is_declared_number else replace(rule, type="numeric")
-    yield _Trial({**numeric, "coerce": True}, replace(as_number, coerce=True))
+    yield {**numeric, "coerce": True}, replace(as_number, coerce=True)
     for name in ("string", "boolean"):
-        yield _Trial({"type": name}, replace(rule, type=name))
+        yield {"type": name}, replace(rule, type=name)
     for formats in permutations(_DATES, 2):
-        yield _Trial({"type": "date", "formats": formats}, replace(rule, type="date", formats=formats))
+        yield {"type": "date", "formats": formats}, replace(rule, type="date", formats=formats)
     distances = [_distance(judgement) for judgement in rounded]
     if distances and rule.type != "angle" and all(distance is not None for distance in distances):
         absolute = max(distance for distance in distances if distance is not None).normalize()
         # Leave out the other kind of tolerance: a declared one can only make more values equal.
         only = replace(rule, percent=Decimal(0), absolute=absolute, exact_integer=False)
-        yield _Trial({"absolute": absolute}, only)
+        yield {"absolute": absolute}, only
 
 
 def _distance(judgement: Judgement) -> Decimal | None:

@@ -16,7 +16,7 @@ from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.frozen import Frozen
 from sitegen.model.values import MetadataEntry
 from sitegen.project_files import LARGEST_FILE, read_file
-from sitegen.scoring.responses.cases import are_anonymous
+from sitegen.scoring.responses.files import are_anonymous
 
 _PLACEHOLDER = re.compile(r"\{([a-z]+(?:\.[^{}\s]+)?)\}")
 _PARTS = re.compile(r"^[ \t]*<!--[ \t]*(system|user)[ \t]*-->[ \t]*\n", re.MULTILINE)

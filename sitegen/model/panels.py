@@ -34,14 +34,14 @@ class TablePanel(Frozen):
 class AlignmentRow(NamedTuple):
     """A pair of list items, or one item without a partner (the other index is None)."""
 
-    expected: int | None
+    expected: int | None = None
     """Its index in the ground truth."""
-    actual: int | None
+    actual: int | None = None
     """Its index in the output."""
-    similarity: float | None
+    similarity: float | None = None
     """The similarity of their keys, 0..1, however they were paired."""
-    paired_by: PairedBy | None
-    label: str
+    paired_by: PairedBy | None = None
+    label: str = ""
     """The name of the items, from the expected side if there is one."""
 
 

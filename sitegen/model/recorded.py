@@ -10,8 +10,6 @@ import json
 import math
 from typing import Any, Final, NamedTuple
 
-from msgspec.structs import replace
-
 from sitegen.frozen import Frozen
 from sitegen.model.usage import RunUsage, stated
 
@@ -79,11 +77,14 @@ def read_recorded(content: bytes) -> Recorded | None:
         return None
     metadata = root.get("metadata")
     both: dict[str, Any] = {**root, **(metadata if isinstance(metadata, dict) else {})}
-    return replace(
-        origin_in(both),
+    origin = origin_in(both)
+    return Recorded(
         metrics=_finite_numbers(root.get("metrics")) + _recorded_errors(root),
         iteration=_iteration_number(both.get("iteration")),
         timestamp=_short_text(both.get("timestamp")),
+        git_commit=origin.git_commit,
+        instruction_hashes=origin.instruction_hashes,
+        prompt_versions=origin.prompt_versions,
         usage=stated(metadata, root, _usage_of_own_results(root)).of_run,
     )
 

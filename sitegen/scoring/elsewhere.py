@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -24,12 +24,16 @@ _MOST_VALUES: Final = 50_000
 """The most values of a document that are examined, which bounds the time for a hostile output."""
 
 
-def with_places(
-    judgements: list[Judgement], root: dict[str, Value], text: str = ""
-) -> tuple[list[Judgement], list[str]]:
-    """Return the judgements of a document; for an omitted value that is at another path, with a note of that path.
+class NotedJudgements(NamedTuple):
+    """The judgements of a document, with a note for each value that is at another path."""
 
-    Also returns ``A at B`` for each of these values, where A is the expected path and B the path in the output.
+    judgements: list[Judgement]
+    pairs: list[str]
+    """``A at B`` for each of these values, where A is the expected path and B the path in the output."""
+
+
+def with_places(judgements: list[Judgement], root: dict[str, Value], text: str = "") -> NotedJudgements:
+    """Return the judgements of a document; for an omitted value that is at another path, with a note of that path.
 
     A value counts if exactly one omission expects it, it occurs in the output once, and no correct value is the same.
     *text* is ``ReadOutput.text``: a value that does not occur in it need not be searched.
@@ -49,7 +53,7 @@ def with_places(
     if sought:
         _look(root, (), _MOST_VALUES, sought, places)
     if not any(places.values()):
-        return judgements, []
+        return NotedJudgements(judgements, [])
     with_notes: list[Judgement] = []
     pairs: list[str] = []
     for judgement in judgements:
@@ -59,7 +63,7 @@ def with_places(
             if not judgement.note:
                 judgement = replace(judgement, note=f"stands at {path[:80]} in the output")
         with_notes.append(judgement)
-    return with_notes, pairs
+    return NotedJudgements(with_notes, pairs)
 
 
 def elsewhere(pairs: Sequence[str], omissions: int) -> Iterator[Finding]:

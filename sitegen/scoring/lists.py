@@ -164,12 +164,12 @@ def paired_items(node: ItemList, actual: list[ListItem], keys: Value, document: 
         for place, partner, alike, paired_by in pairs
     ]
     rows += [
-        AlignmentRow(item.index, None, None, None, item_name(item.raw, match_fields))
+        AlignmentRow(expected=item.index, label=item_name(item.raw, match_fields))
         for place, item in enumerate(node.items)
         # A wide CSV file has columns for more items than most documents hold: a blank item is not missing.
         if place not in partners and not rules.empty(item.raw)
     ]
-    rows += [AlignmentRow(None, index, None, None, item_name(item, match_fields)) for index, item in unmatched]
+    rows += [AlignmentRow(actual=index, label=item_name(item, match_fields)) for index, item in unmatched]
     return PairedItems(
         keys=keys,
         partners=partners,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import heapify, heappop, heapreplace
 from operator import itemgetter
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from sitegen.stats.assignment import best_pairs, preferred_pairs
 from sitegen.text.similarity import Cell, SimilarPair, similar_pairs
@@ -38,12 +38,18 @@ EqualFields: TypeAlias = Callable[[int, int], int]
 """Counts the equal score fields of an expected and an actual item, given by their positions."""
 
 
+class GreedyPairs(NamedTuple):
+    """The pairs that ``greedy_pairs`` chooses."""
+
+    pairs: list[SimilarPair]
+    all_compared: bool
+    """False if there were too many unequal items to compare, so that only equal items are paired."""
+
+
 def greedy_pairs(
     expected: list[ItemKey], actual: list[ItemKey], threshold: float, equal_fields: EqualFields
-) -> tuple[list[SimilarPair], bool]:
+) -> GreedyPairs:
     """Take the most similar remaining pair until none is left.
-
-    Returns the pairs, and False if there were too many unequal items to compare, so that only equal items are paired.
 
     Equal items are paired first, without similarities. Items with the same key are compared only once, so that a list
     of copies does not take quadratic time.
@@ -63,7 +69,7 @@ def greedy_pairs(
     similar = _similar_within_bounds(list(by_expected), list(by_actual), threshold)
     if similar is not None:
         pairs += _best_first(list(by_expected.values()), list(by_actual.values()), similar, equal_fields)
-    return sorted(pairs), similar is not None
+    return GreedyPairs(sorted(pairs), all_compared=similar is not None)
 
 
 def _by_key(keys: Sequence[ItemKey], positions: Iterable[int]) -> dict[ItemKey, list[int]]:

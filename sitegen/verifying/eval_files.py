@@ -45,7 +45,7 @@ def newest_outputs(place: WorktreeEval) -> tuple[Path, ...]:
         stated = first_file(place.folder, (entry.outputs,))
         return (stated,) if stated else ()
     if by_iteration := outputs_of_iterations(place):
-        return by_iteration[-1][1]
+        return by_iteration[-1].outputs
     if entry.outputs == "iterations":
         return ()
     if entry.id == LONE and not first_file(place.folder, files.elsewhere):
@@ -84,11 +84,21 @@ def _file_states(folder: Path, name: str, where: dict[str, str]) -> bool:
         return False
 
 
-def outputs_of_iterations(place: WorktreeEval) -> list[tuple[int, tuple[Path, ...]]]:
-    """Return (number, outputs) of the iterations that have any outputs, in ascending order."""
+class IterationOutputs(NamedTuple):
+    """The outputs of one iteration."""
+
+    number: int
+    outputs: tuple[Path, ...]
+
+
+def outputs_of_iterations(place: WorktreeEval) -> list[IterationOutputs]:
+    """The iterations that have any outputs, in ascending order."""
     files = place.files
-    every = ((number, _outputs_in(folder, files.outputs, files)) for number, folder in iterations(place.folder))
-    return sorted((number, outputs) for number, outputs in every if outputs)
+    every = (
+        IterationOutputs(number, _outputs_in(folder, files.outputs, files))
+        for number, folder in iterations(place.folder)
+    )
+    return sorted(iteration for iteration in every if iteration.outputs)
 
 
 class IterationFolder(NamedTuple):

@@ -18,9 +18,8 @@ from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding
 from sitegen.model.recorded import Recorded
 from sitegen.model.values import Unusable, Value
-from sitegen.scoring.judged.case import JudgedCase, JudgedRun, Usage
+from sitegen.scoring.judged.case import Grade, JudgedCase, JudgedRun, Usage, grade_of
 from sitegen.scoring.judged.formats import inspect_archive, read_results
-from sitegen.scoring.judged.formats.grades import Grade, grade_of
 from sitegen.scoring.judged.formats.inspect_archive import JsonArchive
 from sitegen.scoring.judged.formats.inspect_graders import graders_of
 from sitegen.scoring.judged.formats.inspect_logs import WORDS

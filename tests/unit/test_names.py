@@ -64,8 +64,8 @@ def test_no_function_parameter_or_variable_has_a_name_that_says_nothing():
 
 
 POSITIONS: Final = {
-    "analysis/cells.py spans": "a run and where it ends: made for every run of every cell",
-    "analysis/cells.py flips_between": "two indices of points, as pairwise gives them",
+    "analysis/flips.py spans": "a run and where it ends: made for every run of every cell",
+    "analysis/flips.py flips_between": "two indices of points, as pairwise gives them",
     "api/outputs.py compare": "the names of the two results, in the order of these parameters",
     "scoring/pairing.py agreeing_pairs": "a position in each of two lists, as the best pairs of a matrix are",
     "scoring/paths.py weight": "a key to sort by, which is compared as a whole",

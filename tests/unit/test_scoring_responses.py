@@ -12,8 +12,8 @@ from sitegen.model.metrics import Metric, MetricSpec, Threshold
 from sitegen.model.scorecards import Answer, Result, Rouge
 from sitegen.scoring.documents import results_document
 from sitegen.scoring.kinds import scorer
-from sitegen.scoring.responses.answers import variant_name_of
 from sitegen.scoring.responses.document import metrics_of, responses_part
+from sitegen.scoring.responses.files import variant_name_of
 from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.scorer import Embedder, File, ScoringInputs
 from sitegen.scoring.verdict import verdict

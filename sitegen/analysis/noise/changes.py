@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -122,18 +122,23 @@ class _Movement(Frozen):
     p_value: float | None
 
 
-def change_of_units(before: Scorecard, after: Scorecard, kind: str, flips: Flips) -> tuple[Unit, Spread | None]:
-    """Return the units that two outputs have in common, and the change over them; None for fewer than two units.
+class UnitChange(NamedTuple):
+    """The change of the headline over the units that two outputs have in common."""
 
-    *flips* between the two outputs are needed only for kinds that answer cases.
-    """
+    unit: Unit
+    spread: Spread | None
+    """Mean and error of the change; None for fewer than two units."""
+
+
+def change_of_units(before: Scorecard, after: Scorecard, kind: str, flips: Flips) -> UnitChange:
+    """Compute the change over units; *flips* between the two outputs are needed only for kinds that answer cases."""
     if traits_of(kind).answers_cases:
         # Variants answer the same cases, so their flips are averaged and do not count as further cases.
         variants = variants_of(after)
         fixed, broken = number_of_cells(flips.fixed) / variants, number_of_cells(flips.broken) / variants
-        return "cases", share_change(fixed, broken, cases_of(after))
+        return UnitChange("cases", share_change(fixed, broken, cases_of(after)))
     sample = paired_sample_of(before, after)
-    return sample.unit, ratio_change(sample.pairs)
+    return UnitChange(sample.unit, ratio_change(sample.pairs))
 
 
 def _movement(before: Scorecard, after: Scorecard, kind: str, flips: Flips) -> _Movement:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from sitegen.frozen import Frozen
 from sitegen.model.problems import Parsed
@@ -18,13 +18,20 @@ _RANGE: Final = re.compile(r"\s*([0-9]{1,18})\s*-\s*([0-9]{1,18})\s*")
 _TRAILING: Final = re.compile(r"[0-9]+\Z")
 
 
+class ParagraphRange(NamedTuple):
+    """The trailing numbers of the ids of the first and the last paragraph, both inclusive."""
+
+    first: int
+    last: int
+
+
 class Settings(Frozen):
     """The scope of an eval."""
 
     categories: tuple[str, ...] = ()
     """Empty for every category of either side."""
-    range: tuple[int, int] | None = None
-    """The trailing numbers of the ids of the first and the last paragraph, both inclusive; None for every paragraph."""
+    range: ParagraphRange | None = None
+    """None for every paragraph."""
     run: str | None = None
     """None for the newest run."""
 
@@ -39,8 +46,7 @@ class Settings(Frozen):
         number = _TRAILING.search(name)
         if number is None or len(number[0].lstrip("0")) > 18:
             return False
-        first, last = self.range
-        return first <= int(number[0].lstrip("0") or "0") <= last
+        return self.range.first <= int(number[0].lstrip("0") or "0") <= self.range.last
 
 
 @lru_cache(maxsize=64)
@@ -72,8 +78,8 @@ def _category_names(value: Value) -> tuple[str, ...] | None:
     return names if len(names) == len(value) else None
 
 
-def _paragraph_range(value: Value) -> tuple[int, int] | None:
+def _paragraph_range(value: Value) -> ParagraphRange | None:
     match = _RANGE.fullmatch(value) if isinstance(value, str) else None
     if match is None or int(match[1]) > int(match[2]):
         return None
-    return int(match[1]), int(match[2])
+    return ParagraphRange(int(match[1]), int(match[2]))

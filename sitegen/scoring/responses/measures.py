@@ -20,8 +20,7 @@ from sitegen.model.problems import Finding, Parsed
 from sitegen.model.scorecards import Kappa, Rouge
 from sitegen.model.usage import Call
 from sitegen.model.values import Value
-from sitegen.scoring.responses.answers import Response, VariantResponses
-from sitegen.scoring.responses.cases import TestCase
+from sitegen.scoring.responses.files import Response, TestCase, VariantResponses
 from sitegen.scoring.scorer import Embedder
 from sitegen.stats import counts as stats
 from sitegen.stats.agreement import Ratings, cohens_kappa, mean_pairwise_cosine

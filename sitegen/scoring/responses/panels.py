@@ -8,7 +8,7 @@ from typing import Final
 from sitegen.model.panels import Panel, PanelColumn, TablePanel
 from sitegen.model.scorecards import Kappa
 from sitegen.scoring.judged.panels import agreement_note
-from sitegen.scoring.responses.answers import Response
+from sitegen.scoring.responses.files import Response
 from sitegen.scoring.responses.measures import MeasuredVariant, within_cases
 
 _ROWS: Final = 200

@@ -17,8 +17,14 @@ from sitegen.model.usage import Call, RunUsage
 from sitegen.model.values import Value
 from sitegen.scoring.case_files import case_keys
 from sitegen.scoring.case_lists import first_names
-from sitegen.scoring.responses.answers import Response, VariantResponses, read_answers
-from sitegen.scoring.responses.cases import CasesById, expected_cases, read_cases
+from sitegen.scoring.responses.files import (
+    CasesById,
+    Response,
+    VariantResponses,
+    expected_cases,
+    read_answers,
+    read_cases,
+)
 from sitegen.scoring.responses.measures import (
     METRICS,
     MeasuredResponse,

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator
 from importlib.util import find_spec
 from io import BytesIO
-from typing import Final
+from typing import Final, NamedTuple
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from sitegen.data_files.json_reader import read_json
@@ -109,8 +109,17 @@ class JsonArchive:
 _FIX: Final = "Let Inspect write the log again."
 
 
-def unpacked(content: bytes, findings: list[Finding]) -> tuple[dict[str, Value], Iterator[Value]]:
-    """Return the log of an archive in its JSON form, and the samples of every epoch, unpacked one by one.
+class UnpackedLog(NamedTuple):
+    """The content of an archive."""
+
+    log: dict[str, Value]
+    """The log in its JSON form, without samples."""
+    samples: Iterator[Value]
+    """The samples of every epoch, unpacked one by one."""
+
+
+def unpacked(content: bytes, findings: list[Finding]) -> UnpackedLog:
+    """Return the content of an archive.
 
     Raises UnreadableError. Samples that cannot be read are reported in *findings*.
     """
@@ -121,7 +130,7 @@ def unpacked(content: bytes, findings: list[Finding]) -> tuple[dict[str, Value],
             log["reductions"] = archive.json("reductions.json")
     except TooLargeError:
         raise UnreadableError("its header is too large", _FIX) from None
-    return log, _samples_of(archive, findings)
+    return UnpackedLog(log, _samples_of(archive, findings))
 
 
 def _header(archive: JsonArchive) -> dict[str, Value]:

@@ -18,8 +18,20 @@ from sitegen.data_files.reading import UnreadableError
 from sitegen.frozen import Frozen
 from sitegen.model.problems import Finding, Severity
 from sitegen.model.values import Value
-from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion, ResultFormat, Usage
-from sitegen.scoring.judged.formats.grades import Grade, Graded, grade_of, names_of_fields, opinions, passed
+from sitegen.scoring.judged.case import (
+    Grade,
+    Graded,
+    JudgedCase,
+    JudgedResults,
+    JudgedRun,
+    Opinion,
+    ResultFormat,
+    Usage,
+    grade_of,
+    names_of_fields,
+    opinions,
+    passed,
+)
 from sitegen.scoring.judged.formats.inspect_graders import graders_of
 from sitegen.scoring.judged.formats.json_values import items, lone_item, members, name_of, number, text, whole, written
 

@@ -19,6 +19,8 @@ from sitegen.model.problems import Finding
 from sitegen.model.usage import stated
 from sitegen.model.values import Value
 from sitegen.scoring.judged.case import (
+    Grade,
+    Graded,
     Grader,
     JudgedCase,
     JudgedResults,
@@ -26,9 +28,12 @@ from sitegen.scoring.judged.case import (
     Opinion,
     ResultFormat,
     Usage,
+    grade_of,
     grader_name,
+    names_of_fields,
+    opinions,
+    passed,
 )
-from sitegen.scoring.judged.formats.grades import Grade, Graded, grade_of, names_of_fields, opinions, passed
 from sitegen.scoring.judged.formats.json_values import items, lone_item, members, name_of, text, truth, written
 from sitegen.text.plain import natural_order
 from sitegen.text.values import as_json

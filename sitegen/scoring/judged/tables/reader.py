@@ -10,8 +10,20 @@ from typing import Final
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding
 from sitegen.model.values import Unusable, Value
-from sitegen.scoring.judged.case import Grader, JudgedCase, JudgedResults, Opinion, Usage, grader_name
-from sitegen.scoring.judged.formats.grades import Grade, Graded, grade_of, names_of_fields, opinions, passed
+from sitegen.scoring.judged.case import (
+    Grade,
+    Graded,
+    Grader,
+    JudgedCase,
+    JudgedResults,
+    Opinion,
+    Usage,
+    grade_of,
+    grader_name,
+    names_of_fields,
+    opinions,
+    passed,
+)
 from sitegen.scoring.judged.formats.json_values import items, lone_item, number, text, whole, written
 from sitegen.scoring.judged.tables.columns import EVERY, ColumnMap, columns_of, value_at
 from sitegen.scoring.judged.tables.rows import ResultTable, read_rows
