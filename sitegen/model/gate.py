@@ -79,7 +79,6 @@ class GatedChange(Frozen):
     unit: str = "document"
     """What the overlap counts."""
     units: str = "documents"
-    """The plural of ``unit``."""
     fixed: int = 0
     """Number of fixed cells; ``broken`` likewise."""
     broken: int = 0
@@ -90,9 +89,7 @@ class GatedChange(Frozen):
     stale: bool = False
     """Whether these instructions were edited without a new output being made."""
     model: Exchange | None = None
-    """The change of the model, if any."""
     judge: Exchange | None = None
-    """The change of the judge, if any."""
 
 
 class EvalCheck(Frozen):

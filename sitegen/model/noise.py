@@ -63,7 +63,6 @@ class Noise(Frozen):
     groups: int
     """Number of groups of outputs made under the same instructions, with the same ground truth and rules."""
     outputs: int
-    """Number of outputs in all groups."""
     deviation: float | None
     """Standard deviation of the headline among repeats, pooled over groups; None if no group has two values."""
     limit: float | None

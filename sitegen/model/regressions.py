@@ -69,7 +69,6 @@ class Circumstances(Frozen):
     edits: tuple[EditedFile, ...]
     """Edits of instructions between the two levels, newest first; empty if no new output was made between them."""
     more_edits: int
-    """Number of further edits."""
     documents: DocumentNumbers | None
     """None if the number is the same."""
     errors: tuple[Moved, ...]
@@ -79,9 +78,7 @@ class Circumstances(Frozen):
     delta: MetricDelta | None = None
     """The delta of the main metric between both points; None if they are not neighbours."""
     model: Exchange | None = None
-    """The change of the model, if any."""
     judge: Exchange | None = None
-    """The change of the judge, if any."""
 
 
 class Step(Frozen):

@@ -164,7 +164,6 @@ class Peak(Frozen):
     edit: int
     """Position of the edit that the output is attributed to; -1 if there is none."""
     interval: Interval | None = None
-    """The interval of the value."""
 
 
 class EvalSummary(Frozen):

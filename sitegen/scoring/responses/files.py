@@ -40,7 +40,6 @@ class TestCase(Frozen):
     expected: str
     """Blank if nothing is expected; then the exact match is not scored."""
     category: str
-    """Empty if the case has none."""
     question: str = ""
     """The input, as text."""
 

@@ -12,7 +12,6 @@ from sitegen.scoring.responses.files import Response
 from sitegen.scoring.responses.measures import MeasuredVariant, within_cases
 
 _ROWS: Final = 200
-"""Rows of a panel."""
 
 
 def response_panels(groups: Sequence[MeasuredVariant], agreement: Kappa | None) -> Iterator[Panel]:
