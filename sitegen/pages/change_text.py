@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from sitegen.analysis.noise.flipped_fields import flipped_cells
+from sitegen.analysis.flips import number_of_cells
 from sitegen.frozen import Frozen
 from sitegen.model.cells import Flips
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
@@ -141,11 +141,11 @@ def _side_documents(name: str, documents: Sequence[str]) -> str:
 def flipped(flips: Flips) -> Flipped:
     """The flips of all attributes together."""
     return Flipped(
-        fixed=flipped_cells(flips.fixed),
-        broken=flipped_cells(flips.broken),
-        still=flipped_cells(flips.still),
-        appeared=flipped_cells(flips.appeared),
-        vanished=flipped_cells(flips.vanished),
+        fixed=number_of_cells(flips.fixed),
+        broken=number_of_cells(flips.broken),
+        still=number_of_cells(flips.still),
+        appeared=number_of_cells(flips.appeared),
+        vanished=number_of_cells(flips.vanished),
     )
 
 

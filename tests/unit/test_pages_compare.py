@@ -7,7 +7,7 @@ import pytest
 from markupsafe import Markup
 from msgspec.structs import replace
 
-from sitegen.analysis.cells import fate_of
+from sitegen.analysis.flips import fate_of
 from sitegen.model.cells import Cell, CellFlip, CellMap, Fate, Run
 from sitegen.model.noise import ChangeVerdict, Interval
 from sitegen.model.regressions import Circumstances, Step

@@ -5,7 +5,7 @@ import re
 from msgspec.structs import replace
 
 from sitegen.model.outcomes import Judgement
-from sitegen.model.scorecards import ItemPair, ListAlignment
+from sitegen.model.panels import AlignmentPanel, AlignmentRow
 from sitegen.pages.report.tree import VALUES, has_tree, tree_page, tree_rows
 from sitegen.render.environment import Renderer, find_templates
 from tests import pages_sample as sample
@@ -18,22 +18,25 @@ JUDGED = [
     Judgement("", "cargo[2].name", "cargo[].name", "true_negative", None, None),
     Judgement("", "cargo[1].name", "cargo[].name", "hallucination", None, "Eel", "extra item", "cargo[Eel].name"),
 ]
-PAIRED = ListAlignment(
+PAIRED = AlignmentPanel(
     document="",
     path="cargo",
     algorithm="greedy",
     threshold=0.8,
-    pairs=(ItemPair(0, 3, 0.9, "key"), ItemPair(2, 2, 0.5, "agreement")),
-    unmatched_expected=(1,),
-    unmatched_actual=(1,),
+    rows=(
+        AlignmentRow(0, 3, 0.9, "key", "Cod"),
+        AlignmentRow(2, 2, 0.5, "agreement", ""),
+        AlignmentRow(1, None, None, None, "Ling"),
+        AlignmentRow(None, 1, None, None, "Eel"),
+    ),
 )
 
 
 def test_items_stand_as_they_were_paired_and_open_where_something_in_them_is_wrong():
-    result = replace(sample.result(JUDGED), alignments=(PAIRED,))
+    result = replace(sample.result(JUDGED), panels=(PAIRED,))
     series = sample.series(2)
     page = tree_page(series.info, series.points[1].snapshot, result)
-    assert (page.path, has_tree(series.info, result), has_tree(series.info, replace(result, alignments=()))) == (
+    assert (page.path, has_tree(series.info, result), has_tree(series.info, replace(result, panels=()))) == (
         "evals/waybills/0002-tree.html",
         True,
         False,
@@ -66,7 +69,7 @@ def test_items_stand_as_they_were_paired_and_open_where_something_in_them_is_wro
 def test_the_page_is_bounded_and_shows_hostile_names_as_text():
     many = [replace(JUDGED[1], path=f"cargo[{n}].name", named_path="") for n in range(VALUES)]
     hostile = replace(JUDGED[1], document=sample.SCRIPT, path="cargo[0].x", named_path=f"cargo[{sample.SCRIPT}].x")
-    result = replace(sample.result([hostile, *many]), alignments=(PAIRED,))
+    result = replace(sample.result([hostile, *many]), panels=(PAIRED,))
     series = sample.series(2)
     page = tree_page(series.info, series.points[1].snapshot, result)
     html = Renderer([find_templates()], sample.SITE).render(page).decode()

@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from sitegen.analysis.mentioned_fields import mentioned_fields
+from sitegen.analysis.section_flips import mentioned_fields
 from sitegen.frozen import Frozen
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.series import Effect
