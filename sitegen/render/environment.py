@@ -57,6 +57,7 @@ SCRIPTS: Final = (
     "tables",
     "spans",
     "sort",
+    "later",
     "copy",
     "search",
 )

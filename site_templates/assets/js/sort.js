@@ -49,6 +49,7 @@ class SortedTable {
 
   values(column) {
     const numeric = this.heads[column].classList.contains("num");
+    this.table.closest("[data-table]")?.filtered?.name();
     return this.rows.map(([row]) => (row.cells[column] ? this.value(row.cells[column], numeric) : null));
   }
 

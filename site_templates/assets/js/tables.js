@@ -22,7 +22,7 @@ class FilteredTable {
     this.texts = new Map();
     [this.opened, this.copies, this.inTime] = [new Set(), new Map(), []];
     box.filtered = this;
-    this.name(this.rows);
+    this.unnamed = [...this.rows];
     this.foldCopies();
     this.restore();
     this.listen();
@@ -141,7 +141,7 @@ class FilteredTable {
         const drawn = document.getElementById(body.id), rows = $$("tr:not(.item)", body);
         if (drawn) drawn.append(...[...$$("tr:not(.item)", drawn), ...rows].sort(byPlace));
         else table.append(body);
-        this.name(rows);
+        this.unnamed.push(...rows);
       }
       table.append(...$$("tbody", table).sort(byPlace));
       this.rows = $$("tbody tr:not(.item)", table);
@@ -153,12 +153,13 @@ class FilteredTable {
     this.show();
   }
 
-  /** Names the list item in each of its rows, for rows that are searched or stand apart from its head. */
-  name(rows) {
-    for (const row of rows) {
+  /** Names the list item in each of its rows, before rows are searched or stand apart from its head. */
+  name() {
+    for (const row of this.unnamed) {
       const item = $(".item b", bodyOf(row))?.textContent, field = item && $("a[href^=fields]", row);
       if (field && field.textContent !== item) field.prepend(element("span", "", item + (field.textContent.startsWith("[") ? "" : ".")));
     }
+    this.unnamed = [];
   }
 
   /** What a row is searched by: its text, and its path with the indices of list items, `data-i` of its body, in place of their names. */
@@ -178,11 +179,13 @@ class FilteredTable {
     const onlyNew = this.fresh && isPressed(this.fresh);
     const filtered = words.length || types.length || section || onlyNew;
     if (filtered || this.limit > Math.max(this.first, this.rows.length)) this.load();
+    if (words.length) this.name();
     this.box.toggleAttribute("data-filtered", !!filtered);
     const isFolded = row => !filtered && !this.way && this.copies.has(row) && !this.opened.has(this.copies.get(row));
     const folded = this.rows.filter(isFolded).length;
+    const isUntouched = !("ready" in this.box.dataset); // rows that the page shows first need no class
     let hits = 0;
-    this.rows.forEach(row => {
+    this.rows.forEach((row, index) => {
       if (isFolded(row)) {
         row.classList.remove("on", "off");
         row.classList.add("cut");
@@ -192,6 +195,7 @@ class FilteredTable {
         && (!onlyNew || "n" in row.dataset) && words.every(word => this.text(row).includes(word));
       const shown = hit && hits < this.limit;
       if (hit) hits += 1;
+      if (shown && isUntouched && index < this.first && !row.className) return;
       row.classList.toggle("on", shown);
       row.classList.toggle("off", !hit);
       row.classList.toggle("cut", hit && !shown);
