@@ -97,6 +97,13 @@ class Writer:
         self.rows.append(row._replace(owner=owner))
         return True
 
+    def are_fresh(self, owner: str, path: str, key: str) -> bool:
+        """``is_fresh`` for a page and all files that were made from the same inputs."""
+        if self.standing_row(path, key) is None:
+            return False
+        self.rows.extend(row._replace(owner=owner) for row in self._standing.values() if row.key == key)
+        return True
+
     def standing(self, path: str, key: str) -> bytes | None:
         """The content of a file in the folder, if ``key`` is its digest."""
         content = read_file(self._folder, path) if key else None

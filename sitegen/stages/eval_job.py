@@ -45,7 +45,7 @@ from sitegen.stages.cached_kinds import (
 )
 from sitegen.stages.commit_effects import effects_of_commits, mixtures_of_commits, outcomes_of_edits
 from sitegen.stages.configuration import recall_mapping, without_settings
-from sitegen.stages.eval_pages import eval_pages, record_of, suspects_of, write_fields
+from sitegen.stages.eval_pages import eval_pages, record_of, suspects_of, write_comparison, write_fields
 from sitegen.stages.failures import attempt, working_on
 from sitegen.stages.report_files import ReportFiles, WaitingPart, WaitingReports, newest_first
 from sitegen.stages.reports import ReportCollector, ReportInputs, ReportWriter
@@ -337,6 +337,7 @@ class _EvalJob:
         for page in eval_pages(series, steps, record.summary, mapped_columns(newest) if newest else ()):
             content = page.content if isinstance(page, RawFile) else self._renderer.render(page)
             self._writer.write(self._owner, page.path, content)
+        write_comparison(self._writer, self._renderer, self._owner, series, steps, self._page_keys)
         write_thinned(self._writer, self._renderer, self._owner, series, self._page_keys, short)
         thinned_fields, before = self._task.thinned_fields, self._task.fields_before
         if thinned_fields is None and before is not None:

@@ -23,6 +23,7 @@ from sitegen.model.regressions import Step
 from sitegen.model.series import EvalSummary, Series, Window
 from sitegen.model.site import Page, RawFile
 from sitegen.model.timeline import Snapshot
+from sitegen.pages import links
 from sitegen.pages.compare.compare_data import compare_data
 from sitegen.pages.compare.page import compare_page
 from sitegen.pages.field.page import FieldWork, field_page
@@ -60,12 +61,24 @@ def eval_pages(
     yield trend
     if isinstance(trend.view, TrendView) and (rows := older_rows(trend.view)):
         yield rows
-    if len(series.points) > 1:
-        data = compare_data(series, steps)
-        yield compare_page(series, data)
-        yield from data.pieces
     if summary.suspects:
         yield suspect_truth_page(summary)
+
+
+def write_comparison(
+    writer: Writer, renderer: Renderer, owner: str, series: Series, steps: tuple[Step, ...], page_keys: Sequence[str]
+) -> None:
+    """Write the page that compares two points and the files that it loads, unless they show no more than before.
+
+    It shows nothing that the reports do not, so their digests ``page_keys`` together decide what it shows.
+    """
+    path, key = links.compare(series.info.id), digest("comparison", *page_keys)
+    if len(series.points) < 2 or writer.are_fresh(owner, path, key):
+        return
+    data = compare_data(series, steps)
+    writer.write(owner, path, renderer.render(compare_page(series, data)), key)
+    for piece in data.pieces:
+        writer.write(owner, piece.path, piece.content, key)
 
 
 def write_fields(
