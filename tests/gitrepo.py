@@ -39,13 +39,14 @@ class GitRepo:
     def __init__(self, path: Path, *, object_format: str = "sha1", bare: bool = False) -> None:
         self.path = path
         self._when = START
-        self._branches: set[str] = set()  # that surely have a commit
+        self._branch = ""  # that the last command committed to
         path.mkdir(parents=True, exist_ok=True)
         flags = ["--bare"] if bare else []
         self.git("init", "-q", "-b", "main", f"--object-format={object_format}", *flags)
 
     def git(self, *arguments: str, stdin: bytes | None = None, check: bool = True) -> str:
         """What git prints."""
+        self._branch = ""
         done = subprocess.run(
             ["git", *arguments], cwd=self.path, env=_environment(), input=stdin, capture_output=True, check=False
         )
@@ -69,9 +70,8 @@ class GitRepo:
         """Add a commit that sets (or with None deletes) these files; its id. It follows the branch or ``parent``."""
         self._when = self._when + DAY if when is None else when
         ref = f"refs/heads/{branch}"
-        if branch in self._branches or self.git("rev-parse", "--verify", "-q", ref, check=False):
+        if branch == self._branch or self.git("rev-parse", "--verify", "-q", ref, check=False):
             parent = parent or f"{ref}^0"
-        self._branches.add(branch)
         stream = [b"commit %s\nmark :1\n" % ref.encode()]
         person = b"%s <someone@example.org> %d %s\n" % (_bytes(author), self._when, zone.encode())
         stream += [b"author " + person, b"committer " + person]
@@ -84,7 +84,9 @@ class GitRepo:
             stream.append(b"merge %s\n" % merge.encode())
         stream += [_operation(path, content) for path, content in (files or {}).items()]
         stream.append(b"\nget-mark :1\n")
-        return self.git("fast-import", "--quiet", "--force", "--date-format=raw-permissive", stdin=b"".join(stream))
+        commit = self.git("fast-import", "--quiet", "--force", "--date-format=raw-permissive", stdin=b"".join(stream))
+        self._branch = branch
+        return commit
 
     def commits(self, changes: Iterable[Mapping[str, Content]]) -> list[str]:
         """Many commits at once; their ids, oldest first."""

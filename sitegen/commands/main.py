@@ -27,6 +27,7 @@ def run() -> None:
     if sys.argv[1:] in (["--version"], ["-V"]):  # without typer, because scripts ask for it often
         print(f"sitegen {__version__}")
         return
+    gc.set_threshold(50_000)  # imports make many objects, and hardly any of them is garbage
     from sitegen.errors import Notice, SitegenError
 
     warnings.simplefilter("default", Notice)  # prints the same text once
