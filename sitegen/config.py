@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 from posixpath import normpath
-from typing import Any, Final, Literal, TypeAlias, dataclass_transform, get_type_hints
+from typing import Annotated, Any, Final, Literal, TypeAlias, dataclass_transform, get_type_hints
 
 import msgspec
 from msgspec import field
@@ -58,13 +58,13 @@ class ConfigTable(msgspec.Struct, frozen=True, kw_only=True):
         """Let pydantic validate a table as it validates a dataclass with the same fields."""
         import dataclasses
 
-        from pydantic_core.core_schema import no_info_after_validator_function
+        from pydantic import AfterValidator
 
         hints = get_type_hints(cls)
         fields = [(row.name, hints[row.name], _dataclass_field(row)) for row in msgspec.structs.fields(cls)]
         namespace = {"__pydantic_config__": cls.__pydantic_config__}
         table = dataclasses.make_dataclass(cls.__name__, fields, kw_only=True, namespace=namespace)
-        return no_info_after_validator_function(lambda valid: cls(**vars(valid)), handler.generate_schema(table))
+        return handler.generate_schema(Annotated[table, AfterValidator(lambda valid: cls(**vars(valid)))])
 
 
 def _dataclass_field(row: msgspec.structs.FieldInfo) -> Any:
