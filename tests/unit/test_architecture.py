@@ -50,7 +50,7 @@ HOMES = {
     "typer": {"commands"},
     "sqlite3": {"analysis", "exporting"},
     "subprocess": {"history", "demo"},
-    "pydantic": {"configuring", "scoring"},
+    "pydantic": {"config", "configuring", "scoring"},
     "distributed": {"stages"},
     "scipy": {"stats"},
     "matplotlib": {"comparison_files"},
