@@ -219,7 +219,7 @@ def short_field(info: EvalInfo, snapshots: Sequence[Snapshot], work: FieldWork, 
         about=f"{info.nouns.attribute} of {info.name}",
         warning="wrong now" if numbers.wrong else "",
         left_out="The history of its values was",
-        command=f"sitegen blame {quote(info.id)} {quote(work.attribute)}",
+        command=f"sitegen blame {quote(line(info.id))} {quote(line(work.attribute))}",
         numbers=(
             ShortNumber("Wrong now", f"{numbers.wrong:,} of {numbers.judged:,} judged"),
             *(_iteration(label, info, snapshots[index]) for label, index in points if index is not None),
