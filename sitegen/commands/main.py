@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import gc
+import re
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TextIO
 
 from sitegen import __version__
 
@@ -15,7 +16,17 @@ if TYPE_CHECKING:
     from sitegen.project import Options
 
 
-_FOLDERS: Final = {"-o": "out", "--out": "out", "--cache": "cache"}
+_OPTIONS: Final = {"-o": "out", "--out": "out", "--cache": "cache", "--base-url": "base_url", "--jobs": "jobs"}
+"""Options of ``build`` that are read without typer and take a value, and the fields of ``Options`` that it fills."""
+_FLAGS: Final = {"--strict": "strict", "--public": "public"}
+
+
+class PlainBuild(NamedTuple):
+    """A call of ``build`` that needs no typer."""
+
+    options: Options
+    strict: bool = False
+    public: bool = False
 
 
 def run() -> None:
@@ -66,10 +77,11 @@ def _print_warning(
         print_line(row, error=True)
 
 
-def plain_build(arguments: Sequence[str]) -> Options | None:
-    """The options of ``build [REPO] [-o DIR] [--cache DIR]``; None for any other call, which typer parses.
+def plain_build(arguments: Sequence[str]) -> PlainBuild | None:
+    """What ``build [REPO] [OPTION...]`` asks for; None for any other call, which typer parses.
 
-    Most builds are called like that, and importing typer takes longer than a build with nothing to do.
+    The options are those that workflows and the benchmark use, each once and with its value as a word of its own.
+    Importing typer takes longer than a build with nothing to do.
     """
     from pathlib import Path
 
@@ -77,22 +89,26 @@ def plain_build(arguments: Sequence[str]) -> Options | None:
 
     if not arguments or arguments[0] != "build":
         return None
-    paths: dict[str, Path] = {}
+    values: dict[str, Any] = {}
     words = iter(arguments[1:])
     for word in words:
-        name = _FOLDERS.get(word, "repo")
-        path = word if name == "repo" else next(words, "-")
-        if name in paths or path.startswith("-"):
+        name = _FLAGS.get(word) or _OPTIONS.get(word, "repo")
+        value = next(words, "-") if word in _OPTIONS else word
+        if name in values or (value.startswith("-") and word not in _FLAGS):
             return None
-        paths[name] = Path(path)
-    return Options(paths.get("repo", Path()), paths.get("out"), cache=paths.get("cache"))
+        values[name] = value
+    if "jobs" in values and not re.fullmatch("[1-9][0-9]{0,3}", values["jobs"]):
+        return None
+    make = {"repo": Path, "out": Path, "cache": Path, "jobs": int, "base_url": str}
+    options = {name: make[name](value) for name, value in values.items() if name in make}
+    return PlainBuild(Options(**options), strict="strict" in values, public="public" in values)
 
 
 def _run_command(arguments: Sequence[str]) -> None:
     if plain := plain_build(arguments):
         from sitegen.commands.build import command
 
-        command(plain)
+        command(plain.options, strict=plain.strict, public=plain.public)
     else:
         from sitegen.commands.signatures import app
 

@@ -75,15 +75,15 @@ class Site(NamedTuple):
     out: Path
     cache: Path
 
-    def build(self, *, jobs: int = 2, watch: bool = False, options: Sequence[str] = ()) -> Measured:
+    def build(self, *arguments: str, watch: bool = False, options: Sequence[str] = ()) -> Measured:
         """Build into whatever is there; *options* are those of Python itself."""
-        command = sitegen("build", str(self.repository), "-o", str(self.out), "--cache", str(self.cache))
-        return run([command[0], *options, *command[1:], "--jobs", str(jobs)], watch=watch)
+        command = sitegen("build", str(self.repository), "-o", str(self.out), "--cache", str(self.cache), *arguments)
+        return run([command[0], *options, *command[1:]], watch=watch)
 
     def first_build(self, *, jobs: int = 2) -> Measured:
-        """Build from nothing."""
+        """Build from nothing, by the same number of processes on any machine."""
         self.clear()
-        return self.build(jobs=jobs, watch=True)
+        return self.build("--jobs", str(jobs), watch=True)
 
     def clear(self) -> None:
         """Delete the site and its cache."""
@@ -236,8 +236,8 @@ def measure_one_more(site: Site, tip: str, runs: int) -> OneMore:
         return site.build(options=options)
 
     try:
-        site.clear()
-        start = build(line[-1])
+        git(site.repository, "update-ref", MAIN, line[-1])
+        start = site.first_build()
         listing = build(line[-2], ("-X", "importtime")).messages
         timed = [build(commit) for commit in reversed(line[:-2])]
     finally:
