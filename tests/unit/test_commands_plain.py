@@ -95,7 +95,7 @@ def test_anything_else_is_left_to_typer(arguments):
 )
 def test_every_option_that_a_workflow_builds_with_is_plain(file):
     lines = (ROOT / file).read_text(encoding="utf-8").splitlines()
-    builds = [line for line in lines if "sitegen build" in line or "arguments" in line and "(" in line]
+    builds = [line for line in lines if "sitegen build" in line or ("arguments" in line and "(" in line)]
     options = set(re.findall(r"--[a-z-]+", " ".join(builds)))
     assert options
     values = {"--out": "site", "--cache": "memo", "--base-url": "https://evals.example.org/"}
