@@ -18,44 +18,48 @@ from sitegen.model.series import Effect
 from sitegen.text.patch import Hunk
 
 _STEPS = re.compile(r"[.\[\]]+")
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_WORD = re.compile(r"[^\W_]+")
+# These begin with a character to search for, which is much faster than to try a condition at every place.
+_CAMEL = re.compile(r"[A-Z](?<=[a-z0-9].)")
+_PLURAL = re.compile(r"s(?<=[^\W_]{4})(?![^\W_])")
+_WORD = re.compile(r"[^\W_]+|\n")
 
 
-def mentioned_fields(hunks: Iterable[Hunk], attributes: Sequence[str], path: str) -> tuple[tuple[str, ...], ...]:
+def mentioned_fields(hunks: Sequence[Hunk], attributes: Sequence[str], path: str) -> tuple[tuple[str, ...], ...]:
     """Return for each passage the attributes, in their order, that its added and removed lines name.
 
     ``path``: the path of the file, in which a step above a field may occur.
     """
-    return tuple(tuple(_named_in(hunk, attributes, _words(path))) for hunk in hunks)
+    return tuple(tuple(_named_in(hunk, attributes, path)) for hunk in hunks) if attributes else ((),) * len(hunks)
 
 
-def _named_in(hunk: Hunk, attributes: Sequence[str], path: str) -> Iterator[str]:
-    changed = [_words(line.text) for line in hunk.lines if line.kind in ("removed", "added")]
-    headings = [line.text for line in hunk.lines if line.text.startswith("#")]
-    around = "".join([path, _words(hunk.section), *map(_words, headings)])
-    everything = "".join(changed)
+def _named_in(hunk: Hunk, attributes: Iterable[str], path: str) -> Iterator[str]:
+    everything = _words("\n".join([line.text for line in hunk.lines if line.kind in ("removed", "added")]))
+    changed = everything.split("\n")
     for attribute in attributes:
         above, last = _names_of(attribute)
         if last not in everything:
             continue
-        alone = not above or " " in last.strip() or above in around
+        alone = not above or " " in last.strip() or above in _around(hunk, path)
         if any(last in words and (alone or above in words) for words in changed):
             yield attribute
+
+
+def _around(hunk: Hunk, path: str) -> str:
+    return _words("\n".join([path, hunk.section, *(line.text for line in hunk.lines if line.text.startswith("#"))]))
 
 
 @lru_cache(maxsize=1024)
 def _names_of(attribute: str) -> tuple[str, str]:
     """Return the words of the second last step, empty if there is none, and the words of the last step."""
+    attribute = attribute.replace("\n", " ")
     steps = [words for step in _STEPS.split(attribute) if (words := _words(step)).strip()]
     return (steps[-2] if len(steps) > 1 else "", steps[-1]) if steps else ("", _words(attribute) + "\0")
 
 
 def _words(text: str) -> str:
-    """Return the words in lower case and singular, separated and surrounded by single spaces."""
-    words = _WORD.findall(_CAMEL.sub(" ", text).casefold())
-    singular = [word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words]
-    return f" {' '.join(singular)} "
+    """Return the words in lower case and singular, separated and surrounded by single spaces, and the line feeds."""
+    apart = _CAMEL.sub(r" \g<0>", text).casefold()
+    return f" {' '.join(_WORD.findall(_PLURAL.sub('', apart)))} "
 
 
 FIELDS: Final = 6
