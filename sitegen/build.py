@@ -69,6 +69,8 @@ def _bring_up_to_date(project: Project, claim: Claim, progress: Progress | None)
 
 def _publish_all_or_nothing(project: Project, memo: Memo, site_files: SiteFiles, progress: Progress | None) -> Site:
     """Build in one transaction. If the build is killed, the next one does not trust the output folder."""
+    if site_files.archive:
+        site_files.archive.open()
     memo.mark_dirty(project.site)
     with memo.transaction():
         return publish(project, memo, site_files, progress or Progress())
@@ -88,6 +90,8 @@ def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progr
     timeline = read_timeline(project, memo, trusted_head=site_files.head, foreign=site_files.foreign)
     if timeline.new_work > FEW:
         gc.set_threshold(*COLLECTION)
+    if site_files.archive:
+        site_files.archive.begin(timeline.context)
 
     pools = pool_for(timeline.new_work, timeline.jobs, timeline.dask, timeline.context)
     with closing(WaitingParts()) as parts, pools as pool:

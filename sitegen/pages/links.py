@@ -129,6 +129,11 @@ def is_source_picture(path: str) -> bool:
     return path.startswith("evals/") and path.split("/")[2:3] == ["source"]
 
 
+def report_name(path: str) -> str:
+    """What the addresses of all ``REPORT_FILES`` of one report have in common, from the path of any of them."""
+    return re.sub(r"(?:-tree)?\.(?:html|json|js)$", "", path)
+
+
 REPORT_FILES: Final = (report, report_data, report_rows, report_tree)
 """All files of one report, the page first; each takes the eval's id and the slug of the snapshot."""
 

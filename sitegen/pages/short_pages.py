@@ -98,6 +98,8 @@ class ShortView(Frozen):
     """Address of the previous page; empty for the first."""
     all_evals: str = ""
     """Address of the same field in all evals, relative to the root of the site; empty if the page is of no field."""
+    is_report: bool = False
+    """Whether it is the page of an iteration, whose full report an archive has."""
 
 
 def short_report(
@@ -127,6 +129,7 @@ def short_report(
             *(ShortNumber(name.capitalize(), f"{number:,}") for name, number in errors if name),
         ),
         previous=_file_name(links.report(info.id, previous.slug)) if previous else "",
+        is_report=True,
     )
     return Page(links.report(info.id, at.slug), TEMPLATE, view)
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from sitegen.analysis.memo import Memo
 from sitegen.configuring import read_site
-from sitegen.errors import SecretsError
+from sitegen.errors import ConfigurationError, SecretsError
 from sitegen.history.files_at_commit import content_at
 from sitegen.history.repository import Repository
 from sitegen.project import Options, open_project
@@ -33,8 +33,13 @@ class PublicCheck:
     """Checks a site after its build. Create it before the build, so that a wrong configuration is reported at once."""
 
     def __init__(self, options: Options) -> None:
-        """Raises ConfigurationError if the configuration is wrong."""
+        """Raises ConfigurationError if the configuration is wrong, or if there is an archive."""
         self._project = project = open_project(options, "")
+        if project.archive:
+            raise ConfigurationError(
+                "A site that --public refuses is deleted, but what a build wrote to an archive stays there.",
+                fix="Build without --archive and SITEGEN_ARCHIVE, or without --public.",
+            )
         repository = Repository(project.place)
         head = project.head or repository.resolve(project.revision)
         config = read_site(project.place.root, read=lambda path: content_at(repository, head, path))

@@ -58,21 +58,24 @@ class Standing(Frozen):
     """Files that a build wrote, and that are not in the memo."""
 
 
-def refuse_project(named: Path, out: Path, repository: RepositoryPlace) -> None:
+def refuse_project(
+    named: Path, out: Path, repository: RepositoryPlace, subject: str = "The output folder", option: str = "-o"
+) -> None:
     """Raise OutputFolderError if a folder must never be written to: a project, a parent of one, a folder of git.
 
-    ``asked`` is the folder as it was named, ``out`` with its links followed.
+    ``named`` is the folder as it was named, ``out`` with its links followed; ``subject`` and ``option`` name it in the
+    message.
     """
     for place in (named, *named.parents):
         if place.is_symlink() and Path(os.path.realpath(place.parent)).is_relative_to(repository.top):
             raise OutputFolderError(
-                "The output folder is a link, or lies behind one, that is a part of the project.",
+                f"{subject} is a link, or lies behind one, that is a part of the project.",
                 where=str(place),
-                fix=f"Name the folder that is meant: -o {out}",
+                fix=f"Name the folder that is meant: {option} {out}",
             )
     if any(place.is_relative_to(out) for place in (repository.top, repository.git_dir, repository.common_dir)):
         raise OutputFolderError(
-            "The output folder is the project itself, or holds it.", where=str(out), fix="Choose another -o."
+            f"{subject} is the project itself, or holds it.", where=str(out), fix=f"Choose another {option}."
         )
     if repository.root is None and out.is_relative_to(repository.git_dir / ".sitegen" / "watch"):
         return  # the only folder of a bare repository that belongs to sitegen
@@ -83,7 +86,7 @@ def refuse_project(named: Path, out: Path, repository: RepositoryPlace) -> None:
             or _is_repository(place)
         ):
             raise OutputFolderError(
-                "The output folder lies in a folder of git's own.", where=str(out), fix="Choose another -o."
+                f"{subject} lies in a folder of git's own.", where=str(out), fix=f"Choose another {option}."
             )
 
 

@@ -83,6 +83,8 @@ class EvalTask(Frozen):
     """Folders in which the eval may have been at some commit, if it states a source."""
     waiting: WaitingEval | None = None
     """The reports to write, if the eval is scored already."""
+    archived: tuple[PageRow, ...] | None = None
+    """The files of the eval that the archive has; None without an archive."""
 
 
 class WaitingEval(Frozen):
@@ -92,12 +94,16 @@ class WaitingEval(Frozen):
     """For each report of the eval, the digest of everything that it shows."""
     parts: tuple[WaitingPart, ...]
     """Oldest first, as in ``WaitingReports.parts``."""
+    short: Short
+    """The points with a short page. Their full reports wait only for the archive."""
 
 
 class OlderReportsDone(Frozen):
     """The result of ``write_older_reports``."""
 
     files: WrittenFiles
+    archived: WrittenFiles
+    """Full reports of points with a short page, for the archive."""
     cached: tuple[CachedRow, ...]
     """New values for the memo."""
 
@@ -109,6 +115,8 @@ class EvalDone(Frozen):
     files: WrittenFiles
     cached: tuple[CachedRow, ...]
     """New values for the memo."""
+    archived: WrittenFiles
+    """Full reports of points with a short page, for the archive."""
     waiting: WaitingEval | None = None
     """The older reports, which further tasks write; None if there are none."""
     lost_outputs: int = 0
@@ -152,7 +160,13 @@ def _scored_eval(task: EvalTask) -> EvalDone:
 
 def _with_older(done: EvalDone, task: EvalTask) -> EvalDone:
     older = _older_written(task, done.waiting)
-    return replace(done, files=_together(done.files, older.files), cached=(*done.cached, *older.cached), waiting=None)
+    return replace(
+        done,
+        files=_together(done.files, older.files),
+        archived=_together(done.archived, older.archived),
+        cached=(*done.cached, *older.cached),
+        waiting=None,
+    )
 
 
 def _together(first: WrittenFiles, second: WrittenFiles) -> WrittenFiles:
@@ -163,27 +177,33 @@ def _together(first: WrittenFiles, second: WrittenFiles) -> WrittenFiles:
 
 
 def _older_written(task: EvalTask, waiting: WaitingEval | None) -> OlderReportsDone:
-    """Draw the waiting reports, except short ones, which are complete already."""
+    """Draw the waiting reports: full ones for the site, and for the archive those with a short page on the site."""
     keys, parts = (waiting.keys, waiting.parts) if waiting else ((), ())
     context, info, snapshots = task.context, task.info, task.history.snapshots
     writer, cache = context.writer(task.pages), TaskCache(task.cached)
     sources = EvalSources(context, info, task.source_folders) if info.source else None
     files = ReportFiles(context, info, snapshots, keys, sources, writer, cache)
     draw = ReportWriter(context, info, series_inputs(task.history, task.edits), task.moved)
+    archived = context.archive_pages(task.archived or ())
+    archive = ReportFiles(context, info, snapshots, keys, sources, archived, cache)
     short = Short.of(len(snapshots), context.reports_kept, task.thinned or 0)
+    if waiting and task.thinned is None:
+        short = waiting.short
     for inputs in newest_first(parts):
         index, result = inputs.at, inputs.result
         with working_on(snapshots[index]):
-            if index in short:
+            if index in short and task.archived is not None and not archive.is_fresh(index):
+                archive.write(index, draw.page(inputs), result)
+            if index in short.room:
                 previous = snapshots[index - 1] if index else None
                 page = partial(
                     short_report, info, scorer(info.kind).metrics, snapshots[index], result.scorecard, previous
                 )
                 paths = [address(info.id, snapshots[index].slug) for address in links.REPORT_FILES]
                 write_short(writer, context.renderer(), owner(info.id), paths, keys[index], page)
-            else:
+            elif index not in short:
                 files.write(index, draw.page(inputs), result)
-    return OlderReportsDone(files=writer.files, cached=cache.new)
+    return OlderReportsDone(files=writer.files, archived=archived.files, cached=cache.new)
 
 
 class _EvalJob:
@@ -208,6 +228,10 @@ class _EvalJob:
         self._files = ReportFiles(
             self._context, self._info, self._snapshots, self._page_keys, self._sources, self._writer, self._cache
         )
+        self._archived = self._context.archive_pages(task.archived or ())
+        self._archive = ReportFiles(
+            self._context, self._info, self._snapshots, self._page_keys, self._sources, self._archived, self._cache
+        )
         self._patterns = ERROR_PATTERNS.get(self._cache, task.info.id, self._page_keys[-1:]) if self._page_keys else ()
 
     def run(self) -> EvalDone:
@@ -215,6 +239,8 @@ class _EvalJob:
         last = len(self._snapshots) - 1
         short = self._short()
         stale = {index for index in range(last + 1) if index not in short and not self._files.is_fresh(index)}
+        if self._task.archived is not None:
+            stale |= {index for index in range(last + 1) if index in short and not self._archive.is_fresh(index)}
         compared = {last} if self._lacks_variants() else set()
         # The overview shows the error patterns of the newest report, so this report is made if the memo lacks them.
         drawn = stale if self._patterns is not None else stale | {last}
@@ -245,12 +271,13 @@ class _EvalJob:
                     if index < last:
                         waiting.add(inputs)
                     else:
-                        self._draw_newest(inputs, is_stale=index in stale)
+                        files = self._archive if index in short else self._files
+                        self._draw_newest(inputs, files if index in stale else None)
                 if index in compared:
                     self._write_variants(result)
         done = self._finish(short, cached if cached.points == len(self._snapshots) else tracker.cells())
         parts = waiting.parts()
-        return replace(done, waiting=WaitingEval(tuple(self._page_keys), parts)) if parts else done
+        return replace(done, waiting=WaitingEval(tuple(self._page_keys), parts, short)) if parts else done
 
     def _short(self) -> Short:
         full, thinned = self._context.reports_kept, self._task.thinned
@@ -285,11 +312,11 @@ class _EvalJob:
             digests.append(digest(page_key, repr(self._sources.files(snapshot))) if self._sources else page_key)
         return digests
 
-    def _draw_newest(self, inputs: ReportInputs, *, is_stale: bool) -> None:
-        """Write the newest report if it is stale, and cache its error patterns."""
+    def _draw_newest(self, inputs: ReportInputs, files: ReportFiles | None) -> None:
+        """Draw the newest report and cache its error patterns. ``files``: writes it; None: it is not stale."""
         page = ReportWriter(self._context, self._info, self._inputs, self._task.moved).page(inputs)
-        if is_stale:
-            self._files.write(inputs.at, page, inputs.result)
+        if files:
+            files.write(inputs.at, page, inputs.result)
         view = page.view
         assert isinstance(view, ReportView)
         self._patterns = pattern_summaries(view.patterns, view.total, view.metrics[0].value)
@@ -350,6 +377,7 @@ class _EvalJob:
         return EvalDone(
             record=record,
             files=self._writer.files,
+            archived=self._archived.files,
             cached=cache.new,
         )
 

@@ -42,7 +42,7 @@ from sitegen.stages.eval_job import (
     write_older_reports,
 )
 from sitegen.stages.failures import write_in_its_place
-from sitegen.stages.report_files import StoredPart, WaitingParts, ranges
+from sitegen.stages.report_files import StoredPart, WaitingPart, WaitingParts, ranges
 from sitegen.stages.scorecard_store import pins_of, under_pins, wanted_keys
 from sitegen.stages.scoring import model_of
 from sitegen.stages.site_files import SiteFiles
@@ -132,11 +132,12 @@ class ScoredEvals:
         record = self._records[eval_id] = replace(done.record, summary=_sharing(summary, task.history))
         self._room.learn(record.summary, record.fields, done.files.rows)
         self._site_files.record(owner(eval_id), done.files)
+        self._site_files.record_archived(done.archived)
         if done.waiting is None:
             EVAL_RECORDS.keep(self._memo, eval_id, record)
         else:
             places = self._parts.put(done.waiting.parts)
-            self._waiting.append(_UnfinishedEval(replace(task, cached=()), done.waiting.keys, places))
+            self._waiting.append(_UnfinishedEval(replace(task, cached=()), replace(done.waiting, parts=()), places))
 
     @property
     def waiting_reports(self) -> int:
@@ -157,6 +158,7 @@ class ScoredEvals:
             self._memo.put_rows(done.cached)
             self._room.learn_reports(self._records[eval_id].summary, done.files.rows)
             self._site_files.record(owner(eval_id), done.files)
+            self._site_files.record_archived(done.archived)
         for waiting in self._waiting:
             if record := self._records.get(waiting.task.info.id):
                 EVAL_RECORDS.keep(self._memo, record.summary.info.id, record)
@@ -168,9 +170,7 @@ class ScoredEvals:
         for waiting in self._waiting:
             thinned = self._room.thinned(waiting.task.history)  # the same for all ranges of an eval
             for places in ranges(waiting.places, reports):
-                yield replace(
-                    waiting.task, thinned=thinned, waiting=WaitingEval(waiting.keys, self._parts.read(places))
-                )
+                yield replace(waiting.task, thinned=thinned, waiting=waiting.range(self._parts.read(places)))
 
     def result(self) -> Evals:
         """What later stages need to know of all evals, as far as they were scored and written."""
@@ -192,8 +192,13 @@ class _UnfinishedEval(Frozen):
     """An eval whose older reports are not written yet."""
 
     task: EvalTask
-    keys: tuple[str, ...]
+    waiting: WaitingEval
+    """Without the parts."""
     places: tuple[StoredPart, ...]
+
+    def range(self, parts: tuple[WaitingPart, ...]) -> WaitingEval:
+        """Return some of the reports."""
+        return replace(self.waiting, parts=parts)
 
 
 def _with_earlier_decisions(summary: EvalSummary, before: EvalRecord | None, first_new: int) -> EvalSummary:
@@ -251,6 +256,7 @@ def write_again(
             failures.append(done)
         else:
             site_files.replace(owner(task.info.id), done.files)
+            site_files.record_archived(done.archived)
     return tuple(failures)
 
 
@@ -293,6 +299,7 @@ def _task(
         moved=moved_edits(timeline.drivers(history.id)),
         first_new=update.first_new,
         pages=site_files.standing_files(owner(history.id)),
+        archived=site_files.archived_files(owner(history.id)),
         cached=tuple(_cached(memo, history, context, info)),
         thinned=thinned,
         thinned_fields=thinned_fields,

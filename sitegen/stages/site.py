@@ -80,8 +80,8 @@ def write_site(
     once = render_once(renderer, pages, problems, writer)
     fitted = fit(timeline, evals, instructions, memo, site_files, pool, OWNER, sum(file.size for file in once.files))
     memo.forget(COMMIT_EFFECTS.name)
-    failures += (*once.failures, *fitted.failures)
-    if more := (*once.failures, *fitted.failures, *fitted.problems):
+    failures += (*once.failures, *fitted.failures, *site_files.archive_failures)
+    if more := (*once.failures, *fitted.failures, *site_files.archive_failures, *fitted.problems):
         problems += more  # pages that list or count problems have to be rendered again
         once = render_once(renderer, pages, problems, writer)
     write_files(once.files, writer)

@@ -12,10 +12,12 @@ from sitegen.analysis.memo import Memo, PageRow
 from sitegen.errors import Notice
 from sitegen.extensions import InstalledExtension
 from sitegen.history.fold_state import stored
+from sitegen.model.problems import Problem
 from sitegen.project import Project
 from sitegen.render.below import remove
 from sitegen.render.output_folder import Claim, Standing, counted, look_into, shorten_list
 from sitegen.render.writer import Writer, WrittenFiles, folder_times, same_times
+from sitegen.stages.archive_files import ArchiveFiles
 
 
 class Site(NamedTuple):
@@ -95,6 +97,8 @@ class SiteFiles:
         """Paths that have a placeholder until their pages are written."""
         self.bound: int | None = self._state.get("bound") if self._state else None
         """Upper bound on the bytes of the site if no report were short; None if the sizes were never added up."""
+        self.archive = ArchiveFiles(project, project.archive, memo) if project.archive else None
+        """The archive of full reports, if the user named one."""
 
     def _look(self) -> Standing:
         """List the foreign files of the folder; the list of the last build is used until something is added to it."""
@@ -111,6 +115,8 @@ class SiteFiles:
     @property
     def head(self) -> str | None:
         """Return the commit that the folder shows; None if the folder is not trusted or more than history changed."""
+        if self.archive and self.archive.is_new:
+            return None
         if self._state and self.trusted and self._state["fingerprint"] == self._project.fingerprint:
             return str(self._state["head"]) if _still_installed(_extensions(self._state["site"])) else None
         return None
@@ -127,6 +133,20 @@ class SiteFiles:
             patterns=tuple(site.patterns),
             extensions=_extensions(self._state["site"]),
         )
+
+    def archived_files(self, owner: str) -> tuple[PageRow, ...] | None:
+        """Return the files of an owner that the archive has; None without an archive."""
+        return self.archive.standing_files(owner) if self.archive else None
+
+    def record_archived(self, files: WrittenFiles) -> None:
+        """Write files of reports, which a task made, into the archive."""
+        if self.archive and files.rows:
+            self.archive.record(files)
+
+    @property
+    def archive_failures(self) -> tuple[Problem, ...]:
+        """Return the problem that the archive could not be written, if so."""
+        return (self.archive.failure,) if self.archive and self.archive.failure else ()
 
     def standing_files(self, owner: str) -> tuple[PageRow, ...]:
         """Return the files of an owner that are known to be in the folder; none if the folder cannot be trusted."""
@@ -214,6 +234,8 @@ class SiteFiles:
             "list": listed,
             "site": done._asdict(),
         }
+        if self.archive:
+            self.archive.close()
         if not site.failed:
             memo.keep_site(name, json.dumps(state).encode())
         return done
@@ -272,6 +294,7 @@ class LayerFiles(SiteFiles):
         super().__init__(below, claim_below, memo)
         self._into = claim.folder
         self._standing = look_into(claim.folder, ())
+        self.archive = None
         self.gone: frozenset[str] = frozenset()
 
     def close(self, site: Site, head: str, *, complete: bool) -> Site:

@@ -12,6 +12,7 @@ from sitegen.history.repository import Repository
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.history.timeline import WorktreeBlob
 from sitegen.model.site import SiteInfo
+from sitegen.render.archive_pages import ArchivePages
 from sitegen.render.environment import Renderer
 from sitegen.render.writer import ContentsWriter, Writer
 from sitegen.stages.configuration import KeptMappings
@@ -42,6 +43,8 @@ class WorkerContext(Frozen):
     """Files of the output folder that no build wrote and that no page may replace."""
     commits: tuple[str, ...] = ()
     """The commits from which all contents that tasks read can be reached."""
+    way_from_archive: str = ""
+    """The way from the root of the archive to that of the site; empty without an archive."""
 
     def open(self) -> Repository:
         """Open the repository for reading."""
@@ -52,6 +55,10 @@ class WorkerContext(Frozen):
         if self.out is None:
             return ContentsWriter(standing)
         return Writer(self.out, standing, self.foreign)
+
+    def archive_pages(self, standing: Iterable[PageRow]) -> ArchivePages:
+        """Return a collector of files for the archive. ``standing``: files of the owner that the archive has."""
+        return ArchivePages(standing, self.way_from_archive)
 
     def renderer(self) -> Renderer:
         """Return the renderer, whose templates are compiled once in each process; forked processes inherit them."""

@@ -42,8 +42,8 @@ def shorten(
 ) -> bool:
     """Shorten the ``thinned`` oldest reports and the pages of the ``thinned_fields`` fields that changed longest ago.
 
-    None leaves pages as they are. Returns False, without any change, if a short page must be full or the memo lacks
-    the cells of the eval.
+    None leaves pages as they are. Returns False, without any change, if a short page must be full, the archive lacks
+    the full report of a short one, or the memo lacks the cells of the eval.
     """
     info, context = timeline.info(history), timeline.context_for(history.id)
     rows = {row.path: row for row in site_files.standing_files(owner(info.id))}
@@ -51,6 +51,14 @@ def shorten(
     oldest, newest = history.snapshots[: thinned or 0], history.snapshots[thinned:] if thinned is not None else ()
     if any(links.report(info.id, at.slug) in short for at in newest):
         return False
+    first = first_full(len(history.snapshots), context.reports_kept)
+    snapshots = [at for at in oldest[first:] if links.report(info.id, at.slug) not in short]
+    archived = site_files.archived_files(owner(info.id))
+    if archived is not None:
+        keys = {row.path: row.key for row in archived}
+        reports = (links.report(info.id, at.slug) for at in snapshots)
+        if any(keys.get(path) != rows[path].key for path in reports):
+            return False
     fields: list[Page] = []
     if thinned_fields is not None:
         cards = EvalScorecards(context, history, memo)
@@ -62,8 +70,6 @@ def shorten(
             return False
         longer = (work for work in works[:thinned_fields] if work.path not in short)
         fields = [short_field(info, history.snapshots, work, blame) for work in longer]
-    first = first_full(len(history.snapshots), context.reports_kept)
-    snapshots = [at for at in oldest[first:] if links.report(info.id, at.slug) not in short]
     every_card = (card for _, card in _scored(context, memo, history, history.snapshots))
     specs = series_specs(scorer(history.kind), (at.settings for at in history.snapshots), every_card)
     previous = {after.slug: before for before, after in pairwise(history.snapshots)}
