@@ -67,7 +67,19 @@ def size_rows(result: SizeResult) -> list[Row]:
             rows.append(
                 Row(kind, name, weight.total / 1e3, f"{weight.files} files, the largest {number(weight.largest / 1e3)}")
             )
-    return rows + other_rows(result)
+    return rows + page_rows(result) + other_rows(result)
+
+
+def page_rows(result: SizeResult) -> list[Row]:
+    """The rows of pages in a browser."""
+    if not result.pages:
+        return []
+    empty = result.pages[""].ready
+    return [
+        Row("page ready", f"{name}, {result.name}", load.ready, f"{load}; an empty page {number(empty)}")
+        for name, load in result.pages.items()
+        if name
+    ]
 
 
 def other_rows(result: SizeResult) -> list[Row]:

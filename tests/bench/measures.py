@@ -16,6 +16,7 @@ from tests.bench.asv import publish, write_results
 from tests.bench.generate import SIZES, Size, generate, git
 from tests.bench.picture import Growth
 from tests.bench.processes import PYTHON, Measured, Samples, alternately, run, sitegen
+from tests.bench.ready import Load, largest_pages, measure_pages, started_browser
 
 MAIN: Final = "refs/heads/main"
 ONCE: Final = ("L", "XL")
@@ -133,6 +134,8 @@ class SizeResult(NamedTuple):
     others: Others
     one_more: OneMore
     weights: dict[str, Weight]
+    pages: dict[str, Load]
+    """Of pages in a browser, by name, the empty name for an empty page; nothing if there is no browser."""
     same: bool
     """Whether building commit by commit gave the bytes of a first build."""
 
@@ -180,6 +183,7 @@ def measure_size(folders: Folders, name: str, runs: int, *, with_hugo: bool, wit
         others.run()
     weights = {kind: site.weight(*patterns) for kind, patterns in WEIGHTS.items()}
     others.clear()
+    pages = opened_pages(site)
     digest = site.digest()
     one_more = measure_one_more(site, git(site.repository, "rev-parse", MAIN).strip(), max(runs, FEWEST_COMMITS))
     same = site.digest() == digest
@@ -193,8 +197,19 @@ def measure_size(folders: Folders, name: str, runs: int, *, with_hugo: bool, wit
         others=others,
         one_more=one_more,
         weights=weights,
+        pages=pages,
         same=same,
     )
+
+
+def opened_pages(site: Site) -> dict[str, Load]:
+    """The pages of a built site in a browser."""
+    with started_browser() as browser:
+        if browser is None:
+            say("no browser was found, so no page is opened; `make browser` installs one")
+            return {}
+        say("opening pages in a browser")
+        return measure_pages(browser, largest_pages(site.out))
 
 
 class Others:

@@ -14,6 +14,7 @@ from tests.bench.generate import SIZES, generate, git
 from tests.bench.measures import WEIGHTS, OneMore, Others, Site, SizeResult, Weight
 from tests.bench.picture import Growth, draw
 from tests.bench.processes import Measured, Samples, alternately, run
+from tests.bench.ready import Load, largest_pages, least
 from tests.bench.table import KINDS, Row, table, verdict
 
 README = Path(processes.__file__).with_name("README.md").read_text(encoding="utf-8")
@@ -125,6 +126,35 @@ def builds(*seconds: float) -> list[Measured]:
     ]
 
 
+def loads(*ready: float) -> list[Load]:
+    return [
+        Load(
+            paint=value, parsed=30.0, loaded=value / 2, ready=value, style=5.0, layout=9.0, scripts=4.0, cpu=300 - value
+        )
+        for value in ready
+    ]
+
+
+def test_of_every_number_of_a_page_the_least_counts() -> None:
+    assert least(loads(100.0, 200.0)) == loads(100.0)[0]._replace(cpu=100.0)
+    assert str(loads(100.0)[0]) == "painted 100, parsed 30, loaded 50; CPU 200"
+
+
+def test_the_largest_page_of_each_sort_is_opened(tmp_path: Path) -> None:
+    sizes = {
+        "index.html": 5,
+        "evals/a/index.html": 7,
+        "evals/b/index.html": 9,
+        "evals/b/0001.html": 2,
+        "evals/b/0001-tree.html": 3,
+    }
+    for path, size in sizes.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("x" * size)
+    names = {"overview": "index.html", "trend": "evals/b/index.html", "report": "evals/b/0001.html"}
+    assert largest_pages(tmp_path) == {name: tmp_path / path for name, path in names.items()}
+
+
 def test_every_number_of_a_size_is_in_the_table(tmp_path: Path) -> None:
     site = Site(tmp_path, tmp_path, tmp_path)
     others = Others(site, SIZES["S"], tmp_path, hugo=False, asv=False)
@@ -138,6 +168,7 @@ def test_every_number_of_a_size_is_in_the_table(tmp_path: Path) -> None:
         others=others,
         one_more=OneMore(start=builds(1.0)[0], builds=builds(0.2), modules=("sitegen",)),
         weights=dict.fromkeys(WEIGHTS, Weight(3_000, 4_000_000, 20)),
+        pages={"": loads(40)[0], "trend": loads(250)[0]},
         same=True,
     )
     large = small._replace(name="M", first=builds(6.0), unchanged=builds(0.12))
@@ -153,6 +184,7 @@ def test_every_number_of_a_size_is_in_the_table(tmp_path: Path) -> None:
         ("two processes against one", "S"): 1.5,
         ("site", "S"): 4.0,
         ("largest trend page", "S"): 3.0,
+        ("page ready", "trend, S"): 250.0,
         ("search index", "S"): 4000.0,
         ("feed", "S"): 4000.0,
         ("pages of comparisons", "S"): 4000.0,
