@@ -5,16 +5,13 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable
 from contextlib import closing
-from typing import Final
+from typing import Final, NamedTuple
 
-from sitegen import __version__
 from sitegen.analysis.memo import Memo
 from sitegen.errors import MemoDamagedError
-from sitegen.frozen import Frozen
-from sitegen.model.site import SiteInfo
 from sitegen.project import Options, Project, open_project
-from sitegen.render.environment import Renderer, find_templates
 from sitegen.render.output_folder import Claim, claimed, refuse_project
+from sitegen.render.template_files import find_templates, template_digest
 from sitegen.stages.site_files import Site, SiteFiles
 
 FEW: Final = 150
@@ -22,7 +19,7 @@ FEW: Final = 150
 need be opened before the end."""
 
 
-class Progress(Frozen):
+class Progress(NamedTuple):
     """Callbacks by which a build reports its progress, called only from the building process."""
 
     stage: Callable[[str, int], None] = lambda name, steps: None
@@ -33,11 +30,6 @@ class Progress(Frozen):
     """Called with the path of the overview if it can be opened long before the build ends."""
 
 
-def template_digest() -> str:
-    """A digest of all templates and assets and of the version of sitegen."""
-    return Renderer((find_templates(),), SiteInfo("", __version__)).digest()
-
-
 def build(options: Options, progress: Progress | None = None) -> Site:
     """Bring the site of a project up to date.
 
@@ -45,7 +37,7 @@ def build(options: Options, progress: Progress | None = None) -> Site:
     folder is not ours. Any other error is listed on the problems page and does not stop the build, even if sitegen
     itself failed to make a part of the site (``Site.failed``).
     """
-    project = open_project(options, template_digest())
+    project = open_project(options, template_digest(find_templates()))
     refuse_project(project.asked_out, project.out, project.place)
     with claimed(project.out, force=options.force) as claim:
         try:

@@ -27,9 +27,6 @@ OPEN: Final[Any] = {}
 FINITE: Final[Any] = {**STRICT, "allow_inf_nan": False}
 """The same for classes with limits, because the cached configuration is JSON, which has neither infinity nor NaN."""
 
-SITE_FILES: Final = ("sitegen.toml", "pyproject.toml")
-"""Files at the root that may hold the site's configuration, the second in its table ``[tool.sitegen]``."""
-
 INSTRUCTIONS: Final = (
     ".claude/instructions/**/*.md",
     ".claude/agents/*.md",

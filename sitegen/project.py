@@ -6,18 +6,17 @@ import hashlib
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import quote
 
 from sitegen import __version__
-from sitegen.config import SITE_FILES
 from sitegen.errors import ConfigurationError
-from sitegen.frozen import Frozen
 from sitegen.history.cache_folder import cache_folder
 from sitegen.history.repository_place import RepositoryPlace, find_repository
 from sitegen.project_files import (
     LARGEST_CONFIGURATION,
     LARGEST_FILE,
+    SITE_FILES,
     files_below,
     is_folder_inside,
     read_inside,
@@ -32,7 +31,7 @@ OWN_TEMPLATES: Final = "site_templates"
 """Folder of a project with templates that replace ours."""
 
 
-class Options(Frozen):
+class Options(NamedTuple):
     """The options of a build on the command line."""
 
     repo: Path = Path()
@@ -58,7 +57,7 @@ class Options(Frozen):
     """Public address of the archive."""
 
 
-class ArchivePlace(Frozen):
+class ArchivePlace(NamedTuple):
     """The place of the full reports that the site has no room for, as the user named it."""
 
     address: str
@@ -91,7 +90,7 @@ def as_link(address: str) -> str:
     return quote(address.encode("utf-8", "surrogateescape"), safe="/:%@+,;=~()[]*!$")
 
 
-class Project(Frozen):
+class Project(NamedTuple):
     """A project and its paths, before any content was read."""
 
     options: Options

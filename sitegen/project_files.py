@@ -15,6 +15,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Final
 
+SITE_FILES: Final = ("sitegen.toml", "pyproject.toml")
+"""Files at the root that may hold the site's configuration, the second in its table ``[tool.sitegen]``."""
+
 LARGEST_CONFIGURATION: Final = 1_000_000
 """Bytes of ``sitegen.toml``, of ``pyproject.toml``, and of the files of git that are read without git."""
 

@@ -13,8 +13,9 @@ from pathlib import Path
 from sitegen.build import build
 from sitegen.model.site import SiteInfo
 from sitegen.project import Options
-from sitegen.render.environment import Renderer, bytecode_folder, find_templates
+from sitegen.render.environment import Renderer, bytecode_folder
 from sitegen.render.output_folder import LIST, MARKER
+from sitegen.render.template_files import find_templates
 from sitegen.stages.site_files import Site
 from tests.command_server import run_command
 

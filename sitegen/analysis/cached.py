@@ -6,11 +6,12 @@ All kinds are declared in ``sitegen/stages/cached_kinds.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Final, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
-from sitegen.history.fold_state import decode, encode, stored
+from sitegen.history.fold_state import decode, encode
+from sitegen.history.memo_rows import CachedRow, stored
 
 Lifetime: TypeAlias = Literal["content", "inputs", "walk", "build"]
 """``content``: for ever, because the key is a digest of everything that decides the value. ``inputs``: until a value is
@@ -20,17 +21,8 @@ Owner: TypeAlias = Literal["eval", "instruction file"]
 
 _DIGEST_LENGTH: Final = 32
 """Number of characters of a digest made by ``sitegen.render.writer.digest``."""
-_WITHIN: Final = "\x1f"
 
 T = TypeVar("T")
-
-
-class CachedRow(NamedTuple):
-    """One row of the memo: the kind, the key and the encoded value."""
-
-    kind: str
-    key: str
-    content: bytes
 
 
 class CacheStore(Protocol):
@@ -117,13 +109,3 @@ class TaskCache:
     def new(self) -> tuple[CachedRow, ...]:
         """Return the rows that were added."""
         return tuple(CachedRow(kind, key, content) for (kind, key), content in self._new.items())
-
-
-def within(owner: str, part: object) -> str:
-    """Return the key of one of several values of a kind that belong to the same eval or file."""
-    return f"{owner}{_WITHIN}{part}"
-
-
-def owner_of(key: str) -> str:
-    """Return the eval or file that a key names or begins with."""
-    return key.partition(_WITHIN)[0]

@@ -1,15 +1,15 @@
-"""Groups problems by cause, and computes the one count of problems that pages, data files and the terminal show."""
+"""Groups problems by cause, and counts the causes."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Final
 
+from sitegen.analysis.problem_counts import ProblemCounts
 from sitegen.frozen import Frozen
 from sitegen.model.problems import PROBLEM_TYPES, SEVERITIES, Problem, Severity
-from sitegen.text.plain import counted
 
 _NAMES: Final = r"'[^']*'|\"[^\"]*\"|`[^`]*`|\b\d[\d,.]*\b"
 """Names and numbers in a message: two problems of one cause may differ in them."""
@@ -38,21 +38,6 @@ class Cause(Frozen):
     def commits(self) -> int:
         """Number of commits at which one of the problems began."""
         return len({problem.commit for problem in self.problems if problem.commit is not None})
-
-
-class ProblemCounts(NamedTuple):
-    """Number of causes, by severity."""
-
-    error: int
-    warning: int
-    note: int
-    past: int
-    """Causes that the newest outputs no longer have, whatever their severity."""
-
-    @property
-    def current(self) -> int:
-        """Number of causes that are not past."""
-        return self.error + self.warning + self.note
 
 
 def causes_of(problems: Iterable[Problem]) -> tuple[Cause, ...]:
@@ -85,13 +70,6 @@ def count_causes(causes: Iterable[Cause]) -> ProblemCounts:
         note=current.count("note"),
         past=len(causes) - len(current),
     )
-
-
-def named_counts(counts: ProblemCounts) -> str:
-    """Format counts as ``1 error, 2 warnings (3 past)``, or ``no problems`` without current problems."""
-    numbers = ((counts.error, "error"), (counts.warning, "warning"), (counts.note, "note"))
-    current = ", ".join(counted(number, noun) for number, noun in numbers if number)
-    return (current or "no problems") + (f" ({counts.past:,} past)" if counts.past else "")
 
 
 def _pattern(text: str) -> str:

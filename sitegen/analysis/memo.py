@@ -13,7 +13,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
-from sitegen.analysis.cached import CachedRow, owner_of, within
 from sitegen.analysis.memo_damage import (
     DamageError,
     holds_damage,
@@ -26,7 +25,7 @@ from sitegen.analysis.memo_damage import (
 )
 from sitegen.errors import MemoDamagedError, SitegenError
 from sitegen.history.cache_folder import MEMO, begin_cache_folder
-from sitegen.history.fold_state import stored
+from sitegen.history.memo_rows import CachedRow, owner_of, stored, within
 from sitegen.locking import PATIENCE, wait_for_lock
 
 SCHEMA_VERSION: Final = 54

@@ -6,8 +6,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from sitegen import configuring
-from sitegen.analysis.causes import ProblemCounts, named_counts
+from sitegen.analysis.problem_counts import ProblemCounts, named_counts
 from sitegen.build import Progress, build
 from sitegen.commands.printing import print_line, print_text
 from sitegen.commands.progress import StageBars, first_page_line, stage_line
@@ -67,6 +66,7 @@ def _open(page: str) -> None:
 
 def uncommitted_manifest(options: Options) -> str:
     """The path of a manifest that is in the work tree but not in the built commit; empty if there is none."""
+    from sitegen import configuring
     from sitegen.history.files_at_commit import FilesAt
     from sitegen.history.repository_place import find_repository
 

@@ -74,7 +74,7 @@ def _print_files(files: Sequence[InitialisedFile], root: Path) -> None:
 
 
 def _copy_templates(root: Path, templates: Sequence[str]) -> None:
-    from sitegen.render.environment import find_templates
+    from sitegen.render.template_files import find_templates
 
     files = copy_templates(root, find_templates(), templates)
     _print_files(files, root)

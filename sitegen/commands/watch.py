@@ -9,8 +9,6 @@ from contextlib import suppress
 from pathlib import Path
 from socket import socket
 
-from msgspec.structs import replace
-
 from sitegen.commands.printing import print_line
 from sitegen.commands.progress import StageBars
 from sitegen.project import Options, open_project
@@ -56,7 +54,7 @@ async def _serve(listening: socket, options: Options, first: WatchedBuild, root:
     if first.error:
         tell(first)
     # From here on builds use one process, because forking beside the threads of the watcher and server could hang.
-    following = asyncio.create_task(rebuild_on_change(replace(options, jobs=1), board, tell))
+    following = asyncio.create_task(rebuild_on_change(options._replace(jobs=1), board, tell))
     following.add_done_callback(end)
     await server.serve([listening])
     following.cancel()

@@ -8,11 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from sitegen.config import SITE_FILES, SiteConfig
+from sitegen.config import SiteConfig
 from sitegen.configuring.findings import UNKNOWN, Location, describe, error_in, finding_of, invalid
 from sitegen.configuring.paths import FIX, OUTSIDE, leads_out
 from sitegen.errors import ConfigurationError
-from sitegen.project_files import LARGEST_CONFIGURATION, read_file, read_inside
+from sitegen.project_files import LARGEST_CONFIGURATION, SITE_FILES, read_file, read_inside
 
 Read = Callable[[str], bytes | None]
 

@@ -14,6 +14,7 @@ from sitegen.frozen import Frozen
 from sitegen.history.entry_rules import EntryRules
 from sitegen.history.folder_tree import FolderTree
 from sitegen.history.layout import Watched
+from sitegen.history.memo_rows import stored
 from sitegen.model.commits import Commit
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import Blob, InstructionHistory, Snapshot
@@ -261,8 +262,3 @@ class FoldStore:
         contents = (self._parts.get(EVAL, key) for key in self._parts.keys(EVAL))
         states = [decode(content, EvalState) for content in contents if content is not None]
         yield from sorted(states, key=lambda state: state.id)
-
-
-def stored(name: str) -> str:
-    """Return a path, or an id made from a path, as text that SQLite can store: bytes that are not UTF-8 are escaped."""
-    return name if name.isascii() else name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from sitegen.errors import RepositoryError
-from sitegen.frozen import Frozen
 from sitegen.project_files import LARGEST_CONFIGURATION, LARGEST_FILE, read_file
 
 GIT: Final = "git"
@@ -71,7 +70,7 @@ part of its name (``filter.*``, ``diff.*.textconv``), sitegen uses no command th
 """
 
 
-class RepositoryPlace(Frozen):
+class RepositoryPlace(NamedTuple):
     """The folders of a repository."""
 
     git_dir: Path

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from sitegen.analysis.causes import Cause, ProblemCounts, causes_of, count_causes
+from sitegen.analysis.causes import Cause, causes_of, count_causes
+from sitegen.analysis.problem_counts import ProblemCounts
 from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
 from sitegen.model.problems import SEVERITIES, Problem, Severity

@@ -8,8 +8,6 @@ from functools import partial
 from itertools import chain, pairwise, starmap
 from typing import TypeAlias
 
-from msgspec import structs
-
 from sitegen.analysis.comparison.change import NamedResult, Origin, ResultChange, change_of
 from sitegen.analysis.comparison.variants import variant_comparison, variant_of, variants_of
 from sitegen.analysis.deltas import delta, mixtures
@@ -115,7 +113,7 @@ def compare_revisions(options: Options, base: str, head: str) -> ComparisonWithT
     thresholds: dict[str, Thresholds] = {}
     manifest = Manifest()
     for revision in (base, head):
-        with open_study(structs.replace(options, rev=revision)) as study:
+        with open_study(options._replace(rev=revision)) as study:
             living = [history for history in study.evals.values() if history.snapshots and not history.deleted]
             sides.append(
                 {

@@ -31,9 +31,9 @@ def check(options: Options, base: str, *, exact: bool = False) -> GateReport:
     RepositoryError if a revision is unknown or the two have no commit in common, ShallowRepositoryError if history is
     truncated, ConfigurationError if the configuration of a side is wrong or a limit names an unknown eval or metric.
     """
-    head = open_project(replace(options, rev=options.rev or "HEAD"), "")
+    head = open_project(options._replace(rev=options.rev or "HEAD"), "")
     start = _base_commit(head, base, exact=exact)
-    before = open_project(replace(options, rev=start, worktree=False), "")
+    before = open_project(options._replace(rev=start, worktree=False), "")
     with Memo.open(head.cache) as memo, memo.held(), memo.transaction():
         parts = CopiedParts(memo)
         try:

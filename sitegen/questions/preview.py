@@ -21,8 +21,9 @@ from sitegen.pages.methods import KindMetrics, methods_page
 from sitegen.pages.report.discrepancies import EarlierPoints
 from sitegen.pages.report.page import report_page
 from sitegen.project import own_templates
-from sitegen.render.environment import Renderer, template_folders
+from sitegen.render.environment import Renderer
 from sitegen.render.standalone import standalone, without_links
+from sitegen.render.template_files import template_folders
 from sitegen.render.writer import Writer
 from sitegen.scoring.kinds import scorer, specs_of
 from sitegen.scoring.results_file import Metadata

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -13,13 +12,8 @@ from sitegen.model.site import Page, RawFile, SiteInfo
 from sitegen.pages import links
 from sitegen.render.bounds import bounded
 from sitegen.render.jinja_setup import make_environment
-from sitegen.render.own_templates import (
-    THEME,
-    own_files,
-    own_template_error,
-    read_template,
-    shipped_files,
-)
+from sitegen.render.own_templates import own_template_error
+from sitegen.render.template_files import THEME, own_files, read_template, shipped_files
 
 if TYPE_CHECKING:
     import jinja2
@@ -64,19 +58,6 @@ SCRIPTS: Final = (
 """Files of ``assets/js/`` that share one scope, in the order in which they make ``assets/app.js``."""
 
 
-def find_templates() -> Path:
-    """The folder of templates that ships with sitegen: inside an installed package, beside it in a checkout."""
-    package = Path(__file__).parents[1]
-    installed = package / "site_templates"
-    return installed if installed.is_dir() else package.parent / "site_templates"
-
-
-def template_folders(own: Path | None) -> tuple[Path, ...]:
-    """The project's folder, if it has one, then ours. In sitegen's own repository they are the same."""
-    ours = find_templates()
-    return (ours,) if own is None or own.resolve() == ours.resolve() else (own, ours)
-
-
 class Renderer:
     """Turns pages into bytes.
 
@@ -113,15 +94,6 @@ class Renderer:
         html = template.render(view=view, nav=view.nav, root=links.up(page.path), path=page.path)
         # Names from the file system may contain lone surrogates, which become "?" instead of an error.
         return html.encode("utf-8", "replace")
-
-    def digest(self) -> str:
-        """Digest of all templates and assets, sitegen's version, and the site's data on every page: 16 hex digits."""
-        digest = hashlib.sha256(repr(self._site).encode("utf-8", "backslashreplace"))
-        for name in sorted(self._files()):
-            content = self._read(name)
-            digest.update(f"\0{name}\0{len(content)}\0".encode("utf-8", "surrogateescape"))
-            digest.update(content)
-        return digest.hexdigest()[:16]
 
     def assets(self) -> tuple[RawFile, ...]:
         """Style sheet, scripts and pictures as files of the site: readable sources, one request each."""

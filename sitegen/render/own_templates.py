@@ -13,49 +13,14 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from sitegen.errors import ConfigurationError, SitegenError
-from sitegen.project_files import files_below, read_inside
 from sitegen.render.bounds import MEMORY, check_join, check_operation, concatenated
+from sitegen.render.template_files import read_template
 
 if TYPE_CHECKING:
     import jinja2
 
-KINDS: Final = frozenset({".html", ".css", ".js", ".svg", ".png"})
-"""Suffixes of files that are templates or assets."""
-
-LARGEST_TEMPLATE: Final = 5_000_000
-"""Largest size of a template or an asset, in bytes."""
-
-THEME: Final = "theme.css"
-"""Its rules come after all others: the place for a project's colours."""
-
 OURS: Final = "sitegen"
 """Prefix of our templates: ``{% extends "sitegen/base.html" %}`` is ours even if the project has a ``base.html``."""
-
-
-def shipped_files(folder: Path) -> dict[str, Path]:
-    """Map names to files, for every template and asset in a folder of ours."""
-    files = (path for path in folder.rglob("*") if path.suffix in KINDS and path.is_file())
-    return {path.relative_to(folder).as_posix(): path for path in files}
-
-
-def own_files(folders: Sequence[Path]) -> dict[str, Path]:
-    """Map names to files. If several folders have a file, the first folder counts. Links are ignored."""
-    files: dict[str, Path] = {}
-    for folder in reversed(folders):
-        files |= {name: folder / name for name in files_below(folder) if Path(name).suffix in KINDS}
-    return files
-
-
-def read_template(file: Path) -> bytes:
-    """Read a template or an asset. Raises ConfigurationError if it is no longer a regular file, or too large."""
-    try:
-        return read_inside(file.parent, file.name, LARGEST_TEMPLATE)
-    except OSError as error:
-        raise ConfigurationError(
-            f"A template of the project cannot be read: {error.strerror}.",
-            where=str(file),
-            fix="Correct it, or build with --no-templates.",
-        ) from None
 
 
 def own_loader(own: Mapping[str, Path], ours: Path) -> jinja2.BaseLoader:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import zlib
-from collections.abc import Collection, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Final
 
@@ -213,30 +212,3 @@ def is_foreign(path: str, foreign: Collection[str]) -> bool:
         return False
     ends = (at + 1 for at, letter in enumerate(path) if letter == "/")
     return path in foreign or any(path[:end] in foreign for end in ends)
-
-
-def folder_times(folder: Path, known_folders: Iterable[str], files: Iterable[str]) -> dict[str, int]:
-    """The modification times in ns of the output and of the folders in it, by relative path.
-
-    The folders are ``known_folders`` and those of ``files``. The tree is not walked, because that would cost more than
-    everything else in a build that adds one page.
-    """
-    names = {"", *known_folders}
-    for file in files:
-        parent = file.rpartition("/")[0]
-        while parent not in names:
-            names.add(parent)
-            parent = parent.rpartition("/")[0]
-    times = {}
-    for name in sorted(names):
-        with suppress(FileNotFoundError):
-            times[name] = os.lstat(folder / name).st_mtime_ns
-    return times
-
-
-def same_times(folder: Path, times: Mapping[str, int]) -> bool:
-    """Whether no file was added to or removed from these folders since; edits in place are not detected."""
-    try:
-        return bool(times) and all(os.lstat(folder / path).st_mtime_ns == mtime for path, mtime in times.items())
-    except OSError:
-        return False

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Final
 
 from sitegen import configuring
-from sitegen.config import SITE_FILES, Manifest, SiteConfig
+from sitegen.config import Manifest, SiteConfig
 from sitegen.configuring.finders.tool_results import INSPECT_LOGS, PROMPTFOO_CONFIGURATIONS, PROMPTFOO_RESULTS
 from sitegen.errors import ConfigurationError
 from sitegen.frozen import Frozen
 from sitegen.history.layout import Layout, Watched
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.project import OWN_TEMPLATES
-from sitegen.project_files import read_inside
+from sitegen.project_files import SITE_FILES, read_inside
 from sitegen.scoring.case_files import kind_of_case_file
 
 GIT_FILES: Final = ("HEAD", "packed-refs", "config", "shallow", "refs", "reftable", "info/exclude")

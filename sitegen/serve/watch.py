@@ -15,15 +15,13 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from time import perf_counter
 
-from msgspec.structs import replace
-
 from sitegen.analysis.memo import Memo
-from sitegen.build import Progress, build, publish, template_digest
+from sitegen.build import Progress, build, publish
 from sitegen.errors import SitegenError
 from sitegen.frozen import Frozen
 from sitegen.project import Options, open_project
-from sitegen.render.environment import find_templates
 from sitegen.render.output_folder import claimed
+from sitegen.render.template_files import find_templates, template_digest
 from sitegen.serve.following import ChangeWatcher, followed
 from sitegen.stages.cached_kinds import SCORECARDS
 from sitegen.stages.site_files import LayerFiles, Site
@@ -50,10 +48,10 @@ def build_layers(options: Options, progress: Progress | None = None) -> Layers:
     """
     opened = open_project(options, "")
     folder = opened.cache / FOLDER
-    lower = replace(options, out=folder / "committed", cache=folder, worktree=False)
-    upper = replace(lower, out=folder / "uncommitted", worktree=True)
+    lower = options._replace(out=folder / "committed", cache=folder, worktree=False)
+    upper = lower._replace(out=folder / "uncommitted", worktree=True)
     build(lower, progress)
-    templates = template_digest()
+    templates = template_digest(find_templates())
     below, project = open_project(lower, templates), open_project(upper, templates)
     with (
         claimed(below.out, force=False) as claim_below,

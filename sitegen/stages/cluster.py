@@ -35,10 +35,9 @@ from sitegen.history.process import share_processes
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.history.sent_history import HistoryRead, PackedHistory, can_read, packed, unpacked
 from sitegen.history.timeline import WorktreeBlob
-from sitegen.model.site import SiteInfo
 from sitegen.project_files import open_file
-from sitegen.render.environment import Renderer, bytecode_folder, find_templates, template_folders
-from sitegen.render.own_templates import own_files, read_template
+from sitegen.render.environment import bytecode_folder
+from sitegen.render.template_files import find_templates, own_files, read_template, template_digest, template_folders
 from sitegen.render.writer import QUICK
 from sitegen.stages.engine import COLLECTION, Pool
 from sitegen.stages.worker_context import WorkerContext
@@ -62,7 +61,7 @@ def installed_here() -> dict[str, str]:
     return {
         "sitegen": __version__,
         "Python": ".".join(platform.python_version_tuple()[:2]),
-        "templates of sitegen": Renderer((find_templates(),), SiteInfo("", "")).digest(),
+        "templates of sitegen": template_digest(find_templates()),
         **{name: _version_of(name) for name in sorted(names)},
         **extensions.packages(),
     }

@@ -10,13 +10,13 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from sitegen.analysis.cached import within
 from sitegen.analysis.copies import first_of_each_output
 from sitegen.analysis.deltas import delta, mixtures
 from sitegen.analysis.flips import flips, flips_between
 from sitegen.analysis.memo import Memo
 from sitegen.analysis.noise.changes import output_verdict
 from sitegen.analysis.series import SeriesInputs
+from sitegen.history.memo_rows import within
 from sitegen.model.cells import Flips
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.scorecards import Scorecard

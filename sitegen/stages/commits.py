@@ -13,13 +13,14 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.analysis.cached import CachedRow, TaskCache
+from sitegen.analysis.cached import TaskCache
 from sitegen.analysis.effects import EffectIndex
 from sitegen.analysis.memo import Memo, PageRow
 from sitegen.frozen import Frozen
 from sitegen.history.fold_state import encode
 from sitegen.history.globs import literal_prefixes
 from sitegen.history.layout import Layout, Watched
+from sitegen.history.memo_rows import CachedRow
 from sitegen.model.commits import WORKTREE
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import Edit

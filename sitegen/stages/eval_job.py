@@ -7,7 +7,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from sitegen.analysis.cached import CachedRow, TaskCache, within
+from sitegen.analysis.cached import TaskCache
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.deltas import mixtures
 from sitegen.analysis.effects import windows
@@ -17,6 +17,7 @@ from sitegen.errors import MissingObjectsError
 from sitegen.frozen import Frozen
 from sitegen.history.entry_rules import DEFAULT_SETTINGS
 from sitegen.history.fold_state import encode
+from sitegen.history.memo_rows import CachedRow, within
 from sitegen.model.cells import CellMap
 from sitegen.model.commits import WORKTREE
 from sitegen.model.kinds import traits_of

@@ -8,10 +8,10 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.analysis.cached import CachedRow
 from sitegen.analysis.memo import Memo
 from sitegen.frozen import Frozen
 from sitegen.history.layout import Layout, Watched
+from sitegen.history.memo_rows import CachedRow
 from sitegen.history.timeline import history_in
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalInfo, EvalSummary

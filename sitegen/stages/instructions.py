@@ -7,11 +7,11 @@ from sys import intern
 
 from msgspec.structs import replace
 
-from sitegen.analysis.cached import within
 from sitegen.analysis.effects import EffectIndex, mean_change
 from sitegen.analysis.memo import Memo
 from sitegen.frozen import Frozen
 from sitegen.history.globs import literal_prefixes
+from sitegen.history.memo_rows import within
 from sitegen.model.cells import Tally
 from sitegen.model.problems import Problem
 from sitegen.model.series import Effect

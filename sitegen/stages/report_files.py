@@ -16,7 +16,8 @@ from typing import IO, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from sitegen.analysis.cached import CacheStore, within
+from sitegen.analysis.cached import CacheStore
+from sitegen.history.memo_rows import within
 from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo
 from sitegen.model.site import Page

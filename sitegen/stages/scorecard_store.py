@@ -45,7 +45,7 @@ def pins_of(timeline: Timeline, parts: PartStore) -> dict[str, EvalInputs]:
     if project.pin is None:
         return {}
     copy = CopiedParts(parts)
-    fold(replace(project, head=project.pin, options=replace(project.options, worktree=False)), copy)
+    fold(project._replace(head=project.pin, options=project.options._replace(worktree=False)), copy)
     pinned = ((state.id, state.inputs) for state in FoldStore(copy).evals())
     return {eval_id: inputs for eval_id, inputs in pinned if inputs is not None and inputs.ground_truth is not None}
 

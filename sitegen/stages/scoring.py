@@ -10,9 +10,10 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from sitegen.analysis.cached import CacheStore, within
+from sitegen.analysis.cached import CacheStore
 from sitegen.errors import MissingObjectsError
 from sitegen.history.blobs import MISSING, BlobRead
+from sitegen.history.memo_rows import within
 from sitegen.model.kinds import traits_of
 from sitegen.model.scorecards import Result
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot

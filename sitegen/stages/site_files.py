@@ -6,18 +6,20 @@ import json
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, starmap
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sitegen.analysis.memo import Memo, PageRow
 from sitegen.errors import Notice
 from sitegen.extensions import InstalledExtension
-from sitegen.history.fold_state import stored
-from sitegen.model.problems import Problem
+from sitegen.history.memo_rows import stored
 from sitegen.project import Project
 from sitegen.render.below import remove
-from sitegen.render.output_folder import Claim, Standing, counted, look_into, shorten_list
-from sitegen.render.writer import Writer, WrittenFiles, folder_times, same_times
-from sitegen.stages.archive_files import ArchiveFiles
+from sitegen.render.output_folder import Claim, Standing, counted, folder_times, look_into, same_times, shorten_list
+
+if TYPE_CHECKING:
+    from sitegen.model.problems import Problem
+    from sitegen.render.writer import Writer, WrittenFiles
+    from sitegen.stages.archive_files import ArchiveFiles
 
 
 class Site(NamedTuple):
@@ -68,6 +70,14 @@ def _still_installed(extensions: Sequence[InstalledExtension]) -> bool:
     return still_installed(extensions)
 
 
+def _archive_files(project: Project, memo: Memo) -> ArchiveFiles | None:
+    if project.archive is None:
+        return None
+    from sitegen.stages.archive_files import ArchiveFiles
+
+    return ArchiveFiles(project, project.archive, memo)
+
+
 class SiteFiles:
     """Records the files of one output folder while a build brings them up to date."""
 
@@ -97,7 +107,7 @@ class SiteFiles:
         """Paths that have a placeholder until their pages are written."""
         self.bound: int | None = self._state.get("bound") if self._state else None
         """Upper bound on the bytes of the site if no report were short; None if the sizes were never added up."""
-        self.archive = ArchiveFiles(project, project.archive, memo) if project.archive else None
+        self.archive = _archive_files(project, memo)
         """The archive of full reports, if the user named one."""
 
     def _look(self) -> Standing:
@@ -156,6 +166,8 @@ class SiteFiles:
 
     def writer(self, owner: str, *, new: bool = False) -> Writer:
         """Return a writer for the files of one owner. ``new``: for files that the owner does not have yet."""
+        from sitegen.render.writer import Writer
+
         return Writer(self._into, () if new else self.standing_files(owner), self.foreign)
 
     def record(self, owner: str, files: WrittenFiles, *, whole: bool = True) -> None:
@@ -172,6 +184,8 @@ class SiteFiles:
 
     def reserve(self, paths: Iterable[str], content: bytes) -> None:
         """Write a placeholder for pages that this build is still to write, where nothing is in their place."""
+        from sitegen.render.writer import Writer
+
         self._reserved.update(Writer(self._into, foreign=self.foreign).reserve(paths, content))
 
     def replace(self, owner: str, files: WrittenFiles) -> None:

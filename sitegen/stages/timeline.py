@@ -32,7 +32,8 @@ from sitegen.model.series import EvalInfo
 from sitegen.model.site import SiteInfo
 from sitegen.model.timeline import Edit, EvalHistory, InstructionHistory, Update
 from sitegen.project import Project
-from sitegen.render.environment import bytecode_folder, template_folders
+from sitegen.render.environment import bytecode_folder
+from sitegen.render.template_files import template_folders
 from sitegen.render.writer import digest
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.judged.packages import installed_for

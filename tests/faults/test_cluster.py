@@ -26,7 +26,7 @@ from sitegen.history.repository_place import find_repository
 from sitegen.history.revisions import walk
 from sitegen.history.sent_history import HistoryRead, can_read, packed, unpacked
 from sitegen.model.site import SiteInfo
-from sitegen.render.environment import find_templates
+from sitegen.render.template_files import find_templates
 from sitegen.stages import cluster, commits, evals, instructions
 from sitegen.stages.cluster import BuildFiles, cluster_pool, result_of_task
 from sitegen.stages.worker_context import WorkerContext

@@ -11,7 +11,8 @@ from sitegen.errors import ConfigurationError
 from sitegen.model.site import Page
 from sitegen.pages.methods import methods_page
 from sitegen.render import bounds
-from sitegen.render.environment import Renderer, find_templates
+from sitegen.render.environment import Renderer
+from sitegen.render.template_files import find_templates
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
 from tests.sites import run

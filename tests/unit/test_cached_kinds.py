@@ -3,8 +3,9 @@
 from itertools import starmap
 from pathlib import Path
 
-from sitegen.analysis.cached import CachedKind, CachedRow, TaskCache, within
+from sitegen.analysis.cached import CachedKind, TaskCache
 from sitegen.analysis.memo import Memo
+from sitegen.history.memo_rows import CachedRow, within
 from sitegen.model.cells import Flips
 from sitegen.render.writer import digest
 from sitegen.stages import cached_kinds

@@ -1,16 +1,19 @@
 """Templates, assets, and what a page depends on."""
 
 import re
+import tempfile
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from sitegen.errors import ConfigurationError
-from sitegen.model.site import Page, SiteInfo
+from sitegen.model.site import Page
 from sitegen.pages.methods import KindMetrics, methods_page
 from sitegen.pages.short_pages import not_found_page
 from sitegen.pages.trend.page import trend_page
-from sitegen.render.environment import Renderer, find_templates
+from sitegen.render.environment import Renderer
+from sitegen.render.template_files import find_templates, template_digest
 from tests import pages_sample as sample
 from tests.browser import sample_site
 
@@ -33,24 +36,35 @@ def test_a_bytecode_cache_changes_nothing(renderer, tmp_path):
     assert list((tmp_path / "bytecode").iterdir())
 
 
-def test_an_own_folder_overrides_file_by_file_and_changes_the_digest(renderer, tmp_path):
+def test_an_own_folder_overrides_file_by_file(renderer, tmp_path):
     own = tmp_path / "pages" / "methods.html"
     own.parent.mkdir()
     own.write_text('{% extends "base.html" %}{% block title %}Ours{% endblock %}', encoding="utf-8")
     ours = Renderer([tmp_path, find_templates()], sample.SITE)
     assert b"<title>Ours \xc2\xb7 Freight desk</title>" in ours.render(methods_page(()))
     assert ours.render(not_found_page(None)) == renderer.render(not_found_page(None))
-    assert ours.digest() != renderer.digest()
 
 
-def test_the_digest_changes_with_an_asset_and_with_the_site(renderer, tmp_path):
+def test_an_own_asset_is_part_of_the_style_sheet(tmp_path):
     asset = tmp_path / "assets" / "css" / "tokens.css"
     asset.parent.mkdir(parents=True)
     asset.write_text(":root { --bg: red; }", encoding="utf-8")
     ours = Renderer([tmp_path, find_templates()], sample.SITE)
-    other = Renderer([find_templates()], SiteInfo("Other", "0.1.0"))
-    assert len({renderer.digest(), ours.digest(), other.digest()}) == 3
     assert b"--bg: red" in ours.assets()[0].content
+
+
+def test_the_digest_of_templates_changes_with_every_name_and_every_content(tmp_path):
+    def digest(contents: dict[str, str]) -> str:
+        folder = Path(tempfile.mkdtemp(dir=tmp_path))
+        for name, content in contents.items():
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).write_text(content, encoding="utf-8")
+        return template_digest(folder)
+
+    base = {"a.html": "x", "css/b.css": "y"}
+    assert digest({**base, "README.md": "no template"}) == digest(base)
+    others = [{"a.html": "xy", "css/b.css": ""}, {"a.html": "x", "css/c.css": "y"}, {"a.html": "x", "b.css": "y"}]
+    assert len(set(map(digest, [base, {"a.html": "x"}, *others]))) == 5
 
 
 def test_assets_are_one_style_sheet_two_scripts_and_a_picture(renderer):

@@ -4,9 +4,9 @@ import sqlite3
 
 import pytest
 
-from sitegen.analysis.cached import CachedRow
 from sitegen.analysis.memo import Memo, PageRow
 from sitegen.errors import Notice
+from sitegen.history.memo_rows import CachedRow
 
 
 @pytest.fixture

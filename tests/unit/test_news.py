@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from sitegen.analysis.causes import ProblemCounts
+from sitegen.analysis.problem_counts import ProblemCounts
 from sitegen.analysis.standing import standings
 from sitegen.config import Mute
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap

@@ -11,8 +11,8 @@ from sitegen.history.repository_place import find_repository
 from sitegen.initialising import copy_templates
 from sitegen.model.site import Page
 from sitegen.pages.methods import methods_page
-from sitegen.render.environment import Renderer, find_templates
-from sitegen.render.own_templates import KINDS
+from sitegen.render.environment import Renderer
+from sitegen.render.template_files import KINDS, find_templates
 from sitegen.serve.following import followed
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo

@@ -7,7 +7,8 @@ from sitegen.model.cells import Cell, CellMap, Flips, Run
 from sitegen.model.error_summaries import FailingValue, FieldSummary, FlipsAfterEdit
 from sitegen.model.series import EvalSummary, Series
 from sitegen.pages.fields import NAMED, ROWS, FieldsView, fields_page
-from sitegen.render.environment import Renderer, find_templates
+from sitegen.render.environment import Renderer
+from sitegen.render.template_files import find_templates
 from tests import pages_sample as sample
 
 

@@ -3,9 +3,9 @@
 import pytest
 from msgspec.structs import replace
 
-from sitegen.analysis.causes import ProblemCounts
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.flips import flips
+from sitegen.analysis.problem_counts import ProblemCounts
 from sitegen.model.deltas import Delta, MetricDelta, Overlap
 from sitegen.model.error_summaries import Focus, Streak, WeakSection
 from sitegen.model.metrics import ErrorNumbers, Threshold

@@ -11,7 +11,7 @@ from sitegen.model.site import RawFile
 from sitegen.pages import links
 from sitegen.pages.data import search
 from sitegen.pages.methods import TOPICS
-from sitegen.render.environment import find_templates
+from sitegen.render.template_files import find_templates
 from tests import pages_sample as sample
 
 SUSPECT = SuspectTruth("d", "a", "a", '"x"', '"y"', 9, 9, 2, first=0, last=1)

@@ -7,7 +7,8 @@ from msgspec.structs import replace
 from sitegen.model.outcomes import Judgement
 from sitegen.model.panels import AlignmentPanel, AlignmentRow
 from sitegen.pages.report.tree import VALUES, has_tree, tree_page, tree_rows
-from sitegen.render.environment import Renderer, find_templates
+from sitegen.render.environment import Renderer
+from sitegen.render.template_files import find_templates
 from tests import pages_sample as sample
 
 JUDGED = [

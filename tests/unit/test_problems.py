@@ -2,7 +2,8 @@
 
 from msgspec.structs import replace
 
-from sitegen.analysis.causes import causes_of, count_causes, named_counts
+from sitegen.analysis.causes import causes_of, count_causes
+from sitegen.analysis.problem_counts import named_counts
 from sitegen.model.problems import PROBLEM_TYPES, Problem
 from sitegen.pages.problems import LISTED, banner, problems_page
 from sitegen.scoring.ground_truth.truth import unmapped

@@ -10,8 +10,8 @@ import pytest
 from sitegen.analysis.memo import PageRow
 from sitegen.errors import OutputFolderError
 from sitegen.render.below import Removal, remove
-from sitegen.render.output_folder import LIST, MARKER, Claim, Standing, claimed, look_into
-from sitegen.render.writer import ContentsWriter, Writer, WrittenFiles, digest, folder_times, same_times
+from sitegen.render.output_folder import LIST, MARKER, Claim, Standing, claimed, folder_times, look_into, same_times
+from sitegen.render.writer import ContentsWriter, Writer, WrittenFiles, digest
 
 
 def test_parts_of_a_digest_cannot_run_into_each_other():

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from sitegen.analysis.causes import ProblemCounts, named_counts
 from sitegen.analysis.noise.intervals import HeadlineWithInterval, ends_of_mean
+from sitegen.analysis.problem_counts import ProblemCounts, named_counts
 from sitegen.analysis.standing import LOST, standings
 from sitegen.config import Mute
 from sitegen.frozen import Frozen

@@ -10,8 +10,8 @@ from itertools import pairwise
 from typing import Final
 
 from sitegen.analysis.blame import Blame
-from sitegen.analysis.cached import within
 from sitegen.analysis.memo import Memo, PageRow
+from sitegen.history.memo_rows import within
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.site import Page
 from sitegen.model.timeline import EvalHistory, Snapshot

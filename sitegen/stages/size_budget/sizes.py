@@ -14,7 +14,8 @@ from msgspec.structs import replace
 
 from sitegen.analysis.memo import Memo, PageRow
 from sitegen.frozen import Frozen
-from sitegen.history.fold_state import decode, encode, stored
+from sitegen.history.fold_state import decode, encode
+from sitegen.history.memo_rows import stored
 from sitegen.pages import links
 from sitegen.pages.links import is_field, is_source_picture
 from sitegen.stages.cached_kinds import SHORT_COMMITS, id_of_short_commit

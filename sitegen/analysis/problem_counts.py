@@ -1,0 +1,29 @@
+"""The one count of problems that pages, data files and the terminal show."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from sitegen.text.plain import counted
+
+
+class ProblemCounts(NamedTuple):
+    """Number of causes, by severity."""
+
+    error: int
+    warning: int
+    note: int
+    past: int
+    """Causes that the newest outputs no longer have, whatever their severity."""
+
+    @property
+    def current(self) -> int:
+        """Number of causes that are not past."""
+        return self.error + self.warning + self.note
+
+
+def named_counts(counts: ProblemCounts) -> str:
+    """Format counts as ``1 error, 2 warnings (3 past)``, or ``no problems`` without current problems."""
+    numbers = ((counts.error, "error"), (counts.warning, "warning"), (counts.note, "note"))
+    current = ", ".join(counted(number, noun) for number, noun in numbers if number)
+    return (current or "no problems") + (f" ({counts.past:,} past)" if counts.past else "")

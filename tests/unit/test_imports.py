@@ -1,0 +1,52 @@
+"""What commands import: each module takes time at the start of every build."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.gitrepo import GitRepo
+
+RUN = """
+import sys
+before = set(sys.modules)
+from sitegen.commands.main import run
+sys.argv = ["sitegen", *sys.argv[1:]]
+try:
+    run()
+finally:
+    imported = sys.modules.keys() - before - sys.stdlib_module_names
+    print(*sorted(name for name in imported if name.partition(".")[0] not in sys.stdlib_module_names))
+"""
+
+NOTHING_NEW = """
+sitegen
+sitegen.analysis sitegen.analysis.memo sitegen.analysis.memo_damage sitegen.analysis.problem_counts
+sitegen.build
+sitegen.commands sitegen.commands.build sitegen.commands.main sitegen.commands.printing sitegen.commands.progress
+sitegen.errors sitegen.extensions
+sitegen.history sitegen.history.cache_folder sitegen.history.memo_rows sitegen.history.repository_place
+sitegen.locking sitegen.project sitegen.project_files
+sitegen.render sitegen.render.below sitegen.render.output_folder sitegen.render.template_files
+sitegen.stages sitegen.stages.site_files
+sitegen.text sitegen.text.embedding sitegen.text.plain
+"""
+SLOW = {"ast", "dataclasses", "decimal", "email", "inspect", "logging", "multiprocessing", "random", "shutil", "uuid"}
+"""Modules of Python that take long to import."""
+
+
+def imported_by(*arguments: str) -> tuple[list[str], set[str]]:
+    """The modules of ours and of libraries that a command imports, and the slow ones of Python."""
+    code = f"{RUN}    print(*sorted({SLOW} & sys.modules.keys() - before))"
+    command = [sys.executable, "-c", code, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2])
+    ours, slow = done.stdout.removesuffix("\n").split("\n")[-2:]
+    return ours.split(), set(slow.split())
+
+
+def test_a_build_with_nothing_new_imports_no_library_and_few_modules(tmp_path: Path) -> None:
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({"evals/names/ground_truth.csv": "id,name\na,Ann\n", "evals/names/extracted.json": '[{"id": "a"}]'})
+    build = ("build", str(repo.path), "--out", str(tmp_path / "site"), "--cache", str(tmp_path / "memo"))
+    first, _ = imported_by(*build)
+    assert "msgspec" in first
+    assert imported_by(*build) == (NOTHING_NEW.split(), set())
