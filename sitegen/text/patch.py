@@ -29,7 +29,7 @@ LARGEST: Final = 2_000_000
 
 LineKind: TypeAlias = Literal["context", "removed", "added", "remark"]
 
-_KINDS: Final[dict[str, LineKind]] = {" ": "context", "-": "removed", "+": "added", "\\": "remark"}
+_HEAD = re.compile(r"\n@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)")
 _FIRST_HUNK = re.compile(rb"^@@ -", re.MULTILINE)
 _BINARY = re.compile(rb"^(Binary files |GIT binary patch)", re.MULTILINE)
 _OF_GIT = re.compile(rb"^(?:@@ -|\\)", re.MULTILINE)
@@ -103,8 +103,6 @@ def read_patch(patch: bytes) -> Patch:
     if len(body) > LARGEST:
         return Patch(_rough_counts(body), (), unread=f"The patch has {len(body):,} bytes, too many to draw.")
 
-    from unidiff.errors import UnidiffParseError
-
     returns = body.count(b"\r\n")
     mixed = 0 < returns < body.count(b"\n") - len(_OF_GIT.findall(body))
     if returns and not mixed:
@@ -112,7 +110,7 @@ def read_patch(patch: bytes) -> Patch:
     text = body.decode("utf-8", "replace")
     try:
         hunks = tuple(_hunks(text))
-    except (UnidiffParseError, LookupError) as error:
+    except ValueError as error:
         return Patch(_rough_counts(body), (), unread=f"The patch cannot be read: {cut(visible(str(error)), 200)}")
     endings = 0
     if mixed:
@@ -121,27 +119,40 @@ def read_patch(patch: bytes) -> Patch:
 
 
 def _hunks(body: str) -> Iterator[Hunk]:
-    from unidiff.patch import PatchSet
-
-    text = _visible_but_returns(body)
-    # The header is replaced, because the file's name may contain anything and is not needed.
-    for hunk in PatchSet("--- a\n+++ b\n" + text)[0]:
-        yield Hunk(
-            section=cut(hunk.section_header, 200),
-            old_start=hunk.source_start,
-            old_count=hunk.source_length,
-            new_start=hunk.target_start,
-            new_count=hunk.target_length,
-            lines=tuple(
-                PatchLine(
-                    kind=_KINDS[line.line_type],
-                    text=cut(line.value.removesuffix("\n")),
-                    old=line.source_line_no,
-                    new=line.target_line_no,
-                )
-                for line in hunk
-            ),
+    """Yield the hunks of a text that begins with one; raises ValueError if a hunk is longer or shorter than stated."""
+    parts = _HEAD.split("\n" + _visible_but_returns(body).removesuffix("\n"))[1:]
+    for old, old_count, new, new_count, section, text in zip(*[iter(parts)] * 6, strict=True):
+        old_start, new_start = int(old), int(new)
+        lines = tuple(_numbered_lines(text.split("\n")[1:], old_start, new_start))
+        hunk = Hunk(
+            section=cut(section, 200),
+            old_start=old_start,
+            old_count=1 if old_count is None else int(old_count),
+            new_start=new_start,
+            new_count=1 if new_count is None else int(new_count),
+            lines=lines,
         )
+        sides = sum(line.old is not None for line in lines), sum(line.new is not None for line in lines)
+        if sides != (hunk.old_count, hunk.new_count):
+            raise ValueError(f"a hunk of {hunk.old_count} and {hunk.new_count} lines has {sides[0]} and {sides[1]}.")
+        yield hunk
+
+
+def _numbered_lines(lines: Iterable[str], old: int, new: int) -> Iterator[PatchLine]:
+    """Yield the lines of a hunk whose sides begin at these numbers. The first character of a line tells its kind."""
+    for line in lines:
+        sign, text = line[:1], cut(line[1:])
+        if sign == "+":
+            yield PatchLine(kind="added", text=text, old=None, new=new)
+            new += 1
+        elif sign == "-":
+            yield PatchLine(kind="removed", text=text, old=old, new=None)
+            old += 1
+        elif sign == "\\":
+            yield PatchLine(kind="remark", text=text, old=None, new=None)
+        else:
+            yield PatchLine(kind="context", text=text, old=old, new=new)
+            old, new = old + 1, new + 1
 
 
 def _visible_but_returns(body: str) -> str:
@@ -177,8 +188,9 @@ def _rough_counts(body: bytes) -> PatchCounts:
 
 def _word_difference(body: str) -> int:
     """Count the words of whole lines, because lines of hunks are truncated and have hidden characters spelled out."""
-    signs = {"+": 1, "-": -1}
-    return sum(signs[line[0]] * count_words(line[1:]) for line in body.split("\n") if line[:1] in signs)
+    lines = body.split("\n")
+    added, removed = ("\n".join([line for line in lines if line.startswith(sign)]) for sign in "+-")
+    return count_words(added) - count_words(removed)
 
 
 def _counts(hunks: tuple[Hunk, ...]) -> PatchCounts:
