@@ -60,7 +60,7 @@ def _bring_up_to_date(project: Project, claim: Claim, progress: Progress | None)
 
 
 def _publish_all_or_nothing(project: Project, memo: Memo, site_files: SiteFiles, progress: Progress | None) -> Site:
-    """Build in one transaction. If the build is killed, the next one does not trust the output folder."""
+    """Build in one transaction, of which ``SiteFiles`` saves parts. After a killed build no folder is trusted."""
     if site_files.archive:
         site_files.archive.open()
     memo.mark_dirty(project.site)
@@ -76,7 +76,7 @@ def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progr
     from sitegen.stages.instructions import write_instructions
     from sitegen.stages.report_files import WaitingParts
     from sitegen.stages.site import OWNER, write_first_pages, write_site
-    from sitegen.stages.timeline import read_timeline
+    from sitegen.stages.timeline import keep_built_head, read_timeline
 
     progress.stage("Reading history", 0)
     timeline = read_timeline(project, memo, trusted_head=site_files.head, foreign=site_files.foreign)
@@ -84,6 +84,7 @@ def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progr
         gc.set_threshold(*COLLECTION)
     if site_files.archive:
         site_files.archive.begin(timeline.context)
+    site_files.begin(complete=timeline.update.complete)
 
     pools = pool_for(timeline.new_work, timeline.jobs, timeline.dask, timeline.context)
     with closing(WaitingParts()) as parts, pools as pool:
@@ -107,4 +108,5 @@ def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progr
         progress.stage("Writing commits and the site", 0)
         commits = write_commits(timeline, evals, instructions.effects, memo, site_files, pool)
         site = write_site(timeline, evals, instructions, commits, memo, site_files, pool, writer)
+    keep_built_head(timeline, memo)
     return site_files.close(site, timeline.head.sha, complete=timeline.update.complete)

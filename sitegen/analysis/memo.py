@@ -28,18 +28,19 @@ from sitegen.history.cache_folder import MEMO, begin_cache_folder
 from sitegen.history.memo_rows import CachedRow, owner_of, stored, within
 from sitegen.locking import PATIENCE, wait_for_lock
 
-SCHEMA_VERSION: Final = 54
+SCHEMA_VERSION: Final = 55
 """Must be increased whenever the tables or the format of a stored value change: another version empties the memo."""
 _TABLES: Final = """
 CREATE TABLE IF NOT EXISTS parts (kind TEXT, key TEXT, body BLOB NOT NULL, PRIMARY KEY (kind, key)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS pages (site TEXT, owner TEXT, path TEXT, key TEXT NOT NULL,
-    size INTEGER NOT NULL, full INTEGER NOT NULL, PRIMARY KEY (site, owner, path)) WITHOUT ROWID;
+    size INTEGER NOT NULL, full INTEGER NOT NULL, content TEXT NOT NULL,
+    PRIMARY KEY (site, owner, path)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS sizes (site TEXT, owner TEXT, body BLOB NOT NULL, PRIMARY KEY (site, owner)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS folders (site TEXT, path TEXT, mtime INTEGER NOT NULL,
     PRIMARY KEY (site, path)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS sites (site TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
 """
-_PAGE: Final = "owner, path, key, size, full"
+_PAGE: Final = "owner, path, key, size, full, content"
 
 
 class PageRow(NamedTuple):
@@ -53,6 +54,8 @@ class PageRow(NamedTuple):
     """In bytes."""
     full: int = 0
     """For the short page of a thinned report: bytes of the full report and its data; 1 if it was never rendered."""
+    content: str = ""
+    """The digest of its bytes, as in the list of the output folder."""
 
 
 class Memo:
@@ -116,7 +119,7 @@ class Memo:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Commit all writes or none, so that a killed process leaves the memo unchanged."""
+        """Commit all writes or none, so that a killed process leaves the memo unchanged, except for ``save``."""
         patiently(self._db, "BEGIN IMMEDIATE", self._folder)
         try:
             yield
@@ -125,6 +128,12 @@ class Memo:
                 self._db.execute("ROLLBACK")
             raise
         self._db.execute("COMMIT")
+
+    def save(self) -> None:
+        """Commit what the transaction wrote so far, and begin the next one: a killed process leaves that much."""
+        if not self._lasting and self._db.in_transaction:
+            self._db.execute("COMMIT")
+            patiently(self._db, "BEGIN IMMEDIATE", self._folder)
 
     @contextmanager
     def tentative(self, lasting: Collection[str]) -> Iterator[None]:
@@ -229,7 +238,7 @@ class Memo:
     def keep_pages(self, site: str, rows: Iterable[PageRow]) -> None:
         """Add or replace files of a site."""
         self._db.executemany(
-            "INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?, ?)",
             ((site, stored(row.owner), *row[1:]) for row in rows),
         )
 

@@ -212,14 +212,16 @@ def _strangers(folder: str, prefix: str, ours: _Ours, *, name_each: bool) -> tup
 
 
 def content_digest(content: bytes) -> str:
-    """The digest of a file's content in the list."""
+    """The digest of a file's content in the list and in the memo."""
     return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
-def list_files(folder: str, paths: Iterable[str], content: bytes) -> None:
-    """Adds files with the same content to the list, before they are moved into their places."""
+def list_files(folder: str, paths: Iterable[str], digest: str) -> None:
+    """Adds files with the same content to the list, before they are moved into their places.
+
+    ``digest``: the ``content_digest`` of these files.
+    """
     # The line end is written first, so that a line truncated by a full disk damages no other line.
-    digest = content_digest(content)
     lines = "".join(f"\n{digest} {path}" for path in paths).encode("utf-8", "surrogateescape")
     descriptor = os.open(f"{folder}/{LIST}", os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o644)
     try:

@@ -17,7 +17,7 @@ from sitegen.analysis.memo import PageRow
 from sitegen.errors import OutputFolderError
 from sitegen.frozen import Frozen
 from sitegen.render.below import Parents, read_file, read_regular
-from sitegen.render.output_folder import TEMPORARY, list_files
+from sitegen.render.output_folder import TEMPORARY, content_digest, list_files
 
 QUICK: Final = 1
 """Level of zlib for contents sent over a network; higher levels take more time than they save."""
@@ -115,24 +115,26 @@ class Writer:
         ``PageRow``. Raises OutputFolderError if a file that no build wrote has the place.
         """
         key = key or digest(content)
-        self.rows.append(PageRow(owner=owner, path=path, key=key, size=len(content), full=full))
+        of_content = content_digest(content)
+        self.rows.append(PageRow(owner=owner, path=path, key=key, size=len(content), full=full, content=of_content))
         if not self.standing_row(path, key):
             self._standing.pop(path, None)
-            self._store(path, content)
+            self._store(path, content, of_content)
 
     def write_contents(self, files: WrittenFiles) -> int:
         """Write the files that were made on another machine. Returns how many were not in the folder already."""
         for file in files.contents:
-            self._store(file.path, zlib.decompress(file.content))
+            content = zlib.decompress(file.content)
+            self._store(file.path, content, content_digest(content))
         return self.written
 
-    def _store(self, path: str, content: bytes) -> None:
+    def _store(self, path: str, content: bytes, of_content: str) -> None:
         """Put a file in its place, unless it has this content already."""
         parent = self._parents.of(path)
         target = f"{self._folder}/{path}"
         if read_regular(target, size=len(content)) == content:
             if self._listed:
-                list_files(self._folder, [path], content)
+                list_files(self._folder, [path], of_content)
             return
         if is_foreign(path, self._foreign) and os.path.lexists(target):
             raise OutputFolderError(
@@ -141,7 +143,7 @@ class Writer:
                 fix="Move it away, or choose another -o; --force replaces such files, and keeps all others.",
             )
         if self._listed:
-            list_files(self._folder, [path], content)
+            list_files(self._folder, [path], of_content)
         self._put(f"{parent}/{self._temporary}", target, content)
         self._written.add(path)
 
@@ -151,7 +153,7 @@ class Writer:
         The paths are recorded nowhere but in the list of the folder: pages are to replace all of them.
         """
         free = [path for path in paths if not is_foreign(path, self._foreign) and not self._exists(path)]
-        list_files(self._folder, free, content)
+        list_files(self._folder, free, content_digest(content))
         source = None
         for path in free:
             target = f"{self._folder}/{path}"
@@ -202,7 +204,7 @@ class ContentsWriter(Writer):
         """None: no file of the folder can be read on this machine, so a file to continue is made from its beginning."""
         return None
 
-    def _store(self, path: str, content: bytes) -> None:
+    def _store(self, path: str, content: bytes, of_content: str) -> None:
         self._contents.append(CompressedFile(path, zlib.compress(content, QUICK)))
 
 

@@ -183,7 +183,7 @@ SHORT_COMMITS: Final = CachedKind(name="short commit", type=ShortView, until="wa
 SEARCH_TAIL: Final = CachedKind(name="search tail", type=SearchTail, until="walk")
 COMMIT_LIST_TAIL: Final = CachedKind(name="commit list tail", type=CommitListTail, until="walk")
 BUILT_HEAD: Final = CachedKind(name="built head", type=str, until="inputs")
-"""The commit that the fold had reached when a site was built, by the pin, which decides the eval records."""
+"""The commit that the fold had reached when a site was finished, by the pin, which decides the eval records."""
 
 COMMIT_EFFECTS: Final = CachedKind(name="commit effect", type=CommitEffect, until="build", owner="eval")
 """Effects of new commits on an eval, stored by the second stage for the fourth: too many to hold in memory."""
@@ -237,7 +237,7 @@ def forget_earlier_walk(memo: Memo, evals: Collection[str], instruction_files: C
     """
     owners = {"eval": evals, "instruction file": instruction_files}
     for kind in KINDS:
-        if kind.until == "walk":
+        if kind.until in ("walk", "build"):  # of a build, only one that was stopped leaves any
             memo.forget(kind.name)
         elif kind.owner is not None:
             memo.forget_others(kind.name, owners[kind.owner])

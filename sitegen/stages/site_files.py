@@ -6,20 +6,32 @@ import json
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, starmap
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sitegen.analysis.memo import Memo, PageRow
 from sitegen.errors import Notice
 from sitegen.extensions import InstalledExtension
 from sitegen.history.memo_rows import stored
 from sitegen.project import Project
-from sitegen.render.below import remove
-from sitegen.render.output_folder import Claim, Standing, counted, folder_times, look_into, same_times, shorten_list
+from sitegen.render.below import read_file, remove
+from sitegen.render.output_folder import (
+    Claim,
+    Standing,
+    content_digest,
+    counted,
+    folder_times,
+    look_into,
+    same_times,
+    shorten_list,
+)
 
 if TYPE_CHECKING:
     from sitegen.model.problems import Problem
     from sitegen.render.writer import Writer, WrittenFiles
     from sitegen.stages.archive_files import ArchiveFiles
+
+SAVED_AT_ONCE: Final = 500
+"""Number of recorded files after which the memo is saved, with the scores that were stored meanwhile."""
 
 
 class Site(NamedTuple):
@@ -102,6 +114,10 @@ class SiteFiles:
         """The recorded files, by owner and path."""
         self._replaced: list[PageRow] = []
         """Recorded files that a second record of the same owner does not contain."""
+        self._found: dict[str, tuple[PageRow, ...]] = {}
+        """The files of earlier builds that an untrusted folder still has, by owner."""
+        self._saves = False
+        self._unsaved: list[PageRow] = []
         self._written = 0
         self._reserved: set[str] = set()
         """Paths that have a placeholder until their pages are written."""
@@ -159,10 +175,31 @@ class SiteFiles:
         return (self.archive.failure,) if self.archive and self.archive.failure else ()
 
     def standing_files(self, owner: str) -> tuple[PageRow, ...]:
-        """Return the files of an owner that are known to be in the folder; none if the folder cannot be trusted."""
+        """Return the files of an owner that are known to be in the folder; none with ``--verify``.
+
+        If the folder cannot be trusted, because the last build was stopped or the folder was changed, each file is read
+        and has to have the content that was written.
+        """
         if owner in self._whole_owners:
             return tuple(self._files.get(owner, {}).values())
-        return self._memo.pages(self._site, owner) if self.trusted else ()
+        if self.trusted:
+            return self._memo.pages(self._site, owner)
+        if owner not in self._found:
+            rows = () if self._project.options.verify else self._memo.pages(self._site, owner)
+            self._found[owner] = tuple(filter(self._has, rows))
+        return self._found[owner]
+
+    def _has(self, row: PageRow) -> bool:
+        content = read_file(self._claim.folder, row.path, at_most=row.size)
+        return content is not None and content_digest(content) == row.content
+
+    def begin(self, *, complete: bool) -> None:
+        """Save from now on every few hundred files what a build of all history wrote, so that the next can use it.
+
+        After such a build was stopped, the list of the folder is longer than the site that was finished last. Any other
+        build needs the list of that site until it ends, and has little to save.
+        """
+        self._saves = complete
 
     def writer(self, owner: str, *, new: bool = False) -> Writer:
         """Return a writer for the files of one owner. ``new``: for files that the owner does not have yet."""
@@ -179,8 +216,17 @@ class SiteFiles:
         self._written += files.written
         if files.contents:
             self._written += self.writer(owner, new=True).write_contents(files)
+        self._save(files.rows)
         if whole:
             self._whole_owners.add(owner)
+
+    def _save(self, rows: Sequence[PageRow]) -> None:
+        if self._saves:
+            self._unsaved += rows
+            if len(self._unsaved) >= SAVED_AT_ONCE:
+                self._memo.keep_pages(self._site, self._unsaved)
+                self._memo.save()
+                self._unsaved.clear()
 
     def reserve(self, paths: Iterable[str], content: bytes) -> None:
         """Write a placeholder for pages that this build is still to write, where nothing is in their place."""
@@ -310,6 +356,9 @@ class LayerFiles(SiteFiles):
         self._standing = look_into(claim.folder, ())
         self.archive = None
         self.gone: frozenset[str] = frozenset()
+
+    def begin(self, *, complete: bool) -> None:
+        """Save nothing: the memo is not changed."""
 
     def close(self, site: Site, head: str, *, complete: bool) -> Site:
         """Delete the files that the previous build left in the folder and that this build did not write."""

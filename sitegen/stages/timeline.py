@@ -132,12 +132,17 @@ def read_timeline(project: Project, memo: Memo, *, trusted_head: str | None, for
     if trusted_head is None or BUILT_HEAD.get(memo, inputs=[pin]) != trusted_head:
         FoldStore(memo).clear()
     timeline = fold(project, memo)
-    BUILT_HEAD.keep(memo, "", timeline.head.sha, pin)
+    memo.forget(BUILT_HEAD.name)  # until the site is finished: what a stopped build saved belongs to no finished one
     if timeline.update.complete:
         evals = [update.history.id for update in timeline.update.evals]
         forget_earlier_walk(memo, evals, [file.path for file in timeline.instructions])
     mappings = known_mappings(memo, timeline.context.open(), timeline.update.evals)
     return replace(timeline, context=replace(timeline.context, mappings=mappings, foreign=frozenset(foreign)))
+
+
+def keep_built_head(timeline: Timeline, memo: Memo) -> None:
+    """Record that a site was finished with the fold of this timeline, so that the next build can continue both."""
+    BUILT_HEAD.keep(memo, "", timeline.head.sha, digest(timeline.project.pin or ""))
 
 
 _HINTS: Final = 3

@@ -11,9 +11,11 @@ from sitegen import build as building
 from sitegen.build import Progress, build
 from sitegen.project import Options
 from sitegen.render.output_folder import LIST, look_into
+from sitegen.scoring.kinds import scorer
+from sitegen.stages import site_files
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
-from tests.sites import broken_links, build_site, content, differences
+from tests.sites import broken_links, build_site, clone_bare, content, differences
 
 UNFINISHED = b"This page is not written yet"
 OUTPUTS = 4
@@ -106,6 +108,57 @@ def test_a_stopped_build_of_a_shorter_history_leaves_nothing_behind(project, fin
     build_site(project, out, jobs=1, cache=tmp_path / "memo", rev="HEAD~4")
     build_site(project, short, jobs=1, rev="HEAD~4")
     assert differences(out, short) == []
+
+
+def needless(*_: object, **__: object) -> None:
+    raise AssertionError
+
+
+@pytest.fixture
+def _saves_each_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stopped build has saved every file that it recorded, as a large one has most of them."""
+    monkeypatch.setattr(site_files, "SAVED_AT_ONCE", 1)
+
+
+@pytest.mark.usefixtures("_saves_each_file")
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_the_build_after_a_stopped_one_scores_and_draws_only_what_is_missing(
+    project, finished, tmp_path, monkeypatch, jobs
+):
+    out = tmp_path / "public"
+    stopped(project, out, stop_at("Writing commits"))
+    missing = {path for path, body in content(finished).items() if content(out).get(path) != body}
+    for made_already in ("reports.report_page", "eval_pages.field_page", "instruction_task.edit_page"):
+        monkeypatch.setattr(f"sitegen.stages.{made_already}", needless)
+    monkeypatch.setattr(scorer("fields"), "score", needless)
+    site = build_site(project, out, jobs=jobs, cache=tmp_path / "memo")
+    assert (site.written, differences(out, finished)) == (len(missing), [])
+
+
+@pytest.mark.usefixtures("_saves_each_file")
+def test_a_page_that_somebody_changed_after_a_build_was_stopped_is_written_again(project, finished, tmp_path):
+    out = tmp_path / "public"
+    stopped(project, out, stop_at("Writing commits"))
+    for name in ("evals/a/0001.html", "evals/a/0002.html", "evals/b/0003.html"):
+        page = out / name
+        page.write_bytes(page.read_bytes().replace(b"iteration", b"Iteration"))
+    (out / "evals/b/0003.html").unlink()
+    build_site(project, out, jobs=1, cache=tmp_path / "memo")
+    assert differences(out, finished) == []
+
+
+@pytest.mark.usefixtures("_saves_each_file")
+def test_what_a_stopped_build_saved_is_not_taken_for_the_end_of_a_build_of_another_folder(project, tmp_path):
+    moving, out, memo = clone_bare(project, tmp_path / "project"), tmp_path / "public", tmp_path / "memo"
+    newest = GitRepo(moving, bare=True).git("rev-parse", "main")
+    GitRepo(moving, bare=True).git("update-ref", "refs/heads/main", f"{newest}~2")
+    build_site(moving, out, jobs=1, cache=memo)
+    with pytest.raises(KeyboardInterrupt):
+        build(Options(repo=moving, out=tmp_path / "other", cache=memo, jobs=1), stop_at("Writing commits"))
+    GitRepo(moving, bare=True).git("update-ref", "refs/heads/main", newest)
+    build_site(moving, out, jobs=1, cache=memo)
+    build_site(moving, tmp_path / "cold", jobs=1)
+    assert differences(out, tmp_path / "cold") == []
 
 
 def test_the_overview_is_written_before_older_reports_and_these_from_the_newest_to_the_oldest(project, tmp_path):

@@ -10,7 +10,17 @@ import pytest
 from sitegen.analysis.memo import PageRow
 from sitegen.errors import OutputFolderError
 from sitegen.render.below import Removal, remove
-from sitegen.render.output_folder import LIST, MARKER, Claim, Standing, claimed, folder_times, look_into, same_times
+from sitegen.render.output_folder import (
+    LIST,
+    MARKER,
+    Claim,
+    Standing,
+    claimed,
+    content_digest,
+    folder_times,
+    look_into,
+    same_times,
+)
 from sitegen.render.writer import ContentsWriter, Writer, WrittenFiles, digest
 
 
@@ -44,7 +54,7 @@ def test_a_file_that_is_written_twice_has_the_second_content_and_counts_once(tmp
     writer.write("", "a.html", b"early")
     writer.write("", "a.html", b"old", "key")
     assert (tmp_path / "a.html").read_bytes() == b"old"
-    assert writer.files == WrittenFiles((PageRow("", "a.html", "key", 3),), 1)
+    assert writer.files == WrittenFiles((PageRow("", "a.html", "key", 3, content=content_digest(b"old")),), 1)
 
 
 def test_placeholders_are_one_file_with_many_names_and_take_no_place_of_another(tmp_path):
