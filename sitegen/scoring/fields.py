@@ -8,6 +8,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError
+from sitegen.frozen import Frozen
 from sitegen.model.metrics import Convention, Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement
 from sitegen.model.panels import AlignmentPanel, NotePanel
@@ -17,9 +18,10 @@ from sitegen.model.values import Value
 from sitegen.scoring.compiled_truth import CompiledTruth, CompiledTruths
 from sitegen.scoring.elsewhere import elsewhere, with_places
 from sitegen.scoring.judge import Judge
+from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.outputs import ReadOutput, read_outputs
 from sitegen.scoring.rules import FieldRules, RuleSources, compile_rules
-from sitegen.scoring.scorer import ScoringInputs, bounded_findings, unscored_result
+from sitegen.scoring.scorer import File, ScoringInputs, bounded_findings, unscored_result
 from sitegen.stats import counts as stats
 
 METRICS: Final = (
@@ -51,6 +53,7 @@ class FieldsScorer:
 
     def __init__(self) -> None:
         self._truths = CompiledTruths()
+        self._last_reading: _Reading | None = None
 
     def score(self, inputs: ScoringInputs) -> Result:
         """Score one output. Never raises on bad input, which becomes a status and findings."""
@@ -61,8 +64,18 @@ class FieldsScorer:
         except UnreadableError as error:
             result = unscored_result(METRICS, (error.finding("The ground truth", about="ground_truth"), *findings))
             return replace(result, scorecard=replace(result.scorecard, convention=rules.mapping.convention))
-        output = read_outputs(inputs.outputs, rules.mapping, expected=len(truth.documents), key=truth.key)
+        output = self._read(inputs.outputs, rules.mapping, len(truth.documents), truth.key)
         return _FieldsScoring(rules, truth, output, findings).result()
+
+    def _read(self, files: tuple[File, ...], mapping: Mapping, expected: int, key: str | None) -> ReadOutput:
+        """Read an output, or return the last one if it is asked for again: under the rules of today, for example."""
+        last = self._last_reading
+        if last is None or (last.files, last.mapping, last.expected, last.key) != (files, mapping, expected, key):
+            output = read_outputs(files, mapping, expected=expected, key=key)
+            last = self._last_reading = _Reading(
+                files=files, mapping=mapping, expected=expected, key=key, output=output
+            )
+        return last.output
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
         """Compute metrics from the counts of these documents; the mean over unknown attributes is undefined."""
@@ -78,6 +91,16 @@ def _field_metrics(
         over_attributes,
     )
     return tuple(Metric(spec.name, value) for spec, value in zip(METRICS, values, strict=True))
+
+
+class _Reading(Frozen):
+    """An output that was read, and how. A scorer reads ``output`` and never changes it."""
+
+    files: tuple[File, ...]
+    mapping: Mapping
+    expected: int
+    key: str | None
+    output: ReadOutput
 
 
 class _FieldsScoring:

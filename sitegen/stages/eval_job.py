@@ -260,7 +260,7 @@ class _EvalJob:
         self._cards.fill(mixture for index in drawn for mixture in self._mixtures(index))
         committed = sum(snapshot.commit.sha != WORKTREE for snapshot in self._snapshots)
         # The memo has scorecards but no whole results. Each result is computed once, and stored until it is drawn.
-        results = self._cards.results([self._snapshots[index] for index in needed])
+        results = self._cards.results((self._snapshots[index] for index in needed), with_newest_rules=True)
         for index, result in zip(needed, results, strict=True):
             with working_on(self._snapshots[index]):
                 if index == tracker.points:

@@ -147,14 +147,25 @@ class EvalScorecards:
             raise KeyError(snapshot)
         return in_order_of(self._specs, card) if self._specs else card
 
-    def results(self, snapshots: Sequence[Snapshot]) -> Iterator[Result]:
-        """Score snapshots with every judgement, even if their scorecards are cached: the memo has no judgements."""
-        scored = results(self._context, self.scorer, snapshots, self.embedder)
-        for snapshot, result in zip(snapshots, scored, strict=True):
+    def results(self, snapshots: Iterable[Snapshot], *, with_newest_rules: bool = False) -> Iterator[Result]:
+        """Score snapshots with every judgement, even if their scorecards are cached: the memo has no judgements.
+
+        ``with_newest_rules``: also computes missing scorecards under the newest rules, while an output is at hand.
+        """
+        scored: list[tuple[Snapshot, bool]] = []  # with True for those that the caller asks for
+        for snapshot in snapshots:
+            scored.append((snapshot, True))
+            if with_newest_rules:
+                newest = under_rules_of(snapshot, self._history.snapshots[-1])
+                if newest != snapshot and newest not in self:
+                    scored.append((newest, False))
+        all_results = results(self._context, self.scorer, [snapshot for snapshot, _ in scored], self.embedder)
+        for (snapshot, is_asked), result in zip(scored, all_results, strict=True):
             if snapshot not in self:
                 key = self.key(snapshot)
                 self._cards[key] = SCORECARDS.keep(self._store, key, result.scorecard)
-            yield result
+            if is_asked:
+                yield result
 
     def fill(self, snapshots: Iterable[Snapshot]) -> None:
         """Score the snapshots whose scorecards are missing."""

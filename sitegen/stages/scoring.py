@@ -92,24 +92,32 @@ def all_inputs(context: WorkerContext, snapshots: Sequence[Snapshot]) -> Iterato
     """
     if not snapshots:
         return
-    roles = [(snapshot.ground_truth, snapshot.mapping, snapshot.schema) for snapshot in snapshots]
-    fresh = [
-        [blob for blob, last in zip(blobs, before, strict=True) if blob and blob != last]
-        for before, blobs in pairwise([(None, None, None), *roles])
-    ]
-    oids = [blob.oid for snapshot, new in zip(snapshots, fresh, strict=True) for blob in (*snapshot.outputs, *new)]
-    stream = context.open().read_blobs(oids)
+    needed = [dict.fromkeys(_scored_blobs(snapshot)) for snapshot in snapshots]
+    new = [[blob for blob in blobs if blob not in before] for before, blobs in pairwise([{}, *needed])]
+    stream = context.open().read_blobs([blob.oid for blobs in new for blob in blobs])
     mappings = dict(context.mappings)
     held: dict[Blob, File] = {}
-    for snapshot, blobs, new in zip(snapshots, roles, fresh, strict=True):
-        outputs = tuple(_next_file(stream, blob) for blob in snapshot.outputs)
-        held = {blob: held[blob] for blob in blobs if blob in held} | {blob: _next_file(stream, blob) for blob in new}
-        truth, mapping, schema = (held[blob] if blob else None for blob in blobs)
+    for snapshot, blobs in zip(snapshots, needed, strict=True):
+        held = {blob: held.get(blob) or _next_file(stream, blob) for blob in blobs}
+        truth, mapping, schema = (
+            held[blob] if blob else None for blob in (snapshot.ground_truth, snapshot.mapping, snapshot.schema)
+        )
         inputs = ScoringInputs(
-            outputs=outputs, ground_truth=truth, mapping=mapping, schema=schema, settings=snapshot.settings
+            outputs=tuple(held[blob] for blob in snapshot.outputs),
+            ground_truth=truth,
+            mapping=mapping,
+            schema=schema,
+            settings=snapshot.settings,
         )
         recall_mapping(mappings, snapshot, inputs)
         yield inputs
+
+
+def _scored_blobs(snapshot: Snapshot) -> Iterator[Blob]:
+    yield from snapshot.outputs
+    for blob in (snapshot.ground_truth, snapshot.mapping, snapshot.schema):
+        if blob is not None:
+            yield blob
 
 
 def _next_file(stream: Iterator[BlobRead], blob: Blob) -> File:
