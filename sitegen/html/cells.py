@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from markupsafe import Markup
 from markupsafe import escape as as_markup
@@ -101,30 +101,37 @@ LONGEST_ROW: Final = 2_000
 
 V = TypeVar("V")
 
+RowKey: TypeAlias = int | tuple[int | str, ...]
+"""The identity of a value, with the texts that its row depends on besides."""
+
 
 class RowCache(Generic[V]):
     """Writes the row of a value, unless the same object was written recently.
 
-    Values are recognised by identity, because scoring reuses the judgement objects of unchanged values. Comparing
-    values would cost more than writing most rows, and 1 equals ``True``.
+    Values are recognised by identity, because scoring reuses the judgements, pairs and counts of what did not change.
+    Comparing values would cost more than writing most rows, and 1 equals ``True``.
     """
 
-    def __init__(self, write: Callable[[V], str]) -> None:
-        """``write``: a function of the value alone."""
-        self._write = write
-        self._rows: dict[int, tuple[V, str]] = {}
-        self._older: dict[int, tuple[V, str]] = {}
+    def __init__(self, write: Callable[..., str]) -> None:
+        """``write``: a function of the value and of texts, which are compared."""
+        self.write = write
+        self._rows: dict[RowKey, tuple[V, str]] = {}
+        self._older: dict[RowKey, tuple[V, str]] = {}
 
-    def __call__(self, value: V) -> str:
+    def __call__(self, value: V, *texts: str) -> str:
         """Return the row that ``write`` makes, from the cache if possible."""
-        entry = self._rows.get(id(value)) or self._older.get(id(value))
+        key: RowKey = (id(value), *texts) if texts else id(value)
+        entry = self._rows.get(key)
+        if entry is not None:
+            return entry[1]
+        entry = self._older.get(key)
         if entry is None:
-            entry = value, self._write(value)
+            entry = value, self.write(value, *texts)
             if len(entry[1]) > LONGEST_ROW:
                 return entry[1]
         if len(self._rows) >= CACHED_ROWS:
             self._older, self._rows = self._rows, {}
-        self._rows[id(value)] = entry  # the entry holds the value, so that no other value gets its id
+        self._rows[key] = entry  # the entry holds the value, so that no other value gets its id
         return entry[1]
 
 
@@ -149,13 +156,10 @@ def value_cell(display: DisplayValue) -> str:
     return f"<td>{content}" if content.isascii() else f"<td dir=auto>{content}"
 
 
-def _value_cells(judgement: Judgement) -> str:
+def value_cells(judgement: Judgement) -> str:
+    """Two table cells: the expected and the actual value of a judgement."""
     expected, actual = shown_pair(judgement)
     return value_cell(expected) + value_cell(actual)
-
-
-value_cells: Final = RowCache(_value_cells)
-"""Two table cells: the expected and the actual value of a judgement."""
 
 
 def where(path: str, document: str, *, extra: bool, file: str = "") -> str:

@@ -22,7 +22,7 @@ from sitegen.model.scorecards import DocumentScore, FieldScore
 from sitegen.pages import links
 from sitegen.pages.change_text import DisplayedChange
 from sitegen.pages.labels import ERROR_LABELS
-from sitegen.pages.report import discrepancy_rows, report_rows, why_rows
+from sitegen.pages.report import discrepancy_rows, report_rows, tree, why_rows
 from sitegen.pages.report.discrepancies import Discrepancy, ErrorGroup, Since
 from sitegen.pages.report.fates import FateRow
 from sitegen.pages.report.numbers import ErrorChange, ReportMetric
@@ -200,10 +200,27 @@ def test_a_discrepancy_shows_its_values_as_text_and_adds_no_element(
 @given(
     st.lists(st.builds(judgement_of, TEXTS, TEXTS, TEXTS, st.sampled_from(OUTCOMES), VALUES, VALUES, TEXTS), max_size=5)
 )
-def test_kept_cells_of_values_are_those_of_the_value_itself_and_never_of_an_equal_one(judged: list[Judgement]) -> None:
+def test_kept_rows_of_values_are_those_of_the_value_itself_and_never_of_an_equal_one(judged: list[Judgement]) -> None:
     pages = [judged, judged, [replace(judgement) for judgement in judged]]
-    plain = ["".join(map(cells.value_cell, shown_pair(judgement))) for judgement in judged]
-    assert [[cells.value_cells(judgement) for judgement in page] for page in pages] == [plain] * 3
+    plain = [tree.value_row.write(judgement) for judgement in judged]
+    assert [[tree.value_row(judgement) for judgement in page] for page in pages] == [plain] * 3
+    errors = [judgement for judgement in judged if judgement.outcome in ERROR_TYPES]
+    error_cells, places = (
+        discrepancy_rows.error_cells(Nouns()),
+        [("a.html", "", "", ""), ("b.html", "a", "missing", "Is it?")],
+    )
+    cells_by_place = [[error_cells(error, *place) for error in errors] for place in places for _ in range(2)]
+    assert cells_by_place == [
+        [error_cells.write(error, *place) for error in errors] for place in places for _ in range(2)
+    ]
+
+
+@given(st.lists(st.builds(FieldScore, TEXTS, COUNTS), max_size=3))
+def test_kept_rows_of_fields_are_those_of_their_eval_and_their_kind(scores: list[FieldScore]) -> None:
+    for nouns in (Nouns(), Nouns(ratios=("accuracy",))):
+        row = report_rows.field_row(nouns)
+        found = [[row(score, eval_id) for score in scores] for eval_id in ("e", "f", "e")]
+        assert found == [[row.write(score, eval_id) for score in scores] for eval_id in ("e", "f", "e")]
 
 
 def test_few_rows_are_kept_and_none_that_is_long() -> None:
@@ -213,7 +230,7 @@ def test_few_rows_are_kept_and_none_that_is_long() -> None:
         written.append(text)
         return text
 
-    cache, long, short = RowCache(write), "x" * 3000, ["a", "b"]
+    cache, long, short = RowCache[str](write), "x" * 3000, ["a", "b"]
     assert [*map(cache, [long, *short, long, *short])] == [long, *short] * 2
     assert written == [long, *short, long]
     others = [f"c{n}" for n in range(2 * CACHED_ROWS)]

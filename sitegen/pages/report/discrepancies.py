@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from sitegen.analysis.noise.repeats import Repeats
 from sitegen.frozen import Frozen
@@ -135,7 +135,7 @@ class Discrepancies(Frozen):
     """Further ones that the page loads from a file beside it when they are searched for or requested."""
 
 
-class Discrepancy(NamedTuple):
+class Discrepancy(Frozen):
     """One row of the table of discrepancies."""
 
     number: int
@@ -158,13 +158,6 @@ class Discrepancy(NamedTuple):
     def indices(self) -> str:
         """The indices of these items, for the filter: ``13`` of ``windows[13].area``."""
         return ",".join(_INDEX.findall(self.error.path)) if self.error.named_path else ""
-
-    @property
-    def note(self) -> str:
-        """The judgement's note, if values, type and item do not imply it."""
-        note = self.error.note
-        said_already = self.error.outcome == "hallucination" or (note == MISSING_ITEM and self.group.whole)
-        return "" if said_already else note
 
 
 @lru_cache(maxsize=4096)

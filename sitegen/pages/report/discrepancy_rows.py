@@ -5,16 +5,16 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final
 
 from markupsafe import Markup
 
+from sitegen.html.cells import RowCache, value_cells
 from sitegen.html.cells import text as _text
-from sitegen.html.cells import value_cells
 from sitegen.html.formats import bounded
 from sitegen.model.metrics import Nouns
-from sitegen.model.outcomes import ERROR_TYPES, ErrorType
+from sitegen.model.outcomes import ERROR_TYPES, MISSING_ITEM, ErrorType, Judgement
 from sitegen.model.site import RawFile
 from sitegen.pages import links
 from sitegen.pages.data.scripts import script_file
@@ -38,13 +38,20 @@ def discrepancies(rows: Iterable[Discrepancy], several_points: bool, several_doc
     """
     bodies: dict[int, list[str]] = {}
     columns = 5 + several_points + several_documents
+    cells = error_cells(nouns)
     for row in rows:
-        first = row.group.first
+        first, error, since, section = row.group.first, row.error, row.since, _attribute_value(row.section)
         if first not in bodies:
             indices = f" data-i={_attribute_value(row.indices)}" if row.indices else ""
             head = _item_head(row.group, columns, several_documents, nouns)
             bodies[first] = [f"<tbody id=g{first}{indices}>{head}"]
-        bodies[first].append(_discrepancy_row(row, several_points, several_documents, nouns))
+        bodies[first].append(
+            f"<tr id=d{row.number} data-t={error.outcome} data-g={section}{' data-n' if since.new else ''}>"
+            f"<td><a href=#d{row.number}>{row.number}</a>"
+            f"{cells(error, row.field, row.group.name, row.group.whole, row.question)}"
+            f"{_since_cell(since) if several_points else ''}"
+            f"{f'<td>{_text(error.document)}' if several_documents else ''}\n"
+        )
     return Markup("".join(itertools.chain.from_iterable(bodies.values())))
 
 
@@ -76,25 +83,31 @@ def _wrong_in_item(group: ErrorGroup, nouns: Nouns) -> str:
     return ", ".join(words)
 
 
-def _discrepancy_row(row: Discrepancy, several_points: bool, several_documents: bool, nouns: Nouns) -> str:
-    number, error, section, since, field, question, _ = row
-    remark = f"<small>{_text(note)}</small>" if error.note and (note := row.note) else ""
+@lru_cache(maxsize=64)
+def error_cells(nouns: Nouns) -> RowCache[Judgement]:
+    """A function that writes the cells of an error that are the same in every report, from type to values.
+
+    Its arguments are the judgement, the address of the field's page, name and ``whole`` of the group, the question.
+    """
+    return RowCache(partial(_error_cells, nouns))
+
+
+def _error_cells(nouns: Nouns, error: Judgement, field: str, item: str, whole: str, question: str) -> str:
+    # Values, type and item imply some notes.
+    implied = error.outcome == "hallucination" or (whole and error.note == MISSING_ITEM)
+    remark = f"<small>{_text(error.note)}</small>" if error.note and not implied else ""
     if question:
         remark += _question(question)
-    start = _since_cell(since) if several_points else ""
-    where = f"<td>{_text(error.document)}" if several_documents else ""
     return (
-        f"<tr id=d{number} data-t={error.outcome} data-g={_attribute_value(section)}{' data-n' if since.new else ''}>"
-        f"<td><a href=#d{number}>{number}</a>{_type_cell(error.outcome, nouns)}"
-        f"<td><a href={_attribute_value(field)}>{_text(_place_in_item(row))}</a>{remark}"
-        f"{value_cells(error)}{start}{where}\n"
+        f"{_type_cell(error.outcome, nouns)}"
+        f"<td><a href={_attribute_value(field)}>{_text(_place_in_item(error.label, item))}</a>{remark}"
+        f"{value_cells(error)}"
     )
 
 
-def _place_in_item(row: Discrepancy) -> str:
+def _place_in_item(path: str, item: str) -> str:
     """The path; below the head of a list item without the item's part, which a script adds for sorting."""
-    path = row.error.label
-    return path.removeprefix(row.group.name).removeprefix(".") or path
+    return path.removeprefix(item).removeprefix(".") or path
 
 
 @lru_cache(maxsize=4096)

@@ -14,7 +14,7 @@ from typing import Final
 from markupsafe import Markup
 
 from sitegen.frozen import Frozen
-from sitegen.html.cells import LONGEST, text, value_cells
+from sitegen.html.cells import LONGEST, RowCache, text, value_cells
 from sitegen.html.formats import bounded
 from sitegen.model.metrics import Nouns
 from sitegen.model.outcomes import EXTRA_ITEM, MISSING_ITEM, Judgement
@@ -161,8 +161,7 @@ def value_tree(judgements: Iterable[Judgement], result: Result) -> TreeNode:
     root = TreeNode("")
     nodes: dict[tuple[str, ...], TreeNode] = {(): root}
     for judgement in judgements:
-        note = judgement.note if judgement.note in _WHOLE else ""
-        place = _tree_place(judgement.path, judgement.label, note)
+        place = _place_of(judgement)
         above: tuple[str, ...] = (judgement.document,) if several else ()
         way = (*above, *place.nodes)
         node = nodes.get(way)
@@ -198,6 +197,11 @@ def _add_nodes(
             nodes[way].pair = None if key != step else pairs.get((judgement.document, path))
         node = nodes[way]
     return node
+
+
+def _place_of(judgement: Judgement) -> TreePlace:
+    note = judgement.note
+    return _tree_place(judgement.path, judgement.named_path or judgement.path, note if note in _WHOLE else "")
 
 
 @lru_cache(maxsize=8192)
@@ -260,7 +264,7 @@ def _pairing(node: TreeNode) -> str:
 def _values(node: TreeNode, view: TreeView) -> str:
     if not node.values:
         return ""
-    rows = [_value_row(name, judgement) for name, judgement in node.values]
+    rows = [value_row(judgement) for _, judgement in node.values]
     if view.notes:
         notes = [view.notes.get(NotedValue(node, name)) for name, _ in node.values]
         rows = [row + _source_row(note) if note else row for row, note in zip(rows, notes, strict=True)]
@@ -288,10 +292,14 @@ def source_line(note: SourceNote) -> str:
     return f"<small>Source{page}</small>{quote}{remark}"
 
 
-def _value_row(name: str, judgement: Judgement) -> str:
-    kind = judgement.outcome
+def _value_row(judgement: Judgement) -> str:
+    kind, name = judgement.outcome, text(_place_of(judgement).name)
     if kind == "true_negative":
-        return f"<tr><th scope=row>{text(name)}<td><i>blank</i><td><i>blank</i>"
+        return f"<tr><th scope=row>{name}<td><i>blank</i><td><i>blank</i>"
     if kind == "correct":
-        return f"<tr><th scope=row>{text(name)}{value_cells(judgement)}"
-    return f"<tr class=w><th scope=row>{text(name)}<span class=vh> {ERROR_LABELS[kind]}</span>{value_cells(judgement)}"
+        return f"<tr><th scope=row>{name}{value_cells(judgement)}"
+    return f"<tr class=w><th scope=row>{name}<span class=vh> {ERROR_LABELS[kind]}</span>{value_cells(judgement)}"
+
+
+value_row: Final = RowCache[Judgement](_value_row)
+"""The row of a value, from its judgement."""
