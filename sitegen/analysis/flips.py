@@ -37,7 +37,7 @@ def tallied(flipped: Iterable[CellFlip]) -> Flips:
     by_truth = 0
     for flip in flipped:
         counts[flip.fate, flip.cell.attribute] += 1
-        by_truth += flip.by_truth
+        by_truth += flip.before is not flip.after and flip.by_truth
     return _sorted_flips(counts, by_truth)
 
 

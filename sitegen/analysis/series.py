@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
+from types import MappingProxyType
 from typing import Final
 
 from msgspec.structs import replace
@@ -160,10 +161,13 @@ def points(
     scorecard_of: Callable[[Snapshot], Scorecard],
     cells: CellMap,
     stored: Sequence[Derived] = (),
+    reported: Mapping[int, Derived] = MappingProxyType({}),
 ) -> tuple[Point, ...]:
     """Compute all points, oldest first.
 
-    *scorecard_of* scores a snapshot, or a mixture of two; *stored* are the derived values of the first points.
+    *scorecard_of* scores a snapshot, or a mixture of two; *stored* are the derived values of the first points, and
+    *reported* those of points with a report, by index. Their flips are counted again, because a report counts a cell
+    under the attribute that it had then, and a series under the one that it has now.
     """
     snapshots = inputs.snapshots
     if not snapshots:
@@ -175,7 +179,7 @@ def points(
         )
     ]
     under_newest_rules = [scorecard_of(under_rules_of(snapshot, snapshots[-1])) for snapshot in snapshots]
-    derived = (*stored, *_derived(inputs, scored, len(stored), scorecard_of, cells))
+    derived = (*stored, *_derived(inputs, scored, len(stored), scorecard_of, cells, reported))
     return tuple(
         replace(point, now=now, delta=values.delta, flips=values.flips, interval=values.interval)
         for point, now, values in zip(scored, under_newest_rules, derived, strict=True)
@@ -188,12 +192,15 @@ def _derived(
     first: int,
     scorecard_of: Callable[[Snapshot], Scorecard],
     cells: CellMap,
+    reported: Mapping[int, Derived],
 ) -> Iterator[Derived]:
     """Yield the derived values of the points from index *first* on."""
-    intervals = (interval_of(point.scorecard, inputs.kind) for point in scored[first:])
-    if not first:
-        yield Derived(None, None, next(intervals))
     start = max(0, first - 1)
-    flips = flips_between(cells, list(pairwise(range(start, len(scored)))))
-    for (before, after), flipped, interval in zip(pairwise(scored[start:]), flips, intervals, strict=True):
-        yield Derived(delta(inputs.metrics_for, before, after, scorecard_of), flipped, interval)
+    flips = dict(enumerate(flips_between(cells, list(pairwise(range(start, len(scored))))), start + 1))
+    for index in range(first, len(scored)):
+        if index in reported:
+            yield replace(reported[index], flips=flips.get(index))
+            continue
+        after = scored[index]
+        change = delta(inputs.metrics_for, scored[index - 1], after, scorecard_of) if index else None
+        yield Derived(change, flips.get(index), interval_of(after.scorecard, inputs.kind))

@@ -11,6 +11,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from sitegen import __version__
+from sitegen.analysis.noise.intervals import interval_of
 from sitegen.history.cache_folder import begin_cache_folder, cache_folder
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.series import EvalInfo, Point
@@ -111,7 +112,7 @@ def _preview_page(verified: Verified, snapshot: Snapshot, *, limit: int, data: s
         nouns=scorer(kind).nouns,
     )
     alone = EarlierPoints((snapshot,), 0, lambda judgement: 0)
-    point = Point(snapshot, result.scorecard, ())
+    point = Point(snapshot, result.scorecard, interval=interval_of(result.scorecard, kind))
     cards = [result.scorecard]
     specs = specs_with_usage(specs_of(scorer(kind), cards), cards)
     return report_page(info, specs, point, None, result, alone, limit, data=data)

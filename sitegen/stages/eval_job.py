@@ -346,7 +346,7 @@ class _EvalJob:
         eval_id, first_new, cache = self._info.id, self._task.first_new, self._cache
         settled = settled_points(cache, self._task.history, self._page_keys)
         self._cards.fill(mixtures_of_commits(self._snapshots, first_new))
-        series = self._cards.series(self._info, self._inputs, cells, settled.derived)
+        series = self._cards.series(self._info, self._inputs, cells, settled.derived, self._collector.derived)
         works = field_work(eval_id, cells, self._snapshots)
         suspects = suspects_of(self._context, series, self._cards.key, cache)
         steps = steps_of(series)

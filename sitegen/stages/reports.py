@@ -13,11 +13,11 @@ from msgspec.structs import replace
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.deltas import delta
 from sitegen.analysis.flips import tallied
+from sitegen.analysis.noise.intervals import interval_of
 from sitegen.analysis.noise.repeats import Repeats, RepeatsSoFar, repeats_of_runs
-from sitegen.analysis.series import SeriesInputs, problems_of_point
+from sitegen.analysis.series import Derived, SeriesInputs, problems_of_point
 from sitegen.frozen import Frozen
 from sitegen.model.cells import CellFlip
-from sitegen.model.deltas import Delta
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Noise
@@ -47,8 +47,9 @@ class ReportInputs(Frozen):
     result: Result
     before: Scorecard | None
     """Scorecard of the previous point; None for the first point."""
-    delta: Delta | None
-    flipped: tuple[CellFlip, ...]
+    derived: Derived
+    fixed: tuple[CellFlip, ...]
+    """The cells that were fixed since the previous point."""
     wrong_since: Mapping[CellKey, int]
     """For each wrong cell, the first point of its streak of errors."""
     noise: Noise | None
@@ -64,19 +65,27 @@ class ReportCollector:
         self._inputs = inputs
         self._cards = cards
         self._repeats = RepeatsSoFar()
+        self.derived: dict[int, Derived] = {}
+        """The derived values of the points so far, by index."""
 
     def inputs(self, index: int, result: Result, tracker: CellTracker) -> ReportInputs:
         """Collect the inputs of a point that ``tracker`` followed. Its mixtures with the previous point are scored."""
         at, before = self._point(index), self._point(index - 1) if index else None
         runs = list(self._cards.results(runs_of(at.snapshot)))
         self._learn(index)
+        flipped = tracker.flipped() if before else ()
+        derived = self.derived[index] = Derived(
+            delta=delta(self._inputs.metrics_for, before, at, self._cards.__getitem__) if before else None,
+            flips=tallied(flipped) if before else None,
+            interval=interval_of(at.scorecard, self._inputs.kind),
+        )
         return ReportInputs(
             at=index,
             specs=specs_with_usage(self._specs, [side.scorecard for side in (before, at) if side]),
             result=result,
             before=before.scorecard if before else None,
-            delta=delta(self._inputs.metrics_for, before, at, self._cards.__getitem__) if before else None,
-            flipped=tracker.flipped() if before else (),
+            derived=derived,
+            fixed=tuple(flip for flip in flipped if flip.fate == "fixed"),
             wrong_since=tracker.streaks(),
             noise=self._repeats.noise(),
             runs=repeats_of_runs(runs) if runs else None,
@@ -109,13 +118,14 @@ class ReportWriter:
 
     def page(self, inputs: ReportInputs) -> Page:
         """Make the report of a point."""
-        index, result, before = inputs.at, inputs.result, inputs.before
+        index, result, before, derived = inputs.at, inputs.result, inputs.before, inputs.derived
         snapshot = self._inputs.snapshots[index]
         point = replace(
             point_at(self._inputs, index, result.scorecard),
             edits=self._inputs.edits.beside[index],
-            delta=inputs.delta,
-            flips=tallied(inputs.flipped) if before else None,
+            delta=derived.delta,
+            flips=derived.flips,
+            interval=derived.interval,
         )
         return report_page(
             self._info,
@@ -127,7 +137,7 @@ class ReportWriter:
                 snapshots=self._inputs.snapshots,
                 last=index,
                 wrong_since=lambda judgement: inputs.wrong_since.get(judgement.key),
-                flipped=inputs.flipped,
+                fixed=inputs.fixed,
                 noise=inputs.noise,
                 runs=inputs.runs,
                 moved=self._moved,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, islice, pairwise
+from types import MappingProxyType
 
 from msgspec.structs import replace
 
@@ -186,17 +187,25 @@ class EvalScorecards:
             self._specs = series_specs(self.scorer, settings, map(self.__getitem__, snapshots))
         return self._specs
 
-    def series(self, info: EvalInfo, inputs: SeriesInputs, cells: CellMap, settled: Sequence[Derived] = ()) -> Series:
+    def series(
+        self,
+        info: EvalInfo,
+        inputs: SeriesInputs,
+        cells: CellMap,
+        settled: Sequence[Derived] = (),
+        reported: Mapping[int, Derived] = MappingProxyType({}),
+    ) -> Series:
         """Compute all points of the eval, under their own rules and the newest rules. Scores missing scorecards first.
 
-        ``cells``: the cells, followed through all points. ``settled``: the cached values of the first points.
+        ``cells``: the cells, followed through all points. ``settled``: the cached values of the first points;
+        ``reported``: those of points with a report, as in ``points``.
         """
         specs = self.series_specs()
         snapshots = self._history.snapshots
         self.fill((*snapshots, *under_newest_rules(self._history)))
         new_pairs = pairwise(snapshots[max(0, len(settled) - 1) :])
         self.fill(mixture for before, after in new_pairs for mixture in mixtures(before, after))
-        every_point = points(inputs, self.__getitem__, cells, settled)
+        every_point = points(inputs, self.__getitem__, cells, settled, reported)
         with_usage = specs_with_usage(specs, (point.scorecard for point in every_point))
         return Series(info=info, history=self._history, specs=with_usage, points=every_point, cells=cells)
 

@@ -212,7 +212,7 @@ def _report(series: Series, index: int, documents: tuple[str, ...] = ("",)) -> P
     )
     if before:
         point = sample.compared(before, point, FLIPS)
-    past = replace(sample.past(series, index, wrong), flipped=FIXED if before else ())
+    past = replace(sample.past(series, index, wrong), fixed=FIXED if before else ())
     return report_page(series.info, series.specs, point, before, result, past, 50)
 
 

@@ -123,7 +123,7 @@ def test_flips_are_counted_by_field_and_the_fixed_cells_are_listed():
     flipped = [CellFlip("fixed", cell, wrong, right), CellFlip("fixed", cell, moved, right)]
     flipped.append(CellFlip("broken", cell, right, wrong))
     flips = Flips((("consignee.city", 2),), (("consignee.city", 1),), (("remarks", 4),), (("route.eta", 3),), (), 1)
-    past = replace(sample.past(sample.series(6), 5), flipped=flipped)
+    past = replace(sample.past(sample.series(6), 5), fixed=flipped[:2])
     assert _view(replace(after, flips=flips), before, past).fates == Fates(
         flipped=Flipped(fixed=2, broken=1, still=4, appeared=3, vanished=0),
         by_truth=1,
@@ -146,7 +146,7 @@ def test_many_flips_are_bounded_and_the_rest_is_counted():
     run = Run(0, "omission", '"x"', "")
     many = [CellFlip("fixed", Cell("", f"a{n}", "a", False, (run,)), run, run) for n in range(FIXED + 3)]
     flips = Flips(fixed=tuple((f"field_{n:02}", 1) for n in range(FIELDS + 2)))
-    fates = _view(replace(after, flips=flips), before, replace(sample.past(sample.series(6), 5), flipped=many)).fates
+    fates = _view(replace(after, flips=flips), before, replace(sample.past(sample.series(6), 5), fixed=many)).fates
     assert (len(fates.rows), fates.more_fields, len(fates.cells), fates.more_cells) == (FIELDS, 2, FIXED, 3)
 
 
@@ -274,7 +274,7 @@ def test_the_page_names_hostile_documents_edits_and_fields_as_text():
         flips=Flips(((sample.SCRIPT, 1),)),
         scorecard=result.scorecard,
     )
-    past = replace(sample.past(series, 5), flipped=[CellFlip("fixed", cell, run, run)])
+    past = replace(sample.past(series, 5), fixed=[CellFlip("fixed", cell, run, run)])
     page = report_page(series.info, series.specs, point, before, result, past, 50)
     html = renderer_of(sample.SITE).render(page).decode()
     assert "<script>alert" not in html

@@ -8,6 +8,7 @@ import pytest
 from sitegen.analysis import series
 from sitegen.analysis.deltas import delta
 from sitegen.pages.data import exports
+from sitegen.stages import reports
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
 from tests.sites import build_site, differences
@@ -37,7 +38,8 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         return call
 
-    monkeypatch.setattr(series, "delta", counted("delta", delta))
+    for module in (series, reports):
+        monkeypatch.setattr(module, "delta", counted("delta", delta))
     monkeypatch.setattr(exports, "_exported_point", counted("data", exports._exported_point))
     return made
 

@@ -105,8 +105,8 @@ class EarlierPoints(Frozen):
     """Index of the report's own snapshot."""
     wrong_since: Callable[[Judgement], int | None]
     """Index of the first point of the streak of errors that a discrepancy belongs to."""
-    flipped: Sequence[CellFlip] = ()
-    """The cells that are wrong at the report's point or at the previous one."""
+    fixed: Sequence[CellFlip] = ()
+    """The cells that were fixed since the previous point."""
     noise: Noise | None = None
     """How far repeated runs up to this point differed."""
     runs: Repeats | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from sitegen.frozen import Frozen
@@ -44,17 +44,16 @@ class Fates(Frozen):
     more_cells: int
 
 
-def fates(eval_id: str, flips: Flips, flipped_cells: Iterable[CellFlip]) -> Fates:
-    """Summarises the flips between two points; ``flipped_cells`` are the cells themselves."""
+def fates(eval_id: str, flips: Flips, fixed: Sequence[CellFlip]) -> Fates:
+    """Summarises the flips between two points; ``fixed`` are the cells that were fixed."""
     rows = _fate_rows(eval_id, flips)
-    cells = [flip for flip in flipped_cells if flip.fate == "fixed"]
     return Fates(
         flipped=flipped(flips),
         by_truth=flips.by_truth,
         rows=tuple(rows[:FIELDS]),
         more_fields=max(0, len(rows) - FIELDS),
-        cells=tuple(cells[:FIXED]),
-        more_cells=max(0, len(cells) - FIXED),
+        cells=tuple(fixed[:FIXED]),
+        more_cells=max(0, len(fixed) - FIXED),
     )
 
 

@@ -8,7 +8,6 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.analysis.noise.intervals import interval_of
 from sitegen.analysis.series import variant_spread
 from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
@@ -247,9 +246,9 @@ def report_page(
         files=origin.files(snapshot),
         previous=origin.previous_of(info, previous, snapshot.label),
         metrics=metric_changes(specs, card, point.delta, info.nouns),
-        interval=interval_of(card, info.kind),
+        interval=point.interval,
         why=why(info, specs, previous, point, past.noise),
-        fates=fates(info.id, point.flips, past.flipped) if point.flips else None,
+        fates=fates(info.id, point.flips, past.fixed) if point.flips else None,
         runs=runs_view(snapshot, past.runs),
         errors=errors,
         error_change=_total_change(errors),
