@@ -84,10 +84,11 @@ def closing_line(site: Site) -> str:
     removed = f", {site.removed} removed" if site.removed else ""
     sizes = ((site.commits, "commit"), (site.evals, "eval"), (site.iterations, "iteration"))
     thinned = f"; {counted(site.thinned, 'old page')} made short to fit" if site.thinned else ""
+    archived = f"; {counted(site.archived, 'file')} written to the archive" if site.archived else ""
     failed = f"; sitegen failed to make {counted(site.failed, 'part')} of the site" if site.failed else ""
     patterns = "".join(f"{sentence}\n" for sentence in site.patterns)
     return (
         f"{', '.join(counted(count, noun) for count, noun in sizes)}; "
         f"{counted(site.written, 'file')} written, {site.unchanged:,} kept{removed}; "
-        f"{named_counts(counts)}{where}{thinned}{failed}\n{patterns}{site.page}"
+        f"{named_counts(counts)}{where}{thinned}{archived}{failed}\n{patterns}{site.page}"
     )

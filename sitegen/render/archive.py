@@ -85,7 +85,7 @@ class _Folder(Archive):
         with _failures(str(folder)):
             self.is_new = read_file(folder, MARKER) != _MARK
             if self.is_new:
-                if folder.exists() and any(os.scandir(folder)):
+                if folder.exists() and os.listdir(folder):
                     raise _foreign(str(folder))
                 self.store([CompressedFile(MARKER, zlib.compress(_MARK))])
 
@@ -104,7 +104,8 @@ class _Store(Archive):
         with _failures(self._place):
             self.is_new = not self._files.exists(f"{self._root}/{MARKER}")
             if self.is_new:
-                if self._files.exists(self._root) and self._files.ls(self._root, detail=False):
+                listed = self._files.ls(self._root, detail=False) if self._files.exists(self._root) else []
+                if any(path.strip("/") != self._root.strip("/") for path in listed):  # stores may list the place itself
                     raise _foreign(self._place)
                 self.store([CompressedFile(MARKER, zlib.compress(_MARK))])
 
@@ -172,4 +173,4 @@ def _foreign(place: str) -> ArchiveError:
 
 def _without_password(text: str) -> str:
     """The text without user names and passwords in addresses."""
-    return re.sub(r"//[^/@]*@", "//", text)
+    return re.sub(r"://[^/@\s]*@", "://", text)

@@ -12,8 +12,9 @@ from sitegen.analysis.memo import PageRow
 from sitegen.pages import links
 from sitegen.render.writer import ContentsWriter
 
+_TAGS: Final = rb"a|area|audio|embed|iframe|image|img|link|script|source|track|use|video"
 _ATTRIBUTE: Final = rb'\s+[^\s=>"\\]+(?:=(?:\\?"[^"]*"|[^\s>"]*))?'
-_LINK: Final = re.compile(rb'(<[A-Za-z]+(?:%s)*?\s+(?:href|src)=(?:\\?")?)([^\s">\\]+)' % _ATTRIBUTE)
+_LINK: Final = re.compile(rb'(<(?:%s)(?:%s)*?\s+(?:href|src)=(?:\\?")?)([^\s">\\]+)' % (_TAGS, _ATTRIBUTE))
 """The beginning of a tag, and the address that it names; in scripts, quotation marks are escaped."""
 _SEARCH: Final = re.compile(rb"<button [^>]*\bdata-search\b.*?</button>", re.DOTALL)
 """The button that searches the site: its index is not in the archive, and pages load nothing from other servers."""

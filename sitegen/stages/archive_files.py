@@ -33,6 +33,8 @@ class ArchiveFiles:
         """Whether the list of its files cannot be believed, so that every short report is written again."""
         self.failure: Problem | None = None
         """The problem that the archive could not be written."""
+        self.written = 0
+        """Number of files that were written to it."""
 
     def open(self) -> None:
         """Open the archive, before anything of the site is changed. Raises the errors of ``open_archive``."""
@@ -79,6 +81,7 @@ class ArchiveFiles:
             )
         else:
             self._memo.keep_pages(self._name, files.rows)
+            self.written += len(files.contents)
 
     def close(self) -> None:
         """Store, in the build's transaction, that the list of files can be believed."""

@@ -59,6 +59,8 @@ class Site(NamedTuple):
     """Globs under ``redact`` that match no field: the site may show what they should hide."""
     extensions: tuple[InstalledExtension, ...] = ()
     """The kinds and metrics that installed packages added to its evals."""
+    archived: int = 0
+    """Number of files that were written to the archive."""
     patterns: tuple[str, ...] = ()
     """A sentence on the most costly error pattern of an eval, for the few evals where it explains most errors."""
 
@@ -154,6 +156,7 @@ class SiteFiles:
         return site._replace(
             written=0,
             removed=0,
+            archived=0,
             unchanged=self._memo.count_pages(self._site),
             unmatched_redactions=tuple(site.unmatched_redactions),
             patterns=tuple(site.patterns),
@@ -302,7 +305,9 @@ class SiteFiles:
 
     def _counted(self, site: Site, removed: int) -> Site:
         recorded = sum(map(len, self._files.values()))
-        return site._replace(written=self._written, unchanged=max(0, recorded - self._written), removed=removed)
+        archived = self.archive.written if self.archive else 0
+        unchanged = max(0, recorded - self._written)
+        return site._replace(written=self._written, unchanged=unchanged, removed=removed, archived=archived)
 
     def _unlisted(self) -> list[str]:
         """Return files that a killed build wrote: no memo lists them, and they are not part of the site."""

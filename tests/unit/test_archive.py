@@ -2,15 +2,20 @@
 
 import json
 import re
+import sys
 from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sitegen.render.archive_pages import ArchivePages
+from sitegen.errors import ArchiveError, ConfigurationError, Notice, OutputFolderError
+from sitegen.render import archive
+from sitegen.render.archive import MARKER
+from sitegen.render.archive_pages import ArchivePages, linked_to_site
 from tests.gitrepo import GitRepo
-from tests.sites import build_site, content, differences
+from tests.pictures import png
+from tests.sites import build_site, content, differences, problems_text, run
 
 POINTS = 6
 SITE = "https://example.org/evals"
@@ -188,3 +193,197 @@ def test_reports_beyond_the_number_of_kept_ones_are_archived_too(project, tmp_pa
     build_archived(project, tmp_path / "out")
     assert archived(tmp_path / "archive") == reports("0001", "0002", "0003", "0004", "0005")
     assert dead_links(tmp_path / "out") == dead_links(tmp_path / "archive") == []
+
+
+@pytest.fixture
+def memory() -> Any:
+    """The file system in memory of fsspec, empty."""
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    MemoryFileSystem.store.clear()
+    MemoryFileSystem.pseudo_dirs[:] = [""]
+    return MemoryFileSystem()
+
+
+def in_memory(memory: Any) -> dict[str, bytes]:
+    return {path.removeprefix("/old/"): memory.cat(path) for path in memory.find("/old")}
+
+
+PUBLIC = {"archive": "memory://old", "archive_url": STORE, "base_url": SITE}
+
+
+def test_a_store_gets_the_files_of_a_folder_and_links_by_public_addresses(project, whole, tmp_path, memory):
+    build_archived(project, tmp_path / "out", **PUBLIC)
+    build_archived(project, tmp_path / "near", archive_url=STORE, base_url=SITE)
+    assert in_memory(memory) == {**content(tmp_path / "archive"), MARKER: (tmp_path / "archive" / MARKER).read_bytes()}
+    assert differences(tmp_path / "out", tmp_path / "near") == []
+    for path in OLDEST:
+        assert f'It is in <a href="{STORE}/{path}">the archive</a>.' in (tmp_path / "out" / path).read_text()
+        links = re.findall(r'\s(?:href|src)="?([^"#>\s\\]+)', in_memory(memory)[path].decode())
+        there = {link.removeprefix(f"{SITE}/") for link in links if link.startswith(f"{SITE}/")}
+        assert (len(there) > 10, [link for link in there if not (tmp_path / "out" / link).is_file()]) == (True, [])
+        here = {link for link in links if not link.startswith(SITE)}
+        assert {link for link in here if f"evals/a/{link}" not in in_memory(memory)} == {
+            f"../../assets/{name}" for name in ("icon.svg", "theme.js", "app.css", "app.js")
+        }
+    before = in_memory(memory)
+    assert build_archived(project, tmp_path / "out", **PUBLIC, verify=True).archived == len(before) - 1
+    assert in_memory(memory) == before
+
+
+WRONG = [
+    ({"archive": "memory://old"}, ConfigurationError, "Without a public address, only a folder beside the output"),
+    ({"archive": "deeper/archive"}, ConfigurationError, "Without a public address, only a folder beside the output"),
+    ({"archive": "{out}"}, ConfigurationError, "Without a public address, only a folder beside the output"),
+    ({**PUBLIC, "archive": "{out}/old"}, ConfigurationError, "The archive lies in the output folder, or holds it."),
+    ({**PUBLIC, "archive": "{tmp}"}, ConfigurationError, "The archive lies in the output folder, or holds it."),
+    ({**PUBLIC, "archive": "{project}/.git/old"}, OutputFolderError, "The archive lies in a folder of git's own."),
+    ({"archive": "{project}"}, OutputFolderError, "The archive is the project itself, or holds it."),
+    (
+        {**PUBLIC, "archive_url": "ftp://a/b"},
+        ConfigurationError,
+        "The public address 'ftp://a/b' of the archive is no ",
+    ),
+    ({**PUBLIC, "base_url": ""}, ConfigurationError, "Pages in an archive with a public address link to the site,"),
+    ({**PUBLIC, "archive": "nonsense://old"}, ArchiveError, "fsspec cannot open the archive: Protocol not known: nons"),
+    ({**PUBLIC, "archive": "dropbox://old"}, ConfigurationError, "fsspec lacks a package for the archive: "),
+    ({"archive": "{tmp}/full"}, ArchiveError, "The archive holds files and was not made by sitegen."),
+    ({**PUBLIC, "archive": "memory://full"}, ArchiveError, "The archive holds files and was not made by sitegen."),
+]
+
+
+@pytest.mark.parametrize(("options", "kind", "message"), WRONG)
+def test_an_archive_that_cannot_be_one_ends_the_build_before_it_writes_anything(
+    project, tmp_path, memory, options, kind, message
+):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full/notes.txt").write_text("mine")
+    memory.pipe("/full/notes.txt", b"mine")
+    before = content(tmp_path)
+    places = {"out": tmp_path / "out", "tmp": tmp_path, "project": project.path}
+    options = {name: value.format(**places) for name, value in options.items()}
+    with pytest.raises(kind, match=f"^{re.escape(message)}") as error:
+        build_site(project.path, tmp_path / "out", **options)
+    assert error.value.fix
+    after = {path: text for path, text in content(tmp_path).items() if "memo" not in path}
+    assert after == before
+
+
+def test_without_fsspec_an_address_is_an_error_that_says_what_to_install_and_a_folder_works(
+    project, whole, tmp_path, monkeypatch
+):
+    monkeypatch.setitem(sys.modules, "fsspec.core", None)
+    build_archived(project, tmp_path / "out")
+    with pytest.raises(ConfigurationError, match="fsspec is not installed") as error:
+        build_archived(project, tmp_path / "out", **{**PUBLIC, "archive": "s3://ann:secret@bucket/old"})
+    assert error.value.where == "s3://bucket/old"
+    assert (error.value.fix or "").startswith("pip install 'sitegen-evals[archive]'")
+
+
+def test_an_archive_that_fails_leaves_a_whole_site_and_a_problem_and_the_next_build_tries_again(
+    project, whole, tmp_path, memory, monkeypatch
+):
+    pipe = type(memory).pipe
+
+    def fail(self: Any, contents: dict[str, bytes]) -> None:
+        if any("evals/a" in path for path in contents):
+            raise PermissionError("s3://ann:hunter2@host denies it")
+        pipe(self, contents)
+
+    monkeypatch.setattr(type(memory), "pipe", fail)
+    with pytest.warns(Notice, match="The archive cannot be written: PermissionError: s3://host denies"):
+        site = build_archived(project, tmp_path / "out", **PUBLIC)
+    assert (site.failed, site.errors) == (1, 1)
+    assert "Full reports could not be written to the archive" in problems_text(tmp_path / "out")
+    assert b"hunter2" not in b"".join(content(tmp_path / "out").values())
+    monkeypatch.undo()
+    assert build_archived(project, tmp_path / "out", **PUBLIC).failed == 0
+    assert [path for path in in_memory(memory) if path.startswith("evals")] == OLDEST
+    build_archived(project, tmp_path / "cold", **PUBLIC)
+    assert differences(tmp_path / "out", tmp_path / "cold") == []
+
+
+def test_no_link_below_an_archive_is_followed(project, whole, tmp_path):
+    (tmp_path / "archive").mkdir()
+    (tmp_path / "archive" / MARKER).write_bytes(archive._MARK)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "archive/evals").symlink_to(tmp_path / "elsewhere")
+    with pytest.warns(Notice, match="A folder of the site is a link"):
+        assert build_archived(project, tmp_path / "out").failed == 1
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+PAGE = "evals/a/0001.html"
+LINKS = {
+    '<a href="index.html">': '<a href="TO/evals/a/index.html">',
+    "<a href=fields/b.html#x>": "<a href=TO/evals/a/fields/b.html#x>",
+    "<a class=x\nhref=0002.html>": "<a class=x\nhref=TO/evals/a/0002.html>",
+    '<a title="see href=x.html" href="../../methods.html#a">': '<a title="see href=x.html" href="TO/methods.html#a">',
+    '<a href=\\"fields/c.html\\">': '<a href=\\"TO/evals/a/fields/c.html\\">',
+    '<a href="../../">': '<a href="TO/">',
+    '<a href="fields/?q=1">': '<a href="TO/evals/a/fields/?q=1">',
+}
+STAYING = (
+    '<a href="0001-tree.html#n3"><a href=0001.json><section data-rows="0001.js"><a href="#h-d">',
+    '<img src="source/0123.png"><script src="../../assets/app.js"></script><link href="../../assets/app.css">',
+    '<a href="https://example.org/x.html"><a href=mailto:a@b.org><a href="/absolute.html"><a href="//host/x">',
+    "&lt;a href=&#34;index.html&#34;&gt; href=index.html <p title='x' data-href=index.html>",
+)
+
+
+@pytest.mark.parametrize(("way", "expected"), [(f"{SITE}/", SITE), ("../out/", "../../../out")])
+def test_links_lead_to_the_site_except_those_to_files_that_are_beside_the_page(way, expected):
+    for before, after in LINKS.items():
+        assert linked_to_site(before.encode(), PAGE, way).decode() == after.replace("TO", expected)
+    for text in STAYING:
+        assert linked_to_site(text.encode(), PAGE, way).decode() == text
+
+
+def test_everything_beside_a_report_is_in_the_archive_with_it(tmp_path):
+    """Trees, rows that are loaded later, data, and the pictures of sources."""
+    repo = GitRepo(tmp_path / "project")
+    repo.commit(
+        {
+            "CLAUDE.md": "# Rules\n",
+            "evals/manifest.yaml": 'evals:\n  a: {source: "{page}.png"}\n',
+            "evals/a/1.png": png(10, 20, 0),
+            "evals/a/ground_truth.json": json.dumps({f"f{number}": {"value": "x"} for number in range(70)}),
+        }
+    )
+    for wrong in ("y", "z"):
+        values = {f"f{number}": {"value": wrong, "page": 1} for number in range(70)}
+        repo.commit({"evals/a/extracted.json": json.dumps(values)})
+    repo.checkout()
+    build_site(repo.path, tmp_path / "whole")
+    limits(repo, reports_kept=1)
+    build_archived(repo, tmp_path / "out")
+    everything = [path for path in content(tmp_path / "whole") if re.search(r"/0001[-.]|/source/", path)]
+    assert archived(tmp_path / "archive") == everything
+    assert {path.rpartition(".")[2] for path in everything} == {"html", "js", "json", "png"}
+    assert dead_links(tmp_path / "archive") == []
+    rows = (tmp_path / "archive/evals/a/0001.js").read_text()
+    assert rows.replace("../../../out/evals/a/", "") == (tmp_path / "whole/evals/a/0001.js").read_text() != rows
+
+
+def test_the_command_line_and_the_environment_name_an_archive_and_no_project_does(
+    project, whole, tmp_path, monkeypatch
+):
+    done = run("build", project.path, "-o", tmp_path / "out", "--archive", tmp_path / "archive")
+    assert "; 3 old pages made short to fit; 7 files written to the archive\n" in done.stdout
+    monkeypatch.setenv("SITEGEN_ARCHIVE", str(tmp_path / "other"))
+    run("build", project.path, "-o", tmp_path / "out")
+    assert differences(tmp_path / "archive", tmp_path / "other") == []
+    refused = run("build", project.path, "--public", "-o", tmp_path / "out")
+    assert (refused.returncode, refused.stderr.splitlines()[0]) == (
+        2,
+        "sitegen: A site that --public refuses is deleted, but what a build wrote to an archive stays there.",
+    )
+    monkeypatch.delenv("SITEGEN_ARCHIVE")
+    (project.path / "sitegen.toml").write_text('archive = "/home/ann"\n')
+    refused = run("build", project.path)
+    assert (refused.returncode, refused.stderr.removeprefix("Reading history ...\n")) == (
+        2,
+        "sitegen: A file cannot set archive: reports are sent there, and whoever names it chooses what is written to.\n"
+        "  at: sitegen.toml:1\n"
+        "  do: Remove it; sitegen build --archive ... or the environment variable SITEGEN_ARCHIVE names one.\n",
+    )
