@@ -19,6 +19,10 @@ LISTED: Final = 200
 """Number of places listed for a cause."""
 
 
+BANNER: Final = 110
+"""Number of characters of a banner from which on it does not list all names."""
+
+
 class Banner(Frozen):
     """The most severe cause of problems that change the scores on a page."""
 
@@ -33,6 +37,13 @@ class Banner(Frozen):
     def lead(self) -> str:
         """The effect of the cause on the scores."""
         return "Scores are missing or say nothing:" if self.severity == "error" else "This changes the scores:"
+
+    @property
+    def message(self) -> str:
+        """The cause, without the end of a long list of names: the problems page has all of them."""
+        message = self.cause.message.rstrip(".")
+        listed, comma, _ = message[:BANNER].rpartition(", ")
+        return f"{listed}, ..." if comma and ": " in listed and len(message) > BANNER else message
 
     @property
     def href(self) -> str:

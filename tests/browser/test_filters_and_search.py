@@ -30,6 +30,19 @@ def test_a_filter_is_kept_in_the_address_and_survives_a_reload(visit):
     assert page.get_by_role("button", name=re.compile(r"Wrong value \d")).get_attribute("aria-pressed") == "true"
 
 
+def test_a_button_beside_the_filter_copies_a_link_to_the_rows_that_it_leaves(visit):
+    page = visit(REPORT, permissions=["clipboard-read", "clipboard-write"])
+    button = page.locator(".filter").get_by_role("button", name="Copy link to this view")
+    expect(button).to_have_count(0)
+    page.get_by_label("Search discrepancies").fill("description")
+    button.click()
+    page.get_by_text("Copied", exact=True).wait_for()
+    assert page.evaluate("() => navigator.clipboard.readText()") == page.url
+    assert page.url.endswith("#q=description")
+    page.get_by_label("Search discrepancies").fill("")
+    expect(page.locator(".filter .btn", has_text="Cop")).to_be_hidden()
+
+
 def test_the_filter_searches_the_rows_that_are_not_drawn_and_the_address_of_one_of_them_leads_to_it(visit):
     page = visit(REPORT)
     address = page.url

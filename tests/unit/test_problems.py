@@ -77,6 +77,19 @@ def test_a_banner_names_the_gravest_cause_that_changes_scores_and_where() -> Non
     assert of_eval.where == ""
 
 
+def test_a_banner_names_the_first_of_many_names() -> None:
+    names = ", ".join(f"Column {number}" for number in range(20))
+    long = banner((Problem("warning", f"20 columns of the ground truth are not mapped: {names}.", "f"),))
+    short = banner((Problem("warning", "2 columns are not mapped: Area, Height.", "f"),))
+    sentence = banner((Problem("warning", "Documents are missing, and nobody knows why" + " so many" * 20, "f"),))
+    assert [shown.message if shown else "" for shown in (long, short)] == [
+        "20 columns of the ground truth are not mapped: Column 0, Column 1, Column 2, Column 3, Column 4, Column 5, ...",
+        "2 columns are not mapped: Area, Height",
+    ]
+    assert sentence is not None
+    assert sentence.message == sentence.cause.message
+
+
 def test_the_page_lists_causes_with_their_places_and_the_past_apart() -> None:
     names = ("waybills", "receipts", "old")
     problems = (*(_unmapped(name, place) for place, name in enumerate(names)), Problem("error", "gone", "f", past=True))

@@ -54,6 +54,15 @@ class FilteredTable {
     });
   }
 
+  /** A button beside the filter that copies the address, which has the filter. */
+  addLink() {
+    const button = element("button", "btn js-only", "Copy link to this view");
+    button.type = "button";
+    button.addEventListener("click", () => copyBy(button, location.href, () => "It is the page's address"));
+    (this.fresh ?? this.types.at(-1) ?? this.words ?? this.section).after(button);
+    return button;
+  }
+
   /** Rows of copies are folded under the row of the output that they copy, until it is opened or the table is filtered or sorted. */
   foldCopies() {
     const copied = this.rows.filter(row => row.classList.contains("copied")), folded = new Set(this.copies.values());
@@ -181,6 +190,8 @@ class FilteredTable {
     if (filtered || this.limit > Math.max(this.first, this.rows.length)) this.load();
     if (words.length) this.name();
     this.box.toggleAttribute("data-filtered", !!filtered);
+    if (filtered) this.link ??= this.addLink();
+    if (this.link) this.link.hidden = !filtered;
     const isFolded = row => !filtered && !this.way && this.copies.has(row) && !this.opened.has(this.copies.get(row));
     const folded = this.rows.filter(isFolded).length;
     const isUntouched = !("ready" in this.box.dataset); // rows that the page shows first need no class
