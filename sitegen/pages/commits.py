@@ -85,27 +85,27 @@ def listed_commit(commit: Commit, view: CommitView | None) -> ListedCommit:
     )
 
 
-def commits_pages(rows: Sequence[ListedCommit], first: int) -> tuple[Page, ...]:
-    """The pages of the newest commits, oldest page first.
+def older_than_page(end: int, commits: int) -> int:
+    """Return the number of commits that are older than those of a page.
 
     Args:
-        rows: the newest commits, oldest first. The first one begins a page.
-        first: how many commits are older than these.
+        end: number of commits up to the newest one of the page.
+        commits: number of all commits.
 
     """
-    pages = []
-    while len(rows) >= 2 * COMMITS:
-        full, rows = rows[:COMMITS], rows[COMMITS:]
-        number = first // COMMITS + 1
-        newer = links.older_commits(number + 1) if len(rows) >= 2 * COMMITS else links.commits()
-        pages.append(_page(links.older_commits(number), full, first, newer))
-        first += COMMITS
-    return (*pages, _page(links.commits(), rows, first, None))
+    return end - COMMITS if end < commits else max(0, commits // COMMITS - 1) * COMMITS
 
 
-def _page(path: str, rows: Sequence[ListedCommit], first: int, newer: str | None) -> Page:
+def commits_page(rows: Sequence[ListedCommit], end: int, commits: int) -> Page:
+    """Make a page from its rows, newest first. ``end``, ``commits``: as in ``older_than_page``."""
+    first = older_than_page(end, commits)
+    path, newer = links.commits(), None
+    if end < commits:
+        is_next_to_newest = end == older_than_page(commits, commits)
+        path = links.older_commits(end // COMMITS)
+        newer = links.commits() if is_next_to_newest else links.older_commits(end // COMMITS + 1)
     view = CommitsView(
-        rows=tuple(reversed(rows)),
+        rows=tuple(rows),
         first=first,
         newest=newer is None,
         newer=newer,

@@ -96,7 +96,7 @@ class CommitsDone(Frozen):
     short: tuple[CachedRow, ...]
     """The views of the short pages, for the memo; the uncommitted state has none."""
     failures: tuple[Problem, ...] = ()
-    """One for each commit whose page could not be made."""
+    """One for each commit whose page could not be made, in their order."""
 
 
 def write_commits(
@@ -110,7 +110,7 @@ def write_commits(
     new = {record.commit.sha for record in update.records}
     again = tuple(_inputs_again(timeline, effects, memo))
     standing = {row.path: row for row in site_files.standing_files(OWNER)} if update.complete or again else {}
-    inputs = chain(again, _page_inputs(timeline, evals, effects, memo, newest))
+    inputs = chain(_page_inputs(timeline, evals, effects, memo, newest), again)
     tasks = _commit_tasks(timeline, inputs, standing, evals.short_before)
     commit_list = CommitList(timeline, memo, site_files)
     for _, done in pool.map(write_commit_pages, tasks):
@@ -123,7 +123,7 @@ def write_commits(
     newest = newest_commit(timeline, memo)
     if newest:
         NEWEST_COMMIT.keep(memo, "", newest)
-    return Commits(newest, uncommitted, tuple(failures))
+    return Commits(newest, uncommitted, tuple(reversed(failures)))
 
 
 def write_commits_again(
@@ -185,9 +185,9 @@ def _commit_tasks(
 
 
 def _inputs_again(timeline: Timeline, effects: EffectIndex, memo: Memo) -> Iterator[CommitPageInputs]:
-    """Yield the older commits without any output whose edits have other effects now, oldest first."""
+    """Yield the older commits without any output whose edits have other effects now, newest first."""
     new = {record.commit.position for record in timeline.update.records}
-    for position in sorted(touched_positions(timeline, effects) - new):
+    for position in sorted(touched_positions(timeline, effects) - new, reverse=True):
         if inputs := COMMITS_WITHOUT_OUTPUT.get(memo, str(position)):
             yield replace(inputs, effects=edit_effects(memo, effects, position))
 
@@ -195,7 +195,7 @@ def _inputs_again(timeline: Timeline, effects: EffectIndex, memo: Memo) -> Itera
 def _page_inputs(
     timeline: Timeline, evals: Evals, effects: EffectIndex, memo: Memo, newest: str | None
 ) -> Iterator[CommitPageInputs]:
-    """Yield the new commits, oldest first. ``newest``: id of the newest earlier commit that has a page."""
+    """Yield the new commits, newest first. ``newest``: id of the newest earlier commit that has a page."""
     layout = Layout(timeline.config, timeline.manifest, Watched())
     summaries = {summary.info.id: summary for summary in evals.summaries}
     histories = {update.history.id: update.history for update in timeline.update.evals}
@@ -211,7 +211,9 @@ def _page_inputs(
         for former in history.renamed_from
         if former not in summaries
     }
-    for record in timeline.update.records:
+    records = timeline.update.records
+    earlier = (newest, *(record.commit.sha for record in records[:-1]))
+    for record, before in zip(reversed(records), reversed(earlier[: len(records)]), strict=True):
         sha = record.commit.sha
         edits = {path: edited[path, sha] for path in record.edits if (path, sha) in edited}
         files = {path: last_path for path, (_, last_path) in edits.items()}
@@ -223,7 +225,7 @@ def _page_inputs(
             changed=changed,
             files=files,
             names=names_of_evals(changed, summaries, record.commit.position),
-            earlier=newest,
+            earlier=before,
             thickened=tuple(path for path in files if (path, sha) in thick),
             edits=tuple(edit for edit, _ in edits.values() if edit.old and edit.new and edit.old.oid != edit.new.oid),
         )
@@ -231,7 +233,6 @@ def _page_inputs(
             COMMITS_WITHOUT_OUTPUT.keep(memo, str(record.commit.position), inputs)
             inputs = replace(inputs, effects=edit_effects(memo, effects, record.commit.position))
         yield inputs
-        newest = sha
 
 
 def write_commit_pages(task: CommitsTask) -> CommitsDone:

@@ -1,4 +1,4 @@
-"""Writes the list of commits and the search log: new entries are added at the end, and full pages never change."""
+"""Writes the list of commits and the search log: a new entry changes the newest part, and full ones never change."""
 
 from __future__ import annotations
 
@@ -13,10 +13,8 @@ from sitegen.analysis.copies import first_points_with_output
 from sitegen.analysis.memo import Memo
 from sitegen.history.fold_state import encode
 from sitegen.model.series import EvalInfo
-from sitegen.model.site import Page
 from sitegen.model.timeline import Edit, EvalHistory
-from sitegen.pages import commits
-from sitegen.pages.commits import ListedCommit, commits_pages
+from sitegen.pages.commits import ListedCommit, commits_page, older_than_page
 from sitegen.pages.data.search import SHARD, SearchEntry, edit_entry, iteration_entry, shard, shard_of
 from sitegen.render.writer import digest
 from sitegen.stages.cached_kinds import COMMIT_LIST_TAIL, SEARCH_TAIL, CommitListTail, SearchTail
@@ -30,16 +28,20 @@ SEARCH_LOG: Final = "search"
 
 
 class CommitList:
-    """Takes the new commits, oldest first, and writes the pages that they change.
+    """Takes the new commits, newest first, and writes each page as soon as it has all commits of the page.
 
     The memo holds the commits of the newest page and of the page before it, which links to it. One more commit
     therefore reads and writes only the newest page; when that page is too long, its older half becomes another page.
     """
 
     def __init__(self, timeline: Timeline, memo: Memo, site_files: SiteFiles) -> None:
-        tail = COMMIT_LIST_TAIL.get(memo) or CommitListTail(older=0, rows=())
-        self._older = tail.older
-        self._rows = list(tail.rows)
+        self._before = COMMIT_LIST_TAIL.get(memo) or CommitListTail(older=0, rows=())
+        self._commits = self._before.older + len(self._before.rows) + len(timeline.update.records)
+        self._end = self._commits
+        """Number of commits up to the newest one that is not on a page yet."""
+        self._rows: list[ListedCommit] = []
+        """Commits that are not on a page yet, newest first."""
+        self._tail = CommitListTail(older=0, rows=())
         self._context = timeline.context
         self._whole = timeline.update.complete
         self._memo = memo
@@ -47,24 +49,29 @@ class CommitList:
         self._writer = site_files.writer(COMMIT_LIST)
 
     def add(self, rows: Sequence[ListedCommit]) -> None:
-        """Add commits, and write the pages that no later commit can change, so that few commits are held in memory."""
+        """Add commits, and write the pages that they complete, so that few commits are held in memory."""
         self._rows += rows
-        while len(self._rows) >= 3 * commits.COMMITS:
-            self._write(commits_pages(self._rows[: 3 * commits.COMMITS], self._older)[:1])
-            del self._rows[: commits.COMMITS]
-            self._older += commits.COMMITS
+        while self._rows and len(self._rows) >= self._end - older_than_page(self._end, self._commits):
+            self._write_page()
 
     def finish(self) -> None:
-        """Write the newest page, and the page before it, whose link to the newer page may have changed."""
-        self._write(commits_pages(self._rows, self._older))
+        """Write the pages whose commits, or whose link to a newer page, differ from those of the previous build."""
+        self.add(self._before.rows[::-1])
+        if not self._commits:
+            self._write_page()
         self._site_files.record(COMMIT_LIST, self._writer.files, whole=self._whole)
-        COMMIT_LIST_TAIL.keep(self._memo, "", CommitListTail(older=self._older, rows=tuple(self._rows)))
+        COMMIT_LIST_TAIL.keep(self._memo, "", self._tail)
 
-    def _write(self, pages: Sequence[Page]) -> None:
-        for page in pages:
-            key = digest(self._context.templates, encode(page.view))
-            if not self._writer.is_fresh(COMMIT_LIST, page.path, key):
-                self._writer.write(COMMIT_LIST, page.path, self._context.renderer().render(page), key)
+    def _write_page(self) -> None:
+        first = older_than_page(self._end, self._commits)
+        rows, self._rows = self._rows[: self._end - first], self._rows[self._end - first :]
+        page = commits_page(rows, self._end, self._commits)
+        key = digest(self._context.templates, encode(page.view))
+        if not self._writer.is_fresh(COMMIT_LIST, page.path, key):
+            self._writer.write(COMMIT_LIST, page.path, self._context.renderer().render(page), key)
+        if self._end >= older_than_page(self._commits, self._commits):
+            self._tail = CommitListTail(older=first, rows=(*reversed(rows), *self._tail.rows))
+        self._end = first
 
 
 def write_search_log(timeline: Timeline, evals: Evals, memo: Memo, site_files: SiteFiles) -> int:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import groupby, repeat
+from itertools import chain, groupby, repeat
+from typing import Final
 
 from sitegen.analysis.effects import EvalPeak
 from sitegen.analysis.memo import PageRow
@@ -34,6 +35,9 @@ from sitegen.stages.size_budget.thinning import write_short
 from sitegen.stages.worker_context import WorkerContext
 from sitegen.text.patch import PatchCounts, read_patch, touched_sections
 from sitegen.text.sections import NO_TEXT, Outline, TextStats, outline
+
+HELD: Final = 2_000_000
+"""Largest number of bytes of the patches of a file that are held from counting to drawing; others are read again."""
 
 
 class InstructionTask(Frozen):
@@ -73,10 +77,9 @@ def owner(path: str) -> str:
 
 
 def write_instruction(task: InstructionTask) -> InstructionDone | Problem:
-    """Write the pages of edits that are out of date, then the page of the file.
+    """Count the edits that were never counted, write the pages of edits that are out of date, then that of the file.
 
-    Patches are read for these edits, for edits that were never counted, and for the newest edit, which the file's page
-    shows. If sitegen fails, a problem is returned, and the pages written so far do not become part of the site.
+    If sitegen fails, a problem is returned, and the pages written so far do not become part of the site.
     """
     path = task.history.path
     return attempt("the pages of this instruction file", lambda: _InstructionWork(task).run(), path=path)
@@ -92,7 +95,6 @@ class _InstructionWork:
         self._writer = task.context.writer(task.pages)
         self._renderer = task.context.renderer()
         self._counted = list(task.counted)
-        self._sizes: list[TextStats] = []
         self._pages = [links.edit(task.history.path, edit.commit.sha) for edit in self._edits]
         self._keys = [self._page_key(index) for index in range(len(self._edits))]
         short = {row.path for row in task.pages if row.full}
@@ -103,25 +105,39 @@ class _InstructionWork:
         }
 
     def run(self) -> InstructionDone:
-        """Read each needed patch once, oldest first, and write the pages that are out of date."""
-        last = len(self._edits) - 1
+        """Count edits, oldest first, because each adds to the one before; then write pages, newest first."""
         stale = {index for index in range(len(self._edits)) if index not in self._short and not self._is_fresh(index)}
         uncounted = {index for index, edit in enumerate(self._counted) if edit is None}
-        needed = sorted(stale | uncounted | (set() if self._task.again else {last}))
-        patches = self._repository.patches([self._edits[index] for index in needed], self._task.folders)
-        outlines = self._outlines([index for index in needed if index in uncounted])
-        for index, patch in zip(needed, patches, strict=True):
-            if index in uncounted:
-                sections = touched_sections(read_patch(patch).hunks, *next(outlines))
-                self._counted[index] = CountedEdit(counts=_patch_counts(patch), sections=sections)
+        held = self._count(sorted(uncounted))
+        counts = [edit and edit.counts for edit in self._counted]
+        sizes = tuple(map(TextStats, line_counts(counts), word_counts(counts)))
+        further = sorted(stale - held.keys(), reverse=True)
+        for index, patch in chain(sorted(held.items(), reverse=True), self._patches(further)):
             if index in stale:
-                self._write_edit(index, draw_edit(self._edits[index], patch))
-        for index in sorted(self._short):
+                self._write_edit(index, draw_edit(self._edits[index], patch), sizes)
+        for index in sorted(self._short, reverse=True):
             page, key, make = self._pages[index], self._keys[index], partial(self._short_page, index)
             write_short(self._writer, self._renderer, self._owner, [page], key, make)
         return self._finish()
 
-    def _outlines(self, indices: Iterable[int]) -> Iterator[tuple[Outline, Outline]]:
+    def _count(self, indices: Sequence[int]) -> dict[int, bytes]:
+        """Count these edits, in order. Returns the patches of the newest of them, by index."""
+        held: dict[int, bytes] = {}
+        room = HELD
+        for (index, patch), outlines in zip(self._patches(indices), self._outlines(indices), strict=True):
+            sections = touched_sections(read_patch(patch).hunks, *outlines)
+            self._counted[index] = CountedEdit(counts=_patch_counts(patch), sections=sections)
+            held[index] = patch
+            room -= len(patch)
+            while room < 0:
+                room += len(held.pop(next(iter(held))))
+        return held
+
+    def _patches(self, indices: Sequence[int]) -> Iterator[tuple[int, bytes]]:
+        edits = [self._edits[index] for index in indices]
+        return zip(indices, self._repository.patches(edits, self._task.folders), strict=True)
+
+    def _outlines(self, indices: Sequence[int]) -> Iterator[tuple[Outline, Outline]]:
         """Yield the sections of the text before and after each of these edits.
 
         The text after an edit is usually the text before the next edit, so equal neighbours are read and parsed once.
@@ -157,19 +173,15 @@ class _InstructionWork:
         content = next(self._repository.read_blobs([newest.oid])).content if newest else None
         return None if content is None else show_text(content)
 
-    def _write_edit(self, index: int, drawn: RenderedPatch) -> None:
-        # Pages are written in the order of edits, so all edits up to this one are already counted.
-        counts = [edit and edit.counts for edit in self._counted[len(self._sizes) : index + 1]]
-        size = self._sizes[-1] if self._sizes else TextStats(0, 0)
-        self._sizes += map(TextStats, line_counts(counts, size.lines), word_counts(counts, size.words))
-        before = self._sizes[index - 1] if index else None
+    def _write_edit(self, index: int, drawn: RenderedPatch, sizes: Sequence[TextStats]) -> None:
+        """Write the page of an edit. ``sizes``: the size of the file after each edit."""
         page = edit_page(
             self._history,
             index,
             drawn,
             self._task.effects[index],
-            before,
-            self._sizes[index],
+            sizes[index - 1] if index else None,
+            sizes[index],
             thickens=self._thickens(index),
         )
         self._writer.write(self._owner, page.path, self._renderer.render(page), self._keys[index])

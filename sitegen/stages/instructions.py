@@ -72,7 +72,7 @@ def write_instructions(
     effects = expected.effects
     positions = touched_positions(timeline, effects)
     touched = [file for file in timeline.instructions if _is_touched(timeline, evals, effects, file, positions)]
-    touched.sort(key=lambda file: len(file.edits), reverse=True)  # the longest tasks start first
+    touched.sort(key=lambda file: (file.edits[-1].commit.position, len(file.edits)), reverse=True)  # newest edits first
     apart = apart_since(timeline.instructions)
     before = evals.short_before
     tasks = (

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from sitegen import build as building
 from sitegen.build import Progress, build
+from sitegen.pages import links
 from sitegen.project import Options
 from sitegen.render.output_folder import LIST, look_into
 from sitegen.scoring.kinds import scorer
-from sitegen.stages import site_files
+from sitegen.stages import commits, instruction_task, site_files
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
 from tests.sites import broken_links, build_site, clone_bare, content, differences
@@ -110,6 +112,12 @@ def test_a_stopped_build_of_a_shorter_history_leaves_nothing_behind(project, fin
     assert differences(out, short) == []
 
 
+def places_in_list(out: Path) -> dict[str, int]:
+    """When each file was written last, by path, as a place in the list of the folder."""
+    listed = [line.partition(" ")[2] for line in (out / LIST).read_text().splitlines()]
+    return {path: place for place, path in enumerate(listed)}
+
+
 def needless(*_: object, **__: object) -> None:
     raise AssertionError
 
@@ -164,10 +172,28 @@ def test_what_a_stopped_build_saved_is_not_taken_for_the_end_of_a_build_of_anoth
 def test_the_overview_is_written_before_older_reports_and_these_from_the_newest_to_the_oldest(project, tmp_path):
     out = tmp_path / "public"
     stopped(project, out, stop_at("Writing instruction edits"))
-    listed = [line.partition(" ")[2] for line in (out / LIST).read_text().splitlines()]
-    last_place = {path: place for place, path in enumerate(listed)}
+    last_place = places_in_list(out)
     pages = ["evals/a/0003.html", "index.html", *(f"evals/a/000{number}.html" for number in (2, 1, 0))]
     assert sorted(pages, key=last_place.__getitem__) == pages
+
+
+@pytest.mark.parametrize("held", [instruction_task.HELD, 200, 0])
+def test_edits_and_commits_are_written_from_the_newest_to_the_oldest(project, finished, tmp_path, monkeypatch, held):
+    """However many patches of a file are held between counting and drawing."""
+    monkeypatch.setattr(instruction_task, "HELD", held)
+    monkeypatch.setattr(commits, "AT_ONCE", 2)
+    out = tmp_path / "public"
+    with monkeypatch.context() as patched:
+        patched.setattr("sitegen.stages.site.write_site", stop)
+        stopped(project, out, Progress())
+    last_place = places_in_list(out)
+    line = GitRepo(project).git("log", "--format=%H").split()
+    for address in (partial(links.edit, "CLAUDE.md"), links.commit):
+        pages = [path for path in map(address, line) if path in last_place]
+        assert len(pages) >= OUTPUTS
+        assert sorted(pages, key=last_place.__getitem__) == pages
+    build_site(project, out, jobs=1, cache=tmp_path / "memo")
+    assert differences(out, finished) == []
 
 
 def test_an_early_overview_counts_each_file_once(project, finished, tmp_path, monkeypatch):

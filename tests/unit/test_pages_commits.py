@@ -7,7 +7,15 @@ from msgspec.structs import replace
 from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.commit.page import CommitView, commit_page
-from sitegen.pages.commits import COMMITS, CommitsView, LargestChange, ListedCommit, commits_pages, listed_commit
+from sitegen.pages.commits import (
+    COMMITS,
+    CommitsView,
+    LargestChange,
+    ListedCommit,
+    commits_page,
+    listed_commit,
+    older_than_page,
+)
 from sitegen.pages.edit.effects import GradeCount
 from tests import pages_sample_diffs as sample
 from tests.gitrepo import GitRepo
@@ -22,7 +30,14 @@ def rows(count: int) -> list[ListedCommit]:
 
 
 def pages(count: int) -> dict[str, Page]:
-    return {page.path: page for page in commits_pages(rows(count), 0)}
+    """All pages of so many commits, the oldest first."""
+    made: list[Page] = []
+    newest_first, end = rows(count)[::-1], count
+    while not made or end:
+        first = older_than_page(end, count)
+        made.append(commits_page(newest_first[count - end : count - first], end, count))
+        end = first
+    return {page.path: page for page in reversed(made)}
 
 
 def view(page: Page) -> CommitsView:
@@ -76,7 +91,7 @@ def test_pages_link_to_the_next_newer_and_the_next_older_commits():
 
 def test_the_page_escapes_what_commits_say():
     row = replace(rows(1)[0], subject="Say <b>", author="<i>", largest=LargestChange("<u>", 0.5, False, ""))
-    (page,) = commits_pages([row], 0)
+    page = commits_page([row], 1, 1)
     html = renderer_of(sample.SITE).render(page).decode()
     assert all(f"&lt;{tag}&gt;" in html and f"<{tag}>" not in html for tag in "biu")
 
