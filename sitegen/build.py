@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable
 from contextlib import closing
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sitegen.analysis.memo import Memo
 from sitegen.errors import MemoDamagedError
@@ -13,6 +13,9 @@ from sitegen.project import Options, Project, open_project
 from sitegen.render.output_folder import Claim, claimed, refuse_project
 from sitegen.render.template_files import find_templates, template_digest
 from sitegen.stages.site_files import Site, SiteFiles
+
+if TYPE_CHECKING:
+    from sitegen.text.secrets import Detector
 
 FEW: Final = 150
 """New outputs, edits and commits up to which few pages are written: garbage collection does not matter, and no page
@@ -30,32 +33,34 @@ class Progress(NamedTuple):
     """Called with the path of the overview if it can be opened long before the build ends."""
 
 
-def build(options: Options, progress: Progress | None = None) -> Site:
+def build(options: Options, progress: Progress | None = None, detector: Detector | None = None) -> Site:
     """Bring the site of a project up to date.
 
+    ``detector``: searches what the archive is to receive for secrets; the caller searches the site.
+
     Raises a SitegenError if there is no repository, commit or eval, if the configuration is wrong, or if the output
-    folder is not ours. Any other error is listed on the problems page and does not stop the build, even if sitegen
-    itself failed to make a part of the site (``Site.failed``).
+    folder is not ours; SecretsError if the detector finds a secret. Any other error is listed on the problems page and
+    does not stop the build, even if sitegen itself failed to make a part of the site (``Site.failed``).
     """
     project = open_project(options, template_digest(find_templates()))
     refuse_project(project.asked_out, project.out, project.place)
     with claimed(project.out, force=options.force) as claim:
         try:
-            return _bring_up_to_date(project, claim, progress)
+            return _bring_up_to_date(project, claim, progress, detector)
         except MemoDamagedError:  # the damaged memo was moved aside, so that a new one is created
-            return _bring_up_to_date(project, claim, progress)
+            return _bring_up_to_date(project, claim, progress, detector)
 
 
-def _bring_up_to_date(project: Project, claim: Claim, progress: Progress | None) -> Site:
+def _bring_up_to_date(project: Project, claim: Claim, progress: Progress | None, detector: Detector | None) -> Site:
     with Memo.open(project.cache) as memo, memo.held():
-        site_files = SiteFiles(project, claim, memo)
+        site_files = SiteFiles(project, claim, memo, detector)
         if project.head and site_files.head == project.head and not project.options.worktree:
             return site_files.unchanged()
         gc.set_threshold(1_000_000)  # builds have few cyclic objects, and scanning the others takes time
         site = _publish_all_or_nothing(project, memo, site_files, progress)
         if site.failed and site_files.head:
             # Pages of earlier builds link to the part that has now failed, so all pages are made again.
-            site = _publish_all_or_nothing(project, memo, SiteFiles(project, claim, memo), progress)
+            site = _publish_all_or_nothing(project, memo, SiteFiles(project, claim, memo, detector), progress)
         return site
 
 
@@ -77,6 +82,7 @@ def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progr
     from sitegen.stages.report_files import WaitingParts
     from sitegen.stages.site import OWNER, write_first_pages, write_site
     from sitegen.stages.timeline import keep_built_head, read_timeline
+    from sitegen.stages.unmatched import unmatched_redactions
 
     progress.stage("Reading history", 0)
     timeline = read_timeline(project, memo, trusted_head=site_files.head, foreign=site_files.foreign)
@@ -91,6 +97,8 @@ def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progr
         progress.stage("Scoring", sum(len(changed.history.snapshots) for changed in timeline.update.evals))
         scored = ScoredEvals(timeline, memo, site_files, parts)
         scored.score(pool, progress.step)
+        if site_files.archive:
+            site_files.archive.admit([redaction.glob for redaction in unmatched_redactions(timeline, scored.result())])
 
         writer = site_files.writer(OWNER)
         if timeline.new_work > FEW:

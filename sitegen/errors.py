@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Final, Self
+
+_PLACES: Final = 20
+"""Largest number of places that an error lists."""
+
 
 class SitegenError(Exception):
     """An error with its message, its place and its fix. The command line prints it and exits with ``exit_code``."""
@@ -100,3 +106,27 @@ class SecretsError(SitegenError):
     """A site for the public contains a text that looks like a secret."""
 
     exit_code = 1
+
+    @classmethod
+    def of_places(cls, places: Sequence[str], *, removed: bool) -> Self:
+        """Return the error for texts at these places. ``removed``: the site was deleted."""
+        count = "1 place looks" if len(places) == 1 else f"{len(places):,} places look"
+        listed = [*places[:_PLACES], *([f"and {len(places) - _PLACES:,} more"] if len(places) > _PLACES else [])]
+        gone = " It was deleted from the output folder." if removed else ""
+        return cls(
+            f"{count} like a secret: the site must not be published.{gone}",
+            where=listed[0],
+            more=tuple(listed[1:]),
+            fix="Revoke the secret and name its field under redact. If it is not a secret, list its whole text under "
+            "allow in [public].",
+        )
+
+    @classmethod
+    def of_globs(cls, globs: Sequence[str]) -> Self:
+        """Return the error for globs under ``redact`` that match no field; the site was deleted."""
+        listed = ", ".join(map(repr, globs[:_PLACES]))
+        return cls(
+            f"Under redact, {listed} {'fits' if len(globs) == 1 else 'fit'} no field of any output or ground truth: "
+            "the site may show what it should hide, and must not be published. It was deleted from the output folder.",
+            fix="Correct the glob, or remove it.",
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -116,7 +117,8 @@ def build(
     gate = PublicGate(options) if public else None
     thresholds = gc.get_threshold()
     try:
-        site = build_site(options)
+        with gate.during_build() if gate else nullcontext():
+            site = build_site(options, detector=gate.detector if gate else None)
     finally:
         gc.set_threshold(*thresholds)  # a build changes them for the whole process, here that of the caller
     if gate:

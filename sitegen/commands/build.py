@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Final
 
@@ -40,7 +41,9 @@ def command(options: Options, *, strict: bool = False, public: bool = False, ope
             _open(page)
 
     try:
-        site = build(options, Progress(progress.stage, progress.step, first_page))
+        with gate.during_build() if gate else nullcontext():
+            detector = gate.detector if gate else None
+            site = build(options, Progress(progress.stage, progress.step, first_page), detector)
     except KeyboardInterrupt:
         if early:
             print_line(f"stopped; {early[0]} can be opened, and the next build writes what is missing", error=True)

@@ -9,12 +9,13 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from sitegen.analysis.memo import Memo
 from sitegen.configuring import read_site
-from sitegen.errors import ConfigurationError, SecretsError
+from sitegen.errors import SecretsError
 from sitegen.history.files_at_commit import content_at
 from sitegen.history.repository import Repository
 from sitegen.project import Options, open_project
@@ -24,7 +25,6 @@ from sitegen.render.writer import digest
 from sitegen.stages.cached_kinds import CLEAN_FILES
 from sitegen.text.secrets import Detector, Secret
 
-_SHOWN: Final = 20
 _DIGEST: Final = 16
 """Length of a digest, in bytes."""
 
@@ -33,17 +33,13 @@ class PublicCheck:
     """Checks a site after its build. Create it before the build, so that a wrong configuration is reported at once."""
 
     def __init__(self, options: Options) -> None:
-        """Raises ConfigurationError if the configuration is wrong, or if there is an archive."""
+        """Raises ConfigurationError if the configuration is wrong."""
         self._project = project = open_project(options, "")
-        if project.archive:
-            raise ConfigurationError(
-                "A site that --public refuses is deleted, but what a build wrote to an archive stays there.",
-                fix="Build without --archive and SITEGEN_ARCHIVE, or without --public.",
-            )
         repository = Repository(project.place)
         head = project.head or repository.resolve(project.revision)
         config = read_site(project.place.root, read=lambda path: content_at(repository, head, path))
-        self._detector = Detector(config.public.allow)
+        self.detector = Detector(config.public.allow)
+        """Finds secrets in a file; a build searches with it what an archive is to receive."""
 
     def check(self, unmatched_redactions: tuple[str, ...] = ()) -> None:
         """Raise SecretsError if any file contains a possible secret, OSError if a file cannot be read.
@@ -54,18 +50,29 @@ class PublicCheck:
         even if the failure is ignored. Foreign files stay.
         """
         out = self._project.out
-        rules = digest(self._detector.version)
+        rules = digest(self.detector.version)
         with Memo.open(self._project.cache) as memo:
             if unmatched_redactions:
                 self._withdraw(memo)
-                raise _unmatched_error(unmatched_redactions)
+                raise SecretsError.of_globs(unmatched_redactions)
             searched = set(_split_digests(CLEAN_FILES.get(memo, str(out), [rules]) or b""))
             clean, places = self._search(out, searched)
             if clean != searched:
                 with memo.transaction():
                     CLEAN_FILES.keep(memo, str(out), b"".join(sorted(clean)), rules)
             if places:
-                raise _secrets_error(places, removed=self._withdraw(memo, set(places)))
+                listed = [f"{path}:{secret.line} ({secret.rule})" for path in places for secret in places[path]]
+                raise SecretsError.of_places(listed, removed=bool(self._withdraw(memo, set(places))))
+
+    @contextmanager
+    def during_build(self) -> Iterator[None]:
+        """Delete the site if the build ends with a SecretsError, because of a report for the archive."""
+        try:
+            yield
+        except SecretsError:
+            with Memo.open(self._project.cache) as memo:
+                self._withdraw(memo)
+            raise
 
     def _withdraw(self, memo: Memo, refused: set[str] | None = None) -> int:
         """Delete the files of sitegen if one is among *refused*; None: in any case. Returns the number of files."""
@@ -91,7 +98,7 @@ class PublicCheck:
             key = hashlib.blake2b(content, digest_size=_DIGEST).digest()
             secrets: tuple[Secret, ...] = ()
             if key not in searched:
-                secrets = self._detector.search(content.decode("utf-8", "replace"), markup=path.endswith(".html"))
+                secrets = self.detector.search(content.decode("utf-8", "replace"), markup=path.endswith(".html"))
             if secrets:
                 places[path] = secrets
             else:
@@ -115,27 +122,3 @@ def _raise_error(error: OSError) -> None:
 
 def _split_digests(joined: bytes) -> Iterator[bytes]:
     return (joined[start : start + _DIGEST] for start in range(0, len(joined), _DIGEST))
-
-
-def _unmatched_error(globs: tuple[str, ...]) -> SecretsError:
-    listed = ", ".join(map(repr, globs[:_SHOWN]))
-    return SecretsError(
-        f"Under redact, {listed} {'fits' if len(globs) == 1 else 'fit'} no field of any output or ground truth: the "
-        "site may show what it should hide, and must not be published. It was deleted from the output folder.",
-        fix="Correct the glob, or remove it.",
-    )
-
-
-def _secrets_error(places: dict[str, tuple[Secret, ...]], *, removed: int) -> SecretsError:
-    listed = [f"{path}:{secret.line} ({secret.rule})" for path, secrets in places.items() for secret in secrets]
-    count = "1 place looks" if len(listed) == 1 else f"{len(listed):,} places look"
-    if len(listed) > _SHOWN:
-        listed[_SHOWN:] = [f"and {len(listed) - _SHOWN:,} more"]
-    gone = " It was deleted from the output folder." if removed else ""
-    return SecretsError(
-        f"{count} like a secret: the site must not be published.{gone}",
-        where=listed[0],
-        more=tuple(listed[1:]),
-        fix="Revoke the secret and name its field under redact. If it is not a secret, list its whole text under allow "
-        "in [public].",
-    )

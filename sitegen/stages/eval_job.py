@@ -95,8 +95,6 @@ class WaitingEval(Frozen):
     """For each report of the eval, the digest of everything that it shows."""
     parts: tuple[WaitingPart, ...]
     """Oldest first, as in ``WaitingReports.parts``."""
-    short: Short
-    """The points with a short page. Their full reports wait only for the archive."""
 
 
 class OlderReportsDone(Frozen):
@@ -188,8 +186,6 @@ def _older_written(task: EvalTask, waiting: WaitingEval | None) -> OlderReportsD
     archived = context.archive_pages(task.archived or ())
     archive = ReportFiles(context, info, snapshots, keys, sources, archived, cache)
     short = Short.of(len(snapshots), context.reports_kept, task.thinned or 0)
-    if waiting and task.thinned is None:
-        short = waiting.short
     for inputs in newest_first(parts):
         index, result = inputs.at, inputs.result
         with working_on(snapshots[index]):
@@ -278,7 +274,7 @@ class _EvalJob:
                     self._write_variants(result)
         done = self._finish(short, cached if cached.points == len(self._snapshots) else tracker.cells())
         parts = waiting.parts()
-        return replace(done, waiting=WaitingEval(tuple(self._page_keys), parts, short)) if parts else done
+        return replace(done, waiting=WaitingEval(tuple(self._page_keys), parts)) if parts else done
 
     def _short(self) -> Short:
         full, thinned = self._context.reports_kept, self._task.thinned

@@ -42,7 +42,7 @@ from sitegen.stages.eval_job import (
     write_older_reports,
 )
 from sitegen.stages.failures import write_in_its_place
-from sitegen.stages.report_files import StoredPart, WaitingPart, WaitingParts, ranges
+from sitegen.stages.report_files import StoredPart, WaitingParts, ranges
 from sitegen.stages.scorecard_store import pins_of, under_pins, wanted_keys
 from sitegen.stages.scoring import model_of
 from sitegen.stages.site_files import SiteFiles
@@ -137,7 +137,7 @@ class ScoredEvals:
             EVAL_RECORDS.keep(self._memo, eval_id, record)
         else:
             places = self._parts.put(done.waiting.parts)
-            self._waiting.append(_UnfinishedEval(replace(task, cached=()), replace(done.waiting, parts=()), places))
+            self._waiting.append(_UnfinishedEval(replace(task, cached=()), done.waiting.keys, places))
 
     @property
     def waiting_reports(self) -> int:
@@ -170,7 +170,9 @@ class ScoredEvals:
         for waiting in self._waiting:
             thinned = self._room.thinned(waiting.task.history)  # the same for all ranges of an eval
             for places in ranges(waiting.places, reports):
-                yield replace(waiting.task, thinned=thinned, waiting=waiting.range(self._parts.read(places)))
+                yield replace(
+                    waiting.task, thinned=thinned, waiting=WaitingEval(waiting.keys, self._parts.read(places))
+                )
 
     def result(self) -> Evals:
         """What later stages need to know of all evals, as far as they were scored and written."""
@@ -192,13 +194,8 @@ class _UnfinishedEval(Frozen):
     """An eval whose older reports are not written yet."""
 
     task: EvalTask
-    waiting: WaitingEval
-    """Without the parts."""
+    keys: tuple[str, ...]
     places: tuple[StoredPart, ...]
-
-    def range(self, parts: tuple[WaitingPart, ...]) -> WaitingEval:
-        """Return some of the reports."""
-        return replace(self.waiting, parts=parts)
 
 
 def _with_earlier_decisions(summary: EvalSummary, before: EvalRecord | None, first_new: int) -> EvalSummary:

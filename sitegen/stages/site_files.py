@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from sitegen.model.problems import Problem
     from sitegen.render.writer import Writer, WrittenFiles
     from sitegen.stages.archive_files import ArchiveFiles
+    from sitegen.text.secrets import Detector
 
 SAVED_AT_ONCE: Final = 500
 """Number of recorded files after which the memo is saved, with the scores that were stored meanwhile."""
@@ -84,18 +85,19 @@ def _still_installed(extensions: Sequence[InstalledExtension]) -> bool:
     return still_installed(extensions)
 
 
-def _archive_files(project: Project, memo: Memo) -> ArchiveFiles | None:
+def _archive_files(project: Project, memo: Memo, detector: Detector | None) -> ArchiveFiles | None:
     if project.archive is None:
         return None
     from sitegen.stages.archive_files import ArchiveFiles
 
-    return ArchiveFiles(project, project.archive, memo)
+    return ArchiveFiles(project, project.archive, memo, detector)
 
 
 class SiteFiles:
     """Records the files of one output folder while a build brings them up to date."""
 
-    def __init__(self, project: Project, claim: Claim, memo: Memo) -> None:
+    def __init__(self, project: Project, claim: Claim, memo: Memo, detector: Detector | None = None) -> None:
+        """``detector``: as in ``ArchiveFiles``."""
         self._project = project
         self._claim = claim
         self._into = claim.folder
@@ -125,7 +127,7 @@ class SiteFiles:
         """Paths that have a placeholder until their pages are written."""
         self.bound: int | None = self._state.get("bound") if self._state else None
         """Upper bound on the bytes of the site if no report were short; None if the sizes were never added up."""
-        self.archive = _archive_files(project, memo)
+        self.archive = _archive_files(project, memo, detector)
         """The archive of full reports, if the user named one."""
 
     def _look(self) -> Standing:

