@@ -9,6 +9,7 @@ from sitegen.model.site import SiteInfo
 from sitegen.pages.change_text import DisplayedChange as Moved
 from sitegen.pages.change_text import Flipped, Part
 from sitegen.pages.commit import move_rows
+from sitegen.pages.commit import move_rows
 from sitegen.pages.commit.effects import FIELDS, CommitEffect, EarlierEdit, commit_effect, earlier_edits
 from sitegen.pages.commit.page import (
     MOST_POINTS,
@@ -127,6 +128,14 @@ def test_edits_of_earlier_commits_stand_once_with_the_evals_that_they_may_have_t
     html = renderer_of(sample.SITE).render(page).decode()
     assert f'<a href="../commits/{"a" * 12}.html">Trim</a>' in html
     assert "1 file; for Vegetables</span>" in " ".join(html.split())
+
+
+def test_an_earlier_edit_names_three_evals():
+    edit = EarlierEdit(3, "b" * 40, "b" * 7, "Grow <i>", 1_200)
+    assert move_rows.earlier_edits([LinkedEdit(edit, ("A&B", "C", "D", "E", "F"))], "../") == (
+        f'<li><a href="../commits/{"b" * 12}.html">Grow &lt;i&gt;</a><span class="muted">\n'
+        '<span class="sha">bbbbbbb</span> 1,200 files;\nfor A&amp;B, C, D and 2 more</span></li>'
+    )
 
 
 def test_the_edits_of_the_commit_itself_are_no_earlier_ones():

@@ -1,20 +1,25 @@
-"""HTML of the table of a commit: a row for each eval, with the outputs of the commit if there are several."""
+"""HTML of the rows of a commit's page: the evals with the commit's outputs, and the edits before these outputs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
 from itertools import zip_longest
+from typing import Final
 
 from markupsafe import Markup
 
+from sitegen.html.cells import text
 from sitegen.html.formats import number
 from sitegen.model.series import Headline
 from sitegen.pages import change_text, links
-from sitegen.pages.commit.page import MOST_POINTS, MoveRow
+from sitegen.pages.commit.page import MOST_POINTS, LinkedEdit, MoveRow
 from sitegen.pages.edit.effect_rows import effect_row, widest
 from sitegen.pages.labels import iterations_and_outputs, outputs, same_output
 from sitegen.text.plain import line
+
+EVALS_NAMED: Final = 3
+"""Number of evals that are named beside an earlier edit."""
 
 
 def moves(rows: Sequence[MoveRow], root: str) -> Markup:
@@ -55,3 +60,18 @@ def _point_link(eval_id: str, point: Headline, root: str) -> str:
 def _copy_mark(point: Headline, original: str | None) -> str:
     is_copy = original not in (None, point.label)
     return f" <i>{escape(same_output(original))}</i>" if is_copy else ""
+
+
+def earlier_edits(rows: Sequence[LinkedEdit], root: str) -> Markup:
+    """List items: commits that edited instructions, with the first evals whose output they may have changed."""
+    return Markup("".join([_earlier_edit(row, root) for row in rows]))
+
+
+def _earlier_edit(row: LinkedEdit, root: str) -> str:
+    edit, more = row.edit, len(row.evals) - EVALS_NAMED
+    evals = f";\nfor {', '.join(map(text, row.evals[:EVALS_NAMED]))}" if row.evals else ""
+    return (
+        f'<li><a href="{root}{links.commit(edit.sha)}">{text(edit.subject)}</a><span class="muted">\n'
+        f'<span class="sha">{text(edit.short)}</span> {edit.files:,} file{"" if edit.files == 1 else "s"}'
+        f"{evals}{f' and {more} more' if more > 0 else ''}</span></li>"
+    )
