@@ -9,7 +9,6 @@ from sitegen.model.site import SiteInfo
 from sitegen.pages.change_text import DisplayedChange as Moved
 from sitegen.pages.change_text import Flipped, Part
 from sitegen.pages.commit import move_rows
-from sitegen.pages.commit import move_rows
 from sitegen.pages.commit.effects import FIELDS, CommitEffect, EarlierEdit, commit_effect, earlier_edits
 from sitegen.pages.commit.page import (
     MOST_POINTS,
