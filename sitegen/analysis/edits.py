@@ -18,14 +18,16 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from operator import attrgetter
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
 from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
-from sitegen.model.gate import InstructionChange
 from sitegen.model.timeline import Edit, InstructionHistory, Snapshot
+
+if TYPE_CHECKING:
+    from sitegen.model.gate import InstructionChange
 
 SHORTEST_ID: Final = 7
 """Fewest digits of a recorded commit id; a shorter id is ignored."""
@@ -109,6 +111,8 @@ def edited_since(before: Sequence[InstructionHistory], after: Sequence[Instructi
 
     Each file has the commits of its edits that *before* does not have; none if history was rewritten.
     """
+    from sitegen.model.gate import InstructionChange  # only the gate needs its types
+
     contents = {file.path: _newest_blob_id(file) for file in before}
     earlier_commits = {edit.commit.sha for file in before for edit in file.edits}
     changes = []

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from sitegen.model.site import Page, RawFile, SiteInfo
 from sitegen.pages import links
-from sitegen.render.bounds import bounded
 from sitegen.render.jinja_setup import make_environment
-from sitegen.render.own_templates import own_template_error
 from sitegen.render.template_files import THEME, own_files, read_template, shipped_files
 
 if TYPE_CHECKING:
@@ -78,8 +75,13 @@ class Renderer:
 
         Raises ConfigurationError if a project's own template is wrong, or takes too long or too much memory.
         """
+        if not self._own:
+            return self._rendered(page)
+        from sitegen.render.bounds import bounded
+        from sitegen.render.own_templates import own_template_error
+
         try:
-            with bounded() if self._own else nullcontext():
+            with bounded():
                 return self._rendered(page)
         except Exception as error:
             if failure := own_template_error(error, self._own):

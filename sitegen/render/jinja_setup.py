@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from sitegen.frozen import Frozen
 from sitegen.model.site import SiteInfo
 from sitegen.pages import links
-from sitegen.render.own_templates import bound_joins, own_loader, sandbox
 
 if TYPE_CHECKING:
     import jinja2
@@ -60,6 +59,9 @@ def make_environment(
     from sitegen.pages.report import discrepancy_rows, report_rows, spans, tree, why_rows
     from sitegen.pages.trend import trend_chart, trend_rows
     from sitegen.pages.variants import variant_charts
+
+    if own:
+        from sitegen.render.own_templates import bound_joins, own_loader, sandbox
 
     class EscapingTemplate(jinja2.Template):
         """Writes values by ``cells.output``: the same text in a third of the time."""

@@ -26,7 +26,7 @@ from sitegen.pages.commit.effects import CommitEffect
 from sitegen.pages.commit.page import CommitPageInputs
 from sitegen.pages.commits import ListedCommit
 from sitegen.pages.data.search import SearchEntry
-from sitegen.pages.report.tree_source import PagePicture
+from sitegen.pages.report.tree import PagePicture
 from sitegen.pages.short_pages import ShortView
 from sitegen.scoring.mapping import KeptMapping
 from sitegen.scoring.mapping_use import MappingUse

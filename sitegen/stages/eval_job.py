@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -54,8 +55,10 @@ from sitegen.stages.scorecard_store import EvalScorecards, keep_cells, known_cel
 from sitegen.stages.scoring import all_inputs, without_lost_outputs
 from sitegen.stages.series_cache import settled_points, write_series
 from sitegen.stages.size_budget.thinning import Short, write_short, write_thinned
-from sitegen.stages.sources import EvalSources
 from sitegen.stages.worker_context import WorkerContext
+
+if TYPE_CHECKING:
+    from sitegen.stages.sources import EvalSources
 
 
 class EvalTask(Frozen):
@@ -175,12 +178,20 @@ def _together(first: WrittenFiles, second: WrittenFiles) -> WrittenFiles:
     return WrittenFiles(tuple(rows.values()), first.written + second.written, contents)
 
 
+def _sources(context: WorkerContext, info: EvalInfo, task: EvalTask) -> EvalSources | None:
+    if not info.source:
+        return None
+    from sitegen.stages.sources import EvalSources  # few evals have sources
+
+    return EvalSources(context, info, task.source_folders)
+
+
 def _older_written(task: EvalTask, waiting: WaitingEval | None) -> OlderReportsDone:
     """Draw the waiting reports: full ones for the site, and for the archive those with a short page on the site."""
     keys, parts = (waiting.keys, waiting.parts) if waiting else ((), ())
     context, info, snapshots = task.context, task.info, task.history.snapshots
     writer, cache = context.writer(task.pages), TaskCache(task.cached)
-    sources = EvalSources(context, info, task.source_folders) if info.source else None
+    sources = _sources(context, info, task)
     files = ReportFiles(context, info, snapshots, keys, sources, writer, cache)
     draw = ReportWriter(context, info, series_inputs(task.history, task.edits), task.moved)
     archived = context.archive_pages(task.archived or ())
@@ -220,7 +231,7 @@ class _EvalJob:
         self._collector = ReportCollector(self._specs, self._inputs, self._cards)
         self._writer = self._context.writer(task.pages)
         self._renderer = self._context.renderer()
-        self._sources = EvalSources(self._context, self._info, task.source_folders) if self._info.source else None
+        self._sources = _sources(self._context, self._info, task)
         self._page_keys = self._digests_of_reports()
         self._files = ReportFiles(
             self._context, self._info, self._snapshots, self._page_keys, self._sources, self._writer, self._cache

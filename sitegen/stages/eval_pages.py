@@ -37,7 +37,6 @@ from sitegen.render.writer import Writer, digest
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.mapping_use import MappedColumn, mapping_use
 from sitegen.scoring.scorer import ScoringInputs
-from sitegen.scoring.truth_correction import corrected_line
 from sitegen.stages.cached_kinds import CORRECTIONS, EvalRecord, ListedField
 from sitegen.stages.scoring import all_inputs
 from sitegen.stages.size_budget.thinning import room_key, write_short
@@ -135,6 +134,8 @@ def suspects_of(
     missing = [index for index, inputs_key in enumerate(keys) if inputs_key not in corrections]
     score = scorer(series.info.kind).score
     for index, inputs in zip(missing, all_inputs(context, [snapshots[index] for index in missing]), strict=True):
+        from sitegen.scoring.truth_correction import corrected_line
+
         line = corrected_line(score, inputs, suspects[index])
         corrections[keys[index]] = Correction(truth.path, truth.oid, *line) if line else None
     if corrections != cached:

@@ -47,7 +47,6 @@ from sitegen.stages.scorecard_store import pins_of, under_pins, wanted_keys
 from sitegen.stages.scoring import model_of
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.size_budget.expected_room import ExpectedRoom
-from sitegen.stages.size_budget.shortening import shorten
 from sitegen.stages.timeline import Timeline, driving_edits, moved_edits
 from sitegen.stages.worker_context import WorkerContext
 
@@ -234,6 +233,8 @@ def write_again(
     Evals that a mapping lacks keep their pages of this sort. No other page changes. Returns a problem for each eval
     that sitegen failed to make, whose pages stay as they are.
     """
+    from sitegen.stages.size_budget.shortening import shorten  # few builds shorten pages
+
     evals = dict.fromkeys((*thinned, *thinned_fields))
     pins = pins_of(timeline, memo) if evals else {}
     longer = []

@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import IO, Final, NamedTuple
+from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -31,8 +31,10 @@ from sitegen.render.writer import Writer
 from sitegen.stages.cached_kinds import SOURCE_USES, SourceUse
 from sitegen.stages.reports import ReportInputs
 from sitegen.stages.size_budget.thinning import room_key
-from sitegen.stages.sources import EvalSources
 from sitegen.stages.worker_context import WorkerContext
+
+if TYPE_CHECKING:
+    from sitegen.stages.sources import EvalSources
 
 TOGETHER: Final = 20_000
 """Number of judgements in the reports of one part: a process holds all of them at the same time."""

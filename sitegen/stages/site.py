@@ -30,7 +30,7 @@ from sitegen.stages.history_lists import write_search_log
 from sitegen.stages.instructions import WrittenInstructions, counted_effects
 from sitegen.stages.site_files import Site, SiteFiles
 from sitegen.stages.site_pages import SitePages
-from sitegen.stages.size_budget.budget import fit
+from sitegen.stages.size_budget.bound import Fitted, surely_fits
 from sitegen.stages.timeline import Timeline
 from sitegen.stages.unmatched import unmatched, unmatched_redactions
 from sitegen.text.plain import line
@@ -78,7 +78,14 @@ def write_site(
     renderer = timeline.context.renderer()
     pages = SitePages.of(timeline, evals, instructions, commits, memo, entries)
     once = render_once(renderer, pages, problems, writer)
-    fitted = fit(timeline, evals, instructions, memo, site_files, pool, OWNER, sum(file.size for file in once.files))
+    once_bytes = sum(file.size for file in once.files)
+    if surely_fits(timeline, site_files, once_bytes):
+        memo.forget_sizes(timeline.project.site)
+        fitted = Fitted()
+    else:
+        from sitegen.stages.size_budget.budget import fit  # few sites come near their limit
+
+        fitted = fit(timeline, evals, instructions, memo, site_files, pool, OWNER, once_bytes)
     memo.forget(COMMIT_EFFECTS.name)
     failures += (*once.failures, *fitted.failures, *site_files.archive_failures)
     if more := (*once.failures, *fitted.failures, *site_files.archive_failures, *fitted.problems):

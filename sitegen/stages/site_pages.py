@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from heapq import merge
 from itertools import groupby, islice
 from operator import attrgetter
-from typing import Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from msgspec.structs import replace
 
@@ -26,7 +26,6 @@ from sitegen.pages.data.feed import feed_file
 from sitegen.pages.fields import fields_page
 from sitegen.pages.instructions import EditEffects, FileEdit, instructions_page
 from sitegen.pages.methods import KindMetrics, methods_page
-from sitegen.pages.overview.instructions_only import InstructionOverview, instruction_overview
 from sitegen.pages.overview.page import SiteCounts, Worktree, overview_page
 from sitegen.pages.problems import problems_page
 from sitegen.pages.regressions.page import regressions_page
@@ -40,6 +39,9 @@ from sitegen.stages.commits import Commits
 from sitegen.stages.evals import Evals
 from sitegen.stages.instructions import WrittenInstructions, counts_of_edits
 from sitegen.stages.timeline import Timeline, moved_edits
+
+if TYPE_CHECKING:
+    from sitegen.pages.overview.instructions_only import InstructionOverview
 
 LATEST_EDITS: Final = 6
 """Number of commits with edits of instructions that the overview lists."""
@@ -82,6 +84,8 @@ class SitePages(Frozen):
         latest = tuple(islice(_edits_by_commit(timeline, instructions), LATEST_EDITS))
         without_evals = None
         if not evals.summaries:
+            from sitegen.pages.overview.instructions_only import instruction_overview
+
             failed = {problem.path or "" for problem in instructions.failures}
             counts = {
                 (file.path, edit.commit.sha): counted

@@ -18,8 +18,8 @@ from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo
 from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
-from sitegen.pages.report.tree import TreeView
-from sitegen.pages.report.tree_source import Citation, Page, PagePicture, citations, with_source
+from sitegen.pages.report.tree import PagePicture, TreeView
+from sitegen.pages.report.tree_source import Citation, Page, citations, with_source
 from sitegen.scoring.evidence import EvidenceReader
 from sitegen.stages.cached_kinds import SourceUse
 from sitegen.stages.scoring import all_inputs

@@ -23,7 +23,6 @@ from sitegen.history.layout import Layout, Watched
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
 from sitegen.history.timeline import WorktreeBlob, advance
-from sitegen.history.worktree import with_worktree
 from sitegen.model.commits import Commit
 from sitegen.model.kinds import traits_of
 from sitegen.model.problems import Finding, Problem
@@ -185,6 +184,8 @@ def fold(project: Project, parts: PartStore) -> Timeline:
     )
     try:
         if project.options.worktree and root is not None:
+            from sitegen.history.worktree import with_worktree
+
             advanced = with_worktree(repository, parts, head, follow)
         else:
             advanced = follow(repository, parts=parts)

@@ -12,7 +12,6 @@ from sitegen.history.files_at_commit import FilesAt, FolderListing, Folders, fir
 from sitegen.history.globs import compiled
 from sitegen.history.layout import Layout, Watched
 from sitegen.history.process import share_processes
-from sitegen.history.worktree import work_tree_paths
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
 from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
@@ -37,6 +36,8 @@ def unmatched(timeline: Timeline, evals: Evals) -> tuple[Problem, ...]:
     failed = {problem.eval_id for problem in evals.failures if problem.eval_id is not None}
     folders: Folders = FilesAt(timeline.project.place, timeline.head.sha)
     if timeline.project.options.worktree and timeline.project.place.root is not None:
+        from sitegen.history.worktree import work_tree_paths
+
         folders = FolderListing(work_tree_paths(timeline.context.open()))
     missing = MissingFiles(
         layout=layout,

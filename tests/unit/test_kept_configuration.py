@@ -118,7 +118,11 @@ def test_configuration_is_read_once_and_again_when_it_changes(project: GitRepo) 
 
 
 UNNEEDED = {
-    *("pydantic", "yaml", "git", "email", "xml", "sitegen.scoring.judged.formats"),
+    *("typer", "pydantic", "yaml", "git", "email", "xml", "base64", "logging", "markdown_it", "rapidfuzz"),
+    *("sitegen.analysis.mapping_lines", "sitegen.history.worktree", "sitegen.model.gate"),
+    *("sitegen.pages.overview.instructions_only", "sitegen.pages.report.tree_source", "sitegen.stages.sources"),
+    *("sitegen.render.bounds", "sitegen.render.own_templates", "sitegen.scoring.judged.formats"),
+    *("sitegen.stages.size_budget.budget", "sitegen.stages.size_budget.shortening"),
     *(f"sitegen.scoring.{kind}.scorer" for kind in ("highlights", "responses", "judged", "recorded")),
 }
 

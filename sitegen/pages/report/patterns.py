@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from sitegen.analysis.error_patterns import ROUNDING, ErrorPattern, error_patterns, without_errors
-from sitegen.analysis.mapping_lines import mapping_line
 from sitegen.frozen import Frozen
 from sitegen.model.error_summaries import PatternSummary
 from sitegen.model.metrics import MetricSpec, Nouns
@@ -156,6 +155,8 @@ def _lines(
     equal: list[Judgement] = []
     for attribute, by_pattern in by_field.items():
         name, errors = max(by_pattern.items(), key=lambda entry: len(entry[1]))
+        from sitegen.analysis.mapping_lines import mapping_line
+
         line = mapping_line(rules(), errors, correct.get(attribute, ()), rounded=name == ROUNDING)
         if line and len(lines) < _LINES:
             lines.append(line)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
@@ -113,6 +113,17 @@ class NotedValue(Frozen):
     node: TreeNode
     name: str = ""
     """Name of the value below the node; empty for the node itself."""
+
+
+class PagePicture(NamedTuple):
+    """A picture of a page of the source."""
+
+    path: str
+    """Address in the site."""
+    oid: str
+    """Id of its blob."""
+    width: int
+    height: int
 
 
 class TreeView(Frozen):

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.pages.report.tree import NotedValue, SourceNote, SourcePicture, TreeNode, TreeView
+from sitegen.pages.report.tree import NotedValue, PagePicture, SourceNote, SourcePicture, TreeNode, TreeView
 from sitegen.scoring.evidence import Evidence, EvidenceByPath
 from sitegen.text.quotes import QuotedPassage, SearchedText
 
@@ -18,17 +18,6 @@ MOST_PICTURES: Final = 60
 _INDEX: Final = re.compile(r"(\[\d+\])\+")
 """Matches the key of an item that only the output has."""
 NOT_THERE: Final = "this quote is not in the source: a hint at a hallucination"
-
-
-class PagePicture(NamedTuple):
-    """A picture of a page."""
-
-    path: str
-    """Address in the site."""
-    oid: str
-    """Id of its blob."""
-    width: int
-    height: int
 
 
 Page: TypeAlias = SearchedText | PagePicture | str

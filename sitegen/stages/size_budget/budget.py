@@ -5,8 +5,7 @@ Pictures of source pages are replaced first: all of them, if pages and pictures 
 Reports are shortened before other pages, until they take a quarter of the room. Of the reports, and of the pages of
 fields, edits and commits together, the newest that fit are full; a field is as old as the last change of its cells.
 This depends on sizes alone, so older pages need not be rendered; it never depends on the state that an earlier build
-left, or on estimates. Most builds need not add up every file, because an upper bound is stored: the last sum of all
-files, and every file recorded since.
+left, or on estimates. Most builds need not add up every file (``bound.py``).
 """
 
 from __future__ import annotations
@@ -28,6 +27,7 @@ from sitegen.stages.evals import Evals, write_again
 from sitegen.stages.instruction_task import owner as owner_of_file
 from sitegen.stages.instructions import WrittenInstructions, write_edits_again
 from sitegen.stages.site_files import SiteFiles
+from sitegen.stages.size_budget.bound import Fitted
 from sitegen.stages.size_budget.expected_room import COMMIT_PAGE, EDIT_PAGE, FIELD_PAGE
 from sitegen.stages.size_budget.pictures import replace_pictures
 from sitegen.stages.size_budget.sizes import COMMITS, EDITS, FIELDS, REPORTS, PageSizes, Sizes
@@ -43,16 +43,6 @@ _ESTIMATES: Final = {FIELDS: FIELD_PAGE, EDITS: EDIT_PAGE, COMMITS: COMMIT_PAGE}
 
 Pages: TypeAlias = Mapping[str, Mapping[str, PageSizes]]
 """The pages that can be short, by sort, then by eval or instruction file."""
-
-
-class Fitted(Frozen):
-    """The result of fitting a site into its limit."""
-
-    problems: tuple[Problem, ...] = ()
-    thinned: int = 0
-    """Number of shortened pages."""
-    failures: tuple[Problem, ...] = ()
-    """One problem for each eval or instruction file whose pages sitegen failed to make again."""
 
 
 class Division(NamedTuple):
@@ -88,9 +78,6 @@ def fit(
     ``owner``: the owner of the files that a site has once, which are not written yet; ``once``: the bytes of them.
     """
     limits = timeline.config.limits
-    if _surely_fits(timeline, site_files, once):
-        memo.forget_sizes(timeline.project.site)
-        return Fitted()
     sizes = Sizes(timeline, evals, memo, site_files, owner)
     failures: tuple[Problem, ...] = ()
     certain, with_pictures = False, True
@@ -198,16 +185,6 @@ def _stepped(count: int, most: int) -> int:
     """Round a count up to ``STEPS`` binary digits. Hysteresis would depend on earlier builds."""
     step = 1 << max(0, count.bit_length() - STEPS)
     return min(most, -(-count // step) * step)
-
-
-def _surely_fits(timeline: Timeline, site_files: SiteFiles, once: int) -> bool:
-    """Decide whether all reports are full and the upper bound is within the limit."""
-    complete = timeline.update.complete
-    earlier = 0 if complete else site_files.bound
-    if earlier is None or any(row.full for row in site_files.recorded()):
-        return False
-    site_files.bound = earlier + sum(row.size for row in site_files.recorded())
-    return site_files.bound + once <= timeline.config.limits.site_bytes
 
 
 def _changes(sorts: Pages, thinned: Mapping[str, Mapping[str, int]], *, certain: bool) -> dict[str, dict[str, int]]:

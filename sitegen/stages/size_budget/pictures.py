@@ -5,7 +5,7 @@ A picture keeps its address, so no page is rendered again. It is read from git a
 
 from __future__ import annotations
 
-from base64 import b64decode
+from binascii import a2b_base64
 from posixpath import basename, splitext
 from typing import Final
 
@@ -16,7 +16,7 @@ from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.size_budget.thinning import room_key
 from sitegen.stages.timeline import Timeline
 
-LEFT_OUT: Final = b64decode(
+LEFT_OUT: Final = a2b_base64(
     "iVBORw0KGgoAAAANSUhEUgAAAOgAAAAwAQAAAAAzvwuXAAABXUlEQVR42u2TvUvDUBTFf+8l1oCiqVOFQiN+LC4ZFMRB0kUEoW4u"
     "KtrFUepiC35FKuKgTu72Lyi6dbODiyDq6Gasgg4OKQjiR1qXahNBJ0EHz3Y43HPvO+9e+MdvQASYBGBZ1qgmLDRLDaq7le/8wqVU"
     "Zv56/fhUu706mrxVd6IZAGom+xevibiRSItes9SVXMuGT3zO2BFyykoliwMgWqL+vlAg58WzaXSAarkUVE2KWJchdLBByE9q3/Th"
