@@ -99,22 +99,25 @@ def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progr
         scored.score(pool, progress.step)
         if site_files.archive:
             site_files.archive.admit([redaction.glob for redaction in unmatched_redactions(timeline, scored.result())])
-
         writer = site_files.writer(OWNER)
         if timeline.new_work > FEW:
             page = write_first_pages(timeline, scored.result(), memo, site_files, writer)
             if page:
                 progress.first_page(page)
-        if scored.waiting_reports:
-            progress.stage("Writing older reports", scored.waiting_reports)
-            scored.write_older_reports(pool, progress.step)
-        evals = scored.result()
 
-        progress.stage("Writing instruction edits", sum(len(file.edits) for file in timeline.update.instructions))
-        instructions = write_instructions(timeline, evals, memo, site_files, pool, progress.step)
+        failures = None
+        while failures != (evals := scored.result()).failures:  # again if an eval fails at its older reports
+            failures = evals.failures
+            progress.stage("Writing instruction edits", sum(len(file.edits) for file in timeline.update.instructions))
+            instructions = write_instructions(timeline, evals, memo, site_files, pool, progress.step)
+            progress.stage("Writing commits", 0)
+            commits = write_commits(timeline, evals, instructions.effects, memo, site_files, pool)
+            if scored.waiting_reports:
+                progress.stage("Writing older reports", scored.waiting_reports)
+                scored.write_older_reports(pool, progress.step)
+        commits.keep(memo)
 
-        progress.stage("Writing commits and the site", 0)
-        commits = write_commits(timeline, evals, instructions.effects, memo, site_files, pool)
+        progress.stage("Writing the site", 0)
         site = write_site(timeline, evals, instructions, commits, memo, site_files, pool, writer)
     keep_built_head(timeline, memo)
     return site_files.close(site, timeline.head.sha, complete=timeline.update.complete)

@@ -34,9 +34,11 @@ from sitegen.pages.short_pages import short_commit, short_commit_page
 from sitegen.render.environment import Renderer
 from sitegen.render.writer import WrittenFiles, digest
 from sitegen.stages.cached_kinds import (
+    COMMIT_LIST_TAIL,
     COMMITS_WITHOUT_OUTPUT,
     NEWEST_COMMIT,
     SHORT_COMMITS,
+    CommitListTail,
     id_of_short_commit,
     key_of_short_commit,
 )
@@ -70,6 +72,14 @@ class Commits(Frozen):
     """The view of the page of uncommitted changes, if there is such a page."""
     failures: tuple[Problem, ...] = ()
     """One for each commit whose page could not be made, oldest first."""
+    tail: CommitListTail = CommitListTail(older=0, rows=())
+    """The end of the list of commits."""
+
+    def keep(self, memo: Memo) -> None:
+        """Store what the next build continues, once the pages of these commits are not written again."""
+        if self.newest:
+            NEWEST_COMMIT.keep(memo, "", self.newest)
+        COMMIT_LIST_TAIL.keep(memo, "", self.tail)
 
 
 class CommitsTask(Frozen):
@@ -119,11 +129,10 @@ def write_commits(
         memo.put_rows(done.short)
         uncommitted = done.uncommitted or uncommitted
         failures += done.failures
-    commit_list.finish()
-    newest = newest_commit(timeline, memo)
-    if newest:
-        NEWEST_COMMIT.keep(memo, "", newest)
-    return Commits(newest, uncommitted, tuple(reversed(failures)))
+    tail = commit_list.finish()
+    return Commits(
+        newest=newest_commit(timeline, memo), uncommitted=uncommitted, failures=tuple(reversed(failures)), tail=tail
+    )
 
 
 def write_commits_again(

@@ -44,7 +44,6 @@ class CommitList:
         self._tail = CommitListTail(older=0, rows=())
         self._context = timeline.context
         self._whole = timeline.update.complete
-        self._memo = memo
         self._site_files = site_files
         self._writer = site_files.writer(COMMIT_LIST)
 
@@ -54,13 +53,16 @@ class CommitList:
         while self._rows and len(self._rows) >= self._end - older_than_page(self._end, self._commits):
             self._write_page()
 
-    def finish(self) -> None:
-        """Write the pages whose commits, or whose link to a newer page, differ from those of the previous build."""
+    def finish(self) -> CommitListTail:
+        """Write the pages whose commits, or whose link to a newer page, differ from those of the previous build.
+
+        Returns the end of the list, to which the next build adds if the memo keeps it.
+        """
         self.add(self._before.rows[::-1])
         if not self._commits:
             self._write_page()
         self._site_files.record(COMMIT_LIST, self._writer.files, whole=self._whole)
-        COMMIT_LIST_TAIL.keep(self._memo, "", self._tail)
+        return self._tail
 
     def _write_page(self) -> None:
         first = older_than_page(self._end, self._commits)

@@ -93,7 +93,7 @@ def test_the_overview_the_trends_and_the_newest_reports_are_written_first_and_ev
     assert look_into(out, ()).foreign == ()  # the next build may delete every file
 
 
-@pytest.mark.parametrize("stage", ["Writing older reports", "Writing instruction edits", "Writing commits"])
+@pytest.mark.parametrize("stage", ["Writing instruction edits", "Writing commits", "Writing older reports"])
 def test_the_build_after_a_stopped_one_leaves_the_bytes_of_one_go(project, finished, tmp_path, stage):
     out = tmp_path / "public"
     stopped(project, out, stop_at(stage))
@@ -134,7 +134,7 @@ def test_the_build_after_a_stopped_one_scores_and_draws_only_what_is_missing(
     project, finished, tmp_path, monkeypatch, jobs
 ):
     out = tmp_path / "public"
-    stopped(project, out, stop_at("Writing commits"))
+    stopped(project, out, stop_at("Writing the site"))
     missing = {path for path, body in content(finished).items() if content(out).get(path) != body}
     for made_already in ("reports.report_page", "eval_pages.field_page", "instruction_task.edit_page"):
         monkeypatch.setattr(f"sitegen.stages.{made_already}", needless)
@@ -146,7 +146,7 @@ def test_the_build_after_a_stopped_one_scores_and_draws_only_what_is_missing(
 @pytest.mark.usefixtures("_saves_each_file")
 def test_a_page_that_somebody_changed_after_a_build_was_stopped_is_written_again(project, finished, tmp_path):
     out = tmp_path / "public"
-    stopped(project, out, stop_at("Writing commits"))
+    stopped(project, out, stop_at("Writing the site"))
     for name in ("evals/a/0001.html", "evals/a/0002.html", "evals/b/0003.html"):
         page = out / name
         page.write_bytes(page.read_bytes().replace(b"iteration", b"Iteration"))
@@ -162,18 +162,20 @@ def test_what_a_stopped_build_saved_is_not_taken_for_the_end_of_a_build_of_anoth
     GitRepo(moving, bare=True).git("update-ref", "refs/heads/main", f"{newest}~2")
     build_site(moving, out, jobs=1, cache=memo)
     with pytest.raises(KeyboardInterrupt):
-        build(Options(repo=moving, out=tmp_path / "other", cache=memo, jobs=1), stop_at("Writing commits"))
+        build(Options(repo=moving, out=tmp_path / "other", cache=memo, jobs=1), stop_at("Writing the site"))
     GitRepo(moving, bare=True).git("update-ref", "refs/heads/main", newest)
     build_site(moving, out, jobs=1, cache=memo)
     build_site(moving, tmp_path / "cold", jobs=1)
     assert differences(out, tmp_path / "cold") == []
 
 
-def test_the_overview_is_written_before_older_reports_and_these_from_the_newest_to_the_oldest(project, tmp_path):
+def test_newest_reports_come_first_then_the_overview_edits_commits_and_older_reports(project, tmp_path):
     out = tmp_path / "public"
-    stopped(project, out, stop_at("Writing instruction edits"))
+    stopped(project, out, stop_at("Writing the site"))
     last_place = places_in_list(out)
-    pages = ["evals/a/0003.html", "index.html", *(f"evals/a/000{number}.html" for number in (2, 1, 0))]
+    newest = GitRepo(project).git("rev-parse", "HEAD", "HEAD~1").split()
+    pages = ["evals/a/0003.html", "index.html", links.edit("CLAUDE.md", newest[1]), *map(links.commit, newest)]
+    pages += [f"evals/a/000{number}.html" for number in (2, 1, 0)]
     assert sorted(pages, key=last_place.__getitem__) == pages
 
 
@@ -183,9 +185,7 @@ def test_edits_and_commits_are_written_from_the_newest_to_the_oldest(project, fi
     monkeypatch.setattr(instruction_task, "HELD", held)
     monkeypatch.setattr(commits, "AT_ONCE", 2)
     out = tmp_path / "public"
-    with monkeypatch.context() as patched:
-        patched.setattr("sitegen.stages.site.write_site", stop)
-        stopped(project, out, Progress())
+    stopped(project, out, stop_at("Writing the site"))
     last_place = places_in_list(out)
     line = GitRepo(project).git("log", "--format=%H").split()
     for address in (partial(links.edit, "CLAUDE.md"), links.commit):

@@ -19,7 +19,10 @@ from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
 from tests.sites import content, differences, run
 
-STAGES = "Reading history ...\nScoring (2) ...\nWriting older reports (1) ...\nWriting instruction edits (2) ...\n"
+STAGES = (
+    "Reading history ...\nScoring (2) ...\nWriting instruction edits (2) ...\nWriting commits ...\n"
+    "Writing older reports (1) ...\n"
+)
 
 
 @pytest.fixture
@@ -69,7 +72,7 @@ def test_a_build_names_the_most_costly_error_pattern_of_an_eval_and_a_second_one
 
 
 def test_without_a_terminal_the_stages_are_plain_lines_on_standard_error(project):
-    assert run("build", project.path).stderr == f"{STAGES}Writing commits and the site ...\n"
+    assert run("build", project.path).stderr == f"{STAGES}Writing the site ...\n"
 
 
 def test_a_second_build_keeps_every_file_and_says_nothing_on_the_way(project):
@@ -392,5 +395,5 @@ def test_open_shows_the_overview_once_as_soon_as_it_is_written_but_a_public_site
     monkeypatch.setattr(webbrowser, "open", browser)
     command(Options(repo=project.path, jobs=1), public=public, open_browser=True)
     assert opened == [((out / "index.html").as_uri(), is_early)]
-    message = f"{out}/index.html can be opened; older reports, edits and commits follow"
+    message = f"{out}/index.html can be opened; edits, commits and older reports follow"
     assert (message in capsys.readouterr().err.splitlines()) == (few == 0)
