@@ -95,13 +95,15 @@ def pattern_of(expected: str, actual: str) -> str | None:
 
 def _texts(judgement: Judgement) -> tuple[str, str] | None:
     """Return the expected and the actual value as text; None unless both exist and can be compared."""
+    if judgement.outcome not in ("wrong_value", "format_error"):
+        return None
     expected, actual = judgement.expected, judgement.actual
-    if judgement.outcome not in ("wrong_value", "format_error") or expected is None or actual is None:
+    if expected is None or actual is None or isinstance(expected, list | dict) or isinstance(actual, list | dict):
         return None
-    if REDACTED in (expected, actual) or isinstance(expected, list | dict) or isinstance(actual, list | dict):
+    left, right = as_text(expected).strip(), as_text(actual).strip()
+    if REDACTED in (expected, actual) or not (0 < len(left) <= _LONGEST and 0 < len(right) <= _LONGEST):
         return None
-    pair = as_text(expected).strip(), as_text(actual).strip()
-    return pair if all(0 < len(text) <= _LONGEST for text in pair) else None
+    return left, right
 
 
 def _swapped(wrong: Sequence[Judgement], pairs: dict[int, tuple[str, str]]) -> set[int]:
@@ -144,6 +146,7 @@ def _displaced(
     return displaced
 
 
+@lru_cache(maxsize=8192)
 def _neighbour(path: str, step: int) -> str:
     place = _INDEX.match(path)
     return f"{place[1]}[{int(place[2]) + step}]{place[3]}" if place else ""

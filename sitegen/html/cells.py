@@ -6,7 +6,7 @@ Everything is escaped like by markupsafe, but into plain strings: joining ``Mark
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from functools import lru_cache
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -100,25 +100,26 @@ LONGEST_ROW: Final = 2_000
 """Largest number of characters of a cached row, which also limits the size of the value."""
 
 V = TypeVar("V")
+R = TypeVar("R", bound=Sized)
 
 RowKey: TypeAlias = int | tuple[int | str, ...]
 """The identity of a value, with the texts that its row depends on besides."""
 
 
-class RowCache(Generic[V]):
-    """Writes the row of a value, unless the same object was written recently.
+class RowCache(Generic[V, R]):
+    """Writes the row of a value, a text or whatever has its length, unless the same object was written recently.
 
     Values are recognised by identity, because scoring reuses the judgements, pairs and counts of what did not change.
     Comparing values would cost more than writing most rows, and 1 equals ``True``.
     """
 
-    def __init__(self, write: Callable[..., str]) -> None:
+    def __init__(self, write: Callable[..., R]) -> None:
         """``write``: a function of the value and of texts, which are compared."""
         self.write = write
-        self._rows: dict[RowKey, tuple[V, str]] = {}
-        self._older: dict[RowKey, tuple[V, str]] = {}
+        self._rows: dict[RowKey, tuple[V, R]] = {}
+        self._older: dict[RowKey, tuple[V, R]] = {}
 
-    def __call__(self, value: V, *texts: str) -> str:
+    def __call__(self, value: V, *texts: str) -> R:
         """Return the row that ``write`` makes, from the cache if possible."""
         key: RowKey = (id(value), *texts) if texts else id(value)
         entry = self._rows.get(key)

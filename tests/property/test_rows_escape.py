@@ -202,8 +202,8 @@ def test_a_discrepancy_shows_its_values_as_text_and_adds_no_element(
 )
 def test_kept_rows_of_values_are_those_of_the_value_itself_and_never_of_an_equal_one(judged: list[Judgement]) -> None:
     pages = [judged, judged, [replace(judgement) for judgement in judged]]
-    plain = [tree.value_row.write(judgement) for judgement in judged]
-    assert [[tree.value_row(judgement) for judgement in page] for page in pages] == [plain] * 3
+    plain = [tree.tree_value.write(judgement) for judgement in judged]
+    assert [[tree.tree_value(judgement) for judgement in page] for page in pages] == [plain] * 3
     errors = [judgement for judgement in judged if judgement.outcome in ERROR_TYPES]
     error_cells, places = (
         discrepancy_rows.error_cells(Nouns()),
@@ -230,7 +230,7 @@ def test_few_rows_are_kept_and_none_that_is_long() -> None:
         written.append(text)
         return text
 
-    cache, long, short = RowCache[str](write), "x" * 3000, ["a", "b"]
+    cache, long, short = RowCache[str, str](write), "x" * 3000, ["a", "b"]
     assert [*map(cache, [long, *short, long, *short])] == [long, *short] * 2
     assert written == [long, *short, long]
     others = [f"c{n}" for n in range(2 * CACHED_ROWS)]

@@ -84,7 +84,7 @@ def _wrong_in_item(group: ErrorGroup, nouns: Nouns) -> str:
 
 
 @lru_cache(maxsize=64)
-def error_cells(nouns: Nouns) -> RowCache[Judgement]:
+def error_cells(nouns: Nouns) -> RowCache[Judgement, str]:
     """A function that writes the cells of an error that are the same in every report, from type to values.
 
     Its arguments are the judgement, the address of the field's page, name and ``whole`` of the group, the question.

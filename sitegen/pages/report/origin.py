@@ -39,11 +39,12 @@ def previous_of(info: EvalInfo, previous: Point | None, label: str) -> Previous 
 
 def edits_by_commit(edits: tuple[Edit, ...], moved: Mapping[EditedFile, str]) -> tuple[CommitEdits, ...]:
     """The edits grouped by commit, newest commit first. ``moved`` as in ``EarlierPoints``."""
-    by_commit: dict[Commit, list[FileEdit]] = {}
+    by_commit: dict[str, list[FileEdit]] = {}
     for edit in edits:
-        file = moved.get(EditedFile(edit.path, edit.commit.sha), edit.path)
-        by_commit.setdefault(edit.commit, []).append(FileEdit(edit, file))
-    return tuple(CommitEdits(commit, tuple(file_edits)) for commit, file_edits in reversed(by_commit.items()))
+        sha = edit.commit.sha
+        file = moved.get(EditedFile(edit.path, sha), edit.path) if moved else edit.path
+        by_commit.setdefault(sha, []).append(FileEdit(edit, file))
+    return tuple(CommitEdits(edits[0].edit.commit, tuple(edits)) for edits in reversed(by_commit.values()))
 
 
 def made_with(snapshot: Snapshot, edits: Iterable[Edit] = ()) -> str:

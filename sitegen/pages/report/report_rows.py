@@ -161,7 +161,7 @@ def fields(scores: Iterable[FieldScore], eval_id: str, nouns: Nouns = _FIELDS) -
 
 
 @lru_cache(maxsize=64)
-def field_row(nouns: Nouns) -> RowCache[FieldScore]:
+def field_row(nouns: Nouns) -> RowCache[FieldScore, str]:
     """A function that writes the row of a field; its arguments are the counts of the field and the id of the eval."""
     cells = _count_cells(nouns, ratios=True)
 
@@ -246,7 +246,7 @@ def _alignment_row(row: AlignmentRow) -> str:
     )
 
 
-alignment_row: Final = RowCache[AlignmentRow](_alignment_row)
+alignment_row: Final = RowCache[AlignmentRow, str](_alignment_row)
 """The row of a pair."""
 
 

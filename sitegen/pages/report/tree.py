@@ -52,14 +52,26 @@ class TreePlace(Frozen):
     """``missing`` or ``extra`` if only one side has that item."""
 
 
+class TreeValue(Frozen):
+    """A value in the tree; the same object for the same judgement in any report."""
+
+    place: TreePlace
+    is_wrong: bool
+    row: str
+    """The row of the table."""
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+
 class TreeNode:
     """A document, an object or a list item, with the nodes and values below it. It is filled while values are read."""
 
     def __init__(self, name: str) -> None:
         """A node without values yet."""
         self.name = name
-        self.values: list[tuple[str, Judgement]] = []
-        """Name and judgement of each value directly below this node."""
+        self.values: list[TreeValue] = []
+        """The values directly below this node."""
         self.nodes: dict[str, TreeNode] = {}
         self.pair: AlignmentRow | None = None
         """The item of the output with which a list item was paired."""
@@ -75,7 +87,7 @@ class TreeNode:
             node.count()
         below = self.nodes.values()
         self.judged = len(self.values) + sum(node.judged for node in below)
-        wrong = sum(judgement.outcome not in _CORRECT for _, judgement in self.values)
+        wrong = sum([value.is_wrong for value in self.values])
         self.errors = wrong + sum(node.errors for node in below)
 
 
@@ -172,7 +184,8 @@ def value_tree(judgements: Iterable[Judgement], result: Result) -> TreeNode:
     root = TreeNode("")
     nodes: dict[tuple[str, ...], TreeNode] = {(): root}
     for judgement in judgements:
-        place = _place_of(judgement)
+        value = tree_value(judgement)
+        place = value.place
         above: tuple[str, ...] = (judgement.document,) if several else ()
         way = (*above, *place.nodes)
         node = nodes.get(way)
@@ -184,7 +197,7 @@ def value_tree(judgements: Iterable[Judgement], result: Result) -> TreeNode:
             item = node if len(place.nodes) == place.items[-1] + 1 else nodes[way[: len(above) + place.items[-1] + 1]]
             item.name = place.item_name
             item.whole = place.whole or item.whole
-        node.values.append((place.name, judgement))
+        node.values.append(value)
     root.count()
     return root
 
@@ -208,11 +221,6 @@ def _add_nodes(
             nodes[way].pair = None if key != step else pairs.get((judgement.document, path))
         node = nodes[way]
     return node
-
-
-def _place_of(judgement: Judgement) -> TreePlace:
-    note = judgement.note
-    return _tree_place(judgement.path, judgement.named_path or judgement.path, note if note in _WHOLE else "")
 
 
 @lru_cache(maxsize=8192)
@@ -275,9 +283,9 @@ def _pairing(node: TreeNode) -> str:
 def _values(node: TreeNode, view: TreeView) -> str:
     if not node.values:
         return ""
-    rows = [value_row(judgement) for _, judgement in node.values]
+    rows = [value.row for value in node.values]
     if view.notes:
-        notes = [view.notes.get(NotedValue(node, name)) for name, _ in node.values]
+        notes = [view.notes.get(NotedValue(node, value.place.name)) for value in node.values]
         rows = [row + _source_row(note) if note else row for row, note in zip(rows, notes, strict=True)]
     return f"<table>{''.join(rows)}</table>"
 
@@ -303,14 +311,18 @@ def source_line(note: SourceNote) -> str:
     return f"<small>Source{page}</small>{quote}{remark}"
 
 
-def _value_row(judgement: Judgement) -> str:
-    kind, name = judgement.outcome, text(_place_of(judgement).name)
+def _tree_value(judgement: Judgement) -> TreeValue:
+    kind, note = judgement.outcome, judgement.note
+    place = _tree_place(judgement.path, judgement.label, note if note in _WHOLE else "")
+    name, is_wrong = text(place.name), kind not in _CORRECT
     if kind == "true_negative":
-        return f"<tr><th scope=row>{name}<td><i>blank</i><td><i>blank</i>"
-    if kind == "correct":
-        return f"<tr><th scope=row>{name}{value_cells(judgement)}"
-    return f"<tr class=w><th scope=row>{name}<span class=vh> {ERROR_LABELS[kind]}</span>{value_cells(judgement)}"
+        row = f"<tr><th scope=row>{name}<td><i>blank</i><td><i>blank</i>"
+    elif kind == "correct":
+        row = f"<tr><th scope=row>{name}{value_cells(judgement)}"
+    else:
+        row = f"<tr class=w><th scope=row>{name}<span class=vh> {ERROR_LABELS[kind]}</span>{value_cells(judgement)}"
+    return TreeValue(place, is_wrong, row)
 
 
-value_row: Final = RowCache[Judgement](_value_row)
-"""The row of a value, from its judgement."""
+tree_value: Final = RowCache[Judgement, TreeValue](_tree_value)
+"""The value of a judgement, with its row."""
