@@ -14,11 +14,10 @@ from sitegen.analysis.copies import first_of_each_output
 from sitegen.analysis.deltas import delta, mixtures
 from sitegen.analysis.flips import flips, flips_between
 from sitegen.analysis.memo import Memo
-from sitegen.analysis.noise.changes import output_verdict
+from sitegen.analysis.noise.changes import Verdicts
 from sitegen.analysis.series import SeriesInputs
 from sitegen.history.memo_rows import within
 from sitegen.model.cells import Flips
-from sitegen.model.metrics import MetricSpec
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import EvalSummary, Point, Series, Window
 from sitegen.model.timeline import Cause, CommitRecord, EvalHistory, Snapshot
@@ -51,7 +50,11 @@ def mixtures_of_commits(snapshots: Sequence[Snapshot], first_new: int = 0) -> It
 
 
 def effects_of_commits(
-    series: Series, inputs: SeriesInputs, first_new: int, card: Callable[[Snapshot], Scorecard]
+    series: Series,
+    inputs: SeriesInputs,
+    first_new: int,
+    card: Callable[[Snapshot], Scorecard],
+    verdicts: Verdicts,
 ) -> Iterator[EffectOfCommit]:
     """Yield the effect of each commit with new points, except a commit without an earlier point."""
     snapshots = series.history.snapshots
@@ -60,7 +63,7 @@ def effects_of_commits(
         if after - before > 1:  # the last point's own delta compares it with another point of the same commit
             change = delta(inputs.metrics_for, earlier, later, card)
             later = replace(later, delta=change, flips=flips(series.cells, before, after))
-        effect = commit_effect(series.info, series.specs, earlier, later)
+        effect = commit_effect(series.info, series.specs, earlier, later, verdicts(earlier, later))
         if effect is not None:
             sha = later.snapshot.commit.sha
             edits = earlier_edits(chain.from_iterable(inputs.edits.beside[before + 1 : after + 1]), sha)
@@ -68,7 +71,7 @@ def effects_of_commits(
 
 
 def outcomes_of_edits(
-    series: Series, windows: Sequence[Window], headline: MetricSpec, first_new: int
+    series: Series, windows: Sequence[Window], first_new: int, verdicts: Verdicts
 ) -> Iterator[OutcomeOfEdit]:
     """Yield how the eval changed across each edit that new points are attributed to."""
     pairs = {
@@ -76,16 +79,18 @@ def outcomes_of_edits(
         for window in windows
         if window.before is not None and window.after >= first_new
     }
-    changes = flips_between(series.cells, list(pairs.values()))
-    for (edit, (before, after)), change in zip(pairs.items(), changes, strict=True):
-        outcome = edit_outcome(series.points[before], series.points[after], change, series.info.kind, headline)
-        yield OutcomeOfEdit(edit, outcome)
+    distant = [(before, after) for before, after in pairs.values() if after - before > 1]
+    changes = dict(zip(distant, flips_between(series.cells, distant), strict=True))
+    for edit, (before, after) in pairs.items():
+        earlier, later = series.points[before], series.points[after]
+        if (before, after) in changes:
+            later = replace(later, flips=changes[before, after])
+        yield OutcomeOfEdit(edit, edit_outcome(earlier, later, verdicts))
 
 
-def edit_outcome(before: Point, after: Point, flips: Flips, kind: str, headline: MetricSpec) -> EditOutcome:
+def edit_outcome(before: Point, after: Point, verdicts: Verdicts) -> EditOutcome:
     """Compare two outputs. Ignores repeated runs: they can arrive later, and this stored verdict is not recomputed."""
-    after = replace(after, flips=flips)
-    verdict = output_verdict(before, after, kind, higher_is_better=headline.higher_is_better)
+    flips, verdict = after.flips or Flips(), verdicts(before, after)
     return EditOutcome(flips=replace(flips, still=()), verdict=verdict and replace(verdict, fields=()))
 
 

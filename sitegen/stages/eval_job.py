@@ -13,6 +13,7 @@ from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.deltas import mixtures
 from sitegen.analysis.effects import windows
 from sitegen.analysis.memo import PageRow
+from sitegen.analysis.noise.changes import Verdicts
 from sitegen.analysis.regressions import steps_of
 from sitegen.errors import MissingObjectsError
 from sitegen.frozen import Frozen
@@ -228,7 +229,8 @@ class _EvalJob:
         self._card_keys = [self._cards.key(snapshot) for snapshot in self._snapshots]
         self._specs = self._cards.series_specs()
         self._inputs = series_inputs(task.history, task.edits)
-        self._collector = ReportCollector(self._specs, self._inputs, self._cards)
+        self._verdicts = Verdicts(task.info.kind, self._specs[0])
+        self._collector = ReportCollector(self._specs, self._inputs, self._cards, self._verdicts)
         self._writer = self._context.writer(task.pages)
         self._renderer = self._context.renderer()
         self._sources = _sources(self._context, self._info, task)
@@ -360,7 +362,7 @@ class _EvalJob:
         newest = self._newest_inputs()
         edit_windows = windows(series.points, self._inputs.edits.made_by)
         decisions = {}
-        for edit, outcome in outcomes_of_edits(series, edit_windows, self._specs[0], first_new):
+        for edit, outcome in outcomes_of_edits(series, edit_windows, first_new, self._verdicts):
             EDIT_OUTCOMES.keep(cache, within(eval_id, edit), outcome)
             decisions[edit] = outcome.verdict.decision if outcome.verdict else None
         edit_windows = tuple(window._replace(decision=decisions.get(window.edit)) for window in edit_windows)
@@ -380,7 +382,7 @@ class _EvalJob:
         write_fields(self._writer, self._renderer, self._owner, series, works, self._page_keys, thinned_fields)
         patterns = record.summary.patterns
         write_series(self._writer, self._owner, series, patterns, settled, self._page_keys, cache)
-        for sha, effect in effects_of_commits(series, self._inputs, first_new, self._cards.__getitem__):
+        for sha, effect in effects_of_commits(series, self._inputs, first_new, self._cards.__getitem__, self._verdicts):
             COMMIT_EFFECTS.keep(cache, within(eval_id, sha), effect)
         return EvalDone(
             record=record,

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.deltas import delta
 from sitegen.analysis.flips import tallied
+from sitegen.analysis.noise.changes import Verdicts, output_verdict
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.analysis.noise.repeats import Repeats, RepeatsSoFar, repeats_of_runs
 from sitegen.analysis.series import Derived, SeriesInputs, problems_of_point
@@ -20,7 +21,7 @@ from sitegen.frozen import Frozen
 from sitegen.model.cells import CellFlip
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.noise import Noise
+from sitegen.model.noise import ChangeVerdict, Noise
 from sitegen.model.outcomes import CellKey
 from sitegen.model.regressions import EditedFile
 from sitegen.model.scorecards import Result, Scorecard
@@ -48,6 +49,8 @@ class ReportInputs(Frozen):
     before: Scorecard | None
     """Scorecard of the previous point; None for the first point."""
     derived: Derived
+    verdict: ChangeVerdict | None
+    """On the change since the previous point; None for the first point and for the same output."""
     fixed: tuple[CellFlip, ...]
     """The cells that were fixed since the previous point."""
     wrong_since: Mapping[CellKey, int]
@@ -59,9 +62,12 @@ class ReportInputs(Frozen):
 class ReportCollector:
     """Collects the inputs of the reports of an eval, from the oldest to the newest. Points may be skipped."""
 
-    def __init__(self, specs: tuple[MetricSpec, ...], inputs: SeriesInputs, cards: EvalScorecards) -> None:
+    def __init__(
+        self, specs: tuple[MetricSpec, ...], inputs: SeriesInputs, cards: EvalScorecards, verdicts: Verdicts
+    ) -> None:
         """``specs``: the metrics of the eval, without usage metrics."""
         self._specs = specs
+        self._verdicts = verdicts
         self._inputs = inputs
         self._cards = cards
         self._repeats = RepeatsSoFar()
@@ -85,11 +91,19 @@ class ReportCollector:
             result=result,
             before=before.scorecard if before else None,
             derived=derived,
+            verdict=self._verdict(before, replace(at, flips=derived.flips)) if before else None,
             fixed=tuple(flip for flip in flipped if flip.fate == "fixed"),
             wrong_since=tracker.streaks(),
             noise=self._repeats.noise(),
             runs=repeats_of_runs(runs) if runs else None,
         )
+
+    def _verdict(self, before: Point, at: Point) -> ChangeVerdict | None:
+        noise = self._repeats.noise()
+        if noise is None:
+            return self._verdicts(before, at)
+        better = self._specs[0].higher_is_better
+        return output_verdict(before, at, self._inputs.kind, noise=noise, higher_is_better=better)
 
     def _point(self, index: int) -> Point:
         snapshot = self._inputs.snapshots[index]
@@ -137,6 +151,7 @@ class ReportWriter:
                 snapshots=self._inputs.snapshots,
                 last=index,
                 wrong_since=lambda judgement: inputs.wrong_since.get(judgement.key),
+                verdict=inputs.verdict,
                 fixed=inputs.fixed,
                 noise=inputs.noise,
                 runs=inputs.runs,

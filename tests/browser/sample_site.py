@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from sitegen.analysis.blame import Blame
 from sitegen.analysis.causes import causes_of, count_causes
 from sitegen.analysis.field_summaries import field_summaries
+from sitegen.analysis.noise.changes import output_verdict
 from sitegen.analysis.regressions import steps_of
 from sitegen.config import Mute
 from sitegen.model.cells import WRONG, Cell, CellFlip, CellMap, Flips, Run
@@ -99,7 +100,9 @@ def _uncommitted(series: Series) -> Iterator[Page]:
     """The overview of a watched site: after an edit with all that may be said of it, and before any."""
     before, after = series.points[-2:]
     fields = tuple(FlippedField(text, number, 4) for number, text in enumerate(sample.NASTY[:6]))
-    found = commit_effect(series.info, series.specs[:3], before, sample.compared(before, after, FLIPS))
+    after_flips = sample.compared(before, after, FLIPS)
+    verdict = output_verdict(before, after_flips, series.info.kind)
+    found = commit_effect(series.info, series.specs[:3], before, after_flips, verdict)
     assert found is not None
     found = replace(found, fields=fields, more_fields=3, flipped=Flipped(2, 9, 7, 1, 0))
     ends = sample.headline(before), (sample.headline(after),)
@@ -212,7 +215,9 @@ def _report(series: Series, index: int, documents: tuple[str, ...] = ("",)) -> P
     )
     if before:
         point = sample.compared(before, point, FLIPS)
-    past = replace(sample.past(series, index, wrong), fixed=FIXED if before else ())
+    past = sample.past(series, index, wrong)
+    if before:
+        past = replace(past, fixed=FIXED, verdict=output_verdict(before, point, series.info.kind))
     return report_page(series.info, series.specs, point, before, result, past, 50)
 
 
@@ -220,9 +225,8 @@ def _nasty(series: Series) -> Page:
     judged = sample.nasty_judgements() + sample.judgements(3, 900, ("f-1", "f-2", "f-3"), 12)
     result = sample.result(judged)
     point = sample.compared(series.points[40], replace(series.points[41], scorecard=result.scorecard), FLIPS)
-    return report_page(
-        series.info, series.specs, point, series.points[40], result, sample.past(series, 41), 50, sample.PROBLEMS
-    )
+    past = replace(sample.past(series, 41), verdict=output_verdict(series.points[40], point, series.info.kind))
+    return report_page(series.info, series.specs, point, series.points[40], result, past, 50, sample.PROBLEMS)
 
 
 def _sourced(series: Series) -> Page:

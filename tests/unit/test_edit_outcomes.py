@@ -2,10 +2,12 @@
 
 from msgspec.structs import replace
 
+from sitegen.analysis.noise.changes import Verdicts, output_verdict
 from sitegen.model.cells import Flips
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import Point
 from sitegen.model.timeline import Blob
+from sitegen.stages.cached_kinds import EditOutcome
 from sitegen.stages.commit_effects import edit_outcome
 from tests.unit.test_noise import card
 from tests.unit.test_windows import F1, snapshot
@@ -19,14 +21,27 @@ def point(number: int, output: str, right: int) -> Point:
     return Point(at, card("+" * right + "-" * (40 - right)), ())
 
 
+def outcome(output: str, headline: MetricSpec) -> EditOutcome:
+    after = replace(point(2, output, 22), flips=WORSE)
+    return edit_outcome(point(1, "x", 30), after, Verdicts("fields", headline))
+
+
 def test_a_change_around_an_edit_is_judged_and_what_stayed_wrong_is_left_out():
-    found = edit_outcome(point(1, "x", 30), point(2, "y", 22), WORSE, "fields", F1)
+    found = outcome("y", F1)
     assert found.verdict is not None
     assert (found.flips, found.verdict.fields) == (Flips(broken=WORSE.broken), ())
     assert (found.verdict.decision, found.verdict.why, found.verdict.broken) == ("worse", "beyond chance", 8)
-    less = edit_outcome(point(1, "x", 30), point(2, "y", 22), WORSE, "fields", DISTANCE)
-    assert less.verdict == replace(found.verdict, decision="better")
+    assert outcome("y", DISTANCE).verdict == replace(found.verdict, decision="better")
 
 
 def test_the_same_output_scored_again_is_not_judged():
-    assert edit_outcome(point(1, "x", 30), point(2, "x", 22), WORSE, "fields", F1).verdict is None
+    assert outcome("x", F1).verdict is None
+
+
+def test_the_same_change_is_judged_once_and_again_only_with_other_flips():
+    verdicts, before, after = Verdicts("fields", F1), point(1, "x", 30), replace(point(2, "y", 22), flips=WORSE)
+    fewer = replace(after, flips=replace(WORSE, broken=(("a", 1),)))
+    assert verdicts(before, after) is verdicts(before, replace(after, flips=replace(WORSE)))
+    assert [verdicts(before, one) for one in (after, fewer, after)] == [
+        output_verdict(before, one, "fields") for one in (after, fewer, after)
+    ]

@@ -5,6 +5,7 @@ import re
 import pytest
 from msgspec.structs import replace
 
+from sitegen.analysis.noise.changes import output_verdict
 from sitegen.analysis.noise.repeats import Repeat, Repeats
 from sitegen.model.cells import Cell, CellFlip, CellMap, Flips, Run
 from sitegen.model.commits import Commit
@@ -36,9 +37,9 @@ def _view(point: Point, before: Point | None, past: EarlierPoints | None = None)
     series = sample.series(6)
     result = sample.result([CITY, NAME])
     point = replace(point, scorecard=result.scorecard) if before is None else point
-    return sample.view_of(
-        report_page(series.info, series.specs, point, before, result, past or sample.past(series, 5), 50)
-    )
+    past = past or sample.past(series, 5)
+    past = replace(past, verdict=before and output_verdict(before, point, series.info.kind))
+    return sample.view_of(report_page(series.info, series.specs, point, before, result, past, 50))
 
 
 def _points(cause: str = "outputs") -> tuple[Point, Point]:
@@ -303,7 +304,7 @@ def test_a_report_begins_with_its_author_what_changed_and_the_edits_it_comes_fro
             point,
             before,
             result,
-            sample.past(series, 5),
+            replace(sample.past(series, 5), verdict=output_verdict(before, point, series.info.kind)),
             50,
             instructions=instructions,
         )

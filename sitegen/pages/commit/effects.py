@@ -11,7 +11,6 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.analysis.noise.changes import output_verdict
 from sitegen.analysis.series import HEADLINES
 from sitegen.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
@@ -53,12 +52,13 @@ class CommitEffect(Frozen):
     """Edits of earlier commits that may have changed the new outputs, newest first; at most ``EDITS``."""
 
 
-def commit_effect(info: EvalInfo, specs: tuple[MetricSpec, ...], before: Point, after: Point) -> CommitEffect | None:
-    """The effect of a commit on the eval; None if the two points were not compared."""
+def commit_effect(
+    info: EvalInfo, specs: tuple[MetricSpec, ...], before: Point, after: Point, verdict: ChangeVerdict | None
+) -> CommitEffect | None:
+    """The effect of a commit on the eval, with the verdict on it; None if the two points were not compared."""
     if after.delta is None or after.flips is None:
         return None
     fields = flipped_fields(after.flips)
-    verdict = output_verdict(before, after, info.kind, higher_is_better=specs[0].higher_is_better)
     return CommitEffect(
         changes=tuple(metric.change for metric in after.delta.metrics[:HEADLINES]),
         headline=changes(specs[:1], info.nouns, before, after)[0],

@@ -11,7 +11,7 @@ from typing import Final, Literal
 from sitegen.analysis.noise.repeats import Repeats
 from sitegen.frozen import Frozen
 from sitegen.model.cells import CellFlip
-from sitegen.model.noise import Noise
+from sitegen.model.noise import ChangeVerdict, Noise
 from sitegen.model.outcomes import ERROR_TYPES, EXTRA_ITEM, MISSING_ITEM, ErrorType, Judgement
 from sitegen.model.regressions import EditedFile
 from sitegen.model.scorecards import Result
@@ -107,6 +107,8 @@ class EarlierPoints(Frozen):
     """Index of the first point of the streak of errors that a discrepancy belongs to."""
     fixed: Sequence[CellFlip] = ()
     """The cells that were fixed since the previous point."""
+    verdict: ChangeVerdict | None = None
+    """On the change since the previous point; None for the same output: changes by truth and rules are certain."""
     noise: Noise | None = None
     """How far repeated runs up to this point differed."""
     runs: Repeats | None = None

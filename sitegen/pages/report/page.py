@@ -247,7 +247,7 @@ def report_page(
         previous=origin.previous_of(info, previous, snapshot.label),
         metrics=metric_changes(specs, card, point.delta, info.nouns),
         interval=point.interval,
-        why=why(info, specs, previous, point, past.noise),
+        why=why(info, specs, previous, point, past),
         fates=fates(info.id, point.flips, past.fixed) if point.flips else None,
         runs=runs_view(snapshot, past.runs),
         errors=errors,

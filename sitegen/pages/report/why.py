@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from sitegen.analysis.deltas import Role, differing_roles
-from sitegen.analysis.noise.changes import output_verdict
 from sitegen.analysis.noise.intervals import interval_of_runs
 from sitegen.analysis.noise.repeats import Repeats, noise_of
 from sitegen.analysis.series import HEADLINES
@@ -19,6 +18,7 @@ from sitegen.model.series import EvalInfo, Point
 from sitegen.model.timeline import Snapshot
 from sitegen.pages.change_text import DisplayedChange, changes
 from sitegen.pages.labels import exchanges
+from sitegen.pages.report.discrepancies import EarlierPoints
 
 NAMED: Final = 10
 """Number of documents of only one of the two points that the report names."""
@@ -55,7 +55,7 @@ class Why(Frozen):
 
 
 def why(
-    info: EvalInfo, specs: tuple[MetricSpec, ...], before: Point | None, after: Point, noise: Noise | None
+    info: EvalInfo, specs: tuple[MetricSpec, ...], before: Point | None, after: Point, past: EarlierPoints
 ) -> Why | None:
     """None for a first point, for two points that were not compared, and for recorded numbers."""
     if info.recorded or before is None or after.delta is None:
@@ -68,8 +68,8 @@ def why(
         overlap=shared._replace(only_before=shared.only_before[:NAMED], only_after=shared.only_after[:NAMED]),
         more_before=max(0, len(shared.only_before) - NAMED),
         more_after=max(0, len(shared.only_after) - NAMED),
-        verdict=output_verdict(before, after, info.kind, noise=noise, higher_is_better=specs[0].higher_is_better),
-        noise=noise,
+        verdict=past.verdict,
+        noise=past.noise,
         before=before.scorecard.status,
         differ=differing_roles(before.snapshot, after.snapshot),
         exchanged=tuple(_exchanged(after.delta)),
