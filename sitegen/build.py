@@ -76,9 +76,10 @@ def _publish_all_or_nothing(project: Project, memo: Memo, site_files: SiteFiles,
 def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progress) -> Site:
     """Run the stages, each of which is a function of the results of earlier stages."""
     from sitegen.stages.commits import write_commits
-    from sitegen.stages.engine import COLLECTION, pool_for
+    from sitegen.stages.engine import pool_for
     from sitegen.stages.evals import ScoredEvals
     from sitegen.stages.instructions import write_instructions
+    from sitegen.stages.pool import COLLECTION
     from sitegen.stages.report_files import WaitingParts
     from sitegen.stages.site import OWNER, write_first_pages, write_site
     from sitegen.stages.timeline import keep_built_head, read_timeline

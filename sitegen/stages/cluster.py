@@ -39,7 +39,7 @@ from sitegen.project_files import open_file
 from sitegen.render.environment import bytecode_folder
 from sitegen.render.template_files import find_templates, own_files, read_template, template_digest, template_folders
 from sitegen.render.writer import QUICK
-from sitegen.stages.engine import COLLECTION, Pool
+from sitegen.stages.pool import COLLECTION, Pool
 from sitegen.stages.worker_context import WorkerContext
 
 CONNECT: Final = 5

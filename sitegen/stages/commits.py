@@ -43,11 +43,11 @@ from sitegen.stages.cached_kinds import (
     key_of_short_commit,
 )
 from sitegen.stages.commit_effects import moves_of_commit, names_of_evals
-from sitegen.stages.engine import Pool
 from sitegen.stages.evals import Evals
 from sitegen.stages.failures import attempt, write_in_its_place
 from sitegen.stages.history_lists import CommitList
 from sitegen.stages.instructions import edit_effects, touched_positions
+from sitegen.stages.pool import Pool
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.size_budget.thinning import write_short
 from sitegen.stages.timeline import Timeline

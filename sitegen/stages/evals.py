@@ -31,7 +31,6 @@ from sitegen.stages.cached_kinds import (
     EvalRecord,
     ListedField,
 )
-from sitegen.stages.engine import Pool
 from sitegen.stages.eval_job import (
     EvalDone,
     EvalTask,
@@ -42,6 +41,7 @@ from sitegen.stages.eval_job import (
     write_older_reports,
 )
 from sitegen.stages.failures import write_in_its_place
+from sitegen.stages.pool import Pool
 from sitegen.stages.report_files import StoredPart, WaitingParts, ranges
 from sitegen.stages.scorecard_store import pins_of, under_pins, wanted_keys
 from sitegen.stages.scoring import model_of

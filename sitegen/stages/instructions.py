@@ -26,10 +26,10 @@ from sitegen.stages.cached_kinds import (
     CountedEdit,
     EditOutcome,
 )
-from sitegen.stages.engine import Pool
 from sitegen.stages.evals import Evals
 from sitegen.stages.failures import write_in_its_place
 from sitegen.stages.instruction_task import InstructionTask, owner, write_instruction
+from sitegen.stages.pool import Pool
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.timeline import Timeline
 from sitegen.stages.worker_context import WorkerContext

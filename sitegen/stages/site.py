@@ -23,11 +23,11 @@ from sitegen.render.writer import Writer
 from sitegen.scoring.own import installed_versions
 from sitegen.stages.cached_kinds import COMMIT_EFFECTS
 from sitegen.stages.commits import Commits, newest_commit
-from sitegen.stages.engine import Pool
 from sitegen.stages.evals import Evals
 from sitegen.stages.failures import attempt
 from sitegen.stages.history_lists import write_search_log
 from sitegen.stages.instructions import WrittenInstructions, counted_effects
+from sitegen.stages.pool import Pool
 from sitegen.stages.site_files import Site, SiteFiles
 from sitegen.stages.site_pages import SitePages
 from sitegen.stages.size_budget.bound import Fitted, surely_fits

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -142,6 +143,21 @@ def test_imports_point_down():
         if layer(here) >= layer(there):
             wrong.append(str(entry))
     assert wrong == []
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    """Inside a package too, and whether they import at the start or in a function."""
+    modules = {entry.module.removesuffix("/__init__").replace("/", "."): entry.module for entry in ALL}
+    needed: dict[str, set[str]] = {name: set() for name in modules}
+    for entry in ALL:
+        name = entry.module.removesuffix("/__init__").replace("/", ".")
+        imported = entry.imported.removeprefix("sitegen.")
+        if imported in modules and imported != name:  # a package may import its own modules
+            needed[name].add(imported)
+    try:
+        TopologicalSorter(needed).prepare()
+    except CycleError as error:
+        pytest.fail(f"imported in a circle: {' <- '.join(error.args[1])}")
 
 
 @pytest.mark.parametrize("library", sorted(HOMES))

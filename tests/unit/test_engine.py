@@ -6,7 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from sitegen.stages.engine import WAITING, Pool, pool_for, processes_for
+from sitegen.stages.engine import pool_for, processes_for
+from sitegen.stages.pool import WAITING, Pool
 
 
 def _made(number: int, made: list[int]) -> Iterator[int]:

@@ -21,11 +21,11 @@ from sitegen.frozen import Frozen
 from sitegen.model.problems import Problem
 from sitegen.stages.commits import OWNER as COMMITS_OWNER
 from sitegen.stages.commits import write_commits_again
-from sitegen.stages.engine import Pool
 from sitegen.stages.eval_job import owner as owner_of_eval
 from sitegen.stages.evals import Evals, write_again
 from sitegen.stages.instruction_task import owner as owner_of_file
 from sitegen.stages.instructions import WrittenInstructions, write_edits_again
+from sitegen.stages.pool import Pool
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.size_budget.bound import Fitted
 from sitegen.stages.size_budget.expected_room import COMMIT_PAGE, EDIT_PAGE, FIELD_PAGE
