@@ -78,13 +78,12 @@ def test_a_banner_names_the_gravest_cause_that_changes_scores_and_where() -> Non
 
 
 def test_a_banner_names_the_first_of_many_names() -> None:
-    names = ", ".join(f"Column {number}" for number in range(20))
-    long = banner((Problem("warning", f"20 columns of the ground truth are not mapped: {names}.", "f"),))
+    names = ", ".join(f"Row {number}" for number in range(20))
+    long = banner((Problem("warning", f"20 columns are not mapped: {names}.", "f"),))
     short = banner((Problem("warning", "2 columns are not mapped: Area, Height.", "f"),))
     sentence = banner((Problem("warning", "Documents are missing, and nobody knows why" + " so many" * 20, "f"),))
     assert [shown.message if shown else "" for shown in (long, short)] == [
-        "20 columns of the ground truth are not mapped: "
-        "Column 0, Column 1, Column 2, Column 3, Column 4, Column 5, ...",
+        "20 columns are not mapped: " + ", ".join(f"Row {number}" for number in range(11)) + " and more",
         "2 columns are not mapped: Area, Height",
     ]
     assert sentence is not None
