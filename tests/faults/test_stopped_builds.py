@@ -10,7 +10,10 @@ import pytest
 
 from sitegen import build as building
 from sitegen.build import Progress, build
+from sitegen.model.series import EvalInfo, Point
+from sitegen.model.site import Page
 from sitegen.pages import links
+from sitegen.pages.report.page import report_page
 from sitegen.project import Options
 from sitegen.render.output_folder import LIST, look_into
 from sitegen.scoring.kinds import scorer
@@ -152,6 +155,22 @@ def test_a_page_that_somebody_changed_after_a_build_was_stopped_is_written_again
         page.write_bytes(page.read_bytes().replace(b"iteration", b"Iteration"))
     (out / "evals/b/0003.html").unlink()
     build_site(project, out, jobs=1, cache=tmp_path / "memo")
+    assert differences(out, finished) == []
+
+
+@pytest.mark.usefixtures("_saves_each_file")
+def test_verify_makes_every_page_of_a_stopped_build_again(project, finished, tmp_path, monkeypatch):
+    out = tmp_path / "public"
+    stopped(project, out, stop_at("Writing the site"))
+    drawn: list[int] = []
+
+    def draw(info: EvalInfo, specs: object, point: Point, *others: object, **named: object) -> Page:
+        drawn.append(point.snapshot.iteration)
+        return report_page(info, specs, point, *others, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("sitegen.stages.reports.report_page", draw)
+    build_site(project, out, jobs=1, cache=tmp_path / "memo", verify=True)
+    assert sorted(drawn) == sorted([*range(OUTPUTS)] * 2)
     assert differences(out, finished) == []
 
 

@@ -34,6 +34,20 @@ def test_what_a_transaction_did_not_finish_never_happened(folder):
         assert memo.all("eval") == (b"before",)
 
 
+def test_what_was_saved_on_the_way_outlasts_the_end_of_its_transaction(folder):
+    with Memo.open(folder) as memo:
+        with pytest.raises(KeyboardInterrupt), memo.transaction():
+            memo.put("eval", "a", b"saved")
+            memo.save()
+            memo.put("eval", "b", b"lost")
+            raise KeyboardInterrupt
+        with memo.tentative(lasting=["scorecard"]):
+            memo.put("eval", "c", b"tried")
+            memo.put("scorecard", "d", b"lasting")
+            memo.save()
+        assert (memo.all("eval"), memo.all("scorecard")) == ((b"saved",), (b"lasting",))
+
+
 def test_parts_are_kept_by_kind_and_key_and_can_be_forgotten(folder):
     with Memo.open(folder) as memo:
         memo.put("eval", "b", b"2")
