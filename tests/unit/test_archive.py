@@ -112,9 +112,12 @@ def test_a_site_without_an_archive_is_the_same_but_for_the_links(project, whole,
     build_archived(project, tmp_path / "out")
     build_site(project.path, tmp_path / "without")
     link = re.compile(rb' It is in <a href="../../../archive/[^"]*">the archive</a>.')
-    assert {path: link.sub(b"", page) for path, page in content(tmp_path / "out").items()} == content(
-        tmp_path / "without"
-    )
+    hint = b" sitegen build --archive has another place for full reports."
+    with_archive, without = content(tmp_path / "out"), content(tmp_path / "without")
+    assert [path for path, page in without.items() if hint in page] == ["problems.html"]
+    assert {path: link.sub(b"", page) for path, page in with_archive.items()} == {
+        path: page.replace(hint, b"") for path, page in without.items()
+    }
 
 
 def test_an_archive_that_is_named_later_gets_the_reports_that_are_short_already(project, whole, tmp_path):
@@ -286,17 +289,18 @@ def test_without_fsspec_an_address_is_an_error_that_says_what_to_install_and_a_f
 def test_an_archive_that_fails_leaves_a_whole_site_and_a_problem_and_the_next_build_tries_again(
     project, whole, tmp_path, memory, monkeypatch
 ):
-    pipe = type(memory).pipe
+    pipe, tries = type(memory).pipe, []
 
     def fail(self: Any, contents: dict[str, bytes]) -> None:
         if any("evals/a" in path for path in contents):
+            tries.append(len(contents))
             raise PermissionError("s3://ann:hunter2@host denies it")
         pipe(self, contents)
 
     monkeypatch.setattr(type(memory), "pipe", fail)
     with pytest.warns(Notice, match="The archive cannot be written: PermissionError: s3://host denies"):
         site = build_archived(project, tmp_path / "out", **PUBLIC)
-    assert (site.failed, site.errors) == (1, 1)
+    assert (site.failed, site.errors, len(tries)) == (1, 1, 1)
     assert "Full reports could not be written to the archive" in problems_text(tmp_path / "out")
     assert b"hunter2" not in b"".join(content(tmp_path / "out").values())
     monkeypatch.undo()

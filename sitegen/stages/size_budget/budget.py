@@ -15,6 +15,8 @@ from itertools import chain, zip_longest
 from math import ceil
 from typing import Final, NamedTuple, TypeAlias
 
+from msgspec.structs import replace
+
 from sitegen.analysis.memo import Memo
 from sitegen.config import BuildLimits
 from sitegen.frozen import Frozen
@@ -105,7 +107,10 @@ def fit(
     is_whole = not count and not problems
     site_files.bound = sum(section.size for section in sizes.sections().values()) if is_whole else None
     if count:
-        problems = (*problems, _too_large(limits, sizes, once, thinned))
+        problem = _too_large(limits, sizes, once, thinned)
+        if not timeline.project.archive and any(thinned[REPORTS].values()):
+            problem = replace(problem, fix=f"{problem.fix} sitegen build --archive has another place for full reports.")
+        problems = (*problems, problem)
     return Fitted(problems, count, failures)
 
 
