@@ -31,6 +31,7 @@ from sitegen.stages.cached_kinds import (
     EvalRecord,
     ListedField,
 )
+from sitegen.stages.configuration import known_mappings
 from sitegen.stages.eval_job import (
     EvalDone,
     EvalTask,
@@ -97,7 +98,10 @@ class ScoredEvals:
         """Score the evals that new commits touched, and write all of their pages except older reports."""
         timeline, memo = self._timeline, self._memo
         pins = pins_of(timeline, memo)
-        touched = [*timeline.update.evals, *_outdated(timeline, memo, self._records)]
+        outdated = tuple(_outdated(timeline, memo, self._records))
+        mappings = timeline.context.mappings + known_mappings(memo, timeline.context.open(), outdated)
+        timeline = replace(timeline, context=replace(timeline.context, mappings=mappings))
+        touched = [*timeline.update.evals, *outdated]
         updates = [replace(update, history=under_pins(update.history, pins)) for update in touched]
         updates.sort(key=lambda update: len(update.history.snapshots), reverse=True)  # the longest tasks start first
         tasks = (

@@ -127,19 +127,35 @@ UNNEEDED = {
 }
 
 
+def modules_of_one_more_build(project: GitRepo, out: Path, names: set[str]) -> str:
+    """Which of these modules a build imports, as text."""
+    program = (
+        "import sys; from pathlib import Path; from tests.sites import build_site\n"
+        "build_site(Path(sys.argv[1]), Path(sys.argv[2]))\n"
+        f"print({names} & sys.modules.keys())"
+    )
+    arguments = [sys.executable, "-c", program, str(project.path), str(out)]
+    done = subprocess.run(arguments, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
 def test_one_more_output_imports_nothing_that_only_other_projects_need_and_gives_the_bytes_of_a_cold_build(
     project: GitRepo, tmp_path: Path
 ) -> None:
     build_site(project.path, tmp_path / "out")
     project.commit({"evals/names/extracted.json": output(1)})
     project.checkout()
-    program = (
-        "import sys; from pathlib import Path; from tests.sites import build_site\n"
-        "build_site(Path(sys.argv[1]), Path(sys.argv[2]))\n"
-        f"print({UNNEEDED} & sys.modules.keys())"
-    )
-    arguments = [sys.executable, "-c", program, str(project.path), str(tmp_path / "out")]
-    done = subprocess.run(arguments, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"
+    assert modules_of_one_more_build(project, tmp_path / "out", UNNEEDED) == "set()"
+    build_site(project.path, tmp_path / "cold")
+    assert content(tmp_path / "out") == content(tmp_path / "cold")
+
+
+def test_an_edit_of_instructions_reads_no_configuration_again_and_gives_the_bytes_of_a_cold_build(
+    project: GitRepo, tmp_path: Path
+) -> None:
+    project.commit({"CLAUDE.md": "Read every line.\n", "evals/names/extracted.json": output(1)})
+    build_site(project.path, tmp_path / "out")
+    project.commit({"CLAUDE.md": "Read every line twice.\n"})
+    assert modules_of_one_more_build(project, tmp_path / "out", {"pydantic", "yaml"}) == "set()"
     build_site(project.path, tmp_path / "cold")
     assert content(tmp_path / "out") == content(tmp_path / "cold")
