@@ -26,7 +26,8 @@ CUTS: Final = (100, 30, 10, 3)
 ONE_EVAL: Final = ("298-points", "2265-points")
 """Repositories of one eval; the second has 7.7 times the commits."""
 IMPORT: Final = """
-import importlib, sys
+import gc, importlib, sys
+gc.set_threshold(50_000)  # as sitegen itself does before it imports anything
 for name in sys.argv[1:]:
     try:
         importlib.import_module(name)
