@@ -25,7 +25,7 @@ from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
 from sitegen.pages.data.exports import results_json
 from sitegen.pages.report.discrepancy_rows import rows_file
-from sitegen.pages.report.page import ReportView, leaves_anything_out
+from sitegen.pages.report.page import ReportView
 from sitegen.pages.report.tree import TreeView, has_tree, tree_page
 from sitegen.render.writer import Writer
 from sitegen.stages.cached_kinds import SOURCE_USES, SourceUse
@@ -84,12 +84,14 @@ class ReportFiles:
     def write(self, index: int, page: Page, result: Result) -> None:
         """Write the files that a report links to, then the report, so that none of its links is ever broken."""
         key, owner = self._keys[index], self._owner
-        if isinstance(page.view, ReportView) and (rows := rows_file(page.view)):
+        view = page.view
+        assert isinstance(view, ReportView)
+        if rows := rows_file(view):
             self._writer.write(owner, rows.path, rows.content, key)
         tree = self._tree_page(index, result)
         if tree:
             self._writer.write(owner, tree.path, self._renderer.render(tree), key)
-        if leaves_anything_out(result, self._context.discrepancies_per_type):
+        if result.data is not None or view.leaves_anything_out:
             snapshot = self._snapshots[index]
             data = results_json(result, self._info, snapshot)
             self._writer.write(owner, links.report_data(self._info.id, snapshot.slug), data, key)

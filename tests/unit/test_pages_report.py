@@ -21,7 +21,7 @@ from sitegen.pages.report import discrepancy_rows, report_rows
 from sitegen.pages.report.discrepancies import EarlierPoints
 from sitegen.pages.report.discrepancy_rows import rows_file
 from sitegen.pages.report.numbers import section
-from sitegen.pages.report.page import ALIGNED, DOCUMENTS, LISTS, leaves_anything_out, report_page
+from sitegen.pages.report.page import ALIGNED, DOCUMENTS, LISTS, report_page
 from sitegen.text.values import as_text
 from sitegen.text.words import WordSpan
 from tests import pages_sample as sample
@@ -165,8 +165,8 @@ def test_each_type_shows_at_most_its_limit_and_counts_the_rest():
     view = sample.view_of(_page(many, limit=2))
     assert [row.path for row in view.discrepancies] == ["x0", "x1", "cargo[0].amount"]
     assert view.left_out == {"omission": 3}
-    assert leaves_anything_out(sample.result(many), 2)
-    assert not leaves_anything_out(sample.result(many), 5)
+    assert view.leaves_anything_out
+    assert not sample.view_of(_page(many, limit=5)).leaves_anything_out
 
 
 def test_a_discrepancy_says_what_the_model_was_asked():
@@ -228,7 +228,7 @@ def test_of_very_many_documents_those_with_the_most_errors_are_listed():
     view = sample.view_of(_page(many))
     assert [one.id for one in view.documents[:4]] == ["wrong0", "wrong1", "wrong2", "d0"]
     assert (len(view.documents), view.more_documents) == (DOCUMENTS, 3)
-    assert leaves_anything_out(sample.result(many), 50)
+    assert view.leaves_anything_out
 
 
 @pytest.mark.parametrize(
@@ -303,7 +303,7 @@ def test_a_pairing_is_shown_once_and_bounded():
     assert view.panels == (note,)
     assert view.alignments[0] == replace(panel, rows=rows[:ALIGNED], left_out=5)
     assert (len(view.alignments), view.more_alignments) == (LISTS, 1)
-    assert leaves_anything_out(result, 50)
+    assert view.leaves_anything_out
 
 
 def test_a_report_does_not_depend_on_later_points():

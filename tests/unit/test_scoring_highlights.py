@@ -18,7 +18,7 @@ from sitegen.model.scorecards import Result
 from sitegen.pages.field import field_rows
 from sitegen.pages.field.page import Band, CellRow
 from sitegen.pages.report import report_rows
-from sitegen.pages.report.page import leaves_anything_out
+from sitegen.pages.report.page import report_page
 from sitegen.pages.report.spans import DEPTH, LONGEST, TEXTS, Piece, shown_text, shown_texts, texts
 from sitegen.project_files import LARGEST_ARGUMENT
 from sitegen.scoring.documents import HighlightNumbers, HighlightRow, ParagraphRow
@@ -27,6 +27,7 @@ from sitegen.scoring.highlights.scorer import MAX_MARKS, MAX_SEARCHED, marked_te
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.scorer import File, ScoringInputs
+from tests import pages_sample as sample
 from tests.sites import run
 
 GOLD = {
@@ -267,7 +268,12 @@ def test_a_page_shows_the_texts_with_most_errors_in_their_order():
 def test_what_a_page_leaves_out_is_in_the_data_file(text: MarkedText):
     whole = replace(score(), data=None)
     cut = replace(whole, panels=(SpansPanel("Paragraphs", "", ("t",), (text,)),))
-    assert (leaves_anything_out(whole, 50), leaves_anything_out(cut, 50)) == (False, True)
+    series = sample.series(1)
+    pages = [
+        report_page(series.info, series.specs, series.points[0], None, result, sample.past(series, 0), 50)
+        for result in (whole, cut)
+    ]
+    assert [sample.view_of(page).leaves_anything_out for page in pages] == [False, True]
 
 
 def numbers(*values: float | None) -> HighlightNumbers:

@@ -25,6 +25,7 @@ ENOUGH: Final = 5
 
 _NONE: Final = Counts()
 _NOTHING: Final = Share(0, 0)
+_ATTRIBUTE: Final = attrgetter("attribute")
 _COUNTS: Final = attrgetter("counts")
 
 
@@ -84,7 +85,7 @@ class PairedCounts:
         if {document.id for document in self._before.documents} != {document.id for document in self._after.documents}:
             return Counter()
         earlier, later = self._before.fields, self._after.fields
-        if [field.attribute for field in earlier] == [field.attribute for field in later]:  # as a rule; much faster
+        if [*map(_ATTRIBUTE, earlier)] == [*map(_ATTRIBUTE, later)]:  # as a rule; much faster
             return Counter(zip(map(_COUNTS, earlier), map(_COUNTS, later), strict=True))
         first = {field.attribute: field.counts for field in earlier}
         last = {field.attribute: field.counts for field in later}

@@ -55,18 +55,6 @@ DOCUMENTS: Final = 200
 scores."""
 
 
-def leaves_anything_out(result: Result, limit: int) -> bool:
-    """Whether the report omits parts of the result, so that the data file has to be written."""
-    return (
-        result.data is not None
-        or bool(left_out(wrong_in(result), limit))
-        or len(result.scorecard.documents) > DOCUMENTS
-        or len(listed_alignments(result)) > LISTS
-        or any(len(alignment.rows) > ALIGNED for alignment in listed_alignments(result))
-        or any(panel.kind == "spans" and spans.is_bounded(panel) for panel in result.panels)
-    )
-
-
 def listed_documents(documents: tuple[DocumentScore, ...]) -> tuple[DocumentScore, ...]:
     """The documents that are listed: none if there is only one."""
     if len(documents) <= DOCUMENTS:
@@ -177,6 +165,17 @@ class ReportView(Frozen):
     def out_of_reach(self) -> int:
         """Number of discrepancies that the page neither has nor can load: only the data file has them."""
         return self.total - len(self.discrepancies) - len(self.loadable)
+
+    @property
+    def leaves_anything_out(self) -> bool:
+        """Whether the page omits parts of what was judged, so that the data file has to be written."""
+        return bool(
+            self.left_out
+            or self.more_documents
+            or self.more_alignments
+            or any(alignment.left_out for alignment in self.alignments)
+            or any(panel.kind == "spans" and spans.is_bounded(panel) for panel in self.panels)
+        )
 
     @property
     def warnings(self) -> list[Problem]:
