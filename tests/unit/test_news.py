@@ -267,6 +267,8 @@ def test_every_sentence_about_an_eval_is_one_click_from_its_evidence() -> None:
         ["evals/b/index.html", "evals/b/0002.html", "regressions.html#h-best"],
         ["commits/eeeeeeeeeeee.html", "evals/a/0002.html", "evals/a/index.html"],
     ]
+    gain = sentences(case("a", 0.5, 0.6, last_change=verdict("cannot tell")))[1]
+    assert [phrase.href for phrase in gain.phrases if phrase.text == "may be chance"] == ["evals/a/0002.html#h-y"]
     behind = sentences(case("a", 0.9, 0.7, since_best=verdict("worse")))[0]
     assert behind.phrases[-2].href == "evals/a/compare.html#a=0001&b=0002"
 

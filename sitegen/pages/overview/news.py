@@ -153,7 +153,9 @@ def _gained(gain: float, standing: EvalStanding) -> Iterator[Phrase]:
     yield Phrase(f"{metric_text(newest.values[0] or 0.0, 3, spec.unit)} with ")
     yield output_phrase(summary, newest)
     if not _is_sure(summary):
-        yield Phrase(", which may be chance")
+        why = links.report(summary.info.id, newest.slug) + "#h-y" if summary.last_change else ""
+        yield Phrase(", which ")
+        yield Phrase("may be chance", why)
 
 
 def _first_output(standing: EvalStanding) -> Iterator[Phrase]:
