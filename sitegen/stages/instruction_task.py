@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import chain, groupby, repeat
-from typing import Final
+from itertools import groupby, repeat
 
 from sitegen.analysis.effects import EvalPeak
 from sitegen.analysis.memo import PageRow
@@ -35,9 +34,6 @@ from sitegen.stages.size_budget.thinning import write_short
 from sitegen.stages.worker_context import WorkerContext
 from sitegen.text.patch import PatchCounts, read_patch, touched_sections
 from sitegen.text.sections import NO_TEXT, Outline, TextStats, outline
-
-HELD: Final = 2_000_000
-"""Largest number of bytes of the patches of a file that are held from counting to drawing; others are read again."""
 
 
 class InstructionTask(Frozen):
@@ -108,30 +104,20 @@ class _InstructionWork:
         """Count edits, oldest first, because each adds to the one before; then write pages, newest first."""
         stale = {index for index in range(len(self._edits)) if index not in self._short and not self._is_fresh(index)}
         uncounted = {index for index, edit in enumerate(self._counted) if edit is None}
-        held = self._count(sorted(uncounted))
+        self._count(sorted(uncounted))
         counts = [edit and edit.counts for edit in self._counted]
         sizes = tuple(map(TextStats, line_counts(counts), word_counts(counts)))
-        further = sorted(stale - held.keys(), reverse=True)
-        for index, patch in chain(sorted(held.items(), reverse=True), self._patches(further)):
-            if index in stale:
-                self._write_edit(index, draw_edit(self._edits[index], patch), sizes)
+        for index, patch in self._patches(sorted(stale, reverse=True)):
+            self._write_edit(index, draw_edit(self._edits[index], patch), sizes)
         for index in sorted(self._short, reverse=True):
             page, key, make = self._pages[index], self._keys[index], partial(self._short_page, index)
             write_short(self._writer, self._renderer, self._owner, [page], key, make)
         return self._finish()
 
-    def _count(self, indices: Sequence[int]) -> dict[int, bytes]:
-        """Count these edits, in order. Returns the patches of the newest of them, by index."""
-        held: dict[int, bytes] = {}
-        room = HELD
+    def _count(self, indices: Sequence[int]) -> None:
         for (index, patch), outlines in zip(self._patches(indices), self._outlines(indices), strict=True):
             sections = touched_sections(read_patch(patch).hunks, *outlines)
             self._counted[index] = CountedEdit(counts=_patch_counts(patch), sections=sections)
-            held[index] = patch
-            room -= len(patch)
-            while room < 0:
-                room += len(held.pop(next(iter(held))))
-        return held
 
     def _patches(self, indices: Sequence[int]) -> Iterator[tuple[int, bytes]]:
         edits = [self._edits[index] for index in indices]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sitegen.history import patches
-from sitegen.history.process import share_processes
+from sitegen.history.process import Process, share_processes
 from sitegen.history.repository import Repository
 from sitegen.history.revisions import walk
 from sitegen.model.commits import Commit
@@ -48,6 +48,26 @@ def test_each_edit_gets_its_own_patch(repo: GitRepo) -> None:
         "@@ -1 +0,0 @@\n-x\n",
     ]
     assert bodies(repo, edits[::-1]) == bodies(repo, edits)[::-1]
+
+
+@pytest.mark.parametrize(("room", "times"), [(patches.KEPT, 1), (0, 2)])
+def test_git_is_asked_once_for_a_patch_that_is_kept(
+    repo: GitRepo, monkeypatch: pytest.MonkeyPatch, room: int, times: int
+) -> None:
+    monkeypatch.setattr(patches, "KEPT", room)
+    repo.commit({"a.md": "1\n"})
+    repo.commit({"a.md": "2\n"})
+    edits, send = edits_of(repo), patches._send_commit
+    asked: list[str] = []
+
+    def send_noted(process: Process, sha: str) -> None:
+        asked.append(sha)
+        send(process, sha)
+
+    monkeypatch.setattr(patches, "_send_commit", send_noted)
+    with share_processes():
+        assert bodies(repo, edits) == bodies(repo, edits[::-1])[::-1]
+    assert asked == [edit.commit.sha for edit in [*edits, *edits[::-1]][: 2 * times]]
 
 
 def test_a_commit_may_be_asked_for_again_and_again(repo: GitRepo) -> None:

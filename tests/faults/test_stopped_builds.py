@@ -10,6 +10,7 @@ import pytest
 
 from sitegen import build as building
 from sitegen.build import Progress, build
+from sitegen.history import patches
 from sitegen.model.series import EvalInfo, Point
 from sitegen.model.site import Page
 from sitegen.pages import links
@@ -17,7 +18,7 @@ from sitegen.pages.report.page import report_page
 from sitegen.project import Options
 from sitegen.render.output_folder import LIST, look_into
 from sitegen.scoring.kinds import scorer
-from sitegen.stages import commits, instruction_task, site_files
+from sitegen.stages import commits, site_files
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
 from tests.sites import broken_links, build_site, clone_bare, content, differences
@@ -198,10 +199,10 @@ def test_newest_reports_come_first_then_the_overview_edits_commits_and_older_rep
     assert sorted(pages, key=last_place.__getitem__) == pages
 
 
-@pytest.mark.parametrize("held", [instruction_task.HELD, 200, 0])
-def test_edits_and_commits_are_written_from_the_newest_to_the_oldest(project, finished, tmp_path, monkeypatch, held):
-    """However many patches of a file are held between counting and drawing."""
-    monkeypatch.setattr(instruction_task, "HELD", held)
+@pytest.mark.parametrize("kept", [patches.KEPT, 200, 0])
+def test_edits_and_commits_are_written_from_the_newest_to_the_oldest(project, finished, tmp_path, monkeypatch, kept):
+    """However many patches are kept between counting and drawing."""
+    monkeypatch.setattr(patches, "KEPT", kept)
     monkeypatch.setattr(commits, "AT_ONCE", 2)
     out = tmp_path / "public"
     stopped(project, out, stop_at("Writing the site"))
