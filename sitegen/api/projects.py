@@ -122,7 +122,7 @@ def build(
     finally:
         gc.set_threshold(*thresholds)  # a build changes them for the whole process, here that of the caller
     if gate:
-        gate.check()
+        gate.check(site.unmatched_redactions)
     return site
 
 

@@ -41,7 +41,7 @@ class PublicCheck:
         self.detector = Detector(config.public.allow)
         """Finds secrets in a file; a build searches with it what an archive is to receive."""
 
-    def check(self, unmatched_redactions: tuple[str, ...] = ()) -> None:
+    def check(self, unmatched_redactions: tuple[str, ...]) -> None:
         """Raise SecretsError if any file contains a possible secret, OSError if a file cannot be read.
 
         SecretsError is also raised if a glob under ``redact`` matches no field: the values may be on any page.

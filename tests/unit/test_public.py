@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from sitegen import api
 from sitegen.errors import SecretsError
 from sitegen.project import Options
 from sitegen.questions.public import PublicCheck
@@ -66,6 +67,13 @@ def test_a_redact_glob_that_fits_nothing_is_refused_and_the_site_deleted(project
     assert run("build", project.path, "--public").returncode == 0
 
 
+def test_a_redact_glob_that_fits_nothing_is_refused_in_a_notebook_too(project):
+    (project.path / "sitegen.toml").write_text('redact = ["whom"]\n')
+    with pytest.raises(SecretsError, match="'whom' fits no field"):
+        api.build(project.path, public=True)
+    assert left(project.path / "public") == [MARKER]
+
+
 def test_it_is_refused_every_time_until_it_is_gone(project):
     leak(project, TOKEN)
     assert [run("build", project.path, "--public").returncode for _ in range(2)] == [1, 1]
@@ -106,7 +114,7 @@ def test_a_secret_in_a_file_of_others_deletes_nothing(project):
     (project.path / "public/notes.txt").write_text(TOKEN)
     gate = PublicCheck(Options(project.path))
     with pytest.raises(SecretsError) as refused:
-        gate.check()
+        gate.check(unmatched_redactions=())
     assert refused.value.where == "notes.txt:1 (GitHub Token)"
     assert left(project.path / "public") == sorted([*before, "notes.txt"])
 
