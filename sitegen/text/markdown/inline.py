@@ -37,15 +37,16 @@ others."""
 
 
 def parse_blocks(text: str, env: dict[str, Any]) -> list[Token]:
-    """Parse the blocks of a text, but not the text inside them. Adds link definitions to ``env``."""
-    return _blocks(_RULED.search(text) is not None).parse(text, env)
+    """Parse the blocks of a visible text, but not the text inside them. Adds link definitions to ``env``."""
+    parser = _blocks(_RULED.search(text) is not None)
+    # markdown-it's own call first replaces carriage returns and NUL, of which a visible text has none.
+    return parser.block.parse(text, parser, env, []) or []
 
 
 @cache
 def _blocks(ruled: bool) -> MarkdownIt:
     """Make a parser for blocks; without ``ruled``, one that tries neither tables nor underlined headings."""
     parser = _parser()
-    parser.core.ruler.disable(["inline", "text_join"])
     if not ruled:
         parser.disable(["table", "lheading"])
     _ask_by_first_character(parser.block.ruler)
