@@ -57,15 +57,15 @@ def _bring_up_to_date(project: Project, claim: Claim, progress: Progress | None,
         if project.head and site_files.head == project.head and not project.options.worktree:
             return site_files.unchanged()
         gc.set_threshold(1_000_000)  # builds have few cyclic objects, and scanning the others takes time
-        site = _publish_all_or_nothing(project, memo, site_files, progress)
+        site = _publish_in_transaction(project, memo, site_files, progress)
         if site.failed and site_files.head:
             # Pages of earlier builds link to the part that has now failed, so all pages are made again.
-            site = _publish_all_or_nothing(project, memo, SiteFiles(project, claim, memo, detector), progress)
+            site = _publish_in_transaction(project, memo, SiteFiles(project, claim, memo, detector), progress)
         return site
 
 
-def _publish_all_or_nothing(project: Project, memo: Memo, site_files: SiteFiles, progress: Progress | None) -> Site:
-    """Build in one transaction, of which ``SiteFiles`` saves parts. After a killed build no folder is trusted."""
+def _publish_in_transaction(project: Project, memo: Memo, site_files: SiteFiles, progress: Progress | None) -> Site:
+    """Build in a transaction, of which ``SiteFiles`` saves parts. A folder is not trusted after a killed build."""
     if site_files.archive:
         site_files.archive.open()
     memo.mark_dirty(project.site)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -12,31 +10,25 @@ from sitegen.analysis.cached import TaskCache
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.deltas import mixtures
 from sitegen.analysis.effects import windows
-from sitegen.analysis.memo import PageRow
 from sitegen.analysis.noise.changes import Verdicts
 from sitegen.analysis.regressions import steps_of
 from sitegen.errors import MissingObjectsError
-from sitegen.frozen import Frozen
 from sitegen.history.entry_rules import DEFAULT_SETTINGS
 from sitegen.history.fold_state import encode
-from sitegen.history.memo_rows import CachedRow, within
+from sitegen.history.memo_rows import within
 from sitegen.model.cells import CellMap
 from sitegen.model.commits import WORKTREE
 from sitegen.model.kinds import traits_of
 from sitegen.model.problems import Problem
-from sitegen.model.regressions import EditedFile
 from sitegen.model.scorecards import Result
-from sitegen.model.series import EvalInfo
 from sitegen.model.site import RawFile
-from sitegen.model.timeline import Edit, EvalHistory, Snapshot
+from sitegen.model.timeline import Edit, Snapshot
 from sitegen.pages import links
 from sitegen.pages.field.page import field_work
 from sitegen.pages.report.page import ReportView
 from sitegen.pages.report.patterns import pattern_summaries
-from sitegen.pages.short_pages import short_report
 from sitegen.pages.trend.page import has_variants
 from sitegen.render.writer import WrittenFiles, digest
-from sitegen.scoring.kinds import scorer
 from sitegen.scoring.mapping_use import mapped_columns
 from sitegen.scoring.scorer import ScoringInputs
 from sitegen.scoring.usage import specs_with_usage
@@ -44,91 +36,19 @@ from sitegen.stages.cached_kinds import (
     COMMIT_EFFECTS,
     EDIT_OUTCOMES,
     ERROR_PATTERNS,
-    EvalRecord,
 )
 from sitegen.stages.commit_effects import effects_of_commits, mixtures_of_commits, outcomes_of_edits
 from sitegen.stages.configuration import recall_mapping, without_settings
 from sitegen.stages.eval_pages import eval_pages, record_of, suspects_of, write_comparison, write_fields
+from sitegen.stages.eval_task import EvalDone, EvalTask, WaitingEval, owner, sources_of
 from sitegen.stages.failures import attempt, working_on
-from sitegen.stages.report_files import ReportFiles, WaitingPart, WaitingReports, newest_first
+from sitegen.stages.older_reports import draw_waiting_reports
+from sitegen.stages.report_files import ReportFiles, WaitingReports
 from sitegen.stages.reports import ReportCollector, ReportInputs, ReportWriter
 from sitegen.stages.scorecard_store import EvalScorecards, keep_cells, known_cells, series_inputs
 from sitegen.stages.scoring import all_inputs, without_lost_outputs
 from sitegen.stages.series_cache import settled_points, write_series
-from sitegen.stages.size_budget.thinning import Short, write_short, write_thinned
-from sitegen.stages.worker_context import WorkerContext
-
-if TYPE_CHECKING:
-    from sitegen.stages.sources import EvalSources
-
-
-class EvalTask(Frozen):
-    """Everything that a process needs to score one eval and to write its pages."""
-
-    context: WorkerContext
-    info: EvalInfo
-    history: EvalHistory
-    edits: tuple[Edit, ...]
-    """The edits of the instruction files that drive it, by commit."""
-    moved: Mapping[EditedFile, str]
-    """Maps each edit of a file that was moved later to the last path of the file."""
-    first_new: int
-    """Index of the first snapshot that the last build did not have."""
-    pages: tuple[PageRow, ...]
-    """Pages of the eval that are known to be in the output folder."""
-    cached: tuple[CachedRow, ...]
-    """The cached values of the eval, with the scorecards that its pages may need."""
-    thinned: int | None = None
-    """Number of the oldest reports to shorten so that the site fits; None: the reports that are short already."""
-    thinned_fields: int | None = None
-    """The same for the pages of fields, by the last change of their cells."""
-    fields_before: int | None = None
-    """If ``thinned_fields`` is None: pages of fields that last changed before this position are short."""
-    source_folders: tuple[str, ...] = ()
-    """Folders in which the eval may have been at some commit, if it states a source."""
-    waiting: WaitingEval | None = None
-    """The reports to write, if the eval is scored already."""
-    archived: tuple[PageRow, ...] | None = None
-    """The files of the eval that the archive has; None without an archive."""
-
-
-class WaitingEval(Frozen):
-    """Reports of an eval that are not written yet: all older ones or, in the task that writes them, a range."""
-
-    keys: tuple[str, ...]
-    """For each report of the eval, the digest of everything that it shows."""
-    parts: tuple[WaitingPart, ...]
-    """Oldest first, as in ``WaitingReports.parts``."""
-
-
-class OlderReportsDone(Frozen):
-    """The result of ``write_older_reports``."""
-
-    files: WrittenFiles
-    archived: WrittenFiles
-    """Full reports of points with a short page, for the archive."""
-    cached: tuple[CachedRow, ...]
-    """New values for the memo."""
-
-
-class EvalDone(Frozen):
-    """The result of an ``EvalTask``."""
-
-    record: EvalRecord
-    files: WrittenFiles
-    cached: tuple[CachedRow, ...]
-    """New values for the memo."""
-    archived: WrittenFiles
-    """Full reports of points with a short page, for the archive."""
-    waiting: WaitingEval | None = None
-    """The older reports, which further tasks write; None if there are none."""
-    lost_outputs: int = 0
-    """Number of outputs whose contents this clone lacks. Each is a problem, and the next build tries again."""
-
-
-def owner(eval_id: str) -> str:
-    """Return the name under which the site's files record the pages of an eval."""
-    return f"eval:{eval_id}"
+from sitegen.stages.size_budget.thinning import Short, write_thinned
 
 
 def score_eval(task: EvalTask) -> EvalDone | Problem:
@@ -138,11 +58,6 @@ def score_eval(task: EvalTask) -> EvalDone | Problem:
     whose content this clone lacks counts as unreadable; all others are shown.
     """
     return attempt("the pages of this eval", lambda: _scored_eval(task), eval_id=task.info.id)
-
-
-def write_older_reports(task: EvalTask) -> OlderReportsDone | Problem:
-    """Write a range of the waiting reports of an eval, the newest first. Returns a problem if sitegen fails."""
-    return attempt("the pages of this eval", lambda: _older_written(task, task.waiting), eval_id=task.info.id)
 
 
 def write_eval(task: EvalTask) -> EvalDone | Problem:
@@ -162,7 +77,7 @@ def _scored_eval(task: EvalTask) -> EvalDone:
 
 
 def _with_older(done: EvalDone, task: EvalTask) -> EvalDone:
-    older = _older_written(task, done.waiting)
+    older = draw_waiting_reports(task, done.waiting)
     return replace(
         done,
         files=_together(done.files, older.files),
@@ -177,42 +92,6 @@ def _together(first: WrittenFiles, second: WrittenFiles) -> WrittenFiles:
     rows = {row.path: row for row in (*first.rows, *second.rows)}
     contents = (*first.contents, *second.contents)
     return WrittenFiles(tuple(rows.values()), first.written + second.written, contents)
-
-
-def _sources(context: WorkerContext, info: EvalInfo, task: EvalTask) -> EvalSources | None:
-    if not info.source:
-        return None
-    from sitegen.stages.sources import EvalSources  # few evals have sources
-
-    return EvalSources(context, info, task.source_folders)
-
-
-def _older_written(task: EvalTask, waiting: WaitingEval | None) -> OlderReportsDone:
-    """Draw the waiting reports: full ones for the site, and for the archive those with a short page on the site."""
-    keys, parts = (waiting.keys, waiting.parts) if waiting else ((), ())
-    context, info, snapshots = task.context, task.info, task.history.snapshots
-    writer, cache = context.writer(task.pages), TaskCache(task.cached)
-    sources = _sources(context, info, task)
-    files = ReportFiles(context, info, snapshots, keys, sources, writer, cache)
-    draw = ReportWriter(context, info, series_inputs(task.history, task.edits), task.moved)
-    archived = context.archive_pages(task.archived or ())
-    archive = ReportFiles(context, info, snapshots, keys, sources, archived, cache)
-    short = Short.of(len(snapshots), context.reports_kept, task.thinned or 0)
-    for inputs in newest_first(parts):
-        index, result = inputs.at, inputs.result
-        with working_on(snapshots[index]):
-            if index in short and task.archived is not None and not archive.is_fresh(index):
-                archive.write(index, draw.page(inputs), result)
-            if index in short.room:
-                previous = snapshots[index - 1] if index else None
-                page = partial(
-                    short_report, info, scorer(info.kind).metrics, snapshots[index], result.scorecard, previous
-                )
-                paths = [address(info.id, snapshots[index].slug) for address in links.REPORT_FILES]
-                write_short(writer, context.renderer(), owner(info.id), paths, keys[index], page)
-            elif index not in short:
-                files.write(index, draw.page(inputs), result)
-    return OlderReportsDone(files=writer.files, archived=archived.files, cached=cache.new)
 
 
 class _EvalJob:
@@ -233,7 +112,7 @@ class _EvalJob:
         self._collector = ReportCollector(self._specs, self._inputs, self._cards, self._verdicts)
         self._writer = self._context.writer(task.pages)
         self._renderer = self._context.renderer()
-        self._sources = _sources(self._context, self._info, task)
+        self._sources = sources_of(task)
         self._page_keys = self._digests_of_reports()
         self._files = ReportFiles(
             self._context, self._info, self._snapshots, self._page_keys, self._sources, self._writer, self._cache

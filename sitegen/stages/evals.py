@@ -32,16 +32,10 @@ from sitegen.stages.cached_kinds import (
     ListedField,
 )
 from sitegen.stages.configuration import known_mappings
-from sitegen.stages.eval_job import (
-    EvalDone,
-    EvalTask,
-    WaitingEval,
-    owner,
-    score_eval,
-    write_eval,
-    write_older_reports,
-)
+from sitegen.stages.eval_job import score_eval, write_eval
+from sitegen.stages.eval_task import EvalDone, EvalTask, WaitingEval, owner
 from sitegen.stages.failures import write_in_its_place
+from sitegen.stages.older_reports import write_older_reports
 from sitegen.stages.pool import Pool
 from sitegen.stages.report_files import StoredPart, WaitingParts, ranges
 from sitegen.stages.scorecard_store import pins_of, under_pins, wanted_keys

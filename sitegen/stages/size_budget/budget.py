@@ -23,7 +23,7 @@ from sitegen.frozen import Frozen
 from sitegen.model.problems import Problem
 from sitegen.stages.commits import OWNER as COMMITS_OWNER
 from sitegen.stages.commits import write_commits_again
-from sitegen.stages.eval_job import owner as owner_of_eval
+from sitegen.stages.eval_task import owner as owner_of_eval
 from sitegen.stages.evals import Evals, write_again
 from sitegen.stages.instruction_task import owner as owner_of_file
 from sitegen.stages.instructions import WrittenInstructions, write_edits_again

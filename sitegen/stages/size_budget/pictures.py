@@ -11,7 +11,7 @@ from typing import Final
 
 from sitegen.pages.links import is_source_picture
 from sitegen.render.writer import WrittenFiles
-from sitegen.stages.eval_job import owner
+from sitegen.stages.eval_task import owner
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.size_budget.thinning import room_key
 from sitegen.stages.timeline import Timeline

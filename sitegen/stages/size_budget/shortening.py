@@ -21,7 +21,7 @@ from sitegen.pages.short_pages import short_field, short_report
 from sitegen.render.writer import WrittenFiles
 from sitegen.scoring.kinds import scorer, series_specs
 from sitegen.stages.cached_kinds import SOURCE_USES
-from sitegen.stages.eval_job import owner
+from sitegen.stages.eval_task import owner
 from sitegen.stages.scorecard_store import EvalScorecards, known_cells
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.size_budget.thinning import first_full, room_key

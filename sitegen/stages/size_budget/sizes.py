@@ -20,7 +20,7 @@ from sitegen.pages import links
 from sitegen.pages.links import is_field, is_source_picture
 from sitegen.stages.cached_kinds import SHORT_COMMITS, id_of_short_commit
 from sitegen.stages.commits import OWNER as COMMITS_OWNER
-from sitegen.stages.eval_job import owner as owner_of
+from sitegen.stages.eval_task import owner as owner_of
 from sitegen.stages.evals import Evals
 from sitegen.stages.instruction_task import owner as owner_of_file
 from sitegen.stages.site_files import SiteFiles

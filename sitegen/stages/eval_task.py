@@ -1,0 +1,98 @@
+"""What a process is given and gives back when it scores one eval and writes its pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from sitegen.analysis.memo import PageRow
+from sitegen.frozen import Frozen
+from sitegen.history.memo_rows import CachedRow
+from sitegen.model.regressions import EditedFile
+from sitegen.model.series import EvalInfo
+from sitegen.model.timeline import Edit, EvalHistory
+from sitegen.render.writer import WrittenFiles
+from sitegen.stages.cached_kinds import EvalRecord
+from sitegen.stages.report_files import WaitingPart
+from sitegen.stages.worker_context import WorkerContext
+
+if TYPE_CHECKING:
+    from sitegen.stages.sources import EvalSources
+
+
+class EvalTask(Frozen):
+    """Everything that a process needs to score one eval and to write its pages."""
+
+    context: WorkerContext
+    info: EvalInfo
+    history: EvalHistory
+    edits: tuple[Edit, ...]
+    """The edits of the instruction files that drive it, by commit."""
+    moved: Mapping[EditedFile, str]
+    """Maps each edit of a file that was moved later to the last path of the file."""
+    first_new: int
+    """Index of the first snapshot that the last build did not have."""
+    pages: tuple[PageRow, ...]
+    """Pages of the eval that are known to be in the output folder."""
+    cached: tuple[CachedRow, ...]
+    """The cached values of the eval, with the scorecards that its pages may need."""
+    thinned: int | None = None
+    """Number of the oldest reports to shorten so that the site fits; None: the reports that are short already."""
+    thinned_fields: int | None = None
+    """The same for the pages of fields, by the last change of their cells."""
+    fields_before: int | None = None
+    """If ``thinned_fields`` is None: pages of fields that last changed before this position are short."""
+    source_folders: tuple[str, ...] = ()
+    """Folders in which the eval may have been at some commit, if it states a source."""
+    waiting: WaitingEval | None = None
+    """The reports to write, if the eval is scored already."""
+    archived: tuple[PageRow, ...] | None = None
+    """The files of the eval that the archive has; None without an archive."""
+
+
+class WaitingEval(Frozen):
+    """Reports of an eval that are not written yet: all older ones or, in the task that writes them, a range."""
+
+    keys: tuple[str, ...]
+    """For each report of the eval, the digest of everything that it shows."""
+    parts: tuple[WaitingPart, ...]
+    """Oldest first, as in ``WaitingReports.parts``."""
+
+
+class OlderReportsDone(Frozen):
+    """The result of ``write_older_reports``."""
+
+    files: WrittenFiles
+    archived: WrittenFiles
+    """Full reports of points with a short page, for the archive."""
+    cached: tuple[CachedRow, ...]
+    """New values for the memo."""
+
+
+class EvalDone(Frozen):
+    """The result of an ``EvalTask``."""
+
+    record: EvalRecord
+    files: WrittenFiles
+    cached: tuple[CachedRow, ...]
+    """New values for the memo."""
+    archived: WrittenFiles
+    """Full reports of points with a short page, for the archive."""
+    waiting: WaitingEval | None = None
+    """The older reports, which further tasks write; None if there are none."""
+    lost_outputs: int = 0
+    """Number of outputs whose contents this clone lacks. Each is a problem, and the next build tries again."""
+
+
+def owner(eval_id: str) -> str:
+    """Return the name under which the site's files record the pages of an eval."""
+    return f"eval:{eval_id}"
+
+
+def sources_of(task: EvalTask) -> EvalSources | None:
+    """Return the sources of the values of an eval; None if it states none."""
+    if not task.info.source:
+        return None
+    from sitegen.stages.sources import EvalSources  # few evals have sources
+
+    return EvalSources(task.context, task.info, task.source_folders)

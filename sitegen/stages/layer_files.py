@@ -1,0 +1,37 @@
+"""Records the files of a build whose folder lies on top of an existing site, for ``watch``."""
+
+from __future__ import annotations
+
+from sitegen.analysis.memo import Memo
+from sitegen.project import Project
+from sitegen.render.below import remove
+from sitegen.render.output_folder import Claim, look_into, shorten_list
+from sitegen.stages.site_files import Site, SiteFiles
+
+
+class LayerFiles(SiteFiles):
+    """Records a build on top of an existing site: only files that differ are written, to another folder.
+
+    The site below is neither written nor read, and the memo is not changed. After the build the folder has the files
+    that the site below lacks or has with other contents; ``gone`` lists the files that only the site below has.
+    """
+
+    def __init__(self, below: Project, claim_below: Claim, claim: Claim, memo: Memo) -> None:
+        super().__init__(below, claim_below, memo)
+        self._into = claim.folder
+        self._standing = look_into(claim.folder, ())
+        self.archive = None
+        self.gone: frozenset[str] = frozenset()
+
+    def begin(self, *, complete: bool) -> None:
+        """Save nothing: the memo is not changed."""
+
+    def close(self, site: Site, head: str, *, complete: bool) -> Site:
+        """Delete the files that the previous build left in the folder and that this build did not write."""
+        below = {row.path: row.key for row in self._memo.pages(self._site)} if self.trusted else {}
+        differ = [row for row in self.recorded() if below.get(row.path) != row.key]
+        self.gone = frozenset(row.path for row in self._stale(self._before(complete)))
+        paths = {row.path for row in differ}
+        removal = remove(self._into, {path: None for path in self._standing.unlisted if path not in paths})
+        shorten_list(self._into, paths, None)
+        return self._counted(site, removal.removed)
