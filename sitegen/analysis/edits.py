@@ -17,6 +17,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
@@ -33,6 +34,7 @@ SHORTEST_ID: Final = 7
 """Fewest digits of a recorded commit id; a shorter id is ignored."""
 BEFORE_ANY: Final = -1
 """Stands for the position of the edit of an output that was made before all edits."""
+_POSITION: Final = attrgetter("position")
 _EDIT_POSITION: Final = attrgetter("commit.position")
 
 
@@ -63,15 +65,16 @@ def edits_of_outputs(snapshots: Sequence[Snapshot], edits: Sequence[Edit]) -> Ou
 
     """
     made_with = [instructions_of(snapshot, edits) for snapshot in snapshots]
-    made_by = _made_by(snapshots, edits, made_with)
+    positions = list(map(_EDIT_POSITION, edits))
+    made_by = _made_by(snapshots, edits, positions, made_with)
     return OutputEdits(
         snapshots=snapshots,
         edits=edits,
         made_with=made_with,
         made_by=made_by,
         since_previous=edits_of_points(snapshots, edits),
-        beside=_beside(snapshots, edits, made_by),
-        stale=_stale(snapshots, edits, made_by),
+        beside=_beside(snapshots, edits, positions, made_by),
+        stale=_stale(snapshots, positions, made_by),
     )
 
 
@@ -125,16 +128,21 @@ def edited_since(before: Sequence[InstructionHistory], after: Sequence[Instructi
     return sorted(changes, key=lambda change: change.path)
 
 
-def _made_by(snapshots: Sequence[Snapshot], edits: Sequence[Edit], made_with: Sequence[Commit | None]) -> list[int]:
-    commits = _KnownCommits(snapshots, edits)
-    edited = sorted({edit.commit.position for edit in edits})
+def _made_by(
+    snapshots: Sequence[Snapshot],
+    edits: Sequence[Edit],
+    positions: Sequence[int],
+    made_with: Sequence[Commit | None],
+) -> list[int]:
+    """Return ``OutputEdits.made_by``. ``positions``: of the commits of the edits."""
+    commits = _KnownCommits(snapshots, edits, positions)
     by_iteration: dict[int, int] = {}
     made_by = []
     for snapshot, newest in zip(snapshots, made_with, strict=True):
         if "outputs" in snapshot.cause or snapshot.iteration not in by_iteration:
             commit = _instructions_at_work(snapshot, edits, commits, newest)
-            end = bisect_right(edited, commit.position) if commit else 0
-            by_iteration[snapshot.iteration] = edited[end - 1] if end else BEFORE_ANY
+            end = bisect_right(positions, commit.position) if commit else 0
+            by_iteration[snapshot.iteration] = positions[end - 1] if end else BEFORE_ANY
         made_by.append(by_iteration[snapshot.iteration])
     return made_by
 
@@ -154,28 +162,35 @@ def _instructions_at_work(
 class _KnownCommits:
     """The commits that added outputs of an eval or edited its instructions, in their order."""
 
-    def __init__(self, snapshots: Sequence[Snapshot], edits: Sequence[Edit]) -> None:
-        by_position = {edit.commit.position: edit.commit for edit in edits}
-        by_position |= {snapshot.commit.position: snapshot.commit for snapshot in snapshots}
-        self._positions = sorted(by_position)
-        self._by_position = by_position
-        self._by_prefix: dict[str, list[Commit]] = {}
-        for position in self._positions:
-            commit = by_position[position]
-            self._by_prefix.setdefault(commit.sha[:SHORTEST_ID], []).append(commit)
+    def __init__(self, snapshots: Sequence[Snapshot], edits: Sequence[Edit], positions: Sequence[int]) -> None:
+        self._edits = edits
+        self._positions = positions
+        self._outputs = sorted((snapshot.commit for snapshot in snapshots), key=_POSITION)
 
     def before(self, position: int) -> Commit | None:
         """Return the last commit before a position on the first-parent line."""
-        index = bisect_left(self._positions, position)
-        return self._by_position[self._positions[index - 1]] if index else None
+        edited = bisect_left(self._positions, position)
+        added = bisect_left(self._outputs, position, key=_POSITION)
+        last = [edit.commit for edit in self._edits[max(0, edited - 1) : edited]]
+        return max((*last, *self._outputs[max(0, added - 1) : added]), key=_POSITION, default=None)
 
     def with_prefix(self, prefix: str) -> Commit | None:
         """Return the first commit whose id begins with these digits, at least ``SHORTEST_ID`` of them."""
         candidates = self._by_prefix.get(prefix[:SHORTEST_ID], ())
         return next((commit for commit in candidates if commit.sha.startswith(prefix)), None)
 
+    @cached_property
+    def _by_prefix(self) -> dict[str, list[Commit]]:
+        """All commits in their order, by the first digits of their ids. Few evals have outputs that record a commit."""
+        by_prefix: dict[str, list[Commit]] = {}
+        for commit in sorted((*(edit.commit for edit in self._edits), *self._outputs), key=_POSITION):
+            by_prefix.setdefault(commit.sha[:SHORTEST_ID], []).append(commit)
+        return by_prefix
 
-def _beside(snapshots: Sequence[Snapshot], edits: Sequence[Edit], made_by: Sequence[int]) -> list[tuple[Edit, ...]]:
+
+def _beside(
+    snapshots: Sequence[Snapshot], edits: Sequence[Edit], positions: Sequence[int], made_by: Sequence[int]
+) -> list[tuple[Edit, ...]]:
     """Return for each snapshot the edits since the previous output; for a re-scored one, since the previous point.
 
     History does not show which of several outputs of one commit were made before an edit. So all of them get the edits
@@ -184,7 +199,6 @@ def _beside(snapshots: Sequence[Snapshot], edits: Sequence[Edit], made_by: Seque
     output is a byte-for-byte copy of the previous one, the next output gets its edits too, because possibly no output
     was made with them yet.
     """
-    positions = [edit.commit.position for edit in edits]
     beside = []
     previous = BEFORE_ANY  # position of the previous point's commit
     earlier = newest = BEFORE_ANY  # positions of the last two commits that added outputs
@@ -210,13 +224,12 @@ def _beside(snapshots: Sequence[Snapshot], edits: Sequence[Edit], made_by: Seque
     return beside
 
 
-def _stale(snapshots: Sequence[Snapshot], edits: Sequence[Edit], made_by: Sequence[int]) -> list[bool]:
+def _stale(snapshots: Sequence[Snapshot], positions: Sequence[int], made_by: Sequence[int]) -> list[bool]:
     """Return for each point whether instructions were edited after its output was made, and it was not made again.
 
     Only the newest point and re-scored points can be stale. An edit that was committed together with the output, and
     was in use when the output was made, does not count.
     """
-    positions = [edit.commit.position for edit in edits]
     stale = []
     newest_used = 0  # position of the newest edit, or commit, that the current output was made with
     for snapshot, edit in zip(snapshots, made_by, strict=True):
