@@ -107,7 +107,7 @@ class _EvalJob:
         self._cards = EvalScorecards(self._context, task.history, self._cache)
         self._card_keys = [self._cards.key(snapshot) for snapshot in self._snapshots]
         self._specs = self._cards.series_specs()
-        self._inputs = series_inputs(task.history, task.edits)
+        self._inputs = series_inputs(task.history, task.edits.value)
         self._verdicts = Verdicts(task.info.kind, self._specs[0])
         self._collector = ReportCollector(self._specs, self._inputs, self._cards, self._verdicts)
         self._writer = self._context.writer(task.pages)

@@ -14,6 +14,7 @@ from sitegen.model.timeline import Edit, EvalHistory
 from sitegen.render.writer import WrittenFiles
 from sitegen.stages.cached_kinds import EvalRecord
 from sitegen.stages.report_files import WaitingPart
+from sitegen.stages.sent_once import SentOnce
 from sitegen.stages.worker_context import WorkerContext
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class EvalTask(Frozen):
     context: WorkerContext
     info: EvalInfo
     history: EvalHistory
-    edits: tuple[Edit, ...]
+    edits: SentOnce[tuple[Edit, ...]]
     """The edits of the instruction files that drive it, by commit."""
     moved: Mapping[EditedFile, str]
     """Maps each edit of a file that was moved later to the last path of the file."""

@@ -15,7 +15,7 @@ from sitegen.history.memo_rows import CachedRow
 from sitegen.history.timeline import history_in
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalInfo, EvalSummary
-from sitegen.model.timeline import EvalHistory, EvalUpdate
+from sitegen.model.timeline import Edit, EvalHistory, EvalUpdate
 from sitegen.pages import links
 from sitegen.pages.data.search import SearchFields
 from sitegen.scoring.mapping_use import MappingUse
@@ -40,6 +40,7 @@ from sitegen.stages.pool import Pool
 from sitegen.stages.report_files import StoredPart, WaitingParts, ranges
 from sitegen.stages.scorecard_store import pins_of, under_pins, wanted_keys
 from sitegen.stages.scoring import model_of
+from sitegen.stages.sent_once import SentOnce
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.size_budget.expected_room import ExpectedRoom
 from sitegen.stages.timeline import Timeline, driving_edits, moved_edits
@@ -98,9 +99,11 @@ class ScoredEvals:
         touched = [*timeline.update.evals, *outdated]
         updates = [replace(update, history=under_pins(update.history, pins)) for update in touched]
         updates.sort(key=lambda update: len(update.history.snapshots), reverse=True)  # the longest tasks start first
+        edits = _DrivingEdits(timeline)
         tasks = (
             replace(
-                _task(timeline, memo, self._site_files, update, None, None), fields_before=self._room.short_before()
+                _task(timeline, memo, self._site_files, update, edits, None, None),
+                fields_before=self._room.short_before(),
             )
             for update in updates
         )
@@ -242,8 +245,9 @@ def write_again(
         if not shorten(timeline, memo, site_files, history, *counts):
             longer.append((history, counts))
     # A report that becomes full again is made from all points before it, so the whole eval is processed again.
+    edits = _DrivingEdits(timeline)
     tasks = (
-        _task(timeline, memo, site_files, EvalUpdate(history, len(history.snapshots)), *counts)
+        _task(timeline, memo, site_files, EvalUpdate(history, len(history.snapshots)), edits, *counts)
         for history, counts in longer
     )
     failures: list[Problem] = []
@@ -276,11 +280,26 @@ def _outdated(timeline: Timeline, memo: Memo, records: Mapping[str, EvalRecord])
                 yield EvalUpdate(history, len(history.snapshots))
 
 
+class _DrivingEdits:
+    """The edits that drive each eval. Evals with the same instruction files share one value."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        self._timeline = timeline
+        self._by_files: dict[tuple[str, ...], SentOnce[tuple[Edit, ...]]] = {}
+
+    def of(self, eval_id: str) -> SentOnce[tuple[Edit, ...]]:
+        files = tuple(file.path for file in self._timeline.drivers(eval_id))
+        if files not in self._by_files:
+            self._by_files[files] = SentOnce(driving_edits(self._timeline, eval_id))
+        return self._by_files[files]
+
+
 def _task(
     timeline: Timeline,
     memo: Memo,
     site_files: SiteFiles,
     update: EvalUpdate,
+    edits: _DrivingEdits,
     thinned: int | None,
     thinned_fields: int | None,
 ) -> EvalTask:
@@ -291,7 +310,7 @@ def _task(
         context=context,
         info=info,
         history=history,
-        edits=driving_edits(timeline, history.id),
+        edits=edits.of(history.id),
         moved=moved_edits(timeline.drivers(history.id)),
         first_new=update.first_new,
         pages=site_files.standing_files(owner(history.id)),
