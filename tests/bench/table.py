@@ -43,7 +43,7 @@ KINDS: Final[dict[str, Kind]] = {
     "`sitegen --help` against `python -c pass`": Kind("x", {"": Goal(6, 7)}),
     "memory of the largest process": Kind("MB", {"L": Goal(100, 200)}),
     "largest trend page": Kind("kB", {"": Goal(400, 400)}),
-    "page ready": Kind("ms", {"": Goal(200, 300)}),
+    "page ready": Kind("ms", {"": Goal(200, 200)}),
     "site": Kind("MB", {"": Goal(1000, 1000)}),
     "search index": Kind("kB"),
     "feed": Kind("kB"),
