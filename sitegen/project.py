@@ -66,10 +66,15 @@ class ArchivePlace(NamedTuple):
     """The address under which readers find it; empty: it is a folder beside the site, and links are relative."""
 
     @property
+    def named(self) -> Path | None:
+        """The folder as it was named; None if fsspec opens the archive."""
+        address = self.address.removeprefix("file://").removeprefix("local://")
+        return None if "://" in address or "::" in address else Path(os.path.abspath(address))
+
+    @property
     def folder(self) -> Path | None:
         """The folder, with links followed; None if fsspec opens the archive."""
-        address = self.address.removeprefix("file://")
-        return None if "://" in address or "::" in address else Path(address).resolve()
+        return self.named.resolve() if self.named else None
 
     @property
     def prefix(self) -> str:

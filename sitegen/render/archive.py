@@ -59,7 +59,7 @@ def open_archive(place: ArchivePlace, out: Path, repository: RepositoryPlace) ->
             f"The public address {place.url!r} of the archive is no address of a site.",
             fix="Write one such as https://example.org/path: http or https, without user name, ? and #.",
         )
-    folder = place.folder
+    named, folder = place.named, place.folder
     if not place.url and (folder is None or folder.parent != out.parent or folder == out):
         raise ConfigurationError(
             "Without a public address, only a folder beside the output folder can be the archive: the site and the "
@@ -67,13 +67,13 @@ def open_archive(place: ArchivePlace, out: Path, repository: RepositoryPlace) ->
             where=_without_password(place.address),
             fix="Name its public address with --archive-url, or a folder beside the site with --archive.",
         )
-    if folder is None:
+    if named is None or folder is None:
         return _Store(place.address)
     if folder.is_relative_to(out) or out.is_relative_to(folder):
         raise ConfigurationError(
             "The archive lies in the output folder, or holds it.", where=str(folder), fix="Choose another --archive."
         )
-    refuse_project(Path(os.path.abspath(place.address)), folder, repository, "The archive", "--archive")
+    refuse_project(named, folder, repository, "The archive", "--archive")
     return _Folder(folder)
 
 

@@ -310,6 +310,15 @@ def test_an_archive_that_fails_leaves_a_whole_site_and_a_problem_and_the_next_bu
     assert differences(tmp_path / "out", tmp_path / "cold") == []
 
 
+@pytest.mark.parametrize("scheme", ["", "file://", "local://"])
+def test_a_link_of_the_project_never_chooses_the_folder_of_an_archive(project, tmp_path, scheme):
+    (tmp_path / "elsewhere").mkdir()
+    (project.path / "archive").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OutputFolderError, match="^The archive is a link, or lies behind one, that is a part of the"):
+        build_site(project.path, tmp_path / "out", **{**PUBLIC, "archive": f"{scheme}{project.path}/archive"})
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
 def test_no_link_below_an_archive_is_followed(project, whole, tmp_path):
     (tmp_path / "archive").mkdir()
     (tmp_path / "archive" / MARKER).write_bytes(archive._MARK)

@@ -58,7 +58,7 @@ class FilteredTable {
   addLink() {
     const button = element("button", "btn js-only", "Copy link to this view");
     button.type = "button";
-    button.addEventListener("click", () => copyBy(button, location.href, () => "It is the page's address"));
+    button.addEventListener("click", () => copyBy(button, location.href, () => "Copy the page's address"));
     (this.fresh ?? this.types.at(-1) ?? this.words ?? this.section).after(button);
     return button;
   }
