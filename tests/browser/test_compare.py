@@ -123,7 +123,7 @@ def test_what_cannot_be_shown_is_said_and_no_other_pair_takes_its_place(in_piece
     page.goto((site / "evals/waybills/pieces.html").as_uri() + "#a=0001&b=0999")
     result, selects = page.locator("[data-result]"), page.locator("select")
     expect(result).to_contain_text("This page has no iteration “0999”, which the address asks for.")
-    assert result.locator("table").count() == 0
+    expect(result.locator("table")).to_have_count(0)
     assert [side.input_value() for side in selects.all()] == ["0", ""]
     selects.nth(1).select_option("59")
     expect(result.locator("b + a").nth(1)).to_have_text("iteration-060")
@@ -197,7 +197,7 @@ def test_without_scripts_the_page_says_what_it_cannot_do(visit):
 def test_names_from_the_project_stay_text(visit):
     page = visit("evals/labels/compare.html")
     listed = page.locator("[data-fate=still_wrong] tbody tr")
-    assert listed.count() == len(sample.NASTY)
+    expect(listed).to_have_count(len(sample.NASTY))
     expect(listed.first).to_contain_text(sample.SCRIPT)
     assert page.locator("[data-result]").evaluate("all => all.querySelectorAll('script, img, b b').length") == 0
     assert "\u202e" not in page.locator("main").inner_text()

@@ -226,7 +226,7 @@ def test_everything_is_visible_without_scripts(kinds, open_in_one_tab, kind):
     )
     assert parts.count()
     assert parts.evaluate_all("nodes => nodes.filter(node => !node.checkVisibility()).length") == 0
-    assert page.locator(".js-only:visible").count() == 0
+    expect(page.locator(".js-only:visible")).to_have_count(0)
 
 
 def test_works_below_a_path_of_a_server(server, open_context):
@@ -303,8 +303,8 @@ def test_tab_goes_first_to_the_content_then_through_the_header(visit):
 def test_print_shows_every_row_and_opens_what_is_folded(visit):
     page = visit(TREND)
     page.emulate_media(media="print")
-    assert page.locator(".iters tbody tr:visible").count() == 11
-    assert page.locator("details table tbody tr:visible").count() == 12
+    expect(page.locator(".iters tbody tr:visible")).to_have_count(11)
+    expect(page.locator("details table tbody tr:visible")).to_have_count(12)
 
 
 def _column(page: Page, table: str, column: int) -> list[str]:

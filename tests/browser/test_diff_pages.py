@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, ViewportSize
+from playwright.sync_api import Page, ViewportSize, expect
 
 from tests.browser import preview_diffs
 from tests.browser.axe import violations_axe_finds
@@ -121,7 +121,7 @@ def test_a_heading_is_reached_from_the_outline(visit: Callable[..., Page]):
 def test_edits_can_be_filtered(visit: Callable[..., Page]):
     page = visit(FILE)
     page.locator("[data-q]").fill("inches")
-    assert page.locator("table.edits tbody tr:visible").count() == 1
+    expect(page.locator("table.edits tbody tr:visible")).to_have_count(1)
 
 
 def test_a_button_copies_the_command_before_it(visit: Callable[..., Page]):

@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser import sample_site
 from tests.browser.axe import violations_axe_finds
@@ -23,7 +24,7 @@ def opened(request, open_in_one_tab):
 
 def test_opens_from_disk_without_a_console_error_or_a_violation_of_its_policy(opened):
     assert opened.complaints() == []
-    assert opened.page.locator("html.js").count() == 1
+    expect(opened.page.locator("html.js")).to_have_count(1)
     assert opened.page.title().endswith("Freight desk")
 
 
@@ -70,7 +71,7 @@ def test_is_complete_without_scripts(open_in_one_tab, path):
     parts = page.locator("main tr:not(details tr), main h1, main h2, main dt, main figure .cv svg")
     assert parts.count()
     assert parts.evaluate_all("nodes => nodes.filter(node => !node.checkVisibility()).length") == 0
-    assert page.locator(".js-only:visible").count() == 0
+    expect(page.locator(".js-only:visible")).to_have_count(0)
 
 
 class _Structure(HTMLParser):

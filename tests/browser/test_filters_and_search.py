@@ -68,7 +68,7 @@ def test_the_section_and_new_filters_leave_only_their_rows(visit):
 
 def test_a_link_to_a_field_filters_the_table_of_fields(visit):
     page = visit("evals/waybills/0059.html#field=route.vessel")
-    assert _rows(page, "table.nums[data-sort=field]").count() == 1
+    expect(_rows(page, "table.nums[data-sort=field]")).to_have_count(1)
 
 
 def test_copies_are_folded_under_their_output_until_they_are_opened_searched_sorted_or_printed(site: Path, visit):
@@ -104,16 +104,16 @@ def test_copies_are_folded_under_their_output_until_they_are_opened_searched_sor
 
 def test_iterations_can_be_filtered_by_author(visit):
     page = visit("evals/waybills/index.html")
-    assert _rows(page, ".iters").count() == 25
+    expect(_rows(page, ".iters")).to_have_count(25)
     page.get_by_label("Filter iterations").fill("okafor")
-    assert _rows(page, ".iters").count() == 20
+    expect(_rows(page, ".iters")).to_have_count(20)
     expect(page.locator(".card:has(.iters) [data-count]")).to_have_text("20 matching of 60")
 
 
 def test_show_more_shows_the_rest(visit):
     page = visit("evals/waybills/index.html")
     page.get_by_role("button", name="Show 35 more").click()
-    assert _rows(page, ".iters").count() == 60
+    expect(_rows(page, ".iters")).to_have_count(60)
 
 
 def test_steps_can_be_filtered_by_eval_with_the_keyboard(visit):
@@ -125,7 +125,7 @@ def test_steps_can_be_filtered_by_eval_with_the_keyboard(visit):
     page.wait_for_url(re.compile(r"#section=waybills$"))
     assert {row.get_attribute("data-g") for row in _rows(page, ".steps").all()} == {"waybills"}
     assert 0 < _rows(page, ".steps").count() < whole
-    assert page.get_by_role("heading", name="Fixed regressions").count() == 0
+    expect(page.get_by_role("heading", name="Fixed regressions")).to_have_count(0)
     page.reload()
     assert {row.get_attribute("data-g") for row in _rows(page, ".steps").all()} == {"waybills"}
 
@@ -140,7 +140,7 @@ def test_a_muted_step_stands_last_with_its_reason(visit):
 def test_every_row_is_printed(visit):
     page = visit("evals/waybills/index.html")
     page.emulate_media(media="print")
-    assert _rows(page, ".iters").count() == 60
+    expect(_rows(page, ".iters")).to_have_count(60)
 
 
 def test_the_theme_button_is_remembered_from_page_to_page(visit):

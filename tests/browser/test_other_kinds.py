@@ -71,7 +71,7 @@ def test_discrepancies_of_highlights_are_filtered_by_their_category(visit):
     page = visit(HIGHLIGHTS)
     page.get_by_label("Category", exact=True).select_option("terms")
     rows = page.locator(".disc tbody tr:visible")
-    assert rows.count() == 3
+    expect(rows).to_have_count(3)
     assert rows.evaluate_all("rows => rows.every(row => row.dataset.g === 'terms')")
 
 
@@ -93,7 +93,7 @@ def test_bars_of_variants_are_as_long_as_their_numbers_and_show_the_threshold(vi
 
 def test_the_radar_has_a_shape_for_each_variant_and_says_which_is_which(visit):
     page = visit(VARIANTS)
-    assert page.locator(".radar .shape").count() == 2
+    expect(page.locator(".radar .shape")).to_have_count(2)
     assert page.locator(".radar + .leg .vname").all_inner_texts() == ["A\npolite", "B\nshort"]
 
 
@@ -108,11 +108,11 @@ def test_wins_ties_and_losses_are_as_many_as_the_cases(visit):
 def test_flips_are_filtered_by_what_became_of_a_case(visit):
     page = visit(VARIANTS)
     rows = page.locator(".vflips tbody tr:visible")
-    assert rows.count() == 5
+    expect(rows).to_have_count(5)
     page.get_by_role("button", name="Still wrong 1").click()
     assert rows.locator("td:first-child").all_inner_texts() == ["price-2"]
     page.reload()
-    assert rows.count() == 1
+    expect(rows).to_have_count(1)
     page.get_by_role("button", name="Still wrong 1").click()
     page.get_by_label("Search cases").fill("hours")
     assert rows.locator("td:first-child").all_inner_texts() == ["open-1", "open-2"]
@@ -124,7 +124,7 @@ def test_the_trend_tells_the_headline_of_every_variant(visit):
     page.keyboard.press("End")
     expect(page.locator("[data-chart] .tip")).to_contain_text("Accuracy, polite")
     expect(page.locator("[data-chart] [aria-live]")).to_contain_text("Accuracy, short 0.875")
-    assert page.locator(".ln.v0, .ln.v1").count() == 2
+    expect(page.locator(".ln.v0, .ln.v1")).to_have_count(2)
 
 
 def test_what_a_judge_counted_stands_by_attribute(visit):

@@ -160,7 +160,7 @@ def test_without_scripts_both_lines_and_both_values_are_there_and_no_switch(visi
 
 def test_an_eval_whose_clocks_never_part_has_no_switch_and_says_so(visit):
     page = visit("evals/receipts/index.html")
-    assert page.locator("[data-clock]").count() == 0
+    expect(page.locator("[data-clock]")).to_have_count(0)
     expect(page.locator(".chart + .rest")).to_contain_text("Ground truth and rules are the same at every iteration.")
 
 
@@ -204,11 +204,13 @@ def test_a_long_chart_loads_its_older_iterations_when_one_is_pointed_at(visit):
     labels = page.locator(".xa text").all_text_contents()
     assert (labels[0], labels[-1]) == ("1 · 5 Jan", "500 · 13 Dec")
     rows = page.locator("table.iters tbody tr")
-    assert (rows.count(), page.locator(".stack.grouped").count()) == (200, 1)
+    expect(rows).to_have_count(200)
+    expect(page.locator(".stack.grouped")).to_have_count(1)
     page.locator("[data-chart]").focus()
     page.keyboard.press("Home")
     expect(page.locator("[data-chart] [aria-live]")).to_contain_text("Point 1 of 500, iteration-001")
-    assert (rows.count(), page.locator(".stack.grouped").count(), page.locator("[data-rest]").count()) == (500, 0, 0)
+    expect(rows).to_have_count(500)
+    expect(page.locator(".stack.grouped, [data-rest]")).to_have_count(0)
 
 
 def test_a_zoom_into_older_iterations_and_a_filter_are_kept_in_the_address_of_a_long_page(visit):
