@@ -21,9 +21,9 @@ def history(repo: Path, eval_id: str, *, rev: str | None, as_json: bool, cache: 
     """Print the series of an eval, oldest first."""
     series = read_series(Options(repo=repo, rev=rev, cache=cache), eval_id)
     if as_json:
-        from sitegen.pages.data.exports import series_files
+        from sitegen.pages.data.series import whole_series
 
-        print_document(series_files(series).json.content)
+        print_document(whole_series(series))
     else:
         for row in history_lines(series):
             print_line(row)

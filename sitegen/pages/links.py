@@ -73,10 +73,20 @@ eval_trend = _of_eval("evals/{}/index.html")  # the trend page of an eval
 variants = _of_eval("evals/{}/variants.html")  # the variants of an eval side by side
 suspect_truth = _of_eval("evals/{}/suspect-truth.html")  # the labels of an eval that may be wrong
 compare = _of_eval("evals/{}/compare.html")  # any two points of an eval, side by side
-series_data = _of_eval("data/evals/{}.json")  # the series of an eval as JSON (contract 3.3)
-series_csv = _of_eval("data/evals/{}.csv")  # the series of an eval as a table
+series_data = _of_eval("data/evals/{}.json")  # the newest points of an eval as JSON
+series_csv = _of_eval("data/evals/{}.csv")  # the newest points of an eval as a table
 badge = _of_eval("badges/{}.svg")  # an eval's headline as a picture
 badge_data = _of_eval("badges/{}.json")  # the same for services that draw badges
+
+
+def older_points(eval_id: str, number: int) -> str:
+    """Older points of an eval, compressed; file 1 has the oldest ones, and its address never changes."""
+    return f"data/older/{slug(eval_id)}/{number}.json.bz2"
+
+
+def older_points_csv(eval_id: str, number: int) -> str:
+    """The same points as a table."""
+    return f"data/older/{slug(eval_id)}/{number}.csv.bz2"
 
 
 def trend_rows(eval_id: str) -> str:

@@ -18,12 +18,16 @@ from sitegen.configuring import read_site
 from sitegen.errors import SecretsError
 from sitegen.history.files_at_commit import content_at
 from sitegen.history.repository import Repository
+from sitegen.pages.data.series import decompressed
 from sitegen.project import Options, open_project
 from sitegen.render.below import remove
 from sitegen.render.output_folder import LIST, MARKER, claimed, look_into
 from sitegen.render.writer import digest
 from sitegen.stages.cached_kinds import CLEAN_FILES
 from sitegen.text.secrets import Detector, Secret
+
+LARGEST: Final = 1 << 28
+"""A compressed file with more bytes is searched as it is."""
 
 _DIGEST: Final = 16
 """Length of a digest, in bytes."""
@@ -98,7 +102,8 @@ class PublicCheck:
             key = hashlib.blake2b(content, digest_size=_DIGEST).digest()
             secrets: tuple[Secret, ...] = ()
             if key not in searched:
-                secrets = self.detector.search(content.decode("utf-8", "replace"), markup=path.endswith(".html"))
+                text = (decompressed(content, LARGEST) or content).decode("utf-8", "replace")
+                secrets = self.detector.search(text, markup=path.endswith(".html"))
             if secrets:
                 places[path] = secrets
             else:

@@ -26,6 +26,7 @@ from sitegen.pages.commit.page import CommitPageInputs, CommitView, EvalMove, co
 from sitegen.pages.compare.page import compare_page
 from sitegen.pages.data import exports, search
 from sitegen.pages.data.feed import feed_file
+from sitegen.pages.data.series import series_files
 from sitegen.pages.edit.effects import FlippedField
 from sitegen.pages.field.page import field_page, field_work
 from sitegen.pages.fields import fields_page
@@ -201,7 +202,7 @@ def raw_files() -> list[RawFile]:
         summary_file(sample.SITE, sample.commit(120), tuple(map(sample.summary, every)), (), ()),
     ]
     for one in every:
-        out += exports.series_files(one)
+        out += series_files(one)
     return out
 
 

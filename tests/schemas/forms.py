@@ -19,7 +19,7 @@ from sitegen.gate_files.document import SCHEMA as GATE
 from sitegen.gate_files.document import GateDocument
 from sitegen.kind_files import KIND_FILES
 from sitegen.pages.data.badges import BadgeEndpoint
-from sitegen.pages.data.forms import IndexDocument, SeriesDocument
+from sitegen.pages.data.forms import IndexDocument, OlderPointsDocument, SeriesDocument
 from sitegen.saving import AggregateDocument
 from sitegen.scoring.documents import HighlightsPart, JudgedPart, RecordedPart, document_type
 from sitegen.scoring.mapping import Mapping
@@ -57,7 +57,11 @@ NUMBER: Schema = {"type": ["number", "null"]}
 def generated() -> dict[str, bytes]:
     """Every schema, by the name of its file."""
     made = {name: _written(form, model) for name, (form, model) in WRITTEN.items()}
-    made |= {"series": _series(), "aggregate": _aggregate(), "all-results": _all_results(), "export": _export()}
+    made |= {
+        "series": _with_points("sitegen/series/2", SeriesDocument),
+        "older-points": _with_points("sitegen/older-points/1", OlderPointsDocument),
+    }
+    made |= {"aggregate": _aggregate(), "all-results": _all_results(), "export": _export()}
     made |= {name: describe(model, written=True) for name, model in WITHOUT_FORM.items()}
     made |= {"config": _config(), "manifest": _manifest(), "field-mapping": _mapping()}
     made["evaluation-config"] = describe(EvaluationConfig, written=False)
@@ -80,8 +84,8 @@ def _with_ratios(schema: Schema) -> Schema:
     }
 
 
-def _series() -> Described:
-    whole, parts = _written("sitegen/series/1", SeriesDocument)
+def _with_points(form: str, model: type) -> Described:
+    whole, parts = _written(form, model)
     parts["SeriesClock"] = _with_ratios(parts["SeriesClock"])
     parts["SeriesDelta"]["additionalProperties"] = NUMBER
     return Described(whole, parts)

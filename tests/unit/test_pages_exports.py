@@ -17,7 +17,8 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Series
 from sitegen.model.timeline import Blob, Edit
 from sitegen.model.values import Unusable
-from sitegen.pages.data.exports import index_file, results_json, series_data, series_files
+from sitegen.pages.data.exports import index_file, results_json
+from sitegen.pages.data.series import series_data, series_files
 from tests import pages_sample as sample
 
 
@@ -83,11 +84,12 @@ def test_a_series_has_every_point_with_both_clocks_and_why_it_moved():
     series = _why()
     body = json.loads(series_files(series)[0].content)
     assert {key: body[key] for key in body if key != "points"} == {
-        "schema": "sitegen/series/1",
+        "schema": "sitegen/series/2",
         "eval_id": "waybills",
         "kind": "fields",
         "name": "Waybills",
         "renamed_from": ["waybill"],
+        "older": [],
     }
     at, card, now = series.points[1].snapshot, series.points[1].scorecard, series.points[1].now
     interval = interval_of(card, "fields")

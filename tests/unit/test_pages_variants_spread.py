@@ -15,7 +15,7 @@ from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.scorecards import Answer, DocumentScore, Result, Scorecard
 from sitegen.model.series import EvalInfo, Point, Series, VariantSpread
 from sitegen.pages.compare.page import CompareView, compare_page
-from sitegen.pages.data.exports import series_files
+from sitegen.pages.data.series import series_files
 from tests import pages_sample as sample
 
 INFO = EvalInfo("faq", "Questions", kind="responses")

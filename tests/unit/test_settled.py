@@ -7,7 +7,7 @@ import pytest
 
 from sitegen.analysis import series
 from sitegen.analysis.deltas import delta
-from sitegen.pages.data import exports
+from sitegen.pages.data import series as series_files
 from sitegen.stages import reports
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
@@ -40,7 +40,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     for module in (series, reports):
         monkeypatch.setattr(module, "delta", counted("delta", delta))
-    monkeypatch.setattr(exports, "_exported_point", counted("data", exports._exported_point))
+    monkeypatch.setattr(series_files, "_exported_point", counted("data", series_files._exported_point))
     return made
 
 

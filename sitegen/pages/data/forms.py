@@ -31,7 +31,7 @@ class IndexDocument(TypedDict):
 
 
 class SeriesDocument(TypedDict):
-    """The whole series of one eval."""
+    """The series of one eval: its newest points, and where the others are."""
 
     schema: str
     eval_id: str
@@ -39,10 +39,24 @@ class SeriesDocument(TypedDict):
     name: str
     renamed_from: list[str]
     """Earlier folder names, oldest first."""
+    older: list[str]
+    """Addresses of the files with the points before these, oldest first, from the root of the site: ``older-points``
+    compressed by bzip2. Beside each is a table of the same points, ``.csv.bz2``. Empty if this file has all points."""
     points: list[SeriesPoint]
-    """One point for each snapshot, oldest first."""
+    """The newest points, one for each snapshot, oldest first; ``sitegen history --json`` writes all points."""
     error_patterns: NotRequired[list[ErrorPatternData]]
     """The error patterns of the newest output, most errors first; only in the file of a site."""
+
+
+class OlderPointsDocument(TypedDict):
+    """One hundred older points of one eval."""
+
+    schema: str
+    eval_id: str
+    first: int
+    """Number of points before these."""
+    points: list[SeriesPoint]
+    """Oldest first."""
 
 
 class ErrorPatternData(TypedDict):

@@ -1,0 +1,297 @@
+"""The series of an eval as data files: all numbers of its points, as JSON and as a table. Undefined is null.
+
+The newest points are in two files that every new point changes. Older points are cut by age into files of a fixed
+length, compressed, that stay as they are until the ground truth or the rules change: they have both clocks.
+
+Forms: ``sitegen/series/2`` and ``sitegen/older-points/1``. A key is never renamed within a form.
+"""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any, Final, NamedTuple
+
+from sitegen.analysis.deltas import ROLES
+from sitegen.analysis.series import variant_spread
+from sitegen.frozen import Frozen
+from sitegen.model.deltas import Delta
+from sitegen.model.error_summaries import PatternSummary
+from sitegen.model.kinds import traits_of
+from sitegen.model.outcomes import ERROR_TYPES
+from sitegen.model.scorecards import Scorecard
+from sitegen.model.series import Series
+from sitegen.model.site import RawFile
+from sitegen.model.timeline import Edit
+from sitegen.pages import links
+from sitegen.pages.change_text import flipped
+from sitegen.pages.data.exports import patterns_data
+from sitegen.stats.counts import errors_by_type, in_file_order, ratios
+from sitegen.text.json_bytes import to_json_bytes
+from sitegen.text.plain import spreadsheet_safe
+
+OLDER_POINTS: Final = 100
+"""Number of points in a file of older points. The newest files have fewer than twice as many."""
+
+_RATIOS: Final = tuple(ratio.name for ratio in in_file_order())
+_TEXTS: Final = ("label", "commit", "committed_at", "recorded_at", "subject", "author")
+_NUMBERS: Final = ("tp", "fp", "fn", "tn", *_RATIOS)
+_FATES: Final = ("fixed", "broken", "still")
+_WHY: Final = ("now", *ROLES, "comparable", "common", "stale", *_FATES, "interval_low", "interval_high", "same_as")
+"""Columns of the table on the causes and the uncertainty of the headline's change, and on copies."""
+
+_VARIANTS: Final = ("variants_worst", "variants_best")
+"""Columns for kinds whose headline averages the variants of a prompt."""
+
+
+def older_files(points: int) -> int:
+    """Return how many pairs of files have the older ones of so many points."""
+    return max(0, points // OLDER_POINTS - 1)
+
+
+class SeriesFiles(NamedTuple):
+    """Points of an eval in both forms."""
+
+    json: RawFile
+    csv: RawFile
+
+
+class SeriesData(Frozen):
+    """The beginnings of the two newest files of a series, up to some point."""
+
+    points: int
+    """Number of points of the series up to there, with those of older files."""
+    json: bytes
+    csv: bytes
+
+
+def series_data(series: Series, points: int, start: SeriesData | None = None) -> SeriesData:
+    """Make the newest files up to the first *points* points of the series.
+
+    ``start``: these files up to fewer points, to continue, if available and if no other points were the newest then.
+    """
+    first = older_files(len(series.points)) * OLDER_POINTS
+    start = start or SeriesData(first, _head_of_series(series, older_files(len(series.points))), table_head(series))
+    new_points = [_exported_point(series, index) for index in range(start.points, points)]
+    comma = b"," if start.points > first and new_points else b""
+    return SeriesData(
+        points, start.json + comma + _points_data(new_points), start.csv + _table_rows(series, new_points)
+    )
+
+
+def series_files(
+    series: Series, start: SeriesData | None = None, patterns: Sequence[PatternSummary] | None = None
+) -> SeriesFiles:
+    """The newest files of an eval.
+
+    ``start``: the beginning of the files, if available. ``patterns``: error patterns of the newest output; None if
+    unknown.
+    """
+    data = series_data(series, len(series.points), start)
+    end = (
+        b""
+        if patterns is None
+        else b',"error_patterns":' + to_json_bytes(patterns_data(patterns), indent=None).rstrip()
+    )
+    return SeriesFiles(
+        json=RawFile(links.series_data(series.info.id), data.json + b"]" + end + b"}\n"),
+        csv=RawFile(links.series_csv(series.info.id), data.csv),
+    )
+
+
+def older_points(series: Series, number: int) -> SeriesFiles:
+    """The files of some older points. ``number``: 1 for the oldest points, at most ``older_files``."""
+    first = (number - 1) * OLDER_POINTS
+    points = [_exported_point(series, index) for index in range(first, first + OLDER_POINTS)]
+    body = {"schema": "sitegen/older-points/1", "eval_id": series.info.id, "first": first}
+    json = _document_start(body) + _points_data(points) + b"]}\n"
+    return SeriesFiles(
+        json=RawFile(links.older_points(series.info.id, number), _compressed(json)),
+        csv=RawFile(
+            links.older_points_csv(series.info.id, number),
+            _compressed(table_head(series) + _table_rows(series, points)),
+        ),
+    )
+
+
+def whole_series(series: Series) -> bytes:
+    """All points in the form of the newest file."""
+    points = [_exported_point(series, index) for index in range(len(series.points))]
+    return _head_of_series(series, 0) + _points_data(points) + b"]}\n"
+
+
+def decompressed(content: bytes, at_most: int) -> bytes | None:
+    """The content of a file of older points; None if it is none, or larger than *at_most* bytes."""
+    reader = bz2.BZ2Decompressor()
+    try:
+        body = reader.decompress(content, at_most)
+    except (OSError, ValueError):
+        return None
+    return body if reader.eof and not reader.unused_data else None
+
+
+def _compressed(content: bytes) -> bytes:
+    """Compress by bzip2: unlike gzip's, its format states no time, and every Python has the same implementation."""
+    return bz2.compress(content)
+
+
+def _head_of_series(series: Series, older: int) -> bytes:
+    """The file up to its first point. ``older``: number of the files with older points."""
+    eval_id = series.info.id
+    return _document_start(
+        {
+            "schema": "sitegen/series/2",
+            "eval_id": eval_id,
+            "kind": series.history.kind,
+            "name": series.info.name,
+            "renamed_from": list(series.history.renamed_from),
+            "older": [links.older_points(eval_id, number) for number in range(1, older + 1)],
+        }
+    )
+
+
+def _document_start(body: dict[str, Any]) -> bytes:
+    """A document whose list of points follows."""
+    return to_json_bytes(body, indent=None).removesuffix(b"}\n") + b',"points":['
+
+
+def _points_data(points: Iterable[dict[str, Any]]) -> bytes:
+    return b",".join(to_json_bytes(point, indent=None).rstrip() for point in points)
+
+
+def _exported_point(series: Series, index: int) -> dict[str, Any]:
+    point = series.points[index]
+    at, card = point.snapshot, point.scorecard
+    spread = variant_spread(series.info.kind, series.specs[0], card)
+    counts = flipped(point.flips) if point.flips else None
+    return {
+        "iteration": at.iteration,
+        "label": at.label,
+        "commit": at.commit.sha,
+        "committed_at": at.commit.committed_at,
+        "recorded_at": at.recorded_at,
+        "subject": at.commit.subject,
+        "author": at.commit.author,
+        "cause": list(at.cause),
+        "same_as": series.copied_label(index),
+        "status": card.status,
+        "stale": point.stale,
+        "instructions": _changed_instructions(point.edits),
+        "then": _clock(card),
+        "now": _clock(point.now) if point.now and not series.info.recorded else None,
+        "delta": _exported_delta(point.delta, split=not series.info.recorded) if point.delta else None,
+        "interval": point.interval and [point.interval.low, point.interval.high],
+        **({"variants": asdict(spread)} if spread else {}),
+        **({"usage": card.usage._asdict()} if card.usage else {}),
+        **{name: counts and getattr(counts, name) for name in _FATES},
+        "report": links.report(series.info.id, at.slug),
+    }
+
+
+def _changed_instructions(edits: tuple[Edit, ...]) -> dict[str, str | None]:
+    """Files that changed since the previous point: path -> blob id, null if deleted.
+
+    The state at a point is the fold of these over all points up to it.
+    """
+    state: dict[str, str | None] = {}
+    for edit in edits:
+        if edit.old is not None and edit.old.path != edit.path:
+            state[edit.old.path] = None
+        state[edit.path] = edit.new.oid if edit.new else None
+    return dict(sorted(state.items()))
+
+
+def _clock(card: Scorecard) -> dict[str, Any]:
+    """The counts and metrics of a scorecard; each point of the series has two of them, then and now."""
+    counts = card.counts
+    own = {metric.name: metric.value for metric in card.metrics}
+    computed = ratios(counts)
+    return {
+        "tp": counts.tp,
+        "fp": counts.fp,
+        "fn": counts.fn,
+        "tn": counts.tn,
+        **{name: own.get(name, computed[name]) for name in _RATIOS},
+        "errors": dict(zip(ERROR_TYPES, errors_by_type(counts), strict=True)),
+        "metrics": {name: value for name, value in own.items() if name not in _RATIOS},
+    }
+
+
+def _exported_delta(delta: Delta, *, split: bool) -> dict[str, Any]:
+    """The change of each metric, null if refused or undefined; the parts name their metric, the headline.
+
+    A changed model or judge is included.
+    """
+    name, parts = delta.headline.name, delta.headline.parts if split else None
+    return {
+        **{metric.name: metric.change for metric in delta.metrics},
+        "parts": parts and {"metric": name, **parts._asdict()},
+        **({"model": {"before": delta.model.before, "after": delta.model.after}} if delta.model else {}),
+        **({"judge": delta.judge._asdict()} if delta.judge else {}),
+        "comparable": delta.overlap._asdict(),
+    }
+
+
+def table_head(series: Series) -> bytes:
+    """The head of the table; the same for every eval of a kind, except for usage columns if an output states usage."""
+    measured = (*_NUMBERS, *ERROR_TYPES, *map(spreadsheet_safe, _further_metrics(series)))
+    averaged = _VARIANTS if traits_of(series.info.kind).answers_cases else ()
+    made_by = ("models", "judges") if _states_usage(series) else ()
+    return _csv_bytes(
+        [["iteration", *_TEXTS, "cause", "status", *measured, "delta", "report", *_WHY, *averaged, *made_by]]
+    )
+
+
+def _states_usage(series: Series) -> bool:
+    return any(point.scorecard.usage for point in series.points)
+
+
+def _table_rows(series: Series, points: Iterable[dict[str, Any]]) -> bytes:
+    states_usage = _states_usage(series)
+    return _csv_bytes(_csv_row(series, point, states_usage=states_usage) for point in points)
+
+
+def _csv_row(series: Series, point: dict[str, Any], *, states_usage: bool) -> list[str]:
+    """A point as a line of the table. ``states_usage``: whether any point of the series states usage."""
+    headline = series.specs[0].name
+    then, delta = point["then"], point["delta"] or {}
+    shared, parts = delta.get("comparable") or {}, delta.get("parts") or {}
+    row = [
+        point["iteration"],
+        *(point[name] for name in _TEXTS),
+        " ".join(point["cause"]),
+        point["status"],
+        *(then[name] for name in _NUMBERS),
+        *(then["errors"][name] for name in ERROR_TYPES),
+        *(then["metrics"].get(name) for name in _further_metrics(series)),
+        delta.get(headline),
+        point["report"],
+        point["now"] and {**point["now"]["metrics"], **point["now"]}.get(headline),
+        *(parts.get(role) for role in ROLES),
+        shared.get("verdict"),
+        shared.get("common"),
+        "yes" if point["stale"] else "no",
+        *(point[name] for name in _FATES),
+        *(point["interval"] or (None, None)),
+        point["same_as"],
+    ]
+    if traits_of(series.info.kind).answers_cases:
+        row += (point.get("variants", {}).get(end) for end in ("worst", "best"))
+    if states_usage:
+        usage = point.get("usage", {})
+        row += (", ".join(usage.get(name, ())) for name in ("models", "judges"))
+    return [spreadsheet_safe(cell) for cell in row]
+
+
+def _further_metrics(series: Series) -> list[str]:
+    """The metrics that the kind has besides the ratios."""
+    return [spec.name for spec in series.specs if spec.name not in _RATIOS]
+
+
+def _csv_bytes(rows: Iterable[Sequence[str]]) -> bytes:
+    out = io.StringIO(newline="")
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return out.getvalue().encode("utf-8", "backslashreplace")
