@@ -25,6 +25,24 @@ from sitegen.text.plain import line
 ROWS: Final = 100
 """Number of commits in the matrix: the newest ones; every commit has its own page."""
 
+COLUMNS: Final = 40
+"""Number of evals in the matrix: those that moved after most of its commits."""
+
+VERSIONS: Final = 20
+"""Number of best versions on the page: those that are the best for most evals."""
+
+COSTS: Final = 20
+"""Number of evals listed for a version besides those for which it is the best: the largest losses."""
+
+FILES: Final = 200
+"""Number of files with a row: those whose edits changed evals most surely."""
+
+DELETED: Final = 100
+"""Number of deleted files with a row: those that were deleted last."""
+
+NAMED: Final = 1_000
+"""Number of further files that the page only names."""
+
 NOTICED: Final = 0.0005
 """A smaller change, as a share of the metric's range, is written as 0 and does not make an edit mixed."""
 
@@ -112,7 +130,9 @@ class BestVersionRow(Frozen):
     subject: str
     best_for: tuple[EvalThen, ...]
     others: tuple[EvalThen, ...]
-    """The other evals, largest loss first."""
+    """The other evals, largest loss first, at most ``COSTS``."""
+    more: int
+    """Number of evals that are left out, which lose less."""
     command: str | None
     """The command to go back; None if the instructions are the same as then, or if no command is possible."""
 
@@ -122,13 +142,26 @@ class InstructionsView(Frozen):
 
     nav: str
     files: tuple[FileRecord, ...]
-    """Files, most certain effects of edits first."""
+    """Files, most certain effects of edits first, at most ``FILES``."""
     deleted: tuple[FileRecord, ...]
+    """Deleted files by path, at most ``DELETED``."""
+    living: int
+    """Number of all files that are not deleted."""
+    gone: int
     edits: int
     """Number of edits of all files together."""
+    named: tuple[FileRecord, ...] = ()
+    """Further files by path, of which only the names are shown."""
     matrix: Matrix | None = None
     best: tuple[BestVersionRow, ...] = ()
-    """The versions that are the best for any eval, newest first."""
+    """The versions that are the best for any eval, newest first, at most ``VERSIONS``."""
+    other_versions: int = 0
+    """Number of such versions that are left out."""
+
+    @property
+    def more(self) -> int:
+        """Number of files that are not shown at all."""
+        return self.living + self.gone - len(self.files) - len(self.deleted) - len(self.named)
 
 
 def instructions_page(
@@ -142,15 +175,21 @@ def instructions_page(
         best: the state of all instructions when evals were at their best.
 
     """
-    records = sorted(files, key=lambda record: record.history.path)
-    living = [record for record in records if not record.history.deleted]
+    records = sorted(files, key=_path)
+    living = sorted((record for record in records if not record.history.deleted), key=_surest_first)
+    gone = sorted((record for record in records if record.history.deleted), key=_last_edit, reverse=True)
+    further = sorted((*living[FILES:], *gone[DELETED:]), key=_path)
     view = InstructionsView(
         nav="instructions",
-        files=tuple(sorted(living, key=_surest_first)),
-        deleted=tuple(record for record in records if record.history.deleted),
+        files=tuple(living[:FILES]),
+        deleted=tuple(sorted(gone[:DELETED], key=_path)),
+        living=len(living),
+        gone=len(gone),
         edits=sum(len(record.history.edits) for record in records),
+        named=tuple(further[:NAMED]),
         matrix=matrix(edits),
-        best=tuple(map(_best_row, best)),
+        best=tuple(map(_best_row, _best_for_most(best))),
+        other_versions=max(0, len(best) - VERSIONS),
     )
     return Page(links.instructions(), "pages/instructions.html", view)
 
@@ -162,14 +201,31 @@ def file_size(counts: Sequence[PatchCounts | None]) -> FileSize:
     return FileSize(lines[-1], thinned(lines), next(filter(None, versions), None))
 
 
+def _best_for_most(versions: tuple[BestInstructions, ...]) -> list[BestInstructions]:
+    """Choose the versions that are the best for most evals; they stay in their order."""
+    evals = [sum(effect.is_best for effect in version.evals) for version in versions]
+    ranked = sorted(range(len(versions)), key=lambda index: -evals[index])[:VERSIONS]
+    return [versions[index] for index in sorted(ranked)]
+
+
 def _best_row(version: BestInstructions) -> BestVersionRow:
+    others = [effect for effect in version.evals if not effect.is_best]
     return BestVersionRow(
         version=version,
         subject=line(version.commit.subject, 160) or "(no subject)",
         best_for=tuple(effect for effect in version.evals if effect.is_best),
-        others=tuple(effect for effect in version.evals if not effect.is_best),
+        others=tuple(others[:COSTS]),
+        more=len(others[COSTS:]),
         command=go_back_command(version.commit, version.files),
     )
+
+
+def _path(record: FileRecord) -> str:
+    return record.history.path
+
+
+def _last_edit(record: FileRecord) -> int:
+    return record.last.position
 
 
 def _surest_first(record: FileRecord) -> tuple[int, ...]:
@@ -229,6 +285,8 @@ class Matrix(Frozen):
     rows: tuple[MatrixRow, ...]
     older: bool
     """Whether there are older commits that are not shown."""
+    other_evals: int = 0
+    """Number of evals that are not shown."""
 
     @property
     def mixed(self) -> int:
@@ -250,20 +308,23 @@ def matrix(edits: Iterable[EditEffects]) -> Matrix | None:
     older, newest = len(newest) > ROWS, newest[:ROWS]
     changes = [{effect.eval_id: shift for effect in edit.effects if (shift := _shift(effect))} for edit in newest]
     names = {effect.eval_id: line(effect.name, 60) for edit in newest for effect in edit.effects if _shift(effect)}
-    columns = sorted(names, key=lambda eval_id: (names[eval_id], eval_id))
+    every = [_column(eval_id, names[eval_id], (row.get(eval_id) for row in changes)) for eval_id in names]
+    most_moved = sorted(every, key=lambda column: (-column.gained - column.lost, column.name, column.eval_id))[:COLUMNS]
+    columns = sorted(most_moved, key=lambda column: (column.name, column.eval_id))
     return Matrix(
-        tuple(_column(eval_id, names[eval_id], (row.get(eval_id) for row in changes)) for eval_id in columns),
-        tuple(
+        columns=tuple(columns),
+        rows=tuple(
             MatrixRow(
                 commit=edit.commit,
                 subject=line(edit.commit.subject, 160) or "(no subject)",
                 files=tuple(line(file_edit.file, 120) for file_edit in edit.edits),
                 target=_edit_address(edit),
-                shifts=tuple(map(row.get, columns)),
+                shifts=tuple(row.get(column.eval_id) for column in columns),
             )
             for edit, row in zip(newest, changes, strict=True)
         ),
-        older,
+        older=older,
+        other_evals=len(every) - len(columns),
     )
 
 

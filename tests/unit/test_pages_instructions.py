@@ -1,5 +1,9 @@
 from msgspec.structs import replace
 
+from sitegen.analysis.go_back import BestInstructions, EvalThen, FileThen
+from sitegen.model.metrics import ErrorNumbers, MetricSpec
+from sitegen.model.series import Headline
+from sitegen.model.timeline import InstructionHistory
 from sitegen.pages.edit.effects import GradeCount, grade_counts
 from sitegen.pages.instructions import FileRecord, InstructionsView, file_size, instructions_page
 from sitegen.text.patch import PatchCounts
@@ -62,3 +66,66 @@ def test_the_page_links_every_file():
 def test_without_files_the_page_says_where_they_are_looked_for():
     html = renderer_of(sample.SITE).render(instructions_page([])).decode()
     assert "No instruction file was found" in html
+
+
+def numbered(count: int, folder: str, *, deleted: bool = False) -> list[FileRecord]:
+    """Files ``FOLDER/000.md`` and so on, edited in this order."""
+    commits = [replace(sample.FILE.edits[0].commit, position=position) for position in range(count)]
+    return [
+        FileRecord(
+            history=InstructionHistory(
+                f"{folder}/{number:03}.md", (replace(sample.FILE.edits[0], commit=commit),), deleted=deleted
+            ),
+            size=file_size(COUNTS),
+            grades=(),
+        )
+        for number, commit in enumerate(commits)
+    ]
+
+
+def test_most_of_very_many_files_are_only_named_and_the_page_says_how_many_are_not(monkeypatch):
+    for name in ("FILES", "DELETED", "NAMED"):
+        monkeypatch.setattr(f"sitegen.pages.instructions.{name}", 2)
+    page = instructions_page([*numbered(4, "a"), *numbered(5, "b", deleted=True)])
+    view = page.view
+    assert isinstance(view, InstructionsView)
+    rows = [[record.history.path for record in part] for part in (view.files, view.deleted, view.named)]
+    assert rows == [["a/000.md", "a/001.md"], ["b/003.md", "b/004.md"], ["a/002.md", "a/003.md"]]
+    assert (view.living, view.gone, view.more) == (4, 5, 3)
+    html = " ".join(renderer_of(sample.SITE).render(page).decode().split())
+    assert "3 more files; search finds their pages." in html
+    assert '<span class="note">the last 2 of 5</span>' in html
+
+
+def test_of_many_best_versions_those_for_most_evals_are_shown_with_the_largest_losses(monkeypatch):
+    monkeypatch.setattr("sitegen.pages.instructions.VERSIONS", 2)
+    monkeypatch.setattr("sitegen.pages.instructions.COSTS", 1)
+    spec = MetricSpec("f1", "F1", "")
+    then = Headline(1, "s", "0001", "one", "scored", (0.5,), ErrorNumbers(0, 0, 0, 0))
+
+    def version(position: int, best_for: int) -> BestInstructions:
+        evals = tuple(
+            EvalThen(
+                eval_id=f"e{number}",
+                name=f"E{number}",
+                spec=spec,
+                then=then,
+                value=0.5,
+                change=-0.25,
+                decision=None,
+                is_best=number < best_for,
+            )
+            for number in range(4)
+        )
+        commit = replace(sample.FILE.edits[0].commit, position=position, sha=f"{position:040}")
+        return BestInstructions(commit=commit, evals=evals, files=(FileThen("a.md", "a.md"),))
+
+    page = instructions_page(FILES, best=(version(9, 1), version(8, 2), version(7, 1), version(6, 2)))
+    view = page.view
+    assert isinstance(view, InstructionsView)
+    assert [row.version.commit.position for row in view.best] == [8, 6]
+    assert [[effect.name for effect in row.others] for row in view.best] == [["E2"], ["E2"]]
+    assert ([row.more for row in view.best], view.other_versions) == ([1, 1], 2)
+    html = " ".join(renderer_of(sample.SITE).render(page).decode().split())
+    assert html.count("<li>and 1 more, each of which would lose less or gain</li>") == 2
+    assert "2 more are the best for others" in html

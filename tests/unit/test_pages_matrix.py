@@ -7,7 +7,17 @@ from sitegen.model.metrics import ErrorNumbers, MetricSpec
 from sitegen.model.series import Effect, Headline
 from sitegen.model.timeline import Blob, Edit
 from sitegen.pages.instruction.edit_rows import body
-from sitegen.pages.instructions import ROWS, EditEffects, FileEdit, MatrixColumn, Shift, instructions_page, matrix
+from sitegen.pages.instructions import (
+    ROWS,
+    EditEffects,
+    FileEdit,
+    FileRecord,
+    FileSize,
+    MatrixColumn,
+    Shift,
+    instructions_page,
+    matrix,
+)
 from tests import pages_sample_diffs as sample
 from tests.sites import renderer_of
 
@@ -76,6 +86,19 @@ def test_older_commits_than_are_shown_are_not_asked_for():
     found = matrix(edits())
     assert found is not None
     assert (len(found.rows), found.older, len(asked)) == (ROWS, True, ROWS + 1)
+
+
+def test_of_many_evals_those_that_moved_most_often_have_a_column(monkeypatch):
+    monkeypatch.setattr("sitegen.pages.instructions.COLUMNS", 2)
+    moved = [effect("a", 0, 1), effect("b", 0, 0), effect("c", 0, 1)]
+    edits = [edited(2, *moved), edited(1, effect("c", 1, 0))]
+    found = matrix(edits)
+    assert found is not None
+    assert ([column.eval_id for column in found.columns], found.other_evals) == (["a", "c"], 1)
+    assert [len(row.shifts) for row in found.rows] == [2, 2]
+    record = FileRecord(history=sample.FILE, size=FileSize(None, (), None), grades=())
+    html = " ".join(renderer_of(sample.SITE).render(instructions_page([record], edits)).decode().split())
+    assert "The 2 evals that moved after most of these commits are shown, and 1 are not" in html
 
 
 def test_without_output_before_and_after_any_edit_there_is_no_matrix():
