@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain, pairwise
+from itertools import chain
 from types import MappingProxyType
 from typing import Final
 
@@ -166,8 +166,7 @@ def points(
     """Compute all points, oldest first.
 
     *scorecard_of* scores a snapshot, or a mixture of two; *stored* are the derived values of the first points, and
-    *reported* those of points with a report, by index. Their flips are counted again, because a report counts a cell
-    under the attribute that it had then, and a series under the one that it has now.
+    *reported* those of points with a report, by index.
     """
     snapshots = inputs.snapshots
     if not snapshots:
@@ -195,8 +194,7 @@ def _derived(
     reported: Mapping[int, Derived],
 ) -> Iterator[Derived]:
     """Yield the derived values of the points from index *first* on."""
-    start = max(0, first - 1)
-    flips = dict(enumerate(flips_between(cells, list(pairwise(range(start, len(scored))))), start + 1))
+    flips = flips_since_previous(cells, range(max(1, first), len(scored)), reported)
     for index in range(first, len(scored)):
         if index in reported:
             yield replace(reported[index], flips=flips.get(index))
@@ -204,3 +202,18 @@ def _derived(
         after = scored[index]
         change = delta(inputs.metrics_for, scored[index - 1], after, scorecard_of) if index else None
         yield Derived(change, flips.get(index), interval_of(after.scorecard, inputs.kind))
+
+
+def flips_since_previous(
+    cells: CellMap, indices: Sequence[int], reported: Mapping[int, Derived]
+) -> dict[int, Flips | None]:
+    """Return the flips from the previous point to each of these points, by index.
+
+    A report counts a cell under the attribute that it had then, a series under the one that it has now. So flips that
+    a report counted are counted again only if the attribute of any cell has changed.
+    """
+    has_moved = any(cell.earlier_attributes for cell in cells.cells)
+    counted = [index for index in indices if has_moved or index not in reported]
+    new = flips_between(cells, [(index - 1, index) for index in counted])
+    by_report = {index: reported[index].flips for index in indices if index in reported}
+    return by_report | dict(zip(counted, new, strict=True))

@@ -7,12 +7,14 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from sitegen.analysis.blame import by_attribute
 from sitegen.analysis.cached import TaskCache
 from sitegen.analysis.cells import CellTracker, short_json
 from sitegen.analysis.deltas import ROLES, shapley_parts, subsets
-from sitegen.analysis.flips import flipped_cells
+from sitegen.analysis.flips import flipped_cells, flips, tallied
+from sitegen.analysis.series import Derived, flips_since_previous
 from sitegen.model.cells import Cell
 from sitegen.model.outcomes import Judgement
 from sitegen.stages.scorecard_store import keep_cells, known_cells
@@ -98,6 +100,22 @@ def test_what_is_left_of_the_past_says_the_same_of_the_last_two_points(points):
     assert [(*flip[2:], *flip.cell[:4], flip.fate) for flip in whole] == [
         (*flip[2:], *flip.cell[:4], flip.fate) for flip in late
     ]
+
+
+@given(SERIES, st.booleans(), st.sets(st.integers(0, 8)))
+def test_flips_that_reports_counted_are_those_of_the_series(points, moves, without_report):
+    """Also if a cell moves to another attribute, under which all of its flips are then counted."""
+    follower = CellTracker()
+    reported: dict[int, Derived] = {}
+    for index, point in enumerate(points):
+        suffix = f" {index // 4}" if moves else ""
+        follower.follow([replace(one, attribute=one.attribute + suffix) for one in _judged(point)])
+        if index not in without_report:
+            reported[index] = Derived(None, tallied(follower.flipped()), None)
+    cells, indices = follower.cells(), range(1, len(points))
+    assert flips_since_previous(cells, indices, reported) == {
+        index: flips(cells, index - 1, index) for index in indices
+    }
 
 
 TWICE = st.lists(st.lists(st.tuples(st.sampled_from("abc"), OUTCOMES, st.integers(0, 1)), max_size=5), max_size=6)
