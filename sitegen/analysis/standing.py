@@ -26,7 +26,7 @@ from sitegen.model.series import EvalSummary, Headline, Peak, Series
 Trouble: TypeAlias = Literal["unscored", "worse", "too new", "below target", "behind", "none", "no outputs"]
 """unscored: the newest output has no headline although an earlier one has, or its files cannot be read. worse: a
 regression is open, or the newest output is worse than the best one by more than chance. too new: the newest values are
-lower, but too few to distinguish from noise. below target: the headline misses the target of the manifest. behind: the
+lower, but too few to distinguish from noise. below target: the headline misses its target. behind: the
 best output was better, but by no more than chance explains. none: the eval is at its best."""
 
 TROUBLES: Final[tuple[Trouble, ...]] = get_args(Trouble)
@@ -97,7 +97,7 @@ def standing_of(summary: EvalSummary, mutes: Sequence[Mute]) -> EvalStanding:
         behind = 0.0 if behind < _ROUNDING else behind
     # A mute of a fall below the best output also covers the distance to that output.
     expected = summary.peak is not None and any(step.at > summary.peak.at for step in muted)
-    target = dict(summary.info.thresholds).get(spec.name)
+    target = spec.target(summary.info.thresholds)
     result = EvalStanding(
         summary=summary,
         trouble="none",

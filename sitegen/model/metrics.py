@@ -5,6 +5,7 @@ The arithmetic is in ``sitegen.stats.counts``.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.frozen import Frozen
@@ -92,6 +93,10 @@ class MetricSpec(Frozen):
     """The unit of an amount: ``USD``, ``tokens``, ``s``; empty for a share or a grade."""
     recorded: bool = False
     """Whether the number was recorded by runs and is not computed here."""
+
+    def target(self, thresholds: Iterable[Threshold]) -> float | None:
+        """The threshold that applies to an eval: the one among its own, else the default; None if there is neither."""
+        return dict(thresholds).get(self.name, self.least)
 
     def reaches(self, value: float, threshold: float) -> bool:
         """Whether a value is at least as good as a threshold."""

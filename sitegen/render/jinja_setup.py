@@ -164,7 +164,6 @@ def make_environment(
         iterations_and_outputs=labels.iterations_and_outputs,
         error_label=labels.ERROR_LABELS,
         statuses=labels.STATUSES,
-        verdict_reason=labels.reason,
         edit_statuses=labels.EDITS,
     )
     return environment

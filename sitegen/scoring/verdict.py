@@ -19,14 +19,14 @@ def verdict(
     metric without a threshold has no row.
     """
     names = [spec.name for spec in specs]
-    threshold_of = dict(thresholds)
+    stated = tuple(thresholds)
     value_of: Mapping[str, float | None] = dict(values)
     rows = []
     advice = []
     for spec in specs:
         if only is not None and spec.name not in only:
             continue
-        threshold = threshold_of.get(spec.name, spec.least)
+        threshold = spec.target(stated)
         value = value_of.get(spec.name)
         if threshold is not None:
             status = _status(value, threshold, spec)
@@ -37,7 +37,7 @@ def verdict(
                 advice.append(f"{spec.label} is {side} {threshold:g}: {remedy}")
         if value is None and (threshold is not None or spec.when_undefined):
             advice.append(f"{spec.label} is undefined: {spec.when_undefined or 'nothing was expected or given.'}")
-    for name, threshold in threshold_of.items():
+    for name, threshold in stated:
         if name not in names:
             rows.append(VerdictRow(metric=name, label=name, value=None, threshold=threshold, status="SKIP"))
             advice.append(f"There is no metric {name!r} here: name one of {', '.join(names)} in the thresholds.")

@@ -123,8 +123,8 @@ def evaluate(
 
 
 def _config(project: WorktreeProject, entry: EvalConfig, methods: Sequence[str]) -> dict[str, Any]:
-    llm, stated = project.config.llm, dict(entry.thresholds)
-    least = {spec.name: stated.get(spec.name, spec.least) for spec in scorer("responses").metrics}
+    llm = project.config.llm
+    least = {spec.name: spec.target(entry.thresholds) for spec in scorer("responses").metrics}
     return {
         "model": llm.model,
         "judge_model": llm.judge_model,

@@ -352,7 +352,7 @@ VERDICT = ChangeVerdict(
     [
         (
             VERDICT,
-            "From a to b: likely worse F1 \u22120.020, not sure, because its interval holds zero. A change of 0.110"
+            "From a to b: likely worse F1 \u22120.020, but not sure, because its interval holds zero. A change of 0.110"
             " would show here 8 times in 10.\u22120.100no change+0.100"
             "95 % interval of the change: \u22120.100 to +0.060",
         ),

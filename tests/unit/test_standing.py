@@ -9,9 +9,12 @@ from msgspec.structs import replace
 
 from sitegen.analysis.standing import Trouble, nothing_is_worse, since_best, standing_of, standings
 from sitegen.config import Mute
+from sitegen.model.metrics import Threshold
 from sitegen.model.noise import ChangeVerdict, Decision
 from sitegen.model.regressions import StepStatus
 from sitegen.model.series import EvalSummary, Peak
+from sitegen.pages.data.badges import MISSED, badge
+from sitegen.pages.overview.eval_rows import eval_row
 from tests import pages_sample as sample
 from tests.unit.test_for_machines import headline, step, summary
 
@@ -51,6 +54,17 @@ CASES: list[tuple[EvalSummary, Trouble]] = [
 def test_each_eval_has_one_trouble(one: EvalSummary, trouble: Trouble) -> None:
     found = standing_of(one, ())
     assert (found.trouble, nothing_is_worse([found])) == (trouble, trouble not in ("unscored", "worse", "too new"))
+
+
+def test_a_default_target_of_a_kind_counts_wherever_a_target_does() -> None:
+    one = fallen("answers", 0.9, 0.7, "cannot tell")
+    one = replace(one, specs=(replace(one.specs[0], least=0.8), *one.specs[1:]))
+    assert standing_of(one, ()).trouble == "below target"
+    row = eval_row(one, None, None)
+    assert (row.least, row.met) == (0.8, False)
+    assert badge(one)["color"] == MISSED
+    stated = replace(one, info=replace(one.info, thresholds=(Threshold(one.specs[0].name, 0.6),)))
+    assert (standing_of(stated, ()).trouble, eval_row(stated, None, None).met) == ("behind", True)
 
 
 def test_the_eval_in_most_trouble_comes_first_and_deleted_ones_are_left_out() -> None:

@@ -23,8 +23,7 @@ from sitegen.model.regressions import Step
 from sitegen.model.series import EvalInfo, Series
 from sitegen.pages import links
 from sitegen.pages.change_text import own_unit, span_of_change
-from sitegen.pages.labels import reason
-from sitegen.pages.report.why_rows import decision
+from sitegen.pages.report.why_rows import because, decision
 
 NEIGHBOURS: Final = 60
 """Largest number of pairs of neighbours that are judged: the newest ones."""
@@ -59,12 +58,10 @@ def answer(info: EvalInfo, spec: MetricSpec, before: str, after: str, verdict: C
         return Markup(
             "<p class=answer>Both are the same output: only ground truth and rules can make a difference.</p>"
         )
-    methods = f"{links.up(links.compare(info.id))}{links.methods()}#noise-verdict"
+    why = because(verdict, info.nouns, f"{links.up(links.compare(info.id))}{links.methods()}")
     change = "" if verdict.change is None else f" {text(spec.label)} {own_unit(verdict.change, spec)}"
-    doubt = "not sure, " if verdict.decision.startswith("likely") else ""
-    because = f'{doubt}because <a href="{methods}">{text(reason(verdict.why, info.nouns))}</a>'
     whole = spec.high - spec.low
-    words = f"<p class=answer>From {text(before)} to {text(after)}: {decision(verdict)}{change}, {because}."
+    words = f"<p class=answer>From {text(before)} to {text(after)}: {decision(verdict)}{change}, {why}."
     if verdict.is_open and verdict.detectable is not None and abs(verdict.change or 0) < verdict.detectable <= whole:
         words += f" A change of {own_unit(verdict.detectable, spec)[1:]} would show here 8 times in 10."
     return Markup(f"{words}</p>{_picture(spec, verdict)}")

@@ -62,7 +62,7 @@ def eval_row(summary: EvalSummary, standing: EvalStanding | None, scale: Ends | 
     values: tuple[float | None, ...] = newest.values[:3] if newest else ()
     values += (None,) * (3 - len(values))
     spec = summary.specs[0]
-    least = dict(summary.info.thresholds).get(spec.name)
+    least = spec.target(summary.info.thresholds)
     return EvalRow(
         summary=summary,
         standing=standing,

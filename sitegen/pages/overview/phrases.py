@@ -128,7 +128,7 @@ def _work(scored: Sequence[EvalStanding], focus: FocusView | None) -> Iterator[P
         yield Phrase(": ")
         yield from _pattern_phrases(alike)
     elif missed:
-        target = dict(missed.summary.info.thresholds)[missed.spec.name]
+        target = missed.spec.target(missed.summary.info.thresholds) or 0.0
         value = metric_text(missed.newest.values[0] or 0.0, 3, missed.spec.unit)
         yield Phrase("Bring ")
         yield eval_phrase(missed.summary)

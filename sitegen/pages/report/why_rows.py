@@ -15,7 +15,7 @@ from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.noise import ChangeVerdict, Decision, FlipRate, Interval, Noise
 from sitegen.pages import change_text
 from sitegen.pages.change_text import DisplayedChange, in_own_unit, own_unit, span_of_change
-from sitegen.pages.labels import bad_runs, interval_basis
+from sitegen.pages.labels import bad_runs, interval_basis, reason
 from sitegen.pages.report.discrepancies import field_file
 from sitegen.pages.report.fates import FateRow
 from sitegen.pages.report.why import RunsView, Why
@@ -35,6 +35,8 @@ _TONES: Final[dict[Decision, str]] = {
     "worse": " bad",
     "same": "",
 }
+
+LIKELY: Final[tuple[Decision, ...]] = ("likely better", "likely worse")
 
 
 def sentence(spec: MetricSpec, change: DisplayedChange) -> Markup:
@@ -206,10 +208,16 @@ def decision(verdict: ChangeVerdict) -> Markup:
     return Markup(f'<span class="pill{_TONES[verdict.decision]}">{verdict.decision}</span>')
 
 
+def because(verdict: ChangeVerdict, nouns: Nouns, methods: str) -> Markup:
+    """The reason for the word, as a link to *methods*; of a word that is only likely, the reason why it is not sure."""
+    doubt = "but not sure, " if verdict.decision in LIKELY else ""
+    return Markup(f'{doubt}because <a href="{methods}#noise-verdict">{text(reason(verdict.why, nouns))}</a>')
+
+
 def evidence(verdict: ChangeVerdict, spec: MetricSpec, noise: Noise | None = None) -> str:
     """The reason for a verdict; for a change that may be chance also the smallest detectable change."""
     sentences = _reason(verdict, spec, noise)
-    if verdict.decision in ("likely better", "likely worse"):
+    if verdict.decision in LIKELY:
         sentences += " At a level of 80\u202f% it is not."
     return f"{sentences} {smallest_change(verdict, spec)}".rstrip()
 

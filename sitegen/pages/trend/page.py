@@ -50,7 +50,7 @@ groups, and their rows and values are in a file beside the page (``trend_rows.ol
 
 
 class MetricTarget(Frozen):
-    """A threshold of the manifest: the smallest value of a metric, or the largest if lower is better."""
+    """The threshold of a metric: the smallest value of a metric, or the largest if lower is better."""
 
     spec: MetricSpec
     least: float
@@ -148,7 +148,6 @@ def trend_page(
     # Recorded numbers show their changes even if they do not share a range, because no other page does.
     points = _trend_points(series, specs[: DRAWN if info.recorded else drawn], variants, models)
     newest = series.points[-1] if series.points else None
-    thresholds = dict(info.thresholds)
     fields = field_rows(series.points)
     view = TrendView(
         info=info,
@@ -161,9 +160,9 @@ def trend_page(
         metrics=metrics_now(series, points),
         counts=newest.scorecard.counts if newest else Counts(),
         targets=tuple(
-            MetricTarget(spec, thresholds[spec.name], points[-1].values[k] if points else None)
+            MetricTarget(spec, least, points[-1].values[k] if points else None)
             for k, spec in enumerate(specs[:drawn])
-            if spec.name in thresholds
+            if (least := spec.target(info.thresholds)) is not None
         ),
         fields=fields,
         heat=heat_map(series.points, fields),

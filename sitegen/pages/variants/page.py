@@ -84,10 +84,9 @@ def variants_page(info: EvalInfo, specs: tuple[MetricSpec, ...], snapshot: Snaps
 
 
 def _variant_metric_rows(info: EvalInfo, specs: tuple[MetricSpec, ...], scorecard: Scorecard) -> tuple[MetricRow, ...]:
-    thresholds = dict(info.thresholds)
     metrics = [dict(document.metrics) for document in scorecard.documents]
     rows = (
-        MetricRow(spec, thresholds.get(spec.name, spec.least), tuple(values.get(spec.name) for values in metrics))
+        MetricRow(spec, spec.target(info.thresholds), tuple(values.get(spec.name) for values in metrics))
         for spec in specs
     )
     return tuple(row for row in rows if any(value is not None for value in row.values))
