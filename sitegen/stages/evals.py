@@ -42,7 +42,7 @@ from sitegen.stages.scorecard_store import pins_of, under_pins, wanted_keys
 from sitegen.stages.scoring import model_of
 from sitegen.stages.sent_once import SentOnce
 from sitegen.stages.site_files import SiteFiles
-from sitegen.stages.size_budget.expected_room import ExpectedRoom
+from sitegen.stages.size_budget.expected_room import EARLY_MARGIN, ExpectedRoom
 from sitegen.stages.timeline import Timeline, driving_edits, moved_edits
 from sitegen.stages.worker_context import WorkerContext
 
@@ -102,7 +102,7 @@ class ScoredEvals:
         edits = _DrivingEdits(timeline)
         tasks = (
             replace(
-                _task(timeline, memo, self._site_files, update, edits, None, None),
+                _task(timeline, memo, self._site_files, update, edits, self._surely_thinned(update.history), None),
                 fields_before=self._room.short_before(),
             )
             for update in updates
@@ -113,6 +113,13 @@ class ScoredEvals:
                 self._fail(task.info.id, done)
             else:
                 self._add(task, done)
+
+    def _surely_thinned(self, history: EvalHistory) -> int | None:
+        """Return how many of the oldest reports will not fit by any estimate, so that nothing is collected for them.
+
+        None if an archive is to receive their full reports.
+        """
+        return None if self._site_files.archive else self._room.thinned(history, EARLY_MARGIN)
 
     def _fail(self, eval_id: str, problem: Problem) -> None:
         self._records.pop(eval_id, None)

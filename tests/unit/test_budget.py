@@ -5,12 +5,13 @@ import re
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sitegen.analysis.memo import PageRow
 from sitegen.model.site import Page
-from sitegen.stages.reports import ReportInputs, ReportWriter
+from sitegen.stages.reports import ReportCollector, ReportInputs, ReportWriter
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.size_budget.budget import Division, divide
 from sitegen.stages.size_budget.expected_room import ExpectedRoom
@@ -321,11 +322,27 @@ def test_what_is_guessed_of_the_room_changes_no_byte_but_how_much_is_rendered(
     assert len(rendered) <= 8 + full + 4  # the first eval tells how large reports are
     for guess in guesses:
         rendered.clear()
-        monkeypatch.setattr(ExpectedRoom, "thinned", lambda room, history, guess=guess: guess)
+        monkeypatch.setattr(ExpectedRoom, "thinned", lambda room, history, margin=1.0, guess=guess: guess)
         monkeypatch.setattr(ExpectedRoom, "short_before", lambda room, guess=guess: guess)
         build_site(three_evals.path, tmp_path / f"{guess}", jobs=1)
         assert differences(tmp_path / "out", tmp_path / f"{guess}") == []
         assert len(rendered) <= {None: 24, 4: full + 4, 8: full + 7}[guess]
+
+
+def test_nothing_is_collected_for_reports_that_surely_do_not_fit(three_evals, tmp_path, monkeypatch):
+    limits(three_evals, site_bytes=1_000)
+    collected: list[int] = []
+    inputs = ReportCollector.inputs
+
+    def counted(collector: ReportCollector, index: int, *others: Any) -> ReportInputs:
+        collected.append(index)
+        return inputs(collector, index, *others)
+
+    monkeypatch.setattr(ReportCollector, "inputs", counted)
+    build_site(three_evals.path, tmp_path / "out", jobs=1)
+    assert len(short_ones(tmp_path / "out")) == 24
+    # All of the first eval, which tells how large reports are. Of the others, the newest one for its error patterns.
+    assert collected == [*range(8), 7, 7]
 
 
 GAIN = 20_000 - SHORT

@@ -33,6 +33,8 @@ PAGES_ONCE: Final = 500_000
 """Estimated bytes of the files that a site has once: scripts, the methods page, search."""
 MARGIN: Final = 1.1
 """Factor on the room for full pages: shortening a rendered page is cheaper than rendering a short one later."""
+EARLY_MARGIN: Final = 2.0
+"""The factor while evals are still scored: to make a report full again, its whole eval is scored again."""
 
 
 class ExpectedRoom:
@@ -82,17 +84,18 @@ class ExpectedRoom:
         self._report_bytes += sum(row.size for row in full)
         return paths
 
-    def thinned(self, history: EvalHistory) -> int | None:
+    def thinned(self, history: EvalHistory, margin: float = MARGIN) -> int | None:
         """Estimate how many of the oldest reports of an eval will not fit; None without an estimate.
 
         An estimate exists only if all evals are written: otherwise the existing reports show how many are short.
+        ``margin``: factor on the room for full reports.
         """
         if not self._reports or not self._positions:
             return None
         room = self._room_in_all()
         gained = max(1.0, self._report_bytes / self._reports - SHORT)
         others = self._page_gains + len(self._fields) * self._field_gain()
-        full = int(MARGIN * max(room / RESERVED, room - others) / gained)
+        full = int(margin * max(room / RESERVED, room - others) / gained)
         if full >= len(self._positions):
             return None
         oldest = self._positions[-full] if full > 0 else self._positions[-1]
