@@ -16,7 +16,7 @@ from typing import Final
 from sitegen.analysis.memo import PageRow
 from sitegen.errors import OutputFolderError
 from sitegen.frozen import Frozen
-from sitegen.render.below import Parents, read_file, read_regular
+from sitegen.render.below import Parents, read_regular
 from sitegen.render.output_folder import TEMPORARY, content_digest, list_files
 
 QUICK: Final = 1
@@ -102,11 +102,6 @@ class Writer:
             return False
         self.rows.extend(row._replace(owner=owner) for row in self._standing.values() if row.key == key)
         return True
-
-    def standing(self, path: str, key: str) -> bytes | None:
-        """The content of a file in the folder, if ``key`` is its digest."""
-        content = read_file(self._folder, path) if key else None
-        return content if content is not None and digest(content) == key else None
 
     def write(self, owner: str, path: str, content: bytes, key: str | None = None, *, full: int = 0) -> None:
         """Write a file, unless it has this content already.
@@ -199,10 +194,6 @@ class ContentsWriter(Writer):
     def files(self) -> WrittenFiles:
         """The files that the folder must have, and the contents that it lacks."""
         return WrittenFiles(super().files.rows, 0, tuple(self._contents))
-
-    def standing(self, path: str, key: str) -> bytes | None:
-        """None: no file of the folder can be read on this machine, so a file to continue is made from its beginning."""
-        return None
 
     def _store(self, path: str, content: bytes, of_content: str) -> None:
         self._contents.append(CompressedFile(path, zlib.compress(content, QUICK)))

@@ -33,24 +33,6 @@ from sitegen.scoring.mapping_use import MappingUse
 from sitegen.text.patch import PatchCounts
 
 
-class WrittenPrefix(Frozen):
-    """The part of a data file that holds settled points, from its first byte."""
-
-    key: str = ""
-    """Digest of the whole file."""
-    size: int = 0
-    """Bytes of the part."""
-
-
-class SettledPoints(Frozen):
-    """The computed values of all points of an eval except the newest, which can still become stale."""
-
-    derived: tuple[Derived, ...] = ()
-    json: WrittenPrefix = WrittenPrefix()
-    csv: WrittenPrefix = WrittenPrefix()
-    """Where the data files of the series hold these points."""
-
-
 class SourceUse(Frozen):
     """The pictures and problems of the source on one page that shows ground truth beside output."""
 
@@ -148,8 +130,10 @@ VECTORS: Final = CachedKind(name="vector", type=bytes, until="inputs", owner="ev
 CELLS: Final = CachedKind(name="cells", type=CellMap, until="inputs", owner="eval")
 """Every cell of an eval, followed through its first points, by the keys of their scorecards."""
 
-SETTLED_POINTS: Final = CachedKind(name="settled points", type=SettledPoints, until="inputs", owner="eval")
-"""All points of an eval but the newest, by what their reports show and by the newest rules."""
+SETTLED_POINTS: Final = CachedKind(name="settled points", type=tuple[Derived, ...], until="inputs", owner="eval")
+"""What was computed of all points of an eval but the newest, by what their reports show and by the newest rules.
+
+The newest point can still become stale."""
 
 CORRECTIONS: Final = CachedKind(name="corrections", type=dict[str, Correction | None], until="inputs", owner="eval")
 """The line of the ground truth that holds each suspect label, or None, by digests of everything that decides it."""

@@ -234,7 +234,7 @@ class _EvalJob:
         eval_id, first_new, cache = self._info.id, self._task.first_new, self._cache
         settled = settled_points(cache, self._task.history, self._page_keys)
         self._cards.fill(mixtures_of_commits(self._snapshots, first_new))
-        series = self._cards.series(self._info, self._inputs, cells, settled.derived, self._collector.derived)
+        series = self._cards.series(self._info, self._inputs, cells, settled, self._collector.derived)
         works = field_work(eval_id, cells, self._snapshots)
         suspects = suspects_of(self._context, series, self._cards.key, cache)
         steps = steps_of(series)
@@ -260,7 +260,7 @@ class _EvalJob:
             thinned_fields = sum(work.position < before for work in works)
         write_fields(self._writer, self._renderer, self._owner, series, works, self._page_keys, thinned_fields)
         patterns = record.summary.patterns
-        write_series(self._writer, self._owner, series, patterns, settled, self._page_keys, cache)
+        write_series(self._writer, self._owner, series, patterns, self._page_keys, cache)
         for sha, effect in effects_of_commits(series, self._inputs, first_new, self._cards.__getitem__, self._verdicts):
             COMMIT_EFFECTS.keep(cache, within(eval_id, sha), effect)
         return EvalDone(

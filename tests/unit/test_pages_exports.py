@@ -18,7 +18,7 @@ from sitegen.model.series import Series
 from sitegen.model.timeline import Blob, Edit
 from sitegen.model.values import Unusable
 from sitegen.pages.data.exports import index_file, results_json
-from sitegen.pages.data.series import series_data, series_files
+from sitegen.pages.data.series import series_files
 from tests import pages_sample as sample
 
 
@@ -187,15 +187,6 @@ def test_instructions_of_a_point_are_what_changed_since_the_point_before():
     point = replace(series.points[0], edits=edits)
     body = json.loads(series_files(replace(series, points=(point,)))[0].content)
     assert body["points"][0]["instructions"] == {"a.md": None, "b.md": "1" * 40, "c.md": None}
-
-
-def test_files_that_go_on_from_some_point_are_those_that_begin_anew():
-    series = sample.series(5)
-    whole = series_files(series, patterns=(ROUNDING,))
-    for points in range(6):
-        start = series_data(replace(series, points=series.points[:points]), points)
-        assert series_files(series, start, (ROUNDING,)) == whole
-    assert series_files(replace(series, points=()))[0].content.endswith(b'"points":[]}\n')
 
 
 def test_the_series_ends_with_the_error_patterns_of_its_newest_output():

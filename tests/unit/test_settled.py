@@ -1,13 +1,13 @@
 """Points before the newest are not computed again, and whatever happens meanwhile, the site is that of a cold build."""
 
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sitegen.analysis import series
 from sitegen.analysis.deltas import delta
-from sitegen.pages.data import series as series_files
+from sitegen.model.deltas import Delta
 from sitegen.stages import reports
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
@@ -27,20 +27,16 @@ def project(tmp_path: Path) -> GitRepo:
 
 
 @pytest.fixture
-def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What was computed of a point: its delta, and its data."""
-    made: list[str] = []
+def deltas(monkeypatch: pytest.MonkeyPatch) -> list[Delta]:
+    """The deltas that were computed."""
+    made: list[Delta] = []
 
-    def counted(name: str, function: Callable[..., object]) -> Callable[..., object]:
-        def call(*arguments: object) -> object:
-            made.append(name)
-            return function(*arguments)
-
-        return call
+    def noted(*arguments: Any) -> Delta:
+        made.append(delta(*arguments))
+        return made[-1]
 
     for module in (series, reports):
-        monkeypatch.setattr(module, "delta", counted("delta", delta))
-    monkeypatch.setattr(series_files, "_exported_point", counted("data", series_files._exported_point))
+        monkeypatch.setattr(module, "delta", noted)
     return made
 
 
@@ -52,13 +48,13 @@ def built(project: GitRepo, tmp_path: Path) -> list[str]:
     return differences(tmp_path / "out", cold)
 
 
-def test_a_new_point_is_computed_with_the_one_before_it_and_no_other(project, tmp_path, calls):
+def test_a_new_point_is_computed_with_the_one_before_it_and_no_other(project, tmp_path, deltas):
     build_site(project.path, tmp_path / "out", jobs=1)
-    assert (calls.count("delta"), calls.count("data")) == (3, 4)
-    calls.clear()
+    assert len(deltas) == 3
+    deltas.clear()
     project.commit({"evals/names/extracted.json": output(5)})
     build_site(project.path, tmp_path / "out", jobs=1)
-    assert (calls.count("delta"), calls.count("data")) == (2, 2)
+    assert len(deltas) == 2
 
 
 def test_the_newest_point_becomes_stale_and_is_not_any_more(project, tmp_path):
@@ -78,7 +74,7 @@ def test_another_ground_truth_changes_what_every_point_has_by_the_second_clock(p
 
 
 @pytest.mark.parametrize("content", [b"", b'{"points":[', None])
-def test_data_that_somebody_changed_is_not_gone_on_from(project, tmp_path, content):
+def test_data_that_somebody_changed_is_written_again(project, tmp_path, content):
     build_site(project.path, tmp_path / "out", jobs=1)
     if content is None:
         (tmp_path / "out" / DATA).unlink()

@@ -17,7 +17,6 @@ from typing import Any, Final, NamedTuple
 
 from sitegen.analysis.deltas import ROLES
 from sitegen.analysis.series import variant_spread
-from sitegen.frozen import Frozen
 from sitegen.model.deltas import Delta
 from sitegen.model.error_summaries import PatternSummary
 from sitegen.model.kinds import traits_of
@@ -59,46 +58,21 @@ class SeriesFiles(NamedTuple):
     csv: RawFile
 
 
-class SeriesData(Frozen):
-    """The beginnings of the two newest files of a series, up to some point."""
-
-    points: int
-    """Number of points of the series up to there, with those of older files."""
-    json: bytes
-    csv: bytes
-
-
-def series_data(series: Series, points: int, start: SeriesData | None = None) -> SeriesData:
-    """Make the newest files up to the first *points* points of the series.
-
-    ``start``: these files up to fewer points, to continue, if available and if no other points were the newest then.
-    """
-    first = older_files(len(series.points)) * OLDER_POINTS
-    start = start or SeriesData(first, _head_of_series(series, older_files(len(series.points))), table_head(series))
-    new_points = [_exported_point(series, index) for index in range(start.points, points)]
-    comma = b"," if start.points > first and new_points else b""
-    return SeriesData(
-        points, start.json + comma + _points_data(new_points), start.csv + _table_rows(series, new_points)
-    )
-
-
-def series_files(
-    series: Series, start: SeriesData | None = None, patterns: Sequence[PatternSummary] | None = None
-) -> SeriesFiles:
-    """The newest files of an eval.
-
-    ``start``: the beginning of the files, if available. ``patterns``: error patterns of the newest output; None if
-    unknown.
-    """
-    data = series_data(series, len(series.points), start)
+def series_files(series: Series, patterns: Sequence[PatternSummary] | None = None) -> SeriesFiles:
+    """The newest files of an eval. ``patterns``: error patterns of the newest output; None if unknown."""
+    older = older_files(len(series.points))
+    points = [_exported_point(series, index) for index in range(older * OLDER_POINTS, len(series.points))]
     end = (
         b""
         if patterns is None
         else b',"error_patterns":' + to_json_bytes(patterns_data(patterns), indent=None).rstrip()
     )
     return SeriesFiles(
-        json=RawFile(links.series_data(series.info.id), data.json + b"]" + end + b"}\n"),
-        csv=RawFile(links.series_csv(series.info.id), data.csv),
+        json=RawFile(
+            links.series_data(series.info.id),
+            _head_of_series(series, older) + _points_data(points) + b"]" + end + b"}\n",
+        ),
+        csv=RawFile(links.series_csv(series.info.id), table_head(series) + _table_rows(series, points)),
     )
 
 
