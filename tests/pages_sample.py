@@ -38,7 +38,7 @@ SPECS = (
     MetricSpec("f1", "F1", "2 TP / (2 TP + FP + FN)."),
     MetricSpec("precision", "Precision", "TP / (TP + FP)."),
     MetricSpec("recall", "Recall", "TP / (TP + FN)."),
-    MetricSpec("field_accuracy", "Field accuracy", "(TP + TN) / attributes judged."),
+    MetricSpec("field_accuracy", "Field accuracy", "(TP + TN) / fields judged."),
 )
 
 SCRIPT = "</script><script>alert(1)</script>"

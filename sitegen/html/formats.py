@@ -25,6 +25,7 @@ RECORDED: Final = Markup(
 """Stands beside the name of an eval whose numbers cannot be computed again."""
 
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_CODE: Final = re.compile("`([^`]+)`")
 _DATE: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 
 
@@ -110,3 +111,8 @@ def bounded(text: str, limit: int = BOUND) -> Markup:
     if len(text) <= limit:
         return escape(text)
     return escape(text[:limit]) + Markup('<span class="cut"> … {:,} more characters</span>').format(len(text) - limit)
+
+
+def message(text: str, limit: int = BOUND) -> Markup:
+    """A message that is also printed elsewhere, escaped and cut; what stands between backticks is code."""
+    return Markup(_CODE.sub(r"<code>\1</code>", str(bounded(text, limit))))

@@ -43,7 +43,7 @@ class Banner(Frozen):
         """The cause, without the end of a long list of names: the problems page has all of them."""
         message = self.cause.message.rstrip(".")
         listed, comma, _ = message[:BANNER].rpartition(", ")
-        return f"{listed} and more" if comma and ": " in listed and len(message) > BANNER else message
+        return f"{listed.rstrip(':')} and more" if comma and ": " in listed and len(message) > BANNER else message
 
     @property
     def href(self) -> str:

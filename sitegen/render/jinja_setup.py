@@ -128,6 +128,7 @@ def make_environment(
         date=formats.date,
         path=formats.path,
         bounded=formats.bounded,
+        message=formats.message,
         printable=formats.printable,
     )
 

@@ -59,7 +59,7 @@ class CodeJudgement:
     """The answer, with its keys in the order in which they are written."""
 
     score: float | None
-    """Macro F1 over attributes; None if neither side has a value."""
+    """Macro F1 over fields; None if neither side has a value."""
     hits: tuple[str, ...]
     misses: tuple[str, ...]
     reasoning: str

@@ -27,7 +27,7 @@ from sitegen.stats import counts as stats
 METRICS: Final = (
     *(ratio.spec for ratio in (*stats.RATIOS, stats.FIELD_ACCURACY)),
     MetricSpec("macro_f1", "Macro F1", "The mean of the documents' F1."),
-    MetricSpec("macro_f1_attributes", "Macro F1 over attributes", "The mean of the attributes' F1."),
+    MetricSpec("macro_f1_attributes", "Macro F1 over fields", "The mean of the F1 of each field."),
 )
 
 _MOST_REMEMBERED: Final = 20_000
@@ -155,7 +155,7 @@ class _FieldsScoring:
         )
         notes = (
             *_left_out_note(without, len(documents), "document", "Macro F1"),
-            *_left_out_note(fields_without, len(fields), "attribute", "Macro F1 over attributes"),
+            *_left_out_note(fields_without, len(fields), "field", "Macro F1 over fields"),
         )
         return Result(
             scorecard=scorecard,

@@ -143,7 +143,7 @@ FIELD_ACCURACY: Final = CountRatio(
     name="field_accuracy",
     label="Field accuracy",
     initial="A",
-    explanation="(TP + TN) / attributes judged, including those that are empty on both sides.",
+    explanation="(TP + TN) / fields judged, including those that are empty on both sides.",
     note="",
     share=lambda counts: Share(counts.tp + counts.tn, judged(counts)),
 )
@@ -178,7 +178,7 @@ def f1(counts: Counts) -> float | None:
 
 
 def field_accuracy(counts: Counts) -> float | None:
-    """(TP + TN) / attributes judged."""
+    """(TP + TN) / fields judged."""
     return FIELD_ACCURACY.of(counts)
 
 

@@ -85,3 +85,10 @@ def test_a_long_text_is_cut_and_says_how_much_is_missing():
 def test_a_share_of_nothing_is_undefined():
     assert formats.percent(1, 3) == "33\u202f%"
     assert formats.percent(0, 0) == formats.number(None)
+
+
+def test_words_between_backticks_are_code_in_a_message():
+    assert formats.message("Name `a<b>` under `ignore`, or ` alone") == (
+        "Name <code>a&lt;b&gt;</code> under <code>ignore</code>, or ` alone"
+    )
+    assert formats.message("`" + "x" * 9 + "`", 5).startswith('`xxxx<span class="cut">')

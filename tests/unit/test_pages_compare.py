@@ -172,7 +172,7 @@ def test_the_script_is_given_every_cell_that_was_ever_wrong():
         "label": "iteration-001",
         "commit": f"../../commits/{one.points[0].snapshot.commit.sha[:12]}.html",
         "short": one.points[0].snapshot.commit.short,
-        "day": "2025-01-05",
+        "day": "5 Jan 2025",
         "subject": one.points[0].snapshot.commit.subject,
         "again": 0,
         "values": [one.points[0].scorecard.metric(spec.name) for spec in one.specs],

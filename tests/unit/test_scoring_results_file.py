@@ -107,9 +107,7 @@ def test_a_report_shows_the_alignment_and_what_a_mean_left_out() -> None:
                 AlignmentRow(None, 1, None, None, "E"),
             ),
         ),
-        NotePanel(
-            "note", "Macro F1 over attributes leaves out 1 of 5 attributes: nothing was expected or given there."
-        ),
+        NotePanel("note", "Macro F1 over fields leaves out 1 of 5 fields: nothing was expected or given there."),
     )
 
 

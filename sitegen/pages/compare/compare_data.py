@@ -16,6 +16,7 @@ from sitegen.analysis.best import best_before_newest
 from sitegen.analysis.flips import fate_of
 from sitegen.analysis.series import variant_spread
 from sitegen.frozen import Frozen
+from sitegen.html.formats import day
 from sitegen.model.cells import Fate, Run
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.metrics import MetricSpec
@@ -177,7 +178,7 @@ def _point_block(series: Series, point: Point, judge: str) -> dict[str, Any]:
         if at.commit.sha == WORKTREE
         else links.up(links.compare(series.info.id)) + links.commit(at.commit.sha),
         "short": at.commit.short,
-        "day": at.commit.committed_at[:10],
+        "day": day(at.commit.committed_at),
         "subject": cut(at.commit.subject, 160),
         "again": int("outputs" not in at.cause),
         "values": [card.metric(spec.name) for spec in series.specs],
