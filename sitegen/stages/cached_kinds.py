@@ -20,6 +20,7 @@ from sitegen.model.commits import Commit
 from sitegen.model.error_summaries import Correction, PatternSummary
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.problems import Parsed, Problem
+from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import EvalSummary
 from sitegen.pages.commit.effects import CommitEffect
@@ -138,6 +139,9 @@ The newest point can still become stale."""
 CORRECTIONS: Final = CachedKind(name="corrections", type=dict[str, Correction | None], until="inputs", owner="eval")
 """The line of the ground truth that holds each suspect label, or None, by digests of everything that decides it."""
 
+STEPS: Final = CachedKind(name="steps", type=tuple[Step, ...], until="inputs", owner="eval")
+"""The steps of an eval, by the digest of everything that its newest report shows, which covers all earlier points."""
+
 ERROR_PATTERNS: Final = CachedKind(name="error patterns", type=tuple[PatternSummary, ...], until="inputs", owner="eval")
 """The error patterns of the newest output, by the digest of everything that its report shows."""
 
@@ -185,6 +189,7 @@ KINDS: Final[tuple[CachedKind[Any], ...]] = (
     CELLS,
     SETTLED_POINTS,
     CORRECTIONS,
+    STEPS,
     ERROR_PATTERNS,
     SOURCE_USES,
     EVAL_RECORDS,

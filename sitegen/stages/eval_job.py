@@ -36,6 +36,7 @@ from sitegen.stages.cached_kinds import (
     COMMIT_EFFECTS,
     EDIT_OUTCOMES,
     ERROR_PATTERNS,
+    STEPS,
 )
 from sitegen.stages.commit_effects import effects_of_commits, mixtures_of_commits, outcomes_of_edits
 from sitegen.stages.configuration import recall_mapping, without_settings
@@ -237,7 +238,7 @@ class _EvalJob:
         series = self._cards.series(self._info, self._inputs, cells, settled, self._collector.derived)
         works = field_work(eval_id, cells, self._snapshots)
         suspects = suspects_of(self._context, series, self._cards.key, cache)
-        steps = steps_of(series)
+        steps = STEPS.derived(cache, eval_id, self._page_keys[-1], lambda: steps_of(series)) if series.points else ()
         newest = self._newest_inputs()
         edit_windows = windows(series.points, self._inputs.edits.made_by)
         decisions = {}

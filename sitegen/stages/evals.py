@@ -27,6 +27,7 @@ from sitegen.stages.cached_kinds import (
     SCORECARDS,
     SETTLED_POINTS,
     SOURCE_USES,
+    STEPS,
     VECTORS,
     EvalRecord,
     ListedField,
@@ -338,7 +339,7 @@ def _source_folders(timeline: Timeline, history: EvalHistory) -> tuple[str, ...]
 
 def _cached(memo: Memo, history: EvalHistory, context: WorkerContext, info: EvalInfo) -> Iterator[CachedRow]:
     yield from memo.rows(SCORECARDS.name, wanted_keys(history, context.redact))
-    for kind in (CELLS, SETTLED_POINTS, CORRECTIONS, ERROR_PATTERNS):
+    for kind in (CELLS, SETTLED_POINTS, CORRECTIONS, STEPS, ERROR_PATTERNS):
         yield from memo.rows(kind.name, [history.id])
     if info.source:
         yield from memo.rows_within(SOURCE_USES.name, history.id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Final
 
@@ -12,14 +12,15 @@ from msgspec.structs import replace
 from sitegen.analysis.causes import causes_of, count_causes
 from sitegen.analysis.memo import Memo
 from sitegen.frozen import Frozen
+from sitegen.history.fold_state import encode
 from sitegen.model.problems import Problem
-from sitegen.model.site import Page, RawFile
+from sitegen.model.site import RawFile
 from sitegen.pages import links
 from sitegen.pages.commits import COMMITS
 from sitegen.pages.overview.focus import most_costly_patterns
 from sitegen.pages.short_pages import failed_page, unfinished_page
 from sitegen.render.environment import Renderer
-from sitegen.render.writer import Writer
+from sitegen.render.writer import Writer, digest
 from sitegen.scoring.own import installed_versions
 from sitegen.stages.cached_kinds import COMMIT_EFFECTS
 from sitegen.stages.commits import Commits, newest_commit
@@ -29,7 +30,7 @@ from sitegen.stages.history_lists import write_search_log
 from sitegen.stages.instructions import WrittenInstructions, counted_effects
 from sitegen.stages.pool import Pool
 from sitegen.stages.site_files import Site, SiteFiles
-from sitegen.stages.site_pages import SitePages
+from sitegen.stages.site_pages import PageMaker, SitePages
 from sitegen.stages.size_budget.bound import Fitted, surely_fits
 from sitegen.stages.timeline import Timeline
 from sitegen.stages.unmatched import unmatched, unmatched_redactions
@@ -128,17 +129,18 @@ def render_once(
     ``without``: path of a page that is not rendered.
     """
     files, failures, causes = list(map(_site_file, renderer.assets())), [], causes_of(problems)
-    for path, make, key in site_pages.pages(problems, causes):
+    for maker in site_pages.pages(problems, causes):
+        path = maker.path
         if path == without:
             continue
-        if key and (standing := writer.standing_row(path, key)):
-            files.append(SiteFile(path, None, standing.size, key=key))
+        if standing := maker.key and writer.standing_row(path, maker.key):
+            files.append(SiteFile(path, None, standing.size, key=maker.key))
             continue
-        content = attempt(f"the page {path}", partial(_rendered, renderer, make))
-        if isinstance(content, Problem):
-            failures.append(content)
-            content, key = renderer.render(failed_page(path, content)), ""
-        files.append(SiteFile(path, content, len(content), key=key))
+        file = attempt(f"the page {path}", partial(_page_file, renderer, maker, writer, site_pages.templates))
+        if isinstance(file, Problem):
+            failures.append(file)
+            file = _site_file(RawFile(path, renderer.render(failed_page(path, file))))
+        files.append(file)
     other_files = attempt("the files for machines and for search", lambda: tuple(site_pages.other_files(causes)))
     if isinstance(other_files, Problem):
         failures.append(other_files)
@@ -160,8 +162,14 @@ def _site_file(file: RawFile) -> SiteFile:
     return SiteFile(file.path, file.content, len(file.content))
 
 
-def _rendered(renderer: Renderer, make: Callable[[], Page]) -> bytes:
-    return renderer.render(make())
+def _page_file(renderer: Renderer, maker: PageMaker, writer: Writer, templates: str) -> SiteFile:
+    page, key = maker.make(), maker.key
+    if maker.view_is_key:
+        key = digest(templates, encode(page.view))
+        if standing := writer.standing_row(page.path, key):
+            return SiteFile(page.path, None, standing.size, key=key)
+    content = renderer.render(page)
+    return SiteFile(page.path, content, len(content), key=key)
 
 
 def _of_history(timeline: Timeline) -> tuple[Problem, ...]:

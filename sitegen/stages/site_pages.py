@@ -54,6 +54,9 @@ class PageMaker(NamedTuple):
     make: Callable[[], Page]
     key: str = ""
     """Digest of the inputs of a page that few commits change; the page is made if it differs. Empty: always made."""
+    view_is_key: bool = False
+    """Whether the page is always made, but rendered only if its view differs: for views that many commits leave as they
+    are, and that are written faster as JSON than as a page."""
 
 
 class SitePages(Frozen):
@@ -116,6 +119,11 @@ class SitePages(Frozen):
             without_evals=without_evals,
         )
 
+    @property
+    def templates(self) -> str:
+        """Digest of the templates, as in ``WorkerContext``."""
+        return self.timeline.context.templates
+
     def pages(self, problems: tuple[Problem, ...], causes: tuple[Cause, ...]) -> tuple[PageMaker, ...]:
         """Every page, in the order of the navigation."""
         timeline, summaries, instructions = self.timeline, self.evals.summaries, self.instructions
@@ -149,14 +157,16 @@ class SitePages(Frozen):
                 ),
             ),
             PageMaker(
-                links.regressions(), lambda: regressions_page(summaries, mutes, moved_edits(timeline.instructions))
+                links.regressions(),
+                lambda: regressions_page(summaries, mutes, moved_edits(timeline.instructions)),
+                view_is_key=True,
             ),
             PageMaker(links.fields(), lambda: fields_page(summaries)),
             PageMaker(links.suspect_labels(), lambda: suspect_labels_page(summaries)),
             PageMaker(
                 links.methods(),
                 lambda: methods_page((*_builtin_metrics(), *added)),
-                digest(timeline.context.templates, repr(added)),
+                digest(self.templates, repr(added)),
             ),
             PageMaker(links.problems(), lambda: problems_page(causes, infos, head, revision)),
             PageMaker(links.not_found(), lambda: not_found_page(timeline.context.site.base_url)),

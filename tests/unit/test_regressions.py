@@ -340,7 +340,7 @@ def test_a_table_lists_a_bounded_number_of_steps() -> None:
 
 def test_the_one_furthest_behind_its_best_comes_first() -> None:
     shown = view(summary("a", 0.5, 0.6), summary("b", 0.9, 0.4), summary("c", 0.8, 0.7))
-    assert [(row.standing.summary.info.id, row.since, row.standing.behind) for row in shown.champions] == [
+    assert [(row.info.id, row.since, row.behind) for row in shown.champions] == [
         ("b", 1, 0.5),
         ("c", 1, pytest.approx(0.1)),
         ("a", 0, 0.0),

@@ -7,8 +7,13 @@ import pytest
 
 from sitegen.analysis import series
 from sitegen.analysis.deltas import delta
+from sitegen.analysis.regressions import steps_of
 from sitegen.model.deltas import Delta
-from sitegen.stages import reports
+from sitegen.model.regressions import Step
+from sitegen.model.series import Series
+from sitegen.model.site import Page
+from sitegen.render.environment import Renderer
+from sitegen.stages import eval_job, reports
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
 from tests.sites import build_site, differences
@@ -63,6 +68,33 @@ def test_the_newest_point_becomes_stale_and_is_not_any_more(project, tmp_path):
     assert built(project, tmp_path) == []
     project.commit({"evals/names/extracted.json": output(5)})
     assert built(project, tmp_path) == []
+
+
+def test_an_edit_without_an_output_searches_no_steps_and_renders_no_page_of_them(project, tmp_path, monkeypatch):
+    searched: list[str] = []
+    rendered: list[str] = []
+
+    def search(of: Series) -> tuple[Step, ...]:
+        searched.append(of.info.id)
+        return steps_of(of)
+
+    def render(renderer: Renderer, page: Page) -> bytes:
+        rendered.append(page.path)
+        return whole(renderer, page)
+
+    whole = Renderer.render
+    monkeypatch.setattr(eval_job, "steps_of", search)
+    monkeypatch.setattr(Renderer, "render", render)
+    build_site(project.path, tmp_path / "out", jobs=1)
+    assert (searched, "regressions.html" in rendered) == (["names"], True)
+    searched.clear()
+    rendered.clear()
+    project.commit({"CLAUDE.md": "# Rules\n\nRead twice.\n"})
+    build_site(project.path, tmp_path / "out", jobs=1)
+    assert (searched, "regressions.html" in rendered, "evals/names/index.html" in rendered) == ([], False, True)
+    project.commit({"evals/names/extracted.json": output(5)})
+    assert built(project, tmp_path) == []
+    assert (searched, "regressions.html" in rendered) == (["names", "names"], True)
 
 
 def test_another_ground_truth_changes_what_every_point_has_by_the_second_clock(project, tmp_path):

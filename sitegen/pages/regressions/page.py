@@ -13,8 +13,9 @@ from sitegen.analysis.standing import EvalStanding, nothing_is_worse, standings
 from sitegen.config import Mute
 from sitegen.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
+from sitegen.model.noise import ChangeVerdict, Interval
 from sitegen.model.regressions import UNTOLD, Circumstances, EditedFile, MetricStep, Step
-from sitegen.model.series import EvalInfo, EvalSummary, Headline
+from sitegen.model.series import EvalInfo, EvalSummary, Headline, Peak
 from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.change_text import Part, split
@@ -94,8 +95,18 @@ class StepGroup(Frozen):
 class ChampionRow(Frozen):
     """The best output of an eval, by the newest ground truth and rules, and the newest one."""
 
-    standing: EvalStanding
+    info: EvalInfo
+    spec: MetricSpec
+    """The headline metric."""
+    peak: Peak
     best: Headline
+    newest: Headline
+    interval: Interval | None
+    """Of the headline of the newest point."""
+    behind: float | None
+    """As in ``EvalStanding``."""
+    since_best: ChangeVerdict | None
+    """The change from the best output to the newest point."""
     since: int
     """Number of different outputs after the best one."""
     values: tuple[float | None, ...]
@@ -120,7 +131,7 @@ class RegressionsView(Frozen):
     evals: tuple[EvalInfo, ...]
     """Evals with a step, by which the page can be filtered."""
     nothing_is_worse: bool
-    behind: tuple[EvalStanding, ...]
+    behind: tuple[ChampionRow, ...]
     """Evals whose newest output is behind the best one by more than chance."""
     nav: str = "regressions"
 
@@ -137,16 +148,21 @@ def regressions_page(summaries: Iterable[EvalSummary], mutes: Sequence[Mute], fi
             mute = mute_of(mutes, summary, step)
             groups["muted" if mute else step.status].append(_Listed(summary, step, mute.why if mute else ""))
     every = standings(alive, mutes)
+    champions = {
+        standing.summary.info.id: _champion(standing, standing.summary.peak)
+        for standing in every
+        if standing.summary.peak
+    }
     view = RegressionsView(
         groups=tuple(_step_group(key, listed, files) for key, listed in groups.items()),
         totals=tuple(map(len, groups.values())),
         outputs=median([listed.step.different for listed in groups["fixed"]]) if groups["fixed"] else None,
         series=sum(_defined(summary) for summary in alive),
         quiet=sum(_defined(summary) - len(_evals_with_steps(summary)) for summary in alive),
-        champions=tuple(_champion(standing, standing.best) for standing in every if standing.best),
+        champions=tuple(champions.values()),
         evals=tuple(summary.info for summary in alive if summary.steps),
         nothing_is_worse=nothing_is_worse(every),
-        behind=tuple(standing for standing in every if standing.behind_by_more_than_chance),
+        behind=tuple(champions[standing.summary.info.id] for standing in every if standing.behind_by_more_than_chance),
     )
     return Page(links.regressions(), "pages/regressions.html", view)
 
@@ -233,14 +249,19 @@ def _change_sentence(circumstances: Circumstances, *, same: bool) -> str:
     return changed[:1].upper() + changed[1:] + "."
 
 
-def _champion(standing: EvalStanding, best: Headline) -> ChampionRow:
+def _champion(standing: EvalStanding, peak: Peak) -> ChampionRow:
     summary = standing.summary
     column = values_of_summary(summary)
-    at = summary.peak.at if summary.peak else 0
     return ChampionRow(
-        standing=standing,
-        best=best,
-        since=len(first_of_each_output(summary.headlines, range(at + 1, len(column)))),
+        info=summary.info,
+        spec=standing.spec,
+        peak=peak,
+        best=summary.headlines[peak.at],
+        newest=standing.newest,
+        interval=summary.interval,
+        behind=standing.behind,
+        since_best=summary.since_best,
+        since=len(first_of_each_output(summary.headlines, range(peak.at + 1, len(column)))),
         values=column[-RECENT:],
         line=tuple(None if index is None else column[index] for index in best_of_summary(summary)[-RECENT:]),
     )
