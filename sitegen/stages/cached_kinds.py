@@ -103,7 +103,8 @@ class CommitListTail(Frozen):
     older: int
     """Number of commits before these."""
     rows: tuple[ListedCommit, ...]
-    """The commits of the newest page, and of the full page before it, oldest first."""
+    """The commits of the newest page, and of the full page before it, oldest first. The page of the next commit links
+    to the last one."""
 
 
 # Configuration. A build in which none of it is new imports neither pydantic nor yaml.
@@ -159,9 +160,6 @@ COUNTED_EDITS: Final = CachedKind(
 )
 """The edits of an instruction file, by the two contents of each, so that they survive a rewritten history."""
 
-NEWEST_COMMIT: Final = CachedKind(name="newest commit", type=str, until="walk")
-"""Id of the newest commit that has a page, to which the page of the next one links."""
-
 COMMITS_WITHOUT_OUTPUT: Final = CachedKind(name="commit without output", type=CommitPageInputs, until="walk")
 """A commit that edits instructions and has no output, by its position: later outputs show the effects of its edits."""
 
@@ -195,7 +193,6 @@ KINDS: Final[tuple[CachedKind[Any], ...]] = (
     EVAL_RECORDS,
     EDIT_OUTCOMES,
     COUNTED_EDITS,
-    NEWEST_COMMIT,
     COMMITS_WITHOUT_OUTPUT,
     SHORT_COMMITS,
     SEARCH_TAIL,

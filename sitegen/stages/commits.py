@@ -36,7 +36,6 @@ from sitegen.render.writer import WrittenFiles, digest
 from sitegen.stages.cached_kinds import (
     COMMIT_LIST_TAIL,
     COMMITS_WITHOUT_OUTPUT,
-    NEWEST_COMMIT,
     SHORT_COMMITS,
     CommitListTail,
     id_of_short_commit,
@@ -77,8 +76,6 @@ class Commits(Frozen):
 
     def keep(self, memo: Memo) -> None:
         """Store what the next build continues, once the pages of these commits are not written again."""
-        if self.newest:
-            NEWEST_COMMIT.keep(memo, "", self.newest)
         COMMIT_LIST_TAIL.keep(memo, "", self.tail)
 
 
@@ -114,7 +111,7 @@ def write_commits(
 ) -> Commits:
     """Write the pages of new commits, of older commits whose edits have other effects now, and the list of commits."""
     update = timeline.update
-    newest = NEWEST_COMMIT.get(memo)
+    newest = _newest_listed(memo)
     uncommitted: CommitView | None = None
     failures: list[Problem] = []
     new = {record.commit.sha for record in update.records}
@@ -176,7 +173,13 @@ def write_commits_again(
 def newest_commit(timeline: Timeline, memo: Memo) -> str | None:
     """Id of the newest commit that has a page once the new ones are written."""
     records = timeline.update.records
-    return records[-1].commit.sha if records else NEWEST_COMMIT.get(memo)
+    return records[-1].commit.sha if records else _newest_listed(memo)
+
+
+def _newest_listed(memo: Memo) -> str | None:
+    """Id of the newest commit that earlier builds listed, to whose page the page of the next one links."""
+    tail = COMMIT_LIST_TAIL.get(memo)
+    return tail.rows[-1].sha if tail and tail.rows else None
 
 
 def _commit_tasks(

@@ -14,10 +14,11 @@ from sitegen.stages.cached_kinds import (
     COUNTED_EDITS,
     EDIT_OUTCOMES,
     KINDS,
-    NEWEST_COMMIT,
     SCORECARDS,
+    SEARCH_TAIL,
     VECTORS,
     EditOutcome,
+    SearchTail,
     forget_earlier_walk,
 )
 
@@ -61,7 +62,7 @@ def test_outcomes_are_kept_by_eval_and_edit(tmp_path: Path):
 
 def test_another_walk_forgets_the_last_one_and_what_belongs_to_no_eval_or_file(tmp_path: Path):
     with Memo.open(tmp_path) as memo:
-        NEWEST_COMMIT.keep(memo, "", "abc")
+        SEARCH_TAIL.keep(memo, "", SearchTail(length=0, entries=()))
         COUNTED_EDITS.keep(memo, "old.md", {})
         COUNTED_EDITS.keep(memo, "new.md", {})
         rows = [
