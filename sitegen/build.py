@@ -97,14 +97,17 @@ def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progr
     with closing(WaitingParts()) as parts, pools as pool:
         progress.stage("Scoring", sum(len(changed.history.snapshots) for changed in timeline.update.evals))
         scored = ScoredEvals(timeline, memo, site_files, parts)
-        scored.score(pool, progress.step)
+        early = timeline.new_work > FEW and not project.options.worktree  # uncommitted changes are shown at the end
+        scored.score(pool, progress.step, first_only=early)
         if site_files.archive:
             site_files.archive.admit([redaction.glob for redaction in unmatched_redactions(timeline, scored.result())])
         writer = site_files.writer(OWNER)
-        if timeline.new_work > FEW:
+        if early:
             page = write_first_pages(timeline, scored.result(), memo, site_files, writer)
             if page:
                 progress.first_page(page)
+            progress.stage("Writing comparisons and fields", scored.waiting_series)
+            scored.write_series_pages(pool, progress.step)
 
         failures = None
         while failures != (evals := scored.result()).failures:  # again if an eval fails at its older reports
@@ -115,7 +118,7 @@ def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progr
             commits = write_commits(timeline, evals, instructions.effects, memo, site_files, pool)
             if scored.waiting_reports:
                 progress.stage("Writing older reports", scored.waiting_reports)
-                scored.write_older_reports(pool, progress.step)
+            scored.write_older_reports(pool, progress.step)
         commits.keep(memo)
 
         progress.stage("Writing the site", 0)

@@ -40,7 +40,7 @@ from sitegen.stages.cached_kinds import (
 )
 from sitegen.stages.commit_effects import effects_of_commits, mixtures_of_commits, outcomes_of_edits
 from sitegen.stages.configuration import recall_mapping, without_settings
-from sitegen.stages.eval_pages import eval_pages, record_of, suspects_of, write_comparison, write_fields
+from sitegen.stages.eval_pages import eval_pages, record_of, suspects_of
 from sitegen.stages.eval_task import EvalDone, EvalTask, WaitingEval, owner, sources_of
 from sitegen.stages.failures import attempt, working_on
 from sitegen.stages.older_reports import draw_waiting_reports
@@ -49,7 +49,7 @@ from sitegen.stages.reports import ReportCollector, ReportInputs, ReportWriter
 from sitegen.stages.scorecard_store import EvalScorecards, keep_cells, known_cells, series_inputs
 from sitegen.stages.scoring import all_inputs, without_lost_outputs
 from sitegen.stages.series_cache import settled_points, write_series
-from sitegen.stages.size_budget.thinning import Short, write_thinned
+from sitegen.stages.series_pages import short_reports, write_series_pages
 
 
 def score_eval(task: EvalTask) -> EvalDone | Problem:
@@ -73,7 +73,7 @@ def _scored_eval(task: EvalTask) -> EvalDone:
         history, lost = without_lost_outputs(task.context, task.history)
         if not lost:
             raise
-        task = replace(task, history=history)
+        task = replace(task, history=history, first_only=False)
         return replace(_with_older(_EvalJob(task).run(), task), lost_outputs=lost)
 
 
@@ -127,7 +127,7 @@ class _EvalJob:
     def run(self) -> EvalDone:
         """Score the snapshots that lack anything, oldest first, then write the pages that show all of them."""
         last = len(self._snapshots) - 1
-        short = self._short()
+        short = short_reports(self._task, self._page_keys)
         stale = {index for index in range(last + 1) if index not in short and not self._files.is_fresh(index)}
         if self._task.archived is not None:
             stale |= {index for index in range(last + 1) if index in short and not self._archive.is_fresh(index)}
@@ -165,15 +165,7 @@ class _EvalJob:
                         self._draw_newest(inputs, files if index in stale else None)
                 if index in compared:
                     self._write_variants(result)
-        done = self._finish(short, cached if cached.points == len(self._snapshots) else tracker.cells())
-        parts = waiting.parts()
-        return replace(done, waiting=WaitingEval(tuple(self._page_keys), parts)) if parts else done
-
-    def _short(self) -> Short:
-        full, thinned = self._context.reports_kept, self._task.thinned
-        if thinned is None:
-            return Short.standing(self._page_keys, full, self._task.pages)
-        return Short.of(len(self._page_keys), full, thinned)
+        return self._finish(waiting, cached if cached.points == len(self._snapshots) else tracker.cells())
 
     def _mixtures(self, index: int) -> tuple[Snapshot, ...]:
         return mixtures(self._snapshots[index - 1], self._snapshots[index]) if index else ()
@@ -230,7 +222,7 @@ class _EvalJob:
             page = variants_page(self._info, specs, self._snapshots[-1], result)
             self._writer.write(self._owner, page.path, self._renderer.render(page), self._page_keys[-1])
 
-    def _finish(self, short: Short, cells: CellMap) -> EvalDone:
+    def _finish(self, waiting: WaitingReports, cells: CellMap) -> EvalDone:
         """Write the pages that show all points, and cache the effects of new points on commits and edits."""
         eval_id, first_new, cache = self._info.id, self._task.first_new, self._cache
         settled = settled_points(cache, self._task.history, self._page_keys)
@@ -254,21 +246,19 @@ class _EvalJob:
         for page in eval_pages(series, steps, record.summary, mapped_columns(newest) if newest else ()):
             content = page.content if isinstance(page, RawFile) else self._renderer.render(page)
             self._writer.write(self._owner, page.path, content)
-        write_comparison(self._writer, self._renderer, self._owner, series, steps, self._page_keys)
-        write_thinned(self._writer, self._renderer, self._owner, series, self._page_keys, short)
-        thinned_fields, before = self._task.thinned_fields, self._task.fields_before
-        if thinned_fields is None and before is not None:
-            thinned_fields = sum(work.position < before for work in works)
-        write_fields(self._writer, self._renderer, self._owner, series, works, self._page_keys, thinned_fields)
+        if not self._task.first_only:
+            write_series_pages(self._task, self._writer, series, steps, works, self._page_keys)
         patterns = record.summary.patterns
         write_series(self._writer, self._owner, series, patterns, self._page_keys, cache)
         for sha, effect in effects_of_commits(series, self._inputs, first_new, self._cards.__getitem__, self._verdicts):
             COMMIT_EFFECTS.keep(cache, within(eval_id, sha), effect)
+        left = WaitingEval(tuple(self._page_keys), waiting.parts(), steps if self._task.first_only else None)
         return EvalDone(
             record=record,
             files=self._writer.files,
             archived=self._archived.files,
             cached=cache.new,
+            waiting=None if left.steps is None and not left.parts else left,
         )
 
     def _newest_inputs(self) -> ScoringInputs | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sitegen.analysis.memo import PageRow
 from sitegen.frozen import Frozen
 from sitegen.history.memo_rows import CachedRow
-from sitegen.model.regressions import EditedFile
+from sitegen.model.regressions import EditedFile, Step
 from sitegen.model.series import EvalInfo
 from sitegen.model.timeline import Edit, EvalHistory
 from sitegen.render.writer import WrittenFiles
@@ -43,21 +43,25 @@ class EvalTask(Frozen):
     """The same for the pages of fields, by the last change of their cells."""
     fields_before: int | None = None
     """If ``thinned_fields`` is None: pages of fields that last changed before this position are short."""
+    first_only: bool = False
+    """Of the pages of all points, only those that are read first are written; a further task writes the others."""
     source_folders: tuple[str, ...] = ()
     """Folders in which the eval may have been at some commit, if it states a source."""
     waiting: WaitingEval | None = None
-    """The reports to write, if the eval is scored already."""
+    """The pages to write, if the eval is scored already."""
     archived: tuple[PageRow, ...] | None = None
     """The files of the eval that the archive has; None without an archive."""
 
 
 class WaitingEval(Frozen):
-    """Reports of an eval that are not written yet: all older ones or, in the task that writes them, a range."""
+    """Pages of an eval that are not written yet."""
 
     keys: tuple[str, ...]
     """For each report of the eval, the digest of everything that it shows."""
     parts: tuple[WaitingPart, ...]
-    """Oldest first, as in ``WaitingReports.parts``."""
+    """Its older reports, the oldest first, as in ``WaitingReports.parts``; a task that writes reports has a range."""
+    steps: tuple[Step, ...] | None = None
+    """The steps of its series, if the pages of ``series_pages`` are not written yet."""
 
 
 class OlderReportsDone(Frozen):
@@ -80,7 +84,7 @@ class EvalDone(Frozen):
     archived: WrittenFiles
     """Full reports of points with a short page, for the archive."""
     waiting: WaitingEval | None = None
-    """The older reports, which further tasks write; None if there are none."""
+    """What further tasks write; None if nothing is left."""
     lost_outputs: int = 0
     """Number of outputs whose contents this clone lacks. Each is a problem, and the next build tries again."""
 

@@ -14,6 +14,7 @@ from sitegen.history.layout import Layout, Watched
 from sitegen.history.memo_rows import CachedRow
 from sitegen.history.timeline import history_in
 from sitegen.model.problems import Problem
+from sitegen.model.regressions import Step
 from sitegen.model.series import EvalInfo, EvalSummary
 from sitegen.model.timeline import Edit, EvalHistory, EvalUpdate
 from sitegen.pages import links
@@ -42,6 +43,7 @@ from sitegen.stages.report_files import StoredPart, WaitingParts, ranges
 from sitegen.stages.scorecard_store import pins_of, under_pins, wanted_keys
 from sitegen.stages.scoring import model_of
 from sitegen.stages.sent_once import SentOnce
+from sitegen.stages.series_pages import write_waiting_series_pages
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.size_budget.expected_room import EARLY_MARGIN, ExpectedRoom
 from sitegen.stages.timeline import Timeline, driving_edits, moved_edits
@@ -90,8 +92,11 @@ class ScoredEvals:
         self._parts = parts
         self._waiting: list[_UnfinishedEval] = []
 
-    def score(self, pool: Pool, step: Callable[[int], None]) -> None:
-        """Score the evals that new commits touched, and write all of their pages except older reports."""
+    def score(self, pool: Pool, step: Callable[[int], None], *, first_only: bool = False) -> None:
+        """Score the evals that new commits touched, and write all of their pages except older reports.
+
+        ``first_only``: of the other pages, write only those that are read first.
+        """
         timeline, memo = self._timeline, self._memo
         pins = pins_of(timeline, memo)
         outdated = tuple(_outdated(timeline, memo, self._records))
@@ -104,6 +109,7 @@ class ScoredEvals:
         tasks = (
             replace(
                 _task(timeline, memo, self._site_files, update, edits, self._surely_thinned(update.history), None),
+                first_only=first_only,
                 fields_before=self._room.short_before(),
             )
             for update in updates
@@ -145,7 +151,40 @@ class ScoredEvals:
             EVAL_RECORDS.keep(self._memo, eval_id, record)
         else:
             places = self._parts.put(done.waiting.parts)
-            self._waiting.append(_UnfinishedEval(replace(task, cached=()), done.waiting.keys, places))
+            self._waiting.append(
+                _UnfinishedEval(
+                    task=replace(task, cached=()), keys=done.waiting.keys, places=places, steps=done.waiting.steps
+                )
+            )
+
+    def write_series_pages(self, pool: Pool, step: Callable[[int], None]) -> None:
+        """Write the pages of all points that ``score`` left out."""
+        for task, done in pool.map(write_waiting_series_pages, self._series_pages()):
+            eval_id = task.info.id
+            step(1)
+            if isinstance(done, Problem):
+                self._fail(eval_id, done)
+            else:
+                record = self._records[eval_id]
+                self._room.learn_series_pages(record.summary, record.fields, done.rows)
+                self._site_files.record(owner(eval_id), done)
+
+    def _series_pages(self) -> Iterator[EvalTask]:
+        """Make the tasks that write these pages, each from what the memo has of its eval now."""
+        for waiting in self._waiting:
+            if waiting.steps is not None:
+                task = waiting.task
+                yield replace(
+                    task,
+                    cached=tuple(_cached(self._memo, task.history, task.context, task.info)),
+                    fields_before=self._room.short_before(),
+                    waiting=WaitingEval(keys=waiting.keys, parts=(), steps=waiting.steps),
+                )
+
+    @property
+    def waiting_series(self) -> int:
+        """Number of evals whose pages of all points are not all written yet."""
+        return sum(waiting.steps is not None for waiting in self._waiting)
 
     @property
     def waiting_reports(self) -> int:
@@ -199,11 +238,14 @@ class ScoredEvals:
 
 
 class _UnfinishedEval(Frozen):
-    """An eval whose older reports are not written yet."""
+    """An eval of which pages are not written yet."""
 
     task: EvalTask
     keys: tuple[str, ...]
     places: tuple[StoredPart, ...]
+    """Where its older reports are held."""
+    steps: tuple[Step, ...] | None
+    """As in ``WaitingEval``."""
 
 
 def _with_earlier_decisions(summary: EvalSummary, before: EvalRecord | None, first_new: int) -> EvalSummary:

@@ -188,8 +188,8 @@ def write_first_pages(
 
     The last stage makes these pages again, most of them with the same bytes. ``writer``: the writer of the last stage.
     """
-    if timeline.project.options.worktree or not evals.summaries:
-        return None  # the overview shows uncommitted changes, or the sizes of edits, which are not known yet
+    if not evals.summaries:
+        return None  # the overview then shows the sizes of edits, which are not known yet
     instructions = counted_effects(timeline, evals)
     commits = Commits(newest=newest_commit(timeline, memo), uncommitted=None)
     problems = problems_of(timeline, evals, evals.failures)
@@ -213,6 +213,10 @@ def _later_pages(timeline: Timeline, evals: Evals) -> Iterator[str]:
     for summary in evals.summaries:
         for at in reversed(summary.headlines):
             yield links.report(summary.info.id, at.slug)
+        if len(summary.headlines) > 1:
+            yield links.compare(summary.info.id)
+        for field in evals.listed_fields[summary.info.id]:
+            yield field.path
     for file in timeline.instructions:
         yield links.instruction(file.path)
         for edit in file.edits:

@@ -92,12 +92,17 @@ def test_the_overview_the_trends_and_the_newest_reports_are_written_first_and_ev
     for name in "ab":
         reports = {path for path in whole if re.fullmatch(rf"evals/{name}/\d+\.html", path)}
         assert (len(reports), reports & written) == (OUTPUTS, {f"evals/{name}/0003.html"})
-        assert f"evals/{name}/index.html" in written
+        assert links.eval_trend(name) in written
+        assert links.compare(name) in unfinished(out)
+        assert {path for path in whole if links.is_field(path)} & written == set()
     assert unfinished(out) == {path for path in whole if path.endswith(".html")} - written
     assert look_into(out, ()).foreign == ()  # the next build may delete every file
 
 
-@pytest.mark.parametrize("stage", ["Writing instruction edits", "Writing commits", "Writing older reports"])
+@pytest.mark.parametrize(
+    "stage",
+    ["Writing comparisons and fields", "Writing instruction edits", "Writing commits", "Writing older reports"],
+)
 def test_the_build_after_a_stopped_one_leaves_the_bytes_of_one_go(project, finished, tmp_path, stage):
     out = tmp_path / "public"
     stopped(project, out, stop_at(stage))

@@ -57,23 +57,34 @@ class ExpectedRoom:
         histories = [update.history for update in timeline.update.evals] if timeline.update.complete else []
         self._points = sum(len(history.snapshots) for history in histories)
         self._positions = sorted(position for history in histories for position in self._positions_of(history))
-        self._learnt_points = self._reports = self._report_bytes = self._other_bytes = 0
+        self._reports = self._report_bytes = 0
+        self._first, self._later = _BytesOfPoints(), _BytesOfPoints()
+        """Files that are never short: those that an eval has at first, and those of ``learn_series_pages``."""
         self._evals, self._learnt_evals = len(histories), 0
         self._fields: list[int] = []
         """Positions of the pages of fields."""
         self._full_fields = self._field_bytes = 0
 
     def learn(self, summary: EvalSummary, fields: Sequence[ListedField], rows: Sequence[PageRow]) -> None:
-        """Learn from the files of an eval: all of them, or all except older reports. ``fields``: all of its fields."""
-        others = self.learn_reports(summary, rows) | {field.path for field in fields}
-        # Pictures do not count: they make room before reports do.
-        self._other_bytes += sum(row.size for row in rows if row.path not in others and not is_source_picture(row.path))
-        self._learnt_points += len(summary.headlines)
-        full = [row.size for row in rows if is_field(row.path) and not row.full]
+        """Learn from the first files of an eval. ``fields``: all of its pages of fields."""
         self._fields += [field.position for field in fields]
+        self._learnt_evals += 1
+        self._learn(self._first, summary, fields, rows)
+
+    def learn_series_pages(self, summary: EvalSummary, fields: Sequence[ListedField], rows: Sequence[PageRow]) -> None:
+        """Learn from the further files that show all points of an eval."""
+        self._learn(self._later, summary, fields, rows)
+
+    def _learn(
+        self, others: _BytesOfPoints, summary: EvalSummary, fields: Sequence[ListedField], rows: Sequence[PageRow]
+    ) -> None:
+        can_be_short = self.learn_reports(summary, rows) | {field.path for field in fields}
+        # Pictures do not count: they make room before reports do.
+        never_short = (row for row in rows if row.path not in can_be_short and not is_source_picture(row.path))
+        others.add(sum(row.size for row in never_short), len(summary.headlines))
+        full = [row.size for row in rows if is_field(row.path) and not row.full]
         self._full_fields += len(full)
         self._field_bytes += sum(full)
-        self._learnt_evals += 1
 
     def learn_reports(self, summary: EvalSummary, rows: Sequence[PageRow]) -> frozenset[str]:
         """Learn from the reports among some files of an eval. Returns the paths that all of its reports can have."""
@@ -121,7 +132,7 @@ class ExpectedRoom:
 
     def _room_in_all(self) -> float:
         """Return the bytes that all full pages together may take beyond short pages."""
-        besides = self._other_bytes / self._learnt_points * self._points if self._learnt_points else 0.0
+        besides = self._first.of(self._points) + self._later.of(self._points)
         fields = len(self._fields) * self._evals_for_one()
         return self._room - besides - SHORT * (len(self._positions) + fields)
 
@@ -138,3 +149,18 @@ class ExpectedRoom:
         """Return the positions of the commits whose reports are full if they fit, ascending."""
         first = first_full(len(history.snapshots), self._full_reports)
         return [snapshot.commit.position for snapshot in history.snapshots[first:]]
+
+
+class _BytesOfPoints:
+    """Bytes that were written for points."""
+
+    def __init__(self) -> None:
+        self._bytes = self._points = 0
+
+    def add(self, size: int, points: int) -> None:
+        self._bytes += size
+        self._points += points
+
+    def of(self, points: int) -> float:
+        """Return the bytes to expect for so many points."""
+        return self._bytes / self._points * points if self._points else 0.0
