@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from sitegen.text.secrets import Detector
 
 FEW: Final = 150
-"""New outputs, edits and commits up to which few pages are written: garbage collection does not matter, and no page
-need be opened before the end."""
+"""New outputs, edits and commits up to which few pages are written: their garbage does not matter, and no page need be
+opened before the end."""
 
 
 class Progress(NamedTuple):
@@ -56,7 +56,6 @@ def _bring_up_to_date(project: Project, claim: Claim, progress: Progress | None,
         site_files = SiteFiles(project, claim, memo, detector)
         if project.head and site_files.head == project.head and not project.options.worktree:
             return site_files.unchanged()
-        gc.set_threshold(1_000_000)  # builds have few cyclic objects, and scanning the others takes time
         site = _publish_in_transaction(project, memo, site_files, progress)
         if site.failed and site_files.head:
             # Pages of earlier builds link to the part that has now failed, so all pages are made again.
@@ -79,16 +78,17 @@ def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progr
     from sitegen.stages.engine import pool_for
     from sitegen.stages.evals import ScoredEvals
     from sitegen.stages.instructions import write_instructions
-    from sitegen.stages.pool import COLLECTION
+    from sitegen.stages.pool import COLLECTION, COLLECTION_OF_PAGES
     from sitegen.stages.report_files import WaitingParts
     from sitegen.stages.site import OWNER, write_first_pages, write_site
     from sitegen.stages.timeline import keep_built_head, read_timeline
     from sitegen.stages.unmatched import unmatched_redactions
 
+    gc.set_threshold(COLLECTION)
     progress.stage("Reading history", 0)
     timeline = read_timeline(project, memo, trusted_head=site_files.head, foreign=site_files.foreign)
-    if timeline.new_work > FEW:
-        gc.set_threshold(*COLLECTION)
+    if timeline.new_work > FEW and project.own_templates:
+        gc.set_threshold(COLLECTION_OF_PAGES)
     if site_files.archive:
         site_files.archive.begin(timeline.context)
     site_files.begin(complete=timeline.update.complete)

@@ -39,7 +39,7 @@ from sitegen.project_files import open_file
 from sitegen.render.environment import bytecode_folder
 from sitegen.render.template_files import find_templates, own_files, read_template, template_digest, template_folders
 from sitegen.render.writer import QUICK
-from sitegen.stages.pool import COLLECTION, Pool
+from sitegen.stages.pool import COLLECTION_OF_PAGES, Pool
 from sitegen.stages.worker_context import WorkerContext
 
 CONNECT: Final = 5
@@ -213,9 +213,9 @@ def run_sent(sent: bytes, files: BuildFiles) -> Any:
 
 @contextmanager
 def _rare_collection() -> Iterator[None]:
-    """Have the garbage collector run as rarely as in a build, which saves a tenth of the time."""
+    """Have the garbage collector run rarely, whatever templates the project has, which saves a tenth of the time."""
     before = gc.get_threshold()
-    gc.set_threshold(*COLLECTION)
+    gc.set_threshold(COLLECTION_OF_PAGES)
     try:
         yield
     finally:

@@ -10,9 +10,12 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 WAITING: Final = 1
 """Number of tasks for each process that are made ahead of their turn."""
 
-COLLECTION: Final = (50_000, 50, 100)
-"""Thresholds of the garbage collector where many pages are written. Almost nothing is cyclic, so it may run rarely, but
-contexts of some templates are, and hold whole pages."""
+COLLECTION: Final = 1_000_000
+"""Threshold of the garbage collector: hardly anything that a build makes is cyclic, and scanning all the rest takes
+time, the more the longer the history."""
+COLLECTION_OF_PAGES: Final = 50_000
+"""The threshold where a project has templates of its own: a macro and the page that defines it refer to each other, and
+hold what the page shows. Those of our templates that make many pages define none."""
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -1,10 +1,12 @@
 """Templates, assets, and what a page depends on."""
 
+import gc
 import re
 import tempfile
 from pathlib import Path
 
 import pytest
+from jinja2.runtime import Context
 from msgspec.structs import replace
 
 from sitegen.errors import ConfigurationError
@@ -16,6 +18,8 @@ from sitegen.render.environment import Renderer
 from sitegen.render.template_files import find_templates, template_digest
 from tests import pages_sample as sample
 from tests.browser import sample_site
+from tests.gitrepo import GitRepo
+from tests.sites import build_site
 
 
 @pytest.fixture
@@ -27,6 +31,41 @@ def test_the_same_page_is_the_same_bytes_every_time(renderer):
     once = [renderer.render(page) for page in sample_site.pages()]
     again = Renderer([find_templates()], sample.SITE)
     assert [again.render(page) for page in sample_site.pages()] == once
+
+
+def test_a_page_of_an_output_a_field_an_edit_or_a_commit_is_no_garbage(tmp_path, monkeypatch):
+    """Such pages are many, so no garbage collection is needed to free what they show (``COLLECTION``)."""
+    repo = GitRepo(tmp_path / "project")
+    repo.commit(
+        {"evals/a/ground_truth.json": '{"lines": [{"sum": 1}]}', "sitegen.toml": "[limits]\nreports_kept = 1\n"}
+    )
+    for number in range(3):
+        repo.commit(
+            {"CLAUDE.md": f"# Rules\n{number}\n", "evals/a/extracted.json": f'{{"lines": [{{"sum": {number}}}]}}'}
+        )
+    repo.checkout()
+    rendered: set[str] = set()
+    render = Renderer.render
+
+    def noted(renderer: Renderer, page: Page) -> bytes:
+        rendered.add(page.template)
+        return render(renderer, page)
+
+    monkeypatch.setattr(Renderer, "render", noted)
+    flags = gc.get_debug()
+    gc.collect()
+    gc.disable()
+    try:
+        build_site(repo.path, tmp_path / "out", jobs=1)
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        gc.collect()
+        garbage = {found.name for found in gc.garbage if isinstance(found, Context)}
+    finally:
+        gc.set_debug(flags)
+        gc.enable()
+        gc.garbage.clear()
+    many = {f"pages/{name}.html" for name in ("report", "tree", "field", "edit", "commit", "short")}
+    assert (many - rendered, many & garbage) == (set(), set())
 
 
 def test_a_bytecode_cache_changes_nothing(renderer, tmp_path):
