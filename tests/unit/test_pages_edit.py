@@ -95,6 +95,9 @@ def test_effects_stand_by_verdict_then_by_size_and_are_counted_by_verdict():
     assert view.largest is view.rows[1]
     assert [move.label for move in view.rows[0].moves] == ["F1", "Precision", "Recall"]
     assert view.rows[1].moves[0] == Move("F1", 0.8123, 0.8514, 0.8514 - 0.8123, True)
+    without_loss = effects_view((judged[0], judged[2], *sample.EFFECTS[2:4]))
+    assert [view.is_without_loss, without_loss.is_without_loss] == [False, True]
+    assert not effects_view((judged[0],)).is_without_loss
 
 
 @pytest.mark.parametrize(

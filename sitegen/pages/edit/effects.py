@@ -106,6 +106,12 @@ class EffectsView(Frozen):
     """By grade, then by the size of the change."""
 
     @property
+    def is_without_loss(self) -> bool:
+        """Whether a verdict is open, all changes have one, and by none of them an eval is worse or likely worse."""
+        grades = {row.grade for row in self.rows}
+        return "cannot tell" in grades and grades.isdisjoint(("worse", "likely worse", "recorded", "not judged"))
+
+    @property
     def counts(self) -> tuple[GradeCount, ...]:
         """How many evals have each grade, in the order of the table."""
         return grade_counts(row.grade for row in self.rows)
