@@ -7,7 +7,6 @@ The values are plain structs, so that a build with an unchanged configuration do
 from __future__ import annotations
 
 import json
-from functools import lru_cache
 from posixpath import normpath
 from typing import Annotated, Any, Final, Literal, TypeAlias, dataclass_transform, get_type_hints
 
@@ -267,7 +266,6 @@ class EvalConfig(ConfigTable):
         return same or self.ground_truth_format == "cases"
 
 
-@lru_cache(maxsize=256)
 def case_settings(settings: str) -> str | None:
     """Return the part of an eval's settings that defines the keys of a case, as JSON.
 

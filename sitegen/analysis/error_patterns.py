@@ -146,7 +146,6 @@ def _displaced(
     return displaced
 
 
-@lru_cache(maxsize=8192)
 def _neighbour(path: str, step: int) -> str:
     place = _INDEX.match(path)
     return f"{place[1]}[{int(place[2]) + step}]{place[3]}" if place else ""

@@ -14,7 +14,6 @@ there are tens of thousands of cells; as rectangles they would take three times 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
 from itertools import groupby
 from math import ceil, floor, log10
 from typing import Final, NamedTuple, TypeAlias
@@ -110,9 +109,8 @@ def tenths(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-@cache
 def _point_columns(points: int) -> tuple[str, ...]:
-    """The x coordinates of the points. Cached, because most sparklines of a page have the same number of points."""
+    """The x coordinates of the points."""
     width = SPARK_WIDTH - 2 * SPARK_PAD
     return tuple(tenths(SPARK_PAD + width * (index / (points - 1) if points > 1 else 1)) for index in range(points))
 

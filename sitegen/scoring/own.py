@@ -73,7 +73,6 @@ def _wrong_entry_point(name: str, group: str, type_name: str, condition: str) ->
     )
 
 
-@cache
 def own_metrics(settings: str) -> tuple[OwnMetric, ...]:
     """The installed metrics that the JSON settings of an eval name. Raises ConfigurationError if one is missing."""
     return tuple(own_metric(name) for name in _metric_names(settings))

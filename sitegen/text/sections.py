@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Final
 
 from sitegen.frozen import Frozen
@@ -99,7 +98,6 @@ MOST_SECTIONS: Final = 40
 
 # Begins with the line feed before a line, because regular expressions find a literal much faster than a ``^``.
 _MARK = re.compile(rb"\n {0,3}(?:(#{1,6})(?:[ \t]+([^\n]*))?(?=\r?\n|\r?\Z)|(`{3,}|~{3,}))")
-_LONGEST_KNOWN: Final = 500
 _CLOSING = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
 
 
@@ -145,13 +143,6 @@ def outline(content: bytes) -> Outline:
 
 
 def _title(raw: bytes) -> str:
-    """Return the title of a heading. The versions of a file share most of them; long ones are not held."""
-    return _known_title(raw) if len(raw) <= _LONGEST_KNOWN else _read_title(raw)
-
-
-def _read_title(raw: bytes) -> str:
+    """Return the title of a heading."""
     text = _CLOSING.sub("", raw.decode("utf-8", "replace").strip())
     return line(text, LONGEST_TITLE) or "(untitled)"
-
-
-_known_title = lru_cache(maxsize=1024)(_read_title)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 from sitegen.frozen import Frozen
@@ -83,7 +82,6 @@ TOP_LEVEL: Final = "(top level)"
 """The section of attributes that are directly at the root of the schema."""
 
 
-@lru_cache(maxsize=4096)
 def section(attribute: str) -> str:
     """The first step of an attribute that has more than one; ``TOP_LEVEL`` for the others."""
     if attribute.startswith('["'):

@@ -84,7 +84,6 @@ def _error_type_row(errors: ErrorChange, total: int, nouns: Nouns) -> str:
     )
 
 
-@lru_cache(maxsize=64)
 def type_label(kind: ErrorType, nouns: Nouns) -> str:
     """The name of a type of errors in this kind of eval."""
     word = nouns.errors[ERROR_TYPES.index(kind)]
