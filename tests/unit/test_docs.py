@@ -204,7 +204,7 @@ def test_the_site_has_every_kind_of_page_and_no_other(demo_site):
 
 
 def test_the_readme_is_two_screens_and_leads_to_every_page_of_the_manual():
-    assert len(README) < 8_000
+    assert len(README) < 6_600
     assert {name for name in MANUAL if f".github/manual/{name}.md" in README} == MANUAL.keys() != set()
 
 
