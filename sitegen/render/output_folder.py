@@ -232,6 +232,11 @@ def list_files(folder: str, paths: Iterable[str], digest: str) -> None:
         os.close(descriptor)
 
 
+def listed_bytes(path: str) -> int:
+    """How many bytes the list has for a file."""
+    return len(path) + 34  # the digest, a blank and a line end; addresses are ASCII
+
+
 def read_list(folder: Path) -> dict[str, list[str]]:
     """Map each path to the digests of the contents written there, newest last. Empty without a list of ours."""
     content = read_file(folder, LIST, at_most=_LONGEST_LIST) or b""

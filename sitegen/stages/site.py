@@ -20,6 +20,7 @@ from sitegen.pages.commits import COMMITS
 from sitegen.pages.overview.focus import most_costly_patterns
 from sitegen.pages.short_pages import failed_page, unfinished_page
 from sitegen.render.environment import Renderer
+from sitegen.render.output_folder import listed_bytes
 from sitegen.render.writer import Writer, digest
 from sitegen.scoring.own import installed_versions
 from sitegen.stages.cached_kinds import COMMIT_EFFECTS
@@ -79,7 +80,7 @@ def write_site(
     renderer = timeline.context.renderer()
     pages = SitePages.of(timeline, evals, instructions, commits, memo, entries)
     once = render_once(renderer, pages, problems, writer)
-    once_bytes = sum(file.size for file in once.files)
+    once_bytes = sum(file.size + listed_bytes(file.path) for file in once.files)
     if surely_fits(timeline, site_files, once_bytes):
         memo.forget_sizes(timeline.project.site)
         fitted = Fitted()

@@ -11,6 +11,7 @@ import pytest
 
 from sitegen.analysis.memo import PageRow
 from sitegen.model.site import Page
+from sitegen.render.output_folder import MARKER
 from sitegen.stages.reports import ReportCollector, ReportInputs, ReportWriter
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.size_budget.budget import Division, divide
@@ -59,6 +60,15 @@ def test_only_the_newest_reports_are_full_if_so_many_are_kept(project, tmp_path)
     assert set(reports(tmp_path / "all").values()) == {"full"}
     changed = differences(tmp_path / "all", tmp_path / "few")
     assert [path for path in changed if not re.fullmatch(r"evals/a/000[1-4]\.(html|json)", path)] == []
+
+
+def test_the_list_of_written_files_counts_like_any_other_file(project, tmp_path):
+    build_site(project.path, tmp_path / "all")
+    files = [path for path in (tmp_path / "all").rglob("*") if path.is_file() and path.name != MARKER]
+    size = sum(path.stat().st_size for path in files)
+    for name, limit in (("fits", size), ("exceeds", size - 1)):
+        limits(project, site_bytes=limit)
+        assert build_site(project.path, tmp_path / name).thinned == (0 if name == "fits" else 1)
 
 
 def test_a_short_page_has_every_number_of_the_report_and_the_ways_on_from_it(project, tmp_path):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from sitegen.frozen import Frozen
 from sitegen.model.problems import Problem
+from sitegen.render.output_folder import listed_bytes
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.timeline import Timeline
 
@@ -27,5 +28,5 @@ def surely_fits(timeline: Timeline, site_files: SiteFiles, once: int) -> bool:
     earlier = 0 if complete else site_files.bound
     if earlier is None or any(row.full for row in site_files.recorded()):
         return False
-    site_files.bound = earlier + sum(row.size for row in site_files.recorded())
+    site_files.bound = earlier + sum(row.size + listed_bytes(row.path) for row in site_files.recorded())
     return site_files.bound + once <= timeline.config.limits.site_bytes

@@ -18,6 +18,7 @@ from sitegen.history.fold_state import decode, encode
 from sitegen.history.memo_rows import stored
 from sitegen.pages import links
 from sitegen.pages.links import is_field, is_source_picture
+from sitegen.render.output_folder import listed_bytes
 from sitegen.stages.cached_kinds import SHORT_COMMITS, id_of_short_commit
 from sitegen.stages.commits import OWNER as COMMITS_OWNER
 from sitegen.stages.eval_task import owner as owner_of
@@ -183,9 +184,11 @@ class Sizes:
         by_path = {row.path: row for row in rows}
         summary = self._summaries.get(name)
         reports = report_files(summary.info.id, summary.headlines) if summary else frozenset()
-        sections = _summed(
+        listed = SizeGroup(0, sum(map(listed_bytes, by_path)))
+        files = (
             (REPORTS if path in reports else _page_sort(path), SizeGroup(1, row.size)) for path, row in by_path.items()
         )
+        sections = _summed((("list of files", listed), *files))
         if name == COMMITS_OWNER:
             positions = self._positions_of_commits(by_path)
             commits = [(position, (path,)) for path, position in positions.items()]
