@@ -42,7 +42,7 @@ def slug(name: str) -> str:
 
 
 def short_sha(sha: str) -> str:
-    """A commit id as addresses write it."""
+    """An object id as addresses and data files write it."""
     return sha[:SHA_DIGITS]
 
 

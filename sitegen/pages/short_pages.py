@@ -73,7 +73,6 @@ class ShortChange(Frozen):
 class ShortView(Frozen):
     """What ``pages/short.html`` shows. Addresses are relative to the page."""
 
-    nav: str
     title: str
     above: str
     """Label of the page that lists all pages of this sort."""
@@ -100,6 +99,8 @@ class ShortView(Frozen):
     """Address of the same field in all evals, relative to the root of the site; empty if the page is of no field."""
     is_report: bool = False
     """Whether it is the page of an iteration, whose full report an archive has."""
+    nav: str = ""
+    """None: the page has no navigation but the ways to the overview and to the page that lists it."""
 
 
 def short_report(
@@ -113,7 +114,6 @@ def short_report(
     errors = zip(info.nouns.errors, errors_by_type(card.counts), strict=True)
     recorded = ", recorded" if info.recorded else ""
     view = ShortView(
-        nav="evals",
         title=f"{info.name}, {at.label}{recorded}",
         above=info.name,
         list="index.html",
@@ -142,7 +142,6 @@ def short_edit(file: InstructionHistory, index: int, rows: Iterable[EffectRow], 
     edit = file.edits[index]
     lines = (ShortNumber("Lines", f"+{counts.added:,} −{counts.removed:,}"),) if counts else ()
     view = ShortView(
-        nav="instructions",
         title=line(edit.commit.subject, 300) or "(no subject)",
         above=line(file.path),
         list="index.html",
@@ -164,7 +163,6 @@ def short_commit(view: CommitView, changed: str) -> ShortView:
     """The view of the short page of a commit. ``changed``: the changed files, in a few words."""
     commit = view.commit
     return ShortView(
-        nav="commits",
         title=view.subject,
         above="Commits",
         list="index.html",
@@ -212,7 +210,6 @@ def short_field(info: EvalInfo, snapshots: Sequence[Snapshot], work: FieldWork, 
     causes = ", ".join(f"{number:,} by {words}" for words, number in numbers.causes.items())
     points = (("Wrong since", numbers.since), ("Last flip", numbers.flipped))
     view = ShortView(
-        nav="evals",
         title=line(work.attribute, 200),
         above=info.name,
         list="../index.html",

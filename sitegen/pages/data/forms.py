@@ -96,7 +96,8 @@ class SeriesPoint(TypedDict):
     stale: bool
     """Whether instructions that drive the eval were edited since the output was made."""
     instructions: dict[str, str | None]
-    """Instruction files that changed since the previous point: path -> blob id, None if deleted."""
+    """Instruction files that changed since the previous point: path -> first twelve digits of the blob id, None if
+    deleted."""
     then: SeriesClock
     """Scores by the ground truth and the rules of the point's own commit."""
     now: SeriesClock | None

@@ -166,15 +166,16 @@ def _exported_point(series: Series, index: int) -> dict[str, Any]:
 
 
 def _changed_instructions(edits: tuple[Edit, ...]) -> dict[str, str | None]:
-    """Files that changed since the previous point: path -> blob id, null if deleted.
+    """Files that changed since the previous point: path -> abbreviated blob id, null if deleted.
 
-    The state at a point is the fold of these over all points up to it.
+    The state at a point is the fold of these over all points up to it. Every eval that a file drives repeats its id,
+    and nothing compresses an id, so whole ids would be most of the data of a project with many evals.
     """
     state: dict[str, str | None] = {}
     for edit in edits:
         if edit.old is not None and edit.old.path != edit.path:
             state[edit.old.path] = None
-        state[edit.path] = edit.new.oid if edit.new else None
+        state[edit.path] = links.short_sha(edit.new.oid) if edit.new else None
     return dict(sorted(state.items()))
 
 
