@@ -59,6 +59,7 @@ def pool_for(
     method = "fork" if "fork" in multiprocessing.get_all_start_methods() and os.name == "posix" else "spawn"
     start = multiprocessing.get_context(method)
     with ProcessPoolExecutor(processes, start, initializer=_begin_worker) as executor, _workers_named():
+        executor.submit(int)  # starts the processes now, while no git process runs whose pipes they would inherit
         yield Pool(executor.submit, processes)
 
 

@@ -44,6 +44,7 @@ from sitegen.stages.eval_pages import eval_pages, record_of, suspects_of
 from sitegen.stages.eval_task import EvalDone, EvalTask, WaitingEval, owner, sources_of
 from sitegen.stages.failures import attempt, working_on
 from sitegen.stages.older_reports import draw_waiting_reports
+from sitegen.stages.pool import Pool
 from sitegen.stages.report_files import ReportFiles, WaitingReports
 from sitegen.stages.reports import ReportCollector, ReportInputs, ReportWriter
 from sitegen.stages.scorecard_store import EvalScorecards, keep_cells, known_cells, series_inputs
@@ -52,13 +53,15 @@ from sitegen.stages.series_cache import settled_points, write_series
 from sitegen.stages.series_pages import short_reports, write_series_pages
 
 
-def score_eval(task: EvalTask) -> EvalDone | Problem:
+def score_eval(task: EvalTask, pool: Pool | None = None) -> EvalDone | Problem:
     """Score what the memo lacks, write the newest report and the pages of all points. Older reports are not written.
+
+    ``pool``: scores ranges of outputs in other processes; None: all are scored here.
 
     If sitegen fails, a problem is returned, and the pages written so far do not become part of the site. An output
     whose content this clone lacks counts as unreadable; all others are shown.
     """
-    return attempt("the pages of this eval", lambda: _scored_eval(task), eval_id=task.info.id)
+    return attempt("the pages of this eval", lambda: _scored_eval(task, pool), eval_id=task.info.id)
 
 
 def write_eval(task: EvalTask) -> EvalDone | Problem:
@@ -66,15 +69,15 @@ def write_eval(task: EvalTask) -> EvalDone | Problem:
     return attempt("the pages of this eval", lambda: _with_older(_scored_eval(task), task), eval_id=task.info.id)
 
 
-def _scored_eval(task: EvalTask) -> EvalDone:
+def _scored_eval(task: EvalTask, pool: Pool | None = None) -> EvalDone:
     try:
-        return _EvalJob(task).run()
+        return _EvalJob(task, pool).run()
     except MissingObjectsError:
         history, lost = without_lost_outputs(task.context, task.history)
         if not lost:
             raise
         task = replace(task, history=history, first_only=False)
-        return replace(_with_older(_EvalJob(task).run(), task), lost_outputs=lost)
+        return replace(_with_older(_EvalJob(task, pool).run(), task), lost_outputs=lost)
 
 
 def _with_older(done: EvalDone, task: EvalTask) -> EvalDone:
@@ -98,14 +101,14 @@ def _together(first: WrittenFiles, second: WrittenFiles) -> WrittenFiles:
 class _EvalJob:
     """Runs one task, from the oldest snapshot to the newest. Holds all scorecards, but only a few whole results."""
 
-    def __init__(self, task: EvalTask) -> None:
+    def __init__(self, task: EvalTask, pool: Pool | None) -> None:
         self._task = task
         self._context = task.context
         self._info = task.info
         self._snapshots = task.history.snapshots
         self._owner = owner(task.info.id)
         self._cache = TaskCache(task.cached)
-        self._cards = EvalScorecards(self._context, task.history, self._cache)
+        self._cards = EvalScorecards(self._context, task.history, self._cache, pool)
         self._card_keys = [self._cards.key(snapshot) for snapshot in self._snapshots]
         self._specs = self._cards.series_specs()
         self._inputs = series_inputs(task.history, task.edits.value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain, islice
 from typing import Final
 
 from msgspec.structs import replace
@@ -12,6 +13,7 @@ from sitegen.analysis.memo import Memo
 from sitegen.frozen import Frozen
 from sitegen.history.layout import Layout, Watched
 from sitegen.history.memo_rows import CachedRow
+from sitegen.history.process import share_processes
 from sitegen.history.timeline import history_in
 from sitegen.model.problems import Problem
 from sitegen.model.regressions import Step
@@ -41,7 +43,7 @@ from sitegen.stages.older_reports import write_older_reports
 from sitegen.stages.pool import Pool
 from sitegen.stages.report_files import StoredPart, WaitingParts, ranges
 from sitegen.stages.scorecard_store import pins_of, under_pins, wanted_keys
-from sitegen.stages.scoring import model_of
+from sitegen.stages.scoring import is_worth_ranges, model_of
 from sitegen.stages.sent_once import SentOnce
 from sitegen.stages.series_pages import write_waiting_series_pages
 from sitegen.stages.site_files import SiteFiles
@@ -51,6 +53,10 @@ from sitegen.stages.worker_context import WorkerContext
 
 SHARE: Final = 8
 """A task writes about an eighth of all older reports at most, so that the reports of one large eval use all cores."""
+
+
+MOST: Final = 0.75
+"""An eval with a larger part of all points would keep one process busy while the others have nothing to do."""
 
 
 class Evals(Frozen):
@@ -114,7 +120,7 @@ class ScoredEvals:
             )
             for update in updates
         )
-        for task, done in pool.map(score_eval, tasks):
+        for task, done in _scored_evals(tasks, pool, sum(len(update.history.snapshots) for update in updates)):
             step(len(task.history.snapshots))
             if isinstance(done, Problem):
                 self._fail(task.info.id, done)
@@ -235,6 +241,21 @@ class ScoredEvals:
             short_before=self._room.short_before(),
             new_peaks=frozenset(self._new_peaks),
         )
+
+
+def _scored_evals(tasks: Iterator[EvalTask], pool: Pool, points: int) -> Iterator[tuple[EvalTask, EvalDone | Problem]]:
+    """Score the evals, the largest first. One with most of the points is scored here, and the pool scores its outputs.
+
+    ``points``: number of points of all evals.
+    """
+    first = list(islice(tasks, 1))
+    largest = len(first[0].history.snapshots) if first else 0
+    if largest > MOST * points and is_worth_ranges(pool, largest):
+        task = first.pop()
+        with share_processes():
+            done = score_eval(task, pool)
+        yield task, done
+    yield from pool.map(score_eval, chain(first, tasks))
 
 
 class _UnfinishedEval(Frozen):

@@ -92,6 +92,19 @@ def attempt(
         return _problem(part, error, Problem("error", "", FIX, path=path, commit=commit, eval_id=eval_id))
 
 
+def if_possible(make: Callable[[], R]) -> R | None:
+    """Return what *make* returns; None if it fails, so that the caller does it again where failures are reported.
+
+    An exception that another process raises loses its traceback, and has to be pickled.
+    """
+    try:
+        return make()
+    except MemoryError:
+        raise
+    except Exception:
+        return None
+
+
 def write_in_its_place(writer: Writer, renderer: Renderer, owner: str, path: str, problem: Problem) -> None:
     """Write a page that explains why sitegen could not make the page at this address."""
     writer.write(owner, path, renderer.render(failed_page(path, problem)))

@@ -41,6 +41,7 @@ class Pool:
 
         ``result_of``: waits for the result of what ``submit`` returned.
         """
+        self.processes = processes
         self._submit = submit
         self._at_once = processes * (1 + WAITING)
         self._result_of = result_of

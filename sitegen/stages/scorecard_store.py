@@ -27,7 +27,8 @@ from sitegen.scoring.own import own_versions
 from sitegen.scoring.usage import specs_with_usage
 from sitegen.stages.cached_kinds import CELLS, SCORECARDS
 from sitegen.stages.commit_effects import mixtures_of_commits
-from sitegen.stages.scoring import embedder_for, model_of, results
+from sitegen.stages.pool import Pool
+from sitegen.stages.scoring import embedder_for, model_of, results_by_ranges
 from sitegen.stages.timeline import Timeline, fold
 from sitegen.stages.worker_context import WorkerContext
 
@@ -127,9 +128,15 @@ class ScorecardKeys:
 class EvalScorecards:
     """The scorecards of one eval, from the memo or scored now, and the points that are computed from them."""
 
-    def __init__(self, context: WorkerContext, history: EvalHistory, store: CacheStore) -> None:
-        """``store``: the memo, or the part of it that was sent to this process. Receives new scorecards."""
+    def __init__(
+        self, context: WorkerContext, history: EvalHistory, store: CacheStore, pool: Pool | None = None
+    ) -> None:
+        """``store``: the memo, or the part of it that was sent to this process. Receives new scorecards.
+
+        ``pool``: scores many outputs; None: all are scored here.
+        """
         self._context = context
+        self._pool = pool or Pool()
         self._history = history
         self._store = store
         self._cards: dict[str, Scorecard] = {}
@@ -160,7 +167,8 @@ class EvalScorecards:
                 newest = under_rules_of(snapshot, self._history.snapshots[-1])
                 if newest != snapshot and newest not in self:
                     scored.append((newest, False))
-        all_results = results(self._context, self.scorer, [snapshot for snapshot, _ in scored], self.embedder)
+        outputs = [snapshot for snapshot, _ in scored]
+        all_results = results_by_ranges(self._pool, self._context, self.scorer.kind, outputs, self.embedder)
         for (snapshot, is_asked), result in zip(scored, all_results, strict=True):
             if snapshot not in self:
                 key = self.key(snapshot)

@@ -12,27 +12,32 @@ from msgspec.structs import replace
 
 from sitegen.analysis.cached import CacheStore
 from sitegen.errors import MissingObjectsError
+from sitegen.frozen import Frozen
 from sitegen.history.blobs import MISSING, BlobRead
 from sitegen.history.memo_rows import within
 from sitegen.model.kinds import traits_of
 from sitegen.model.scorecards import Result
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
+from sitegen.scoring.kinds import scorer
 from sitegen.scoring.own import scored_with_own_metrics
 from sitegen.scoring.redaction import redaction
 from sitegen.scoring.scorer import Embedder, File, Scorer, ScoringInputs
 from sitegen.scoring.usage import with_stated
 from sitegen.stages.cached_kinds import VECTORS
 from sitegen.stages.configuration import recall_mapping
-from sitegen.stages.failures import working_on
+from sitegen.stages.failures import if_possible, working_on
+from sitegen.stages.pool import Pool
 from sitegen.stages.worker_context import WorkerContext
 from sitegen.text.embedding import embed, installed
 
+RANGE: Final = 64
+"""Number of outputs in one task that only scores. To send their results takes a tenth of the time of scoring them."""
 _LOST: Final = "missing "
 """Prefix of the blob id of an output whose content this clone lacks: its scorecard needs a different key."""
 
 
 def results(
-    context: WorkerContext, scorer: Scorer, snapshots: Sequence[Snapshot], embedder: Embedder | None = None
+    context: WorkerContext, by: Scorer, snapshots: Sequence[Snapshot], embedder: Embedder | None = None
 ) -> Iterator[Result]:
     """Score each snapshot, in order. Hidden values are removed here, so that no later step can show them."""
     hidden = redaction(context.redact)
@@ -43,11 +48,44 @@ def results(
                 if file is not None and file.reason == MISSING:
                     # The memo would never replace a scorecard that was made without the content.
                     raise MissingObjectsError(file.path, snapshot.commit.sha)
-            result = with_stated(scored_with_own_metrics(scorer, replace(inputs, embedder=embedder)), snapshot.usage)
+            result = with_stated(scored_with_own_metrics(by, replace(inputs, embedder=embedder)), snapshot.usage)
             if len(outputs) < len(inputs.outputs):
                 result = _with_fix(result)
-            redacted = hidden.applied(result, kind=scorer.kind) if hidden else result
+            redacted = hidden.applied(result, kind=by.kind) if hidden else result
         yield redacted
+
+
+class OutputRange(Frozen):
+    """Consecutive outputs of an eval that another process scores."""
+
+    context: WorkerContext
+    kind: str
+    snapshots: tuple[Snapshot, ...]
+
+
+def score_range(task: OutputRange) -> tuple[Result, ...] | None:
+    """Return the results of a range; None if one of its outputs cannot be scored."""
+    return if_possible(lambda: tuple(results(task.context, scorer(task.kind), task.snapshots)))
+
+
+def is_worth_ranges(pool: Pool, outputs: int) -> bool:
+    """Decide whether a pool gains from ranges of so many outputs."""
+    return pool.processes > 1 and outputs > RANGE
+
+
+def results_by_ranges(
+    pool: Pool, context: WorkerContext, kind: str, snapshots: Sequence[Snapshot], embedder: Embedder | None = None
+) -> Iterator[Result]:
+    """Yield ``results``, which the processes of a pool compute while the caller uses earlier ones.
+
+    Few results are computed here, and so are those of a kind with an embedder, which caches vectors.
+    """
+    if embedder or not is_worth_ranges(pool, len(snapshots)):
+        yield from results(context, scorer(kind), snapshots, embedder)
+        return
+    parts = (tuple(snapshots[start : start + RANGE]) for start in range(0, len(snapshots), RANGE))
+    for task, done in pool.map(score_range, (OutputRange(context, kind, part) for part in parts)):
+        yield from results(context, scorer(kind), task.snapshots) if done is None else done
 
 
 class ReadableHistory(NamedTuple):

@@ -136,10 +136,10 @@ def test_workers_without_anything_in_common_with_the_builder_write_the_bytes_of_
     def hide(module: Any, name: str, place: Path) -> None:
         stage, elsewhere = getattr(module, name), tmp_path / "elsewhere"
 
-        def hidden(*arguments: Any) -> Any:
+        def hidden(*arguments: Any, **named: Any) -> Any:
             place.rename(elsewhere)
             try:
-                return stage(*arguments)
+                return stage(*arguments, **named)
             finally:
                 elsewhere.rename(place)
 

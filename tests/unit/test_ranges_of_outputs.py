@@ -1,0 +1,63 @@
+"""One eval with most outputs of a project: other processes score ranges of its outputs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sitegen.model.scorecards import Result
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.scorer import ScoringInputs
+from sitegen.stages import scoring
+from tests.gitrepo import GitRepo
+from tests.names import MAPPING, TRUTH, output
+from tests.sites import build_site, differences
+
+OUTPUTS = 5
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    repo = GitRepo(tmp_path_factory.mktemp("ranges") / "project")
+    repo.commit({"CLAUDE.md": "# Rules\n", "evals/field_mapping.yaml": MAPPING, "evals/a/ground_truth.csv": TRUTH})
+    for number in range(OUTPUTS):
+        repo.commit({f"evals/a/results/iteration-{number:03}/extracted.json": output(number)})
+    return repo.path
+
+
+@pytest.fixture(autouse=True)
+def _small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scoring, "RANGE", 2)
+
+
+def test_other_processes_score_the_outputs_and_the_site_has_the_bytes_of_one_process(project, tmp_path, monkeypatch):
+    build_site(project, tmp_path / "alone", jobs=1)
+    builder, score_here = os.getpid(), scoring.results
+
+    def results(context: Any, by: Any, snapshots: Any, embedder: Any = None) -> Iterator[Result]:
+        assert os.getpid() != builder or not snapshots
+        return score_here(context, by, snapshots, embedder)
+
+    monkeypatch.setattr(scoring, "results", results)
+    site = build_site(project, tmp_path / "together", jobs=2)
+    assert site.failed == 0
+    assert differences(tmp_path / "together", tmp_path / "alone") == []
+
+
+def test_an_output_at_which_another_process_fails_is_reported_as_if_there_were_only_one(project, tmp_path, monkeypatch):
+    score = scorer("fields").score
+
+    def fail_at_the_fourth(inputs: ScoringInputs) -> Result:
+        if inputs.outputs[0].path.startswith("evals/a/results/iteration-003"):
+            raise ZeroDivisionError
+        return score(inputs)
+
+    monkeypatch.setattr(scorer("fields"), "score", fail_at_the_fourth)
+    sites = [build_site(project, tmp_path / str(jobs), jobs=jobs) for jobs in (1, 2)]
+    assert [site.failed for site in sites] == [1, 1]
+    assert "iteration-003" in (tmp_path / "2/problems.html").read_text()
+    assert differences(tmp_path / "2", tmp_path / "1") == []
