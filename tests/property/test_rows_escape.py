@@ -215,14 +215,6 @@ def test_kept_rows_of_values_are_those_of_the_value_itself_and_never_of_an_equal
     ]
 
 
-@given(st.lists(st.builds(FieldScore, TEXTS, COUNTS), max_size=3))
-def test_kept_rows_of_fields_are_those_of_their_eval_and_their_kind(scores: list[FieldScore]) -> None:
-    for nouns in (Nouns(), Nouns(ratios=("accuracy",))):
-        row = report_rows.field_row(nouns)
-        found = [[row(score, eval_id) for score in scores] for eval_id in ("e", "f", "e")]
-        assert found == [[row.write(score, eval_id) for score in scores] for eval_id in ("e", "f", "e")]
-
-
 def test_few_rows_are_kept_and_none_that_is_long() -> None:
     written: list[str] = []
 

@@ -12,7 +12,6 @@ from typing import Final
 from markupsafe import Markup
 from msgspec.structs import replace
 
-from sitegen.html.cells import RowCache
 from sitegen.html.cells import text as _text
 from sitegen.html.formats import bounded, number, percent, signed
 from sitegen.model.error_summaries import WeakSection
@@ -155,20 +154,15 @@ def number_heads(nouns: Nouns, metrics: Iterable[MetricSpec] = (), counted: bool
 
 def fields(scores: Iterable[FieldScore], eval_id: str, nouns: Nouns = _FIELDS) -> Markup:
     """Table rows of fields: a link to the field's page, then the columns of ``number_heads``."""
-    row = field_row(nouns)
-    return Markup("".join([row(score, eval_id) for score in scores]))
-
-
-@lru_cache(maxsize=64)
-def field_row(nouns: Nouns) -> RowCache[FieldScore, str]:
-    """A function that writes the row of a field; its arguments are the counts of the field and the id of the eval."""
     cells = _count_cells(nouns, ratios=True)
-
-    def write(score: FieldScore, eval_id: str) -> str:
-        attribute, counts = score
-        return f"<tr><td><a href={field_file(eval_id, attribute)}>{_text(attribute)}</a>{cells(counts)}"
-
-    return RowCache(write)
+    return Markup(
+        "".join(
+            [
+                f"<tr><td><a href={field_file(eval_id, attribute)}>{_text(attribute)}</a>{cells(counts)}"
+                for attribute, counts in scores
+            ]
+        )
+    )
 
 
 def documents(
@@ -232,7 +226,7 @@ def paired(rows: Sequence[AlignmentRow]) -> str:
 
 def alignment(rows: Iterable[AlignmentRow]) -> Markup:
     """Table rows of the pairs of list items that were compared with each other."""
-    return Markup("".join([alignment_row(row) for row in rows]))
+    return Markup("".join(map(_alignment_row, rows)))
 
 
 def _alignment_row(row: AlignmentRow) -> str:
@@ -243,10 +237,6 @@ def _alignment_row(row: AlignmentRow) -> str:
         f'<td class="num">{_item_index(row.actual)}</td><td class="num">{_ratio_cell(row.similarity)}</td>'
         f"<td>{row.paired_by or _NIL}</td></tr>\n"
     )
-
-
-alignment_row: Final = RowCache[AlignmentRow, str](_alignment_row)
-"""The row of a pair."""
 
 
 def _item_label(label: str) -> str:
