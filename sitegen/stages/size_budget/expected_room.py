@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from heapq import merge
+from itertools import accumulate
 from typing import Final
 
 from sitegen.analysis.memo import PageRow
@@ -49,10 +49,12 @@ class ExpectedRoom:
         commits = [(record.commit.position, COMMIT_PAGE - SHORT) for record in timeline.update.records]
         edits = [(edit.commit.position, EDIT_PAGE - SHORT) for file in timeline.instructions for edit in file.edits]
         self._complete = timeline.update.complete
-        self._pages = sorted((*commits, *edits), reverse=True) if self._complete else []
-        """Position of each commit and edit, newest first, and the bytes that a full page takes beyond a short one."""
-        self._page_gains = sum(gain for _, gain in self._pages)
-        self._room = limits.site_bytes - PAGES_ONCE - SHORT * len(self._pages)
+        pages = sorted((*commits, *edits)) if self._complete else []
+        self._page_positions = [position for position, _ in pages]
+        """Positions of the pages of commits and edits, ascending."""
+        self._gains_before = [0, *accumulate(gain for _, gain in pages)]
+        """Entry n: the bytes that full pages take beyond short ones, of the n oldest of these pages."""
+        self._room = limits.site_bytes - PAGES_ONCE - SHORT * len(pages)
         self._room -= len(commits) * LISTED_COMMIT + len(edits) * LISTED_EDIT
         histories = [update.history for update in timeline.update.evals] if timeline.update.complete else []
         self._points = sum(len(history.snapshots) for history in histories)
@@ -105,7 +107,7 @@ class ExpectedRoom:
             return None
         room = self._room_in_all()
         gained = max(1.0, self._report_bytes / self._reports - SHORT)
-        others = self._page_gains + len(self._fields) * self._field_gain()
+        others = self._gains_before[-1] + len(self._fields) * self._field_gain()
         full = int(margin * max(room / RESERVED, room - others) / gained)
         if full >= len(self._positions):
             return None
@@ -120,15 +122,15 @@ class ExpectedRoom:
         room = self._room_in_all()
         reports = len(self._positions) * (self._report_bytes / self._reports - SHORT) if self._reports else 0.0
         room = MARGIN * (room - min(room / RESERVED, reports))
-        field_gain = self._field_gain()
-        if self._page_gains + len(self._fields) * field_gain <= room:
-            return 0
-        fields = ((position, field_gain) for position in sorted(self._fields, reverse=True))
-        for position, gain in merge(self._pages, fields, reverse=True):
-            room -= gain
-            if room < 0:
-                return position + 1
-        return 0
+        fields, field_gain = sorted(self._fields), self._field_gain()
+
+        def fits(position: int) -> bool:
+            """Decide whether all pages from a position on fit."""
+            pages = self._gains_before[-1] - self._gains_before[bisect_left(self._page_positions, position)]
+            return pages + (len(fields) - bisect_left(fields, position)) * field_gain <= room
+
+        newest = max((*self._page_positions[-1:], *fields[-1:]), default=-1)
+        return bisect_left(range(newest + 1), True, key=fits)
 
     def _room_in_all(self) -> float:
         """Return the bytes that all full pages together may take beyond short pages."""
