@@ -202,8 +202,8 @@ def test_the_line_above_the_chart_names_the_last_change_in_the_unit_of_the_metri
     assert change.startswith(
         "Last change iteration-002: F1 ▼down 0.200, 1 fixed, 1,030 broken. likely worse but not sure, because its"
     )
-    assert change.endswith("ground truth +0.100. Compare with iteration-001.")
-    assert more == "A change of 0.299 would be seen here 8 times in 10."
+    assert change.endswith("ground truth +0.100.")
+    assert more == "Compare with iteration-001. A change of 0.299 would be seen here 8 times in 10."
 
 
 def test_iterations_of_one_commit_have_its_subject_once_and_name_the_files_edited_for_each():
