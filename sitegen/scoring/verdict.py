@@ -33,7 +33,7 @@ def verdict(
             rows.append(VerdictRow(metric=spec.name, label=spec.label, value=value, threshold=threshold, status=status))
             if status == "FAIL":
                 side = "below" if spec.higher_is_better else "above"
-                remedy = spec.when_failed or "see the discrepancies in the report."
+                remedy = spec.when_failed or "see the errors in the report."
                 advice.append(f"{spec.label} is {side} {threshold:g}: {remedy}")
         if value is None and (threshold is not None or spec.when_undefined):
             advice.append(f"{spec.label} is undefined: {spec.when_undefined or 'nothing was expected or given.'}")

@@ -340,7 +340,7 @@ def test_changes_sort_by_size_and_the_first_point_which_has_none_stands_last(vis
 
 def test_a_filter_and_an_order_survive_a_reload_together(visit):
     page = visit(REPORT)
-    page.get_by_label("Search discrepancies").fill("charges")
+    page.get_by_label("Search errors").fill("charges")
     page.get_by_role("button", name="Expected").click()
     shown = page.locator(".disc tbody tr:visible").all_inner_texts()
     assert 0 < len(shown) < page.locator(".disc tbody tr").count()

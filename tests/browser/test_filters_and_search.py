@@ -19,7 +19,7 @@ def _rows(page: Page, table: str = ".disc") -> Locator:
 
 def test_a_filter_is_kept_in_the_address_and_survives_a_reload(visit):
     page = visit(REPORT)
-    page.get_by_label("Search discrepancies").fill("description")
+    page.get_by_label("Search errors").fill("description")
     page.get_by_role("button", name=re.compile(r"Wrong value \d")).click()
     page.wait_for_url(re.compile(r"#q=description&type=wrong_value$"))
     shown = _rows(page).all_inner_texts()
@@ -34,12 +34,12 @@ def test_a_button_beside_the_filter_copies_a_link_to_the_rows_that_it_leaves(vis
     page = visit(REPORT, permissions=["clipboard-read", "clipboard-write"])
     button = page.locator(".filter").get_by_role("button", name="Copy link to this view")
     expect(button).to_have_count(0)
-    page.get_by_label("Search discrepancies").fill("description")
+    page.get_by_label("Search errors").fill("description")
     button.click()
     page.get_by_text("Copied", exact=True).wait_for()
     assert page.evaluate("() => navigator.clipboard.readText()") == page.url
     assert page.url.endswith("#q=description")
-    page.get_by_label("Search discrepancies").fill("")
+    page.get_by_label("Search errors").fill("")
     expect(page.locator(".filter .btn", has_text="Cop")).to_be_hidden()
 
 
@@ -48,7 +48,7 @@ def test_the_filter_searches_the_rows_that_are_not_drawn_and_the_address_of_one_
     address = page.url
     state = page.locator("section[aria-labelledby=h-d] [data-count]")
     expect(state).to_have_text("160 shown, 231 rows")
-    page.get_by_label("Search discrepancies").fill("incoterm f-3")
+    page.get_by_label("Search errors").fill("incoterm f-3")
     expect(state).to_have_text("1 matching of 231")
     assert _rows(page).evaluate_all("rows => rows.map(row => row.id)") == ["d231"]
     numbers = page.locator(".disc tbody tr:not(.item)").evaluate_all("rows => rows.map(row => +row.id.slice(1))")
@@ -185,8 +185,8 @@ def test_brackets_lead_to_the_next_and_the_previous_iteration_but_not_while_typi
     page.wait_for_url(re.compile(r"0060\.html$"))
     page.keyboard.press("k")
     page.wait_for_url(re.compile(r"0059\.html$"))
-    page.get_by_label("Search discrepancies").press("]")
-    expect(page.get_by_label("Search discrepancies")).to_have_value("]")
+    page.get_by_label("Search errors").press("]")
+    expect(page.get_by_label("Search errors")).to_have_value("]")
     assert "0059.html" in page.url
     page = visit("evals/waybills/0060.html")
     page.get_by_role("link", name="Next iteration").click()
@@ -246,7 +246,7 @@ def test_what_is_newly_wrong_and_what_was_fixed_are_a_click_away(visit):
     page = visit("evals/waybills/0018.html")
     page.get_by_role("link", name="See what is newly wrong").click()
     expect(page.get_by_role("button", name=re.compile(r"New \d"))).to_have_attribute("aria-pressed", "true")
-    expect(page.get_by_role("heading", name="Discrepancies")).to_be_in_viewport()
+    expect(page.get_by_role("heading", name="Errors, one by one")).to_be_in_viewport()
     assert set(_since(page)) == {1}
     page.get_by_role("link", name="See what was fixed").click()
     expect(page.locator("table.fixed")).to_be_visible()

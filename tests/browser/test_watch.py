@@ -108,7 +108,7 @@ def test_the_page_keeps_its_place_and_its_filters(repo, address, open_page):
     page.wait_for_function("() => !window.marked")
     expect(rows).to_have_count(10)
     assert page.url == f"{address}{REPORT}#q=plant-1"
-    assert page.get_by_label("Search discrepancies").input_value() == "plant-1"
+    assert page.get_by_label("Search errors").input_value() == "plant-1"
     page.wait_for_function("place => scrollY === place", arg=place)
 
 

@@ -198,7 +198,7 @@ def test_no_page_calls_it_worse_where_another_judge_begins(project: tuple[GitRep
     report = text(site, "evals/tone/0009.html")
     assert "The judge changed from j-1 to j-2. Its grades are not held against those before." in report
     assert "Worse" not in report
-    assert "Discrepancies 7 5 new" in report
+    assert "Errors 7 5 new" in report
     trend = text(site, "evals/tone/index.html")
     assert trend.count("another judge") == 1
     assert "No step beyond noise in 3 series" in text(site, "regressions.html")

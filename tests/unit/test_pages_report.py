@@ -264,7 +264,7 @@ def test_the_report_says_which_instructions_made_the_output():
     assert made_with(recorded_at="2025-01-02") == "the last edit not after the time that the output records"
     here = Edit(series.points[1].snapshot.commit, "CLAUDE.md", "modified", None, None)
     assert made_with(here, recorded_at="2025-01-02") == (
-        "the last edit not after the time that the output records; the edit that came with it may have been at work"
+        "the last edit not after the time that the output records; the edit committed with it may have been in use"
     )
     assert made_with() == "the last edit up to this commit, for the output records neither commit nor time"
 

@@ -58,7 +58,7 @@ def made_with(snapshot: Snapshot, edits: Iterable[Edit] = ()) -> str:
     if snapshot.recorded_at:
         how = "the last edit not after the time that the output records"
         draft = "outputs" in snapshot.cause and any(edit.commit == snapshot.commit for edit in edits)
-        return f"{how}; the edit that came with it may have been at work" if draft else how
+        return f"{how}; the edit committed with it may have been in use" if draft else how
     return "the last edit up to this commit, for the output records neither commit nor time"
 
 
