@@ -110,11 +110,13 @@ class Writer:
         ``PageRow``. Raises OutputFolderError if a file that no build wrote has the place.
         """
         key = key or digest(content)
+        if standing := self.standing_row(path, key):
+            self.rows.append(standing._replace(owner=owner, full=full))
+            return
         of_content = content_digest(content)
         self.rows.append(PageRow(owner=owner, path=path, key=key, size=len(content), full=full, content=of_content))
-        if not self.standing_row(path, key):
-            self._standing.pop(path, None)
-            self._store(path, content, of_content)
+        self._standing.pop(path, None)
+        self._store(path, content, of_content)
 
     def write_contents(self, files: WrittenFiles) -> int:
         """Write the files that were made on another machine. Returns how many were not in the folder already."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from array import array
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -172,6 +171,8 @@ class EvalEmbedder:
 
     def __call__(self, texts: Sequence[str], /) -> Sequence[Sequence[float]]:
         """Return one vector for each text, in order."""
+        from array import array  # few evals embed texts
+
         model = installed()
         keys = [within(self._eval_id, _text_digest(model, text)) for text in texts]
         vectors = {key: VECTORS.get(self._store, key) for key in dict.fromkeys(keys)}

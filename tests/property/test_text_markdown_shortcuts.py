@@ -24,6 +24,12 @@ def test_a_text_inside_of_a_block_is_written_as_the_parser_writes_it(text: str):
     assert inline.inline(text) == parser.renderer.render(parser.parseInline(text), parser.options, {})
 
 
+@given(texts(*WORDS, *MARKED, *SPACES) | texts("a", "**", "`", "_", " ", "\n", ":", "**a**"))
+@example("a **b c** `d`\ne")
+def test_the_words_of_a_text_are_those_that_the_parser_finds(text: str):
+    assert inline.words(text) == inline._words(inline._children(text, {"references": {}}))
+
+
 @given(
     texts(*BLOCKS, *TABLES, "\n", "\n\n", "\n  ", "a", "b c") | texts("\n", "- ", "> ", "1. ", "|", "---", "a", "  ")
 )

@@ -130,6 +130,8 @@ def inline(text: str, references: Any = None) -> str:
 
 def words(text: str, references: Any = None) -> str:
     """Return the text without markup."""
+    if _SIMPLE.fullmatch(text):
+        return _ENCLOSED.sub(lambda match: match[1] or match[2], text).replace("\n", " ")
     return _words(_children(text, {"references": references or {}}))
 
 
