@@ -15,7 +15,7 @@ import json
 import os
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -248,8 +248,11 @@ def read_list(folder: Path) -> dict[str, list[str]]:
     return listed
 
 
-def shorten_list(folder: Path, paths: Iterable[str], before: int | None) -> int:
-    """Reduce the list to these files if it has more than twice the size ``before``. Returns its size."""
+def shorten_list(folder: Path, paths: Callable[[], Iterable[str]], before: int | None) -> int:
+    """Reduce the list to the files of the site if it has more than twice the size ``before``. Returns its size.
+
+    ``paths``: returns the files of the site; few builds need all of them.
+    """
     try:
         size = os.lstat(folder / LIST).st_size
     except FileNotFoundError:
@@ -257,7 +260,7 @@ def shorten_list(folder: Path, paths: Iterable[str], before: int | None) -> int:
     if before is not None and size <= 2 * before + _SLACK:
         return before
     listed = read_list(folder)
-    lines = (f"\n{listed[path][-1]} {path}" for path in sorted({*paths}) if path in listed)
+    lines = (f"\n{listed[path][-1]} {path}" for path in sorted({*paths()}) if path in listed)
     temporary = folder / f"{TEMPORARY}-{os.getpid()}"
     temporary.unlink(missing_ok=True)
     with open(temporary, "xb") as file:

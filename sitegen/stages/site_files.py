@@ -336,8 +336,7 @@ class SiteFiles:
 
     def _shorten_list(self) -> int:
         before = self._state["list"] if self._state and self.trusted else None
-        paths = (row.path for row in self._memo.pages(self._site))
-        return shorten_list(self._claim.folder, paths, before)
+        return shorten_list(self._claim.folder, lambda: (row.path for row in self._memo.pages(self._site)), before)
 
     def _before(self, complete: bool) -> tuple[PageRow, ...]:
         """Return the files of the last build: all of them, or the files of owners that were recorded whole."""
