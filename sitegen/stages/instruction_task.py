@@ -55,8 +55,8 @@ class InstructionTask(Frozen):
     """Position of the commit that first gave agents instructions in files of their own."""
     thinned: int | None = None
     """Number of the oldest edits with short pages so that the site fits; None: edits that have short pages already."""
-    again: bool = False
-    """All pages are up to date; only pages that become short, or full again, are written."""
+    staying: frozenset[str] = frozenset()
+    """Pages that are up to date and stay as they are; their edits need no effects. Empty: their keys tell which do."""
 
 
 class InstructionDone(Frozen):
@@ -92,17 +92,18 @@ class _InstructionWork:
         self._renderer = task.context.renderer()
         self._counted = list(task.counted)
         self._pages = [links.edit(task.history.path, edit.commit.sha) for edit in self._edits]
-        self._keys = [self._page_key(index) for index in range(len(self._edits))]
+        self._changing = [index for index, page in enumerate(self._pages) if page not in task.staying]
+        self._keys = {index: self._page_key(index) for index in self._changing}
         short = {row.path for row in task.pages if row.full}
         self._short = {
             index
-            for index, page in enumerate(self._pages)
-            if (page in short if task.thinned is None else index < task.thinned)
+            for index in self._changing
+            if (self._pages[index] in short if task.thinned is None else index < task.thinned)
         }
 
     def run(self) -> InstructionDone:
         """Count edits, oldest first, because each adds to the one before; then write pages, newest first."""
-        stale = {index for index in range(len(self._edits)) if index not in self._short and not self._is_fresh(index)}
+        stale = {index for index in self._changing if index not in self._short and not self._is_fresh(index)}
         uncounted = {index for index, edit in enumerate(self._counted) if edit is None}
         self._count(sorted(uncounted))
         counts = [edit and edit.counts for edit in self._counted]
@@ -173,9 +174,9 @@ class _InstructionWork:
         self._writer.write(self._owner, page.path, self._renderer.render(page), self._keys[index])
 
     def _finish(self) -> InstructionDone:
-        if self._task.again:
+        if self._task.staying:
             for row in self._task.pages:
-                if row.path == links.instruction(self._history.path):
+                if row.path in self._task.staying:
                     self._writer.is_fresh(self._owner, row.path, row.key)
             return InstructionDone(counted=(), files=self._writer.files)
         counted = tuple(edit for edit in self._counted if edit is not None)

@@ -119,9 +119,11 @@ def write_edits_again(
     """
     apart = apart_since(timeline.instructions) if thinned else None
     tasks = (
-        replace(_task(timeline, memo, site_files, effects, file, apart, thinned=thinned[file.path]), again=True)
+        _task(
+            timeline, memo, site_files, effects, file, apart, thinned=count, staying=_staying(site_files, file, count)
+        )
         for file in timeline.instructions
-        if file.path in thinned
+        if (count := thinned.get(file.path)) is not None
     )
     failures: list[Problem] = []
     for task, done in pool.map(write_instruction, tasks):
@@ -130,6 +132,14 @@ def write_edits_again(
         else:
             site_files.replace(owner(task.history.path), done.files)
     return tuple(failures)
+
+
+def _staying(site_files: SiteFiles, file: InstructionHistory, thinned: int) -> frozenset[str]:
+    """Return the pages of a file that stay as they are if exactly the ``thinned`` oldest edits are short."""
+    short = {row.path: bool(row.full) for row in site_files.standing_files(owner(file.path))}
+    pages = (links.edit(file.path, edit.commit.sha) for edit in file.edits)
+    changing = {page for index, page in enumerate(pages) if short.get(page) != (index < thinned)}
+    return frozenset(short.keys() - changing)
 
 
 def _file_record(file: InstructionHistory, size: FileSize, index: EffectIndex) -> FileRecord:
@@ -189,18 +199,26 @@ def _task(
     apart: int | None,
     *,
     thinned: int | None,
+    staying: frozenset[str] = frozenset(),
 ) -> InstructionTask:
+    """Make the task for one file. ``thinned``, ``staying``: as in ``InstructionTask``."""
     counted = _counted(memo, file)
     return InstructionTask(
         context=timeline.context,
         history=file,
-        effects=tuple(edit_effects(memo, effects, edit.commit.position, file.path) for edit in file.edits),
+        effects=tuple(
+            ()
+            if links.edit(file.path, edit.commit.sha) in staying
+            else edit_effects(memo, effects, edit.commit.position, file.path)
+            for edit in file.edits
+        ),
         counted=tuple(counted.get(_contents(edit, timeline.context)) for edit in file.edits),
         pages=site_files.standing_files(owner(file.path)),
         peaks=effects.peaks(file.path),
         folders=literal_prefixes(timeline.config.instructions),
         apart=apart,
         thinned=thinned,
+        staying=staying,
     )
 
 
