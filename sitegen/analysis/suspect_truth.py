@@ -6,6 +6,7 @@ rule, the instructions or a habit of the person who wrote the labels, and not a 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import chain
@@ -110,13 +111,14 @@ def _suspect(cell: Cell, label: str, new_outputs: Sequence[int], points: Sequenc
 def _compared_with(cell: Cell, label: str, new_outputs: Sequence[int]) -> list[tuple[int, Run]]:
     """Return the new outputs that were compared with the label since its last change, in series order."""
     compared: list[tuple[int, Run]] = []
-    for index in reversed(new_outputs):
-        run = cell.at(index)
-        if run is None or run.state == "absent":
-            continue
-        if run.expected != label:
-            break
-        compared.append((index, run))
+    end = len(new_outputs)
+    for run in reversed(cell.runs):  # a cell has few runs, and an eval many outputs
+        start = bisect_left(new_outputs, run.start, 0, end)
+        if run.state != "absent" and start < end:
+            if run.expected != label:
+                break
+            compared.extend((index, run) for index in reversed(new_outputs[start:end]))
+        end = start
     return compared[::-1]
 
 

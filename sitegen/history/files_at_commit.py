@@ -46,6 +46,9 @@ class FilesAt:
         """Return the names in a folder, and whether each is a folder. Links and submodules are left out."""
         if folder in self._names:
             return self._names[folder]
+        parent, own_name = posixpath.split(folder)
+        if own_name and parent in self._names and not self._names[parent].get(own_name):
+            return {}  # git need not be asked
         listed = self._object(folder, "tree", LARGEST_BLOB)
         names = self._names[folder] = {}
         position, tree, id_bytes = 0, listed.content or b"", len(listed.oid) // 2

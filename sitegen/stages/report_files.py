@@ -7,6 +7,7 @@ that several reports share are stored once in these bytes, so that a waiting rep
 
 from __future__ import annotations
 
+import pickle
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
@@ -166,8 +167,6 @@ class WaitingReports:
         return tuple(self._parts)
 
     def _close_part(self) -> None:
-        import pickle  # a build with few new outputs has no waiting reports
-
         content = zlib.compress(pickle.dumps(self._last, pickle.HIGHEST_PROTOCOL), 1)
         self._parts.append(WaitingPart(len(self._last), content))
         self._last, self._judgements = [], 0
@@ -175,10 +174,6 @@ class WaitingReports:
 
 def newest_first(parts: Sequence[WaitingPart]) -> Iterator[ReportInputs]:
     """Yield the inputs of some ``WaitingReports.parts``; only the reports of one part are held at a time."""
-    if not parts:
-        return iter(())
-    import pickle
-
     # These bytes are from a process of this build, and were never in a file that another program could write.
     return chain.from_iterable(reversed(pickle.loads(zlib.decompress(part.content))) for part in reversed(parts))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from functools import lru_cache
 from typing import Any, Final, Generic, TypeVar
 
@@ -24,14 +25,10 @@ class SentOnce(Generic[T]):
 
     def __reduce__(self) -> tuple[object, tuple[bytes]]:
         if self._pickled is None:
-            import pickle  # a build in one process sends nothing
-
             self._pickled = pickle.dumps(self.value, pickle.HIGHEST_PROTOCOL)
         return _received, (self._pickled,)
 
 
 @lru_cache(maxsize=_KEPT)
 def _received(pickled: bytes) -> SentOnce[Any]:
-    import pickle
-
     return SentOnce(pickle.loads(pickled))

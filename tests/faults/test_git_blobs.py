@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.history.blobs import MISSING, POINTER, BlobRead
+from sitegen.history.blobs import MISSING, POINTER, BlobRead, CatFile
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
@@ -144,3 +144,18 @@ def test_files_of_a_commit_are_read_by_name_and_no_odd_name_loses_step(repo: Git
     names = ("a b.txt", "a b.txt\nHEAD:folder/c.txt", "folder", "none.txt", "folder/c.txt")
     assert [files.read(name) for name in names] == [b"first", None, None, None, b"second"]
     assert (files.read("a b.txt", 4), files.read("a b.txt", 5)) == (None, b"first")
+
+
+def test_git_is_not_asked_for_a_folder_that_a_listed_one_lacks(repo: GitRepo, monkeypatch: pytest.MonkeyPatch) -> None:
+    sha = repo.commit({"folder/c.txt": "second", "folder/below/d.txt": "third"})
+    files, asked = FilesAt(Repository.open(repo.path).place, sha), []
+
+    def read(objects: CatFile, name: bytes, kind: str, largest: int) -> BlobRead:
+        asked.append(name.decode().partition(":")[2])
+        return whole(objects, name, kind, largest)
+
+    whole = CatFile.read
+    monkeypatch.setattr(CatFile, "read", read)
+    folders = ("folder", "folder/none", "folder/c.txt", "folder/below", "none")
+    assert [sorted(files.names(folder)) for folder in folders] == [["below", "c.txt"], [], [], ["d.txt"], []]
+    assert asked == ["folder", "folder/below", "none"]

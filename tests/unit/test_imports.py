@@ -30,7 +30,19 @@ sitegen.render sitegen.render.below sitegen.render.output_folder sitegen.render.
 sitegen.stages sitegen.stages.site_files
 sitegen.text sitegen.text.embedding sitegen.text.plain
 """
-SLOW = {"ast", "dataclasses", "decimal", "email", "inspect", "logging", "multiprocessing", "random", "shutil", "uuid"}
+SLOW = {
+    "ast",
+    "dataclasses",
+    "decimal",
+    "email",
+    "inspect",
+    "logging",
+    "multiprocessing",
+    "pickle",
+    "random",
+    "shutil",
+    "uuid",
+}
 """Modules of Python that take long to import."""
 
 
@@ -50,3 +62,23 @@ def test_a_build_with_nothing_new_imports_no_library_and_few_modules(tmp_path: P
     first, _ = imported_by(*build)
     assert "msgspec" in first
     assert imported_by(*build) == (NOTHING_NEW.split(), set())
+
+
+def test_a_shorter_instruction_file_imports_only_the_libraries_that_draw_its_pages(tmp_path: Path) -> None:
+    repo = GitRepo(tmp_path / "project")
+    truth, output = "id,name\na,Ann\n", '[{"id": "a"}]'
+    repo.commit(
+        {
+            "evals/names/ground_truth.csv": truth,
+            "evals/names/extracted.json": output,
+            "CLAUDE.md": "# Names\n\nRead.\nTwice.\n",
+        }
+    )
+    build = ("build", str(repo.path), "--out", str(tmp_path / "site"), "--cache", str(tmp_path / "memo"), "--jobs", "1")
+    imported_by(*build)
+    repo.commit({"CLAUDE.md": "# Names\n\nRead.\n"})
+    imported, slow = imported_by(*build)
+    libraries = {name.partition(".")[0] for name in imported} - {"sitegen"}
+    assert libraries <= {"jinja2", "markdown_it", "markupsafe", "mdurl", "msgspec", "typing_extensions"}
+    assert {"jinja2", "markdown_it"} <= libraries
+    assert slow.isdisjoint({"email", "multiprocessing"})
