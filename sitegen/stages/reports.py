@@ -31,6 +31,7 @@ from sitegen.model.timeline import Snapshot
 from sitegen.pages.report.discrepancies import EarlierPoints
 from sitegen.pages.report.page import report_page
 from sitegen.scoring.fields import rule_sources
+from sitegen.scoring.kinds import in_order_of
 from sitegen.scoring.rules import FieldRules, compile_rules
 from sitegen.scoring.usage import specs_with_usage
 from sitegen.stages.scorecard_store import EvalScorecards, runs_of
@@ -50,7 +51,8 @@ class ReportInputs(Frozen):
     """Scorecard of the previous point; None for the first point."""
     derived: Derived
     verdict: ChangeVerdict | None
-    """On the change since the previous point; None for the first point and for the same output."""
+    """On the change since the previous point, which the effect of the commit shares; None for the first point, for the
+    same output, and if there is noise: no other page has that verdict, so that it is found when the report is drawn."""
     fixed: tuple[CellFlip, ...]
     """The cells that were fixed since the previous point."""
     wrong_since: Mapping[CellKey, int]
@@ -80,6 +82,7 @@ class ReportCollector:
         runs = list(self._cards.results(runs_of(at.snapshot)))
         self._learn(index)
         flipped = tracker.flipped() if before else ()
+        noise = self._repeats.noise()
         derived = self.derived[index] = Derived(
             delta=delta(self._inputs.metrics_for, before, at, self._cards.__getitem__) if before else None,
             flips=tallied(flipped) if before else None,
@@ -91,19 +94,12 @@ class ReportCollector:
             result=result,
             before=before.scorecard if before else None,
             derived=derived,
-            verdict=self._verdict(before, replace(at, flips=derived.flips)) if before else None,
+            verdict=self._verdicts(before, replace(at, flips=derived.flips)) if before and noise is None else None,
             fixed=tuple(flip for flip in flipped if flip.fate == "fixed"),
             wrong_since=tracker.streaks(),
-            noise=self._repeats.noise(),
+            noise=noise,
             runs=repeats_of_runs(runs) if runs else None,
         )
-
-    def _verdict(self, before: Point, at: Point) -> ChangeVerdict | None:
-        noise = self._repeats.noise()
-        if noise is None:
-            return self._verdicts(before, at)
-        better = self._specs[0].higher_is_better
-        return output_verdict(before, at, self._inputs.kind, noise=noise, higher_is_better=better)
 
     def _point(self, index: int) -> Point:
         snapshot = self._inputs.snapshots[index]
@@ -141,17 +137,18 @@ class ReportWriter:
             flips=derived.flips,
             interval=derived.interval,
         )
+        earlier = point_at(self._inputs, index - 1, before) if before else None
         return report_page(
             self._info,
             inputs.specs,
             point,
-            point_at(self._inputs, index - 1, before) if before else None,
+            earlier,
             result,
             EarlierPoints(
                 snapshots=self._inputs.snapshots,
                 last=index,
                 wrong_since=lambda judgement: inputs.wrong_since.get(judgement.key),
-                verdict=inputs.verdict,
+                verdict=inputs.verdict if inputs.noise is None else self._verdict(earlier, point, inputs),
                 fixed=inputs.fixed,
                 noise=inputs.noise,
                 runs=inputs.runs,
@@ -162,6 +159,13 @@ class ReportWriter:
             self._inputs.edits.made_with[index],
             rules=partial(self._rules, snapshot) if self._scored_by_rules else None,
         )
+
+    def _verdict(self, before: Point | None, at: Point, inputs: ReportInputs) -> ChangeVerdict | None:
+        if before is None:
+            return None
+        at = replace(at, scorecard=in_order_of(inputs.specs, at.scorecard))
+        better = inputs.specs[0].higher_is_better
+        return output_verdict(before, at, self._info.kind, noise=inputs.noise, higher_is_better=better)
 
     def _rules(self, snapshot: Snapshot) -> FieldRules:
         """Return the rules by which an output was scored; they are compiled already."""
