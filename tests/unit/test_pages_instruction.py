@@ -4,6 +4,7 @@ from msgspec.structs import replace
 from sitegen.model.cells import Flips
 from sitegen.model.commits import WORKTREE
 from sitegen.model.timeline import InstructionHistory
+from sitegen.pages import links
 from sitegen.pages.edit.effects import effects_view
 from sitegen.pages.instruction.edit_rows import outcome
 from sitegen.pages.instruction.page import (
@@ -117,6 +118,17 @@ def test_the_page_lists_edits_and_shows_the_text():
     assert '<a href="#t-rules">Rules</a>' in html
     assert '<h4 id="t-rules">Rules</h4>' in html
     assert "convert inches by 2.54" in html
+
+
+def test_only_the_newest_edits_are_listed_and_the_page_leads_to_the_others(monkeypatch):
+    monkeypatch.setattr("sitegen.pages.instruction.edit_rows.LISTED", 2)
+    html = renderer_of(sample.SITE).render(instruction_page(sample.FILE, RECORDS, None)).decode()
+    rows = html.split('<table class="wide edits"')[1].split("</table>")[0]
+    pages = [links.edit(sample.FILE.path, edit.commit.sha) for edit in reversed(sample.FILE.edits)]
+    assert [f'href="../../{page}"' in rows for page in pages] == [True, True, False]
+    rest = " ".join(html.split('<p class="rest">The newest')[1].split("</p>")[0].split())
+    assert rest.startswith(f'2 of 3 edits are listed. The page of <a href="../../{pages[2]}">the edit before them</a>')
+    assert "<span>3 edits</span>" in html
 
 
 def test_versions_and_what_was_forgotten_about_them_stand_beside_the_edits():

@@ -27,6 +27,9 @@ _SLIPS: Final[dict[VersionSlip, str]] = {
 SHOWN_FIRST: Final = 50
 """Number of rows before "show more"."""
 
+LISTED: Final = 200
+"""Number of edits in the list: the newest ones; the page of each edit leads to the one before it."""
+
 NAMED: Final = 3
 """Number of evals that the row of an edit names."""
 
