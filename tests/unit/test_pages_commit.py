@@ -240,9 +240,11 @@ def test_a_change_that_may_be_chance_leads_to_how_it_can_be_a_step():
 
 def test_a_commit_that_only_scores_again_is_not_judged_for_chance():
     move = replace(sample.MOVES[1], effect=replace(BROUGHT, verdict=None))
-    page = commit_page(sample.inputs(moves=(move,)))
+    copied = replace(sample.MOVES[0], effect=replace(BROUGHT, verdict=None))
+    page = commit_page(sample.inputs(moves=(move, copied)))
     html = renderer_of(sample.SITE).render(page).decode()
-    assert '<span class="pill">same output</span><div class="by">new output, ground truth changed</div>' in html
+    assert '<span class="pill">same output</span><div class="by">ground truth changed</div>' in html
+    assert '<span class="pill">same output</span><div class="by">identical to an earlier one</div>' in html
     assert view_of((move, replace(sample.MOVES[2], effect=BROUGHT))).effects.counts == (
         ("worse", 1),
         ("same output", 1),

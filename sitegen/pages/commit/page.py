@@ -223,7 +223,8 @@ def _effect_row(move: EvalMove, moves: tuple[Move, ...]) -> EffectRow:
     elif effect and spec.recorded:
         grade, why = "recorded", ONLY_RECORDED
     elif effect:
-        grade = "same output"
+        others = [CAUSES[cause] for cause in move.causes if cause != "outputs"]
+        grade, why = "same output", ", ".join(others) or "identical to an earlier one"
     return EffectRow(
         eval_id=move.info.id,
         name=line(move.info.name, 80),
