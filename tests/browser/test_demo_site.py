@@ -38,6 +38,7 @@ def kinds(demo_site: Path) -> dict[str, str]:
     return {
         "overview": "index.html",
         "trend": TREND,
+        "trend with steps": "evals/freight-papers/index.html",
         "report": REPORT,
         "unreadable": "evals/freight-papers/0009.html",
         "highlights": "evals/handbook-terms/0003.html",
@@ -48,6 +49,8 @@ def kinds(demo_site: Path) -> dict[str, str]:
         "field": "evals/utility-bills/fields/tariff.html",
         "fields": "fields.html",
         "suspect labels": "suspect-labels.html",
+        "suspect labels of an eval": "evals/utility-bills/suspect-truth.html",
+        "regressions": "regressions.html",
         "compare": "evals/utility-bills/compare.html",
         "instructions": "instructions/index.html",
         "instruction": f"{FILE}/index.html",
@@ -60,13 +63,24 @@ def kinds(demo_site: Path) -> dict[str, str]:
     }
 
 
-SAMPLES_LACK = ("unreadable", "highlights", "responses", "judged", "variants", "commits", "suspect labels")
+SAMPLES_LACK = (
+    "trend with steps",
+    "unreadable",
+    "highlights",
+    "responses",
+    "judged",
+    "variants",
+    "commits",
+    "suspect labels",
+    "suspect labels of an eval",
+)
 """Kinds of pages that ``test_every_page.py`` and ``test_diff_pages.py`` have no sample of."""
 SMALL: ViewportSize = {"width": 390, "height": 844}
 LARGE: ViewportSize = {"width": 1280, "height": 900}
 KINDS = [
     "overview",
     "trend",
+    "trend with steps",
     "report",
     "unreadable",
     "highlights",
@@ -77,6 +91,8 @@ KINDS = [
     "field",
     "fields",
     "suspect labels",
+    "suspect labels of an eval",
+    "regressions",
     "compare",
     "instructions",
     "instruction",
