@@ -17,7 +17,7 @@ from sitegen.config import Manifest, SiteConfig
 from sitegen.frozen import Frozen
 from sitegen.model.cells import CellMap, Flips
 from sitegen.model.commits import Commit
-from sitegen.model.error_summaries import Correction
+from sitegen.model.error_summaries import Correction, PatternSummary
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.problems import Parsed, Problem
 from sitegen.model.regressions import Step
@@ -143,6 +143,9 @@ CORRECTIONS: Final = CachedKind(name="corrections", type=dict[str, Correction | 
 STEPS: Final = CachedKind(name="steps", type=tuple[Step, ...], until="inputs", owner="eval")
 """The steps of an eval, by the digest of everything that its newest report shows, which covers all earlier points."""
 
+ERROR_PATTERNS: Final = CachedKind(name="error patterns", type=tuple[PatternSummary, ...], until="inputs", owner="eval")
+"""The error patterns of the newest output, by the digest of everything that its report shows."""
+
 SOURCE_USES: Final = CachedKind(name="source use", type=SourceUse, until="inputs", owner="eval")
 """The parts of its source that each output shows, by the digest of everything that its report shows."""
 
@@ -185,6 +188,7 @@ KINDS: Final[tuple[CachedKind[Any], ...]] = (
     SETTLED_POINTS,
     CORRECTIONS,
     STEPS,
+    ERROR_PATTERNS,
     SOURCE_USES,
     EVAL_RECORDS,
     EDIT_OUTCOMES,

@@ -18,7 +18,6 @@ from sitegen.history.fold_state import encode
 from sitegen.history.memo_rows import within
 from sitegen.model.cells import CellMap
 from sitegen.model.commits import WORKTREE
-from sitegen.model.error_summaries import PatternSummary
 from sitegen.model.kinds import traits_of
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Result
@@ -36,6 +35,7 @@ from sitegen.scoring.usage import specs_with_usage
 from sitegen.stages.cached_kinds import (
     COMMIT_EFFECTS,
     EDIT_OUTCOMES,
+    ERROR_PATTERNS,
     STEPS,
 )
 from sitegen.stages.commit_effects import effects_of_commits, mixtures_of_commits, outcomes_of_edits
@@ -125,7 +125,7 @@ class _EvalJob:
         self._archive = ReportFiles(
             self._context, self._info, self._snapshots, self._page_keys, self._sources, self._archived, self._cache
         )
-        self._patterns: tuple[PatternSummary, ...] = ()
+        self._patterns = ERROR_PATTERNS.get(self._cache, task.info.id, self._page_keys[-1:]) if self._page_keys else ()
 
     def run(self) -> EvalDone:
         """Score the snapshots that lack anything, oldest first, then write the pages that show all of them."""
@@ -135,8 +135,8 @@ class _EvalJob:
         if self._task.archived is not None:
             stale |= {index for index in range(last + 1) if index in short and not self._archive.is_fresh(index)}
         compared = {last} if self._lacks_variants() else set()
-        # The overview shows the error patterns of the newest report, so this report is always made.
-        drawn = {*stale, last} if self._snapshots else stale
+        # The overview shows the error patterns of the newest report, so this report is made if the memo lacks them.
+        drawn = stale if self._patterns is not None else stale | {last}
         unscored = {index for index, snapshot in enumerate(self._snapshots) if snapshot not in self._cards}
         cached = known_cells(self._cache, self._info.id, self._card_keys) or CellMap(0, ())
         tracker, end = CellTracker(cached), len(self._snapshots)
@@ -198,13 +198,14 @@ class _EvalJob:
         return digests
 
     def _draw_newest(self, inputs: ReportInputs, files: ReportFiles | None) -> None:
-        """Draw the newest report and remember its error patterns. ``files``: writes it; None: it is not stale."""
+        """Draw the newest report and cache its error patterns. ``files``: writes it; None: it is not stale."""
         page = ReportWriter(self._context, self._info, self._inputs, self._task.moved).page(inputs)
         if files:
             files.write(inputs.at, page, inputs.result)
         view = page.view
         assert isinstance(view, ReportView)
         self._patterns = pattern_summaries(view.patterns, view.total, view.metrics[0].value)
+        ERROR_PATTERNS.keep(self._cache, self._info.id, self._patterns, self._page_keys[-1])
 
     def _lacks_variants(self) -> bool:
         """Decide whether the newest point has or may have variants whose page is out of date."""
@@ -241,7 +242,7 @@ class _EvalJob:
             decisions[edit] = outcome.verdict.decision if outcome.verdict else None
         edit_windows = tuple(window._replace(decision=decisions.get(window.edit)) for window in edit_windows)
         record = record_of(
-            series, self._inputs.edits.made_by, edit_windows, steps, suspects, self._patterns, newest, works
+            series, self._inputs.edits.made_by, edit_windows, steps, suspects, self._patterns or (), newest, works
         )
         if self._snapshots and (use := self._files.source_use(len(self._snapshots) - 1)):
             record = replace(record, problems=(*record.problems, *use.problems))

@@ -25,6 +25,7 @@ from sitegen.scoring.mapping_use import MappingUse
 from sitegen.stages.cached_kinds import (
     CELLS,
     CORRECTIONS,
+    ERROR_PATTERNS,
     EVAL_RECORDS,
     SCORECARDS,
     SETTLED_POINTS,
@@ -401,7 +402,7 @@ def _source_folders(timeline: Timeline, history: EvalHistory) -> tuple[str, ...]
 
 def _cached(memo: Memo, history: EvalHistory, context: WorkerContext, info: EvalInfo) -> Iterator[CachedRow]:
     yield from memo.rows(SCORECARDS.name, wanted_keys(history, context.redact))
-    for kind in (CELLS, SETTLED_POINTS, CORRECTIONS, STEPS):
+    for kind in (CELLS, SETTLED_POINTS, CORRECTIONS, STEPS, ERROR_PATTERNS):
         yield from memo.rows(kind.name, [history.id])
     if info.source:
         yield from memo.rows_within(SOURCE_USES.name, history.id)
