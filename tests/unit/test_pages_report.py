@@ -387,3 +387,21 @@ def test_a_report_leaves_nothing_to_the_garbage_collector():
         gc.set_debug(0)
         gc.garbage.clear()
         gc.enable()
+
+
+@pytest.mark.parametrize(
+    ("status", "notes", "shown"),
+    [
+        ("unreadable", ("no JSON", "no JSON"), ["", ""]),
+        ("unreadable", ("no JSON", "missing"), ["no JSON", "missing"]),
+        ("scored", ("no JSON", "no JSON"), ["no JSON", "no JSON"]),
+    ],
+)
+def test_what_makes_an_output_unreadable_is_not_repeated_at_every_error(status, notes, shown):
+    series = sample.series(1)
+    result = sample.result([replace(error, note=note) for error, note in zip((ONE, TWO), notes, strict=True)])
+    result = replace(result, scorecard=replace(result.scorecard, status=status))
+    point = replace(series.points[0], scorecard=result.scorecard)
+    past = EarlierPoints([point.snapshot], 0, lambda judgement: 0)
+    view = sample.view_of(report_page(series.info, series.specs, point, None, result, past, 50))
+    assert [row.error.note for row in view.discrepancies] == shown

@@ -220,6 +220,8 @@ def report_page(
     """
     snapshot, card = point.snapshot, result.scorecard
     wrong = wrong_in(result)
+    if card.status == "unreadable" and len({error.note for error in wrong}) == 1:
+        wrong = [replace(error, note="") for error in wrong]  # the page says it once, above the errors
     group = grouping(info, card.fields)
     schema_sections = sections(card.fields, group)
     errors = error_changes(previous.scorecard if previous else None, card, point.delta)
