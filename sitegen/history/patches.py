@@ -7,7 +7,6 @@ each commit therefore marks the end of the answer, so that the process can conti
 from __future__ import annotations
 
 import re
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import groupby
@@ -21,8 +20,8 @@ from sitegen.model.timeline import Edit
 LARGEST: Final = 4_000_000
 """The greatest length of a patch in bytes; longer patches are truncated."""
 
-KEPT: Final = 16_000_000
-"""The most bytes of compressed patches that a thread keeps while it shares its processes: about 14,000 edits."""
+KEPT: Final = 40_000_000
+"""The most bytes of patches that a thread keeps while it shares its processes: about 12,000 edits."""
 _LONGEST_COMMAND: Final = 60_000
 _AHEAD: Final = 16
 """Number of commits requested from git before the first answer is read. They fit the smallest buffer of a pipe, so that
@@ -51,27 +50,23 @@ _INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)")
 
 
 class _KeptPatches:
-    """The newest patches that git wrote, by commit and path: an edit is counted, drawn, and drawn for its commit.
-
-    To compress a patch takes a tenth of the time in which git writes it and we read it.
-    """
+    """The newest patches that git wrote, by commit and path: an edit is counted, drawn, and drawn for its commit."""
 
     def __init__(self) -> None:
-        self.compressed: dict[tuple[str, str], bytes] = {}
+        self.patches: dict[tuple[str, str], bytes] = {}
         self._room = KEPT
 
     def add(self, edit: Edit, patch: bytes) -> None:
         """Keep a patch, and forget the oldest ones for which there is no room."""
         key = edit.commit.sha, edit.path
-        compressed = zlib.compress(patch, 1)
-        self._room += len(self.compressed.pop(key, b"")) - len(compressed)
-        self.compressed[key] = compressed
+        self._room += len(self.patches.pop(key, b"")) - len(patch)
+        self.patches[key] = patch
         while self._room < 0:
-            self._room += len(self.compressed.pop(next(iter(self.compressed))))
+            self._room += len(self.patches.pop(next(iter(self.patches))))
 
     def close(self) -> None:
         """Forget the patches."""
-        self.compressed.clear()
+        self.patches.clear()
 
 
 def read_patches(repository: RepositoryPlace, edits: Sequence[Edit], folders: tuple[str, ...]) -> Iterator[bytes]:
@@ -79,15 +74,13 @@ def read_patches(repository: RepositoryPlace, edits: Sequence[Edit], folders: tu
     shared = shared_processes()
     cache = _KeptPatches() if shared is None else shared.setdefault(("patches", repository), _KeptPatches())
     assert isinstance(cache, _KeptPatches)
-    cached = [cache.compressed.get((edit.commit.sha, edit.path)) for edit in edits]
+    cached = [cache.patches.get((edit.commit.sha, edit.path)) for edit in edits]
     asked = [edit for edit, patch in zip(edits, cached, strict=True) if patch is None]
     answers = _patches_from_git(repository, asked, folders)
-    for edit, compressed in zip(edits, cached, strict=True):
-        if compressed is not None:
-            yield zlib.decompress(compressed)
-            continue
-        patch = next(answers)
-        cache.add(edit, patch)
+    for edit, patch in zip(edits, cached, strict=True):
+        if patch is None:
+            patch = next(answers)
+            cache.add(edit, patch)
         yield patch
     next(answers, None)  # reading to the end returns the process, so that it can be shared again
 
