@@ -5,9 +5,11 @@ Outputs far from their repeats are bad runs: they are excluded from the estimate
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from math import sqrt
+from itertools import groupby
+from math import comb, sqrt
 from typing import Final
 
 from msgspec.structs import replace
@@ -224,11 +226,19 @@ def _repeats(before: Point, point: Point) -> bool:
 def _flip_rates(groups: Iterable[Repeats]) -> tuple[FlipRate, ...]:
     flips: Counter[str] = Counter()
     pairs: Counter[str] = Counter()
-    for group in groups:
-        for cell in group.cells.cells:
-            differing, compared = differing_pairs(_judged_states(cell, group.indices))
-            flips[cell.attribute] += differing
-            pairs[cell.attribute] += compared
+    by_cells = groupby((group for group in groups if len(group.indices) > 1), lambda group: id(group.cells))
+    for alike in [list(several) for _, several in by_cells]:
+        for cell in alike[0].cells.cells:
+            starts = [run.start for run in cell.runs]
+            for group in alike:
+                first, last = group.indices[0], group.indices[-1]
+                number = bisect_right(starts, first)
+                if number != bisect_right(starts, last):
+                    differing, compared = differing_pairs(_judged_states(cell, group.indices))
+                    flips[cell.attribute] += differing
+                    pairs[cell.attribute] += compared
+                elif number and cell.runs[number - 1].state != "absent":  # it is the same at all of these points
+                    pairs[cell.attribute] += comb(len(group.indices), 2)
     rates = (FlipRate(attribute, flips[attribute], number) for attribute, number in pairs.items() if number)
     return tuple(sorted(rates, key=lambda rate: (-rate.flips / rate.pairs, rate.attribute)))
 
