@@ -60,7 +60,7 @@ def chi_square(right_1: int, wrong_1: int, right_2: int, wrong_2: int) -> Signif
         return Significance(method=method, statistic=None, p_value=None, note="a row or a column of the table is zero")
     distance = max(0.0, abs(right_1 * wrong_2 - wrong_1 * right_2) - total / 2)
     statistic = total * distance**2 / margins
-    note = "fewer than 5 expected in a cell" if min(rows) * min(columns) < 5 * total else ""
+    note = "fewer than 5 right or wrong answers expected" if min(rows) * min(columns) < 5 * total else ""
     return Significance(method=method, statistic=statistic, p_value=float(chdtrc(1, statistic)), note=note)
 
 
