@@ -231,7 +231,10 @@ def test_the_iteration_after_an_old_one_is_looked_up_among_the_older_rows(site: 
 def test_a_long_page_without_scripts_says_what_it_leaves_out_and_where_it_is(visit):
     page = visit(LONG, java_script_enabled=False)
     rest = page.locator("[data-rest]")
-    assert rest.inner_text() == "The newest 200 of 500 rows are drawn. All are in the data: JSON, CSV."
+    assert rest.inner_text() == (
+        "The newest 200 of 500 rows are drawn. "
+        "All are in the data: the newest as JSON and CSV, the others in the files that the JSON lists."
+    )
     assert [link.get_attribute("href") for link in rest.locator("a").all()] == [
         "../../data/evals/manifests.json",
         "../../data/evals/manifests.csv",
