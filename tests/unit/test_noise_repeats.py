@@ -190,13 +190,13 @@ def test_a_value_that_nobody_expected_is_right_where_it_is_absent():
 
 
 def test_only_points_that_judged_a_cell_count_however_long_it_stays_the_same():
-    """The cell appears at the second group, changes within the third, and is absent from the fourth."""
-    runs = (Run(2, "correct", "", ""), Run(5, "omission", "", ""), Run(7, "absent", "", ""))
-    one = cells(Cell("", "name", "name", False, runs))
-    groups = [Repeats(one, indices, outputs(*[0.5] * len(indices))) for indices in ((0, 1), (2, 3), (4, 5, 6), (7, 8))]
+    """The name appears at the second group, changes within the third, and is absent from the fourth."""
+    name = (Run(2, "correct", "", ""), Run(5, "omission", "", ""), Run(7, "absent", "", ""))
+    both = cells(Cell("", "name", "name", False, name), Cell("", "area", "area", False, (Run(4, "correct", "", ""),)))
+    groups = [Repeats(both, indices, outputs(*[0.5] * len(indices))) for indices in ((0, 1), (2, 3), (4, 5, 6), (7, 8))]
     found = noise_of(groups)
     assert found is not None
-    assert found.fields == (FlipRate("name", 2, 4),)
+    assert found.fields == (FlipRate("name", 2, 4), FlipRate("area", 0, 4))
 
 
 def test_repeated_runs_are_scored_alike_and_followed_cell_by_cell():
