@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Final
+from operator import methodcaller
+from typing import Any, Final
 
 from sitegen.errors import WorkerError
 from sitegen.history.process import share_processes, share_processes_until_exit
@@ -18,18 +19,20 @@ PROCESSES_A_CORE: Final = 4
 """Largest number of processes for each core, whatever ``--jobs`` says: more would only take memory."""
 
 
-@contextmanager
-def _workers_named() -> Iterator[None]:
-    """Explain what to do when a worker process was ended from outside."""
+def _explained(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that calls another, and says what to do if a worker process was ended from outside."""
     from concurrent.futures import BrokenExecutor
 
-    try:
-        yield
-    except BrokenExecutor as error:
-        raise WorkerError(
-            "A process of this build was ended from outside, most likely by the system for want of memory.",
-            fix="Build with less at a time: --jobs 1.",
-        ) from error
+    def explained(*arguments: Any) -> Any:
+        try:
+            return call(*arguments)
+        except BrokenExecutor as error:
+            raise WorkerError(
+                "A process of this build was ended from outside, most likely by the system for want of memory.",
+                fix="Build with less at a time: --jobs 1.",
+            ) from error
+
+    return explained
 
 
 @contextmanager
@@ -58,9 +61,9 @@ def pool_for(
     # A forked process inherits imports and values. No thread of ours runs, so no lock is held while memory is copied.
     method = "fork" if "fork" in multiprocessing.get_all_start_methods() and os.name == "posix" else "spawn"
     start = multiprocessing.get_context(method)
-    with ProcessPoolExecutor(processes, start, initializer=_begin_worker) as executor, _workers_named():
+    with ProcessPoolExecutor(processes, start, initializer=_begin_worker) as executor:
         executor.submit(int)  # starts the processes now, while no git process runs whose pipes they would inherit
-        yield Pool(executor.submit, processes)
+        yield Pool(_explained(executor.submit), processes, _explained(methodcaller("result")))
 
 
 def processes_for(units: int, jobs: int | None = None) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from sitegen.errors import WorkerError
 from sitegen.model.scorecards import Result
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import ScoringInputs
@@ -61,3 +62,17 @@ def test_an_output_at_which_another_process_fails_is_reported_as_if_there_were_o
     assert [site.failed for site in sites] == [1, 1]
     assert "iteration-003" in (tmp_path / "2/problems.html").read_text()
     assert differences(tmp_path / "2", tmp_path / "1") == []
+
+
+def test_a_process_that_is_ended_while_it_scores_outputs_ends_the_build(project, tmp_path, monkeypatch, capsys):
+    builder, score_here = os.getpid(), scoring.results
+
+    def results(*arguments: Any) -> Iterator[Result]:
+        if os.getpid() != builder:
+            os._exit(1)
+        return score_here(*arguments)
+
+    monkeypatch.setattr(scoring, "results", results)
+    with pytest.raises(WorkerError, match="was ended from outside"):
+        build_site(project, tmp_path / "public", jobs=2)
+    assert "Traceback" not in capsys.readouterr().err  # it is no failure of the eval
