@@ -183,7 +183,8 @@ class SiteFiles:
         """Return the files of an owner that are known to be in the folder; none with ``--verify``.
 
         If the folder cannot be trusted, because the last build was stopped or the folder was changed, each file is read
-        and has to have the content that was written.
+        and has to have the content that was written. If one lacks it, neither does any other that was made from the
+        same inputs count: a page and the files beside it are made together.
         """
         if owner in self._whole_owners:
             return tuple(self._files.get(owner, {}).values())
@@ -191,7 +192,8 @@ class SiteFiles:
             return self._memo.pages(self._site, owner)
         if owner not in self._found:
             rows = () if self._project.options.verify else self._memo.pages(self._site, owner)
-            self._found[owner] = tuple(filter(self._has, rows))
+            lost = {row.key for row in rows if not self._has(row)}
+            self._found[owner] = tuple(row for row in rows if row.key not in lost)
         return self._found[owner]
 
     def _has(self, row: PageRow) -> bool:

@@ -220,6 +220,16 @@ def test_a_page_that_somebody_deleted_comes_back(small, tmp_path):
     assert differences(out, tmp_path / "cold") == []
 
 
+def test_a_file_that_a_page_loads_comes_back_though_the_page_is_still_there(small, tmp_path, monkeypatch):
+    monkeypatch.setattr("sitegen.pages.compare.cell_blocks.BOUND", 600)
+    out = tmp_path / "public"
+    build_site(small.path, out, jobs=1)
+    (out / "evals" / "names" / "compare-0.js").unlink()
+    build_site(small.path, out, jobs=1)
+    build_site(small.path, tmp_path / "cold", jobs=1)
+    assert differences(out, tmp_path / "cold") == []
+
+
 def test_a_page_that_somebody_edited_in_place_is_mended_if_asked_for(small, tmp_path):
     out = tmp_path / "public"
     build_site(small.path, out)
