@@ -81,14 +81,14 @@ def _share(bar: Locator) -> tuple[float, str]:
     return float(width or 0) / 1000, bar.locator("xpath=following-sibling::span[@class='num']").inner_text()
 
 
-def test_bars_of_variants_are_as_long_as_their_numbers_and_show_the_threshold(visit):
+def test_bars_of_variants_are_as_long_as_their_numbers_and_show_the_target(visit):
     page = visit(VARIANTS)
     accuracy = page.locator(".vbars > div").filter(has_text="Accuracy")
     drawn = [_share(bar) for bar in accuracy.locator(".vbar").all()]
     assert [number for _, number in drawn] == ["0.375", "0.875"]
     assert [f"{length:.3f}" for length, _ in drawn] == ["0.375", "0.875"]
     assert {line.get_attribute("x1") for line in accuracy.locator("line").all()} == {"850.0"}
-    expect(accuracy).to_contain_text("threshold 0.85")
+    expect(accuracy).to_contain_text("target 0.85")
 
 
 def test_the_radar_has_a_shape_for_each_variant_and_says_which_is_which(visit):
