@@ -58,7 +58,7 @@ def generated() -> dict[str, bytes]:
     """Every schema, by the name of its file."""
     made = {name: _written(form, model) for name, (form, model) in WRITTEN.items()}
     made |= {
-        "series": _with_points("sitegen/series/2", SeriesDocument),
+        "series": _with_points("sitegen/series/1", SeriesDocument),
         "older-points": _with_points("sitegen/older-points/1", OlderPointsDocument),
     }
     made |= {"aggregate": _aggregate(), "all-results": _all_results(), "export": _export()}

@@ -84,7 +84,7 @@ def test_a_series_has_every_point_with_both_clocks_and_why_it_moved():
     series = _why()
     body = json.loads(series_files(series)[0].content)
     assert {key: body[key] for key in body if key != "points"} == {
-        "schema": "sitegen/series/2",
+        "schema": "sitegen/series/1",
         "eval_id": "waybills",
         "kind": "fields",
         "name": "Waybills",
@@ -186,7 +186,7 @@ def test_instructions_of_a_point_are_what_changed_since_the_point_before():
     )
     point = replace(series.points[0], edits=edits)
     body = json.loads(series_files(replace(series, points=(point,)))[0].content)
-    assert body["points"][0]["instructions"] == {"a.md": None, "b.md": "1" * 12, "c.md": None}
+    assert body["points"][0]["instructions"] == {"a.md": None, "b.md": "1" * 40, "c.md": None}
 
 
 def test_the_series_ends_with_the_error_patterns_of_its_newest_output():

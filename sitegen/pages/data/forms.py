@@ -49,7 +49,7 @@ class SeriesDocument(TypedDict):
 
 
 class OlderPointsDocument(TypedDict):
-    """One hundred older points of one eval."""
+    """Two hundred older points of one eval."""
 
     schema: str
     eval_id: str
@@ -96,8 +96,8 @@ class SeriesPoint(TypedDict):
     stale: bool
     """Whether instructions that drive the eval were edited since the output was made."""
     instructions: dict[str, str | None]
-    """Instruction files that changed since the previous point: path -> first twelve digits of the blob id, None if
-    deleted."""
+    """Instruction files that changed since the previous point: path -> blob id, None if deleted. Files of older
+    points have the first twelve digits of an id."""
     then: SeriesClock
     """Scores by the ground truth and the rules of the point's own commit."""
     now: SeriesClock | None

@@ -3,7 +3,7 @@
 The newest points are in two files that every new point changes. Older points are cut by age into files of a fixed
 length, compressed, that stay as they are until the ground truth or the rules change: they have both clocks.
 
-Forms: ``sitegen/series/2`` and ``sitegen/older-points/1``. A key is never renamed within a form.
+Forms: ``sitegen/series/1`` and ``sitegen/older-points/1``. A key is never renamed within a form.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from sitegen.stats.counts import errors_by_type, in_file_order, ratios
 from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import spreadsheet_safe
 
-OLDER_POINTS: Final = 100
+OLDER_POINTS: Final = 200
 """Number of points in a file of older points. The newest files have fewer than twice as many."""
 
 _RATIOS: Final = tuple(ratio.name for ratio in in_file_order())
@@ -77,9 +77,15 @@ def series_files(series: Series, patterns: Sequence[PatternSummary] | None = Non
 
 
 def older_points(series: Series, number: int) -> SeriesFiles:
-    """The files of some older points. ``number``: 1 for the oldest points, at most ``older_files``."""
+    """The files of some older points. ``number``: 1 for the oldest points, at most ``older_files``.
+
+    Blob ids are abbreviated: every eval that a file drives repeats its id, and nothing compresses an id, so whole ids
+    would be most of the data of a project with many evals.
+    """
     first = (number - 1) * OLDER_POINTS
     points = [_exported_point(series, index) for index in range(first, first + OLDER_POINTS)]
+    for point in points:
+        point["instructions"] = {path: oid and links.short_sha(oid) for path, oid in point["instructions"].items()}
     body = {"schema": "sitegen/older-points/1", "eval_id": series.info.id, "first": first}
     json = _document_start(body) + _points_data(points) + b"]}\n"
     return SeriesFiles(
@@ -117,7 +123,7 @@ def _head_of_series(series: Series, older: int) -> bytes:
     eval_id = series.info.id
     return _document_start(
         {
-            "schema": "sitegen/series/2",
+            "schema": "sitegen/series/1",
             "eval_id": eval_id,
             "kind": series.history.kind,
             "name": series.info.name,
@@ -166,16 +172,15 @@ def _exported_point(series: Series, index: int) -> dict[str, Any]:
 
 
 def _changed_instructions(edits: tuple[Edit, ...]) -> dict[str, str | None]:
-    """Files that changed since the previous point: path -> abbreviated blob id, null if deleted.
+    """Files that changed since the previous point: path -> blob id, null if deleted.
 
-    The state at a point is the fold of these over all points up to it. Every eval that a file drives repeats its id,
-    and nothing compresses an id, so whole ids would be most of the data of a project with many evals.
+    The state at a point is the fold of these over all points up to it.
     """
     state: dict[str, str | None] = {}
     for edit in edits:
         if edit.old is not None and edit.old.path != edit.path:
             state[edit.old.path] = None
-        state[edit.path] = links.short_sha(edit.new.oid) if edit.new else None
+        state[edit.path] = edit.new.oid if edit.new else None
     return dict(sorted(state.items()))
 
 
