@@ -43,7 +43,7 @@ counts._SHARES["jaccard"] = jaccard.share  # made from the table when it was imp
 
 from sitegen import frames
 from sitegen.model.metrics import Counts, Nouns
-from sitegen.pages.data import exports
+from sitegen.pages.data import series
 from sitegen.pages.report.numbers import _notes
 from sitegen.pages.report.report_rows import fields, number_heads
 from sitegen.scoring.documents import results_document
@@ -62,7 +62,7 @@ print(json.dumps({
     "document": [written["metrics"]["jaccard"], written["by_field"]["c"]["jaccard"]],
     "table": ["<th scope=\\"col\\">Jaccard</th>" in number_heads(Nouns()), row.count("<td>1.000")],
     "note": _notes(result.scorecard, Nouns())["jaccard"],
-    "files": [exports._RATIOS, frames._RATIOS],
+    "files": [series._RATIOS, frames._RATIOS],
     "averages": counts.Averages.of([Counts(tp=1, fp=1)]).named()["pooled_jaccard"],
     "interval": counts.share_of("jaccard", Counts(tp=2, fn=1)),
 }))

@@ -256,7 +256,7 @@ def test_one_more_commit_gives_the_site_of_a_cold_build(repo: GitRepo, site: Pat
         ),
         (
             "letters: {source: 'texts/{document}.txt', redact: [sender]}",
-            "is not shown, because a page of it can hold what `redact` hides",
+            "is not shown, because a page of it can hold what redact hides",
             [],
         ),
     ],
