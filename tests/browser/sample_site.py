@@ -40,7 +40,7 @@ from sitegen.pages.report.discrepancy_rows import rows_file
 from sitegen.pages.report.page import ReportView, report_page
 from sitegen.pages.report.tree import PagePicture, TreeView, tree_page
 from sitegen.pages.report.tree_source import citations, with_source
-from sitegen.pages.short_pages import NO_JEKYLL, not_found_page
+from sitegen.pages.short_pages import NO_JEKYLL, failed_page, not_found_page
 from sitegen.pages.trend.page import TrendView, trend_page
 from sitegen.pages.trend.trend_rows import older_rows
 from sitegen.render.environment import Renderer
@@ -83,6 +83,7 @@ def pages() -> list[Page]:
             replace(sample.summary(one), fields=field_summaries(one)) for one in (*every, _nasty_cells(series))
         ),
         not_found_page(None),
+        failed_page("failed.html", sample.PROBLEMS[0]),
     ]
     out += [trend_page(one, steps_of(one)) for one in every]
     out += [_report(series, index) for index in (0, 17, 30, 58, 59)]

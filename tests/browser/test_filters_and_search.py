@@ -242,6 +242,13 @@ def test_the_order_of_the_page_stands_without_scripts(visit):
     assert len(numbers) > 5
 
 
+def test_a_link_to_a_filtered_table_opens_at_the_table(visit):
+    heading = visit(REPORT).get_by_role("heading", name="Errors, one by one")
+    expect(heading).not_to_be_in_viewport()
+    for address in ("#section=consignee", "#q=charges", "#type=omission"):
+        expect(visit(REPORT + address).get_by_role("heading", name="Errors, one by one")).to_be_in_viewport()
+
+
 def test_what_is_newly_wrong_and_what_was_fixed_are_a_click_away(visit):
     page = visit("evals/waybills/0018.html")
     page.get_by_role("link", name="See what is newly wrong").click()

@@ -231,3 +231,5 @@ class FilteredTable {
 }
 
 for (const box of $$("[data-table]")) new FilteredTable(box);
+// A link to a filtered table opens at the table; a page that is loaded again stays where it was.
+if (performance.getEntriesByType("navigation")[0]?.type === "navigate") $("[data-filtered]")?.scrollIntoView();

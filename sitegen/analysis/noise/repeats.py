@@ -245,9 +245,6 @@ def _flip_rates(groups: Iterable[Repeats]) -> tuple[FlipRate, ...]:
 
 def _judged_states(cell: Cell, indices: Sequence[int]) -> list[State]:
     """Return the states of a cell at these points. *absent* counts only if the cell is a hallucination at another."""
-    if len(cell.runs) == 1 and cell.runs[0].start <= min(indices, default=0):  # most cells never change
-        state = cell.runs[0].state
-        return [] if state == "absent" else [state] * len(indices)
     runs = [cell.at(index) for index in indices]
     states: list[State] = ["absent" if run is None else run.state for run in runs]
     judged: list[State] = [state for state in states if state != "absent"]
