@@ -47,7 +47,7 @@ def stage_line(name: str, steps: int) -> None:
 
 def first_page_line(path: str) -> None:
     """Say that the site can be opened before the build has ended."""
-    print_line(f"{path} can be opened; edits, commits and older reports follow", error=True)
+    print_line(f"{path} can be opened; the other pages follow", error=True)
 
 
 class CallProgress:

@@ -169,7 +169,7 @@ def _work(alive: Sequence[EvalSummary]) -> Iterator[str]:
     yield ""
     for row in view.sections:
         kinds = [f"{few} {kind.replace('_', ' ')}" for few, kind in zip(row.errors, ERROR_TYPES, strict=True) if few]
-        where = first_few(row.evals, lambda info: code(info.id, NAME))
+        where = first_few(row.evals, lambda place: code(place.info.id, NAME))
         section = code(row.name, NAME) if row.name else "the rest"
         yield f"- {section}: {', '.join(kinds)}, of {count(row.judged)} judged; in {where}"
     if view.broken:
@@ -177,7 +177,7 @@ def _work(alive: Sequence[EvalSummary]) -> Iterator[str]:
         yield "Broken by the newest outputs:"
         yield ""
         for field in view.broken:
-            where = first_few(field.evals, lambda info: code(info.id, NAME))
+            where = first_few(field.evals, lambda place: code(place.info.id, NAME))
             yield f"- {code(field.attribute, NAME)}: {count(field.cells)}; in {where}"
     for pattern in view.patterns:
         yield ""

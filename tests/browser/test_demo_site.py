@@ -327,6 +327,16 @@ def _column(page: Page, table: str, column: int) -> list[str]:
     return [text.strip() for text in page.locator(f"{table} tbody td:nth-child({column})").all_inner_texts()]
 
 
+def test_the_overview_leads_to_the_errors_of_a_section(visit):
+    page = visit("index.html")
+    row = page.get_by_role("list", name="Where the errors are").get_by_role("listitem").first
+    section = row.locator(".mono").inner_text()
+    row.get_by_role("link").first.click()
+    expect(page.get_by_role("heading", name="Errors, one by one")).to_be_in_viewport()
+    rows = page.locator(".disc tbody tr:not(.item):visible")
+    assert {row.get_attribute("data-g") for row in rows.all()} == {section}
+
+
 def test_headers_sort_by_keys_and_the_address_keeps_the_order(visit):
     page = visit(TREND)
     before = _column(page, ".iters", 2)

@@ -395,5 +395,5 @@ def test_open_shows_the_overview_once_as_soon_as_it_is_written_but_a_public_site
     monkeypatch.setattr(webbrowser, "open", browser)
     command(Options(repo=project.path, jobs=1), public=public, open_browser=True)
     assert opened == [((out / "index.html").as_uri(), is_early)]
-    message = f"{out}/index.html can be opened; edits, commits and older reports follow"
+    message = f"{out}/index.html can be opened; the other pages follow"
     assert (message in capsys.readouterr().err.splitlines()) == (few == 0)

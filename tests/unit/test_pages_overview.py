@@ -129,9 +129,10 @@ def test_what_to_work_on_is_gathered_over_evals_and_leaves_out_deleted_ones():
     b = replace(_summary("b", 0.5), focus=Focus((roof,), (("roof.kind", 2), ("walls[].area", 2)), (new,)))
     gone = replace(_summary("c", 0.5, deleted=True), focus=Focus((walls,), (("x", 9),), (old,)))
     focus = _view(a, b, gone).focus
-    assert [(row.name, row.errors, row.judged, [info.id for info in row.evals]) for row in focus.sections] == [
-        ("walls", (1, 0, 2, 0), 10, ["a"]),
-        ("roof", (0, 0, 2, 0), 8, ["a", "b"]),
+    reports = [f"evals/{summary.info.id}/{summary.headlines[-1].slug}.html" for summary in (a, b)]
+    assert [(row.name, row.errors, row.judged, [one.address for one in row.evals]) for row in focus.sections] == [
+        ("walls", (1, 0, 2, 0), 10, [f"{reports[0]}#section=walls"]),
+        ("roof", (0, 0, 2, 0), 8, [f"{report}#section=roof" for report in reports]),
     ]
     assert [(row.attribute, row.cells, len(row.evals)) for row in focus.broken] == [
         ("roof.kind", 3, 2),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from operator import add
 from typing import Final
+from urllib.parse import quote
 
 from msgspec.structs import replace
 
@@ -24,13 +25,22 @@ PATTERNS: Final = 3
 """Number of evals whose error pattern the overview names."""
 
 
+class EvalLink(Frozen):
+    """An eval, and the page that shows what is said of it."""
+
+    info: EvalInfo
+    address: str
+    """Address relative to the root of the site."""
+
+
 class WeakRow(Frozen):
     """A section of the schema with its errors in all evals."""
 
     name: str
     errors: tuple[int, ...]
     judged: int
-    evals: tuple[EvalInfo, ...]
+    evals: tuple[EvalLink, ...]
+    """The evals with the errors of the section in their newest report."""
 
 
 class BrokenRow(Frozen):
@@ -38,7 +48,8 @@ class BrokenRow(Frozen):
 
     attribute: str
     cells: int
-    evals: tuple[EvalInfo, ...]
+    evals: tuple[EvalLink, ...]
+    """The evals with their trends."""
 
 
 class StreakRow(Frozen):
@@ -169,9 +180,18 @@ def _weak_rows(summaries: Iterable[EvalSummary]) -> tuple[WeakRow, ...]:
                 row,
                 errors=tuple(map(add, row.errors, section.errors)),
                 judged=row.judged + section.judged,
-                evals=(*row.evals, summary.info),
+                evals=(*row.evals, EvalLink(summary.info, _errors_of_section(summary, section.name))),
             )
     return tuple(sorted(rows.values(), key=lambda row: (-sum(row.errors), row.name))[:LISTED])
+
+
+def _errors_of_section(summary: EvalSummary, section: str) -> str:
+    return f"{links.report(summary.info.id, summary.headlines[-1].slug)}#section={quote(section)}"
+
+
+def trend_of(summary: EvalSummary) -> EvalLink:
+    """An eval with its trend."""
+    return EvalLink(summary.info, links.eval_trend(summary.info.id))
 
 
 def _broken_rows(summaries: Iterable[EvalSummary]) -> tuple[BrokenRow, ...]:
@@ -179,5 +199,5 @@ def _broken_rows(summaries: Iterable[EvalSummary]) -> tuple[BrokenRow, ...]:
     for summary in summaries:
         for attribute, cells in summary.focus.broken:
             row = rows.get(attribute, BrokenRow(attribute, 0, ()))
-            rows[attribute] = BrokenRow(attribute, row.cells + cells, (*row.evals, summary.info))
+            rows[attribute] = BrokenRow(attribute, row.cells + cells, (*row.evals, trend_of(summary)))
     return tuple(sorted(rows.values(), key=lambda row: (-row.cells, row.attribute))[:LISTED])

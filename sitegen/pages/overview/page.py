@@ -13,13 +13,13 @@ from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
 from sitegen.model.noise import Ends
 from sitegen.model.problems import Problem
-from sitegen.model.series import Effect, EvalInfo, EvalSummary
+from sitegen.model.series import Effect, EvalSummary
 from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.commit.page import CommitView
 from sitegen.pages.instructions import EditEffects, FileEdit
 from sitegen.pages.overview.eval_rows import EvalRow, eval_row, is_share, shared_scale
-from sitegen.pages.overview.focus import FocusView, focus_view
+from sitegen.pages.overview.focus import EvalLink, FocusView, focus_view, trend_of
 from sitegen.pages.overview.news import loss, news
 from sitegen.pages.overview.phrases import Phrase, Sentence
 from sitegen.pages.problems import Banner, banner
@@ -116,7 +116,7 @@ class OverviewView(Frozen):
     """The errors to work on; None if no value is wrong."""
     suspects: tuple[EvalSummary, ...]
     """Evals with labels that may be wrong."""
-    stale: tuple[EvalInfo, ...]
+    stale: tuple[EvalLink, ...]
     """Evals whose newest output is older than their instructions."""
     mean_ends: Ends | None
     """The 95 % interval of the mean; None if one of the evals has none."""
@@ -199,7 +199,7 @@ def overview_page(
         largest=max((abs(effect.change) for row in edits for effect in row.largest if effect.change), default=1.0),
         focus=focus,
         suspects=tuple(summary for summary in living if summary.suspects),
-        stale=tuple(summary.info for summary in living if summary.stale),
+        stale=tuple(trend_of(summary) for summary in living if summary.stale),
         mean_ends=ends_of_mean(HeadlineWithInterval(row.values[0], row.summary.interval) for row in alive),
         news=news(evals, focus, losses_follow=True),
         losses=tuple(tuple(loss(standing)) for standing in others[:LOSSES]),
