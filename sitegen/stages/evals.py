@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Final
@@ -11,27 +10,17 @@ from msgspec.structs import replace
 
 from sitegen.analysis.memo import Memo
 from sitegen.frozen import Frozen
-from sitegen.history.layout import Layout, Watched
-from sitegen.history.memo_rows import CachedRow
 from sitegen.history.process import share_processes
 from sitegen.history.timeline import history_in
 from sitegen.model.problems import Problem
 from sitegen.model.regressions import Step
-from sitegen.model.series import EvalInfo, EvalSummary
-from sitegen.model.timeline import Edit, EvalHistory, EvalUpdate
+from sitegen.model.series import EvalSummary
+from sitegen.model.timeline import EvalHistory, EvalUpdate
 from sitegen.pages import links
 from sitegen.pages.data.search import SearchFields
 from sitegen.scoring.mapping_use import MappingUse
 from sitegen.stages.cached_kinds import (
-    CELLS,
-    CORRECTIONS,
-    ERROR_PATTERNS,
     EVAL_RECORDS,
-    SCORECARDS,
-    SETTLED_POINTS,
-    SOURCE_USES,
-    STEPS,
-    VECTORS,
     EvalRecord,
     ListedField,
 )
@@ -42,14 +31,13 @@ from sitegen.stages.failures import write_in_its_place
 from sitegen.stages.older_reports import write_older_reports
 from sitegen.stages.pool import Pool
 from sitegen.stages.report_files import StoredPart, WaitingParts, ranges
-from sitegen.stages.scorecard_store import pins_of, under_pins, wanted_keys
-from sitegen.stages.scoring import is_worth_ranges, model_of
-from sitegen.stages.sent_once import SentOnce
+from sitegen.stages.scorecard_store import pins_of, under_pins
+from sitegen.stages.scoring import is_worth_ranges
 from sitegen.stages.series_pages import write_waiting_series_pages
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.size_budget.expected_room import EARLY_MARGIN, ExpectedRoom
-from sitegen.stages.timeline import Timeline, driving_edits, moved_edits
-from sitegen.stages.worker_context import WorkerContext
+from sitegen.stages.task_inputs import DrivingEdits, cached_rows, task_for
+from sitegen.stages.timeline import Timeline
 
 SHARE: Final = 8
 """A task writes about an eighth of all older reports at most, so that the reports of one large eval use all cores."""
@@ -111,10 +99,10 @@ class ScoredEvals:
         touched = [*timeline.update.evals, *outdated]
         updates = [replace(update, history=under_pins(update.history, pins)) for update in touched]
         updates.sort(key=lambda update: len(update.history.snapshots), reverse=True)  # the longest tasks start first
-        edits = _DrivingEdits(timeline)
+        edits = DrivingEdits(timeline)
         tasks = (
             replace(
-                _task(timeline, memo, self._site_files, update, edits, self._surely_thinned(update.history), None),
+                task_for(timeline, memo, self._site_files, update, edits, self._surely_thinned(update.history), None),
                 first_only=first_only,
                 fields_before=self._room.short_before(),
             )
@@ -182,7 +170,7 @@ class ScoredEvals:
                 task = waiting.task
                 yield replace(
                     task,
-                    cached=tuple(_cached(self._memo, task.history, task.context, task.info)),
+                    cached=tuple(cached_rows(self._memo, task.history, task.context, task.info)),
                     fields_before=self._room.short_before(),
                     waiting=WaitingEval(keys=waiting.keys, parts=(), steps=waiting.steps),
                 )
@@ -316,9 +304,9 @@ def write_again(
         if not shorten(timeline, memo, site_files, history, *counts):
             longer.append((history, counts))
     # A report that becomes full again is made from all points before it, so the whole eval is processed again.
-    edits = _DrivingEdits(timeline)
+    edits = DrivingEdits(timeline)
     tasks = (
-        _task(timeline, memo, site_files, EvalUpdate(history, len(history.snapshots)), edits, *counts)
+        task_for(timeline, memo, site_files, EvalUpdate(history, len(history.snapshots)), edits, *counts)
         for history, counts in longer
     )
     failures: list[Problem] = []
@@ -349,62 +337,3 @@ def _outdated(timeline: Timeline, memo: Memo, records: Mapping[str, EvalRecord])
             history = history_in(memo, timeline.config, timeline.manifest, eval_id)
             if history is not None:
                 yield EvalUpdate(history, len(history.snapshots))
-
-
-class _DrivingEdits:
-    """The edits that drive each eval. Evals with the same instruction files share one value."""
-
-    def __init__(self, timeline: Timeline) -> None:
-        self._timeline = timeline
-        self._by_files: dict[tuple[str, ...], SentOnce[tuple[Edit, ...]]] = {}
-
-    def of(self, eval_id: str) -> SentOnce[tuple[Edit, ...]]:
-        files = tuple(file.path for file in self._timeline.drivers(eval_id))
-        if files not in self._by_files:
-            self._by_files[files] = SentOnce(driving_edits(self._timeline, eval_id))
-        return self._by_files[files]
-
-
-def _task(
-    timeline: Timeline,
-    memo: Memo,
-    site_files: SiteFiles,
-    update: EvalUpdate,
-    edits: _DrivingEdits,
-    thinned: int | None,
-    thinned_fields: int | None,
-) -> EvalTask:
-    """Make the task for one eval. ``thinned``, ``thinned_fields``: as in ``EvalTask``."""
-    history = update.history
-    context, info = timeline.context_for(history.id), timeline.info(history)
-    return EvalTask(
-        context=context,
-        info=info,
-        history=history,
-        edits=edits.of(history.id),
-        moved=moved_edits(timeline.drivers(history.id)),
-        first_new=update.first_new,
-        pages=site_files.standing_files(owner(history.id)),
-        archived=site_files.archived_files(owner(history.id)),
-        cached=tuple(_cached(memo, history, context, info)),
-        thinned=thinned,
-        thinned_fields=thinned_fields,
-        source_folders=_source_folders(timeline, history) if info.source else (),
-    )
-
-
-def _source_folders(timeline: Timeline, history: EvalHistory) -> tuple[str, ...]:
-    """Return the folders that an eval may have had at a commit: the present ones, then earlier names, newest first."""
-    folders = Layout(timeline.config, timeline.manifest, Watched()).folders(history.id)
-    above = posixpath.dirname(folders[0])
-    return tuple(dict.fromkeys((*folders, *(posixpath.join(above, name) for name in reversed(history.renamed_from)))))
-
-
-def _cached(memo: Memo, history: EvalHistory, context: WorkerContext, info: EvalInfo) -> Iterator[CachedRow]:
-    yield from memo.rows(SCORECARDS.name, wanted_keys(history, context.redact))
-    for kind in (CELLS, SETTLED_POINTS, CORRECTIONS, STEPS, ERROR_PATTERNS):
-        yield from memo.rows(kind.name, [history.id])
-    if info.source:
-        yield from memo.rows_within(SOURCE_USES.name, history.id)
-    if model_of(history.kind):
-        yield from memo.rows_within(VECTORS.name, history.id)

@@ -1,0 +1,90 @@
+"""Gathers what the task of an eval is given: its edits, its pages in the output folder, and its cached values."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+
+from sitegen.analysis.memo import Memo
+from sitegen.history.layout import Layout, Watched
+from sitegen.history.memo_rows import CachedRow
+from sitegen.model.series import EvalInfo
+from sitegen.model.timeline import Edit, EvalHistory, EvalUpdate
+from sitegen.stages.cached_kinds import (
+    CELLS,
+    CORRECTIONS,
+    ERROR_PATTERNS,
+    SCORECARDS,
+    SETTLED_POINTS,
+    SOURCE_USES,
+    STEPS,
+    VECTORS,
+)
+from sitegen.stages.eval_task import EvalTask, owner
+from sitegen.stages.scorecard_store import wanted_keys
+from sitegen.stages.scoring import model_of
+from sitegen.stages.sent_once import SentOnce
+from sitegen.stages.site_files import SiteFiles
+from sitegen.stages.timeline import Timeline, driving_edits, moved_edits
+from sitegen.stages.worker_context import WorkerContext
+
+
+class DrivingEdits:
+    """The edits that drive each eval. Evals with the same instruction files share one value."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        self._timeline = timeline
+        self._by_files: dict[tuple[str, ...], SentOnce[tuple[Edit, ...]]] = {}
+
+    def of(self, eval_id: str) -> SentOnce[tuple[Edit, ...]]:
+        """Return the edits that drive an eval."""
+        files = tuple(file.path for file in self._timeline.drivers(eval_id))
+        if files not in self._by_files:
+            self._by_files[files] = SentOnce(driving_edits(self._timeline, eval_id))
+        return self._by_files[files]
+
+
+def task_for(
+    timeline: Timeline,
+    memo: Memo,
+    site_files: SiteFiles,
+    update: EvalUpdate,
+    edits: DrivingEdits,
+    thinned: int | None,
+    thinned_fields: int | None,
+) -> EvalTask:
+    """Make the task for one eval. ``thinned``, ``thinned_fields``: as in ``EvalTask``."""
+    history = update.history
+    context, info = timeline.context_for(history.id), timeline.info(history)
+    return EvalTask(
+        context=context,
+        info=info,
+        history=history,
+        edits=edits.of(history.id),
+        moved=moved_edits(timeline.drivers(history.id)),
+        first_new=update.first_new,
+        pages=site_files.standing_files(owner(history.id)),
+        archived=site_files.archived_files(owner(history.id)),
+        cached=tuple(cached_rows(memo, history, context, info)),
+        thinned=thinned,
+        thinned_fields=thinned_fields,
+        source_folders=_source_folders(timeline, history) if info.source else (),
+    )
+
+
+def _source_folders(timeline: Timeline, history: EvalHistory) -> tuple[str, ...]:
+    """Return the folders that an eval may have had at a commit: the present ones, then earlier names, newest first."""
+    folders = Layout(timeline.config, timeline.manifest, Watched()).folders(history.id)
+    above = posixpath.dirname(folders[0])
+    return tuple(dict.fromkeys((*folders, *(posixpath.join(above, name) for name in reversed(history.renamed_from)))))
+
+
+def cached_rows(memo: Memo, history: EvalHistory, context: WorkerContext, info: EvalInfo) -> Iterator[CachedRow]:
+    """Yield the cached values of an eval, with the scorecards that its pages may need."""
+    yield from memo.rows(SCORECARDS.name, wanted_keys(history, context.redact))
+    for kind in (CELLS, SETTLED_POINTS, CORRECTIONS, STEPS, ERROR_PATTERNS):
+        yield from memo.rows(kind.name, [history.id])
+    if info.source:
+        yield from memo.rows_within(SOURCE_USES.name, history.id)
+    if model_of(history.kind):
+        yield from memo.rows_within(VECTORS.name, history.id)
