@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from sitegen.errors import MemoError, Notice
-from sitegen.history.cache_folder import MEMO
+from sitegen.history.cache_folder import MEMO, MEMO_FILES
 from sitegen.locking import PATIENCE, holder, say_waiting
 
 ASIDE: Final = "memo.damaged.sqlite3"
 _WAIT: Final = 60_000
 """Milliseconds to wait for another program that holds the memo, after printing a message."""
-_FILES: Final = (MEMO, f"{MEMO}-shm", f"{MEMO}-wal")
+
 _NO_DAMAGE: Final = {
     sqlite3.SQLITE_BUSY: "is held by another program",
     sqlite3.SQLITE_LOCKED: "is held by another program",
@@ -57,7 +57,7 @@ def memo_error(error: sqlite3.Error, folder: Path) -> MemoError:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     message = f"The memo {_NO_DAMAGE.get(code, 'cannot be used')}"
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        message = message.replace("another program", holder(*(folder / name for name in _FILES)))
+        message = message.replace("another program", holder(*(folder / name for name in MEMO_FILES)))
     fix = "Make room on the disk, end the other program, or name another folder with --cache."
     return MemoError(f"{message}.", where=str(folder / MEMO), fix=fix)
 
@@ -69,7 +69,7 @@ def patiently(connection: sqlite3.Connection, statement: str, folder: Path, valu
     except sqlite3.OperationalError as error:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
             raise
-        say_waiting("The memo", *(folder / name for name in _FILES))
+        say_waiting("The memo", *(folder / name for name in MEMO_FILES))
         connection.execute(f"PRAGMA busy_timeout = {_WAIT}")
         connection.execute(statement, values)
         connection.execute(f"PRAGMA busy_timeout = {int(PATIENCE * 1000)}")
@@ -97,7 +97,7 @@ def put_aside(folder: Path) -> None:
     """Rename a damaged memo, and print a warning."""
     if (folder / MEMO).exists():
         (folder / MEMO).replace(folder / ASIDE)
-    for name in _FILES[1:]:
+    for name in MEMO_FILES[1:]:
         (folder / name).unlink(missing_ok=True)
     text = f"The memo in {folder} was damaged: it was put aside as {ASIDE}, and a new one is begun."
     warnings.warn(text, Notice, stacklevel=1)

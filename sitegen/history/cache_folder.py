@@ -20,12 +20,13 @@ from sitegen.errors import CacheFolderError, Notice
 from sitegen.history.repository_place import is_tracked
 
 MEMO: Final = "memo.sqlite3"
+MEMO_FILES: Final = (MEMO, f"{MEMO}-wal", f"{MEMO}-shm", f"{MEMO}-journal")
+"""The memo, and the files that SQLite writes beside it. The journal exists for a moment, while the memo is created."""
 MARK: Final = "mark"
 """The file with two signed lines: this user made the memo in this folder; git did not track it with the present
 index."""
 _OURS: Final = frozenset(
-    {MEMO, f"{MEMO}-wal", f"{MEMO}-shm", MARK, "lock", ".gitignore", "memo.damaged.sqlite3", "preview", "watch"}
-    | {"committed", "uncommitted"}
+    {*MEMO_FILES, MARK, "lock", ".gitignore", "memo.damaged.sqlite3", "preview", "watch"} | {"committed", "uncommitted"}
 )
 """The names of all files that sitegen writes into the folder."""
 
@@ -65,7 +66,7 @@ def cache_folder(requested: Path | None, top: Path) -> Path:
 def begin_cache_folder(folder: Path) -> None:
     """Create the folder, which git ignores, with the mark of this user."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name in (".gitignore", MARK, "lock", MEMO, f"{MEMO}-wal", f"{MEMO}-shm"):
+    for name in (".gitignore", MARK, "lock", *MEMO_FILES):
         path = folder / name
         if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
             raise CacheFolderError("A file of the memo is a link or a folder.", where=str(path), fix="Remove it.")
@@ -80,7 +81,7 @@ def begin_cache_folder(folder: Path) -> None:
 def _put_aside(folder: Path) -> None:
     """Rename a memo that somebody else made, and begin a new one."""
     (folder / MEMO).replace(folder / "memo.damaged.sqlite3")
-    for name in (f"{MEMO}-wal", f"{MEMO}-shm"):
+    for name in MEMO_FILES[1:]:
         (folder / name).unlink(missing_ok=True)
     warnings.warn(
         f"The memo in {folder} was not made by this user, in this place: it is not used, and a new one is begun.",

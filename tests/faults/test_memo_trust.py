@@ -67,6 +67,13 @@ def test_a_folder_that_holds_other_files_is_no_folder_of_the_memo(small, tmp_pat
     assert not (small.path / ".gitignore").exists()
 
 
+def test_a_memo_that_another_build_is_creating_is_no_file_of_others(small, tmp_path):
+    (tmp_path / "memo").mkdir()
+    (tmp_path / "memo" / "memo.sqlite3-journal").touch()
+    build_site(small.path, tmp_path / "public", cache=tmp_path / "memo")
+    assert (tmp_path / "public" / "index.html").exists()
+
+
 def test_a_damaged_memo_is_put_aside_and_the_build_is_begun_again(small, tmp_path):
     out, file = tmp_path / "public", tmp_path / "public-memo" / "memo.sqlite3"
     build_site(small.path, out)
