@@ -18,7 +18,6 @@ from sitegen.locking import PATIENCE, holder, say_waiting
 ASIDE: Final = "memo.damaged.sqlite3"
 _WAIT: Final = 60_000
 """Milliseconds to wait for another program that holds the memo, after printing a message."""
-
 _NO_DAMAGE: Final = {
     sqlite3.SQLITE_BUSY: "is held by another program",
     sqlite3.SQLITE_LOCKED: "is held by another program",

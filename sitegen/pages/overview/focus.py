@@ -26,7 +26,7 @@ PATTERNS: Final = 3
 
 
 class EvalLink(Frozen):
-    """An eval, and the page that shows what is said of it."""
+    """An eval in a row, and where its name leads."""
 
     info: EvalInfo
     address: str
