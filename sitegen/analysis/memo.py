@@ -28,7 +28,7 @@ from sitegen.history.cache_folder import MEMO, begin_cache_folder
 from sitegen.history.memo_rows import CachedRow, owner_of, stored, within
 from sitegen.locking import PATIENCE, wait_for_lock
 
-SCHEMA_VERSION: Final = 57
+SCHEMA_VERSION: Final = 58
 """Must be increased whenever the tables or the format of a stored value change: another version empties the memo."""
 _TABLES: Final = """
 CREATE TABLE IF NOT EXISTS parts (kind TEXT, key TEXT, body BLOB NOT NULL, PRIMARY KEY (kind, key)) WITHOUT ROWID;

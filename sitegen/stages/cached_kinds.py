@@ -17,10 +17,9 @@ from sitegen.config import Manifest, SiteConfig
 from sitegen.frozen import Frozen
 from sitegen.model.cells import CellMap, Flips
 from sitegen.model.commits import Commit
-from sitegen.model.error_summaries import Correction, PatternSummary
+from sitegen.model.error_summaries import Correction
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.problems import Parsed, Problem
-from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import EvalSummary
 from sitegen.pages.commit.effects import CommitEffect
@@ -61,6 +60,8 @@ class EvalRecord(Frozen):
     """The mapping entries that the newest point does not use; None: the eval has no rules that name fields."""
     fields: tuple[ListedField, ...] = ()
     """The pages of the attributes; first those that changed longest ago."""
+    newest_report: str = ""
+    """The digest of everything that the newest report shows, which decides the steps and the error patterns."""
 
 
 class EditOutcome(Frozen):
@@ -140,12 +141,6 @@ The newest point can still become stale."""
 CORRECTIONS: Final = CachedKind(name="corrections", type=dict[str, Correction | None], until="inputs", owner="eval")
 """The line of the ground truth that holds each suspect label, or None, by digests of everything that decides it."""
 
-STEPS: Final = CachedKind(name="steps", type=tuple[Step, ...], until="inputs", owner="eval")
-"""The steps of an eval, by the digest of everything that its newest report shows, which covers all earlier points."""
-
-ERROR_PATTERNS: Final = CachedKind(name="error patterns", type=tuple[PatternSummary, ...], until="inputs", owner="eval")
-"""The error patterns of the newest output, by the digest of everything that its report shows."""
-
 SOURCE_USES: Final = CachedKind(name="source use", type=SourceUse, until="inputs", owner="eval")
 """The parts of its source that each output shows, by the digest of everything that its report shows."""
 
@@ -187,8 +182,6 @@ KINDS: Final[tuple[CachedKind[Any], ...]] = (
     CELLS,
     SETTLED_POINTS,
     CORRECTIONS,
-    STEPS,
-    ERROR_PATTERNS,
     SOURCE_USES,
     EVAL_RECORDS,
     EDIT_OUTCOMES,

@@ -32,12 +32,7 @@ from sitegen.render.writer import WrittenFiles, digest
 from sitegen.scoring.mapping_use import mapped_columns
 from sitegen.scoring.scorer import ScoringInputs
 from sitegen.scoring.usage import specs_with_usage
-from sitegen.stages.cached_kinds import (
-    COMMIT_EFFECTS,
-    EDIT_OUTCOMES,
-    ERROR_PATTERNS,
-    STEPS,
-)
+from sitegen.stages.cached_kinds import COMMIT_EFFECTS, EDIT_OUTCOMES, EVAL_RECORDS
 from sitegen.stages.commit_effects import effects_of_commits, mixtures_of_commits, outcomes_of_edits
 from sitegen.stages.configuration import recall_mapping, without_settings
 from sitegen.stages.eval_pages import eval_pages, record_of, suspects_of
@@ -125,7 +120,10 @@ class _EvalJob:
         self._archive = ReportFiles(
             self._context, self._info, self._snapshots, self._page_keys, self._sources, self._archived, self._cache
         )
-        self._patterns = ERROR_PATTERNS.get(self._cache, task.info.id, self._page_keys[-1:]) if self._page_keys else ()
+        self._newest_report = self._page_keys[-1] if self._page_keys else ""
+        record = EVAL_RECORDS.get(self._cache, self._info.id)
+        self._known = record.summary if record and record.newest_report == self._newest_report else None
+        self._patterns = self._known.patterns if self._known else ()
 
     def run(self) -> EvalDone:
         """Score the snapshots that lack anything, oldest first, then write the pages that show all of them."""
@@ -136,7 +134,7 @@ class _EvalJob:
             stale |= {index for index in range(last + 1) if index in short and not self._archive.is_fresh(index)}
         compared = {last} if self._lacks_variants() else set()
         # The overview shows the error patterns of the newest report, so this report is made if the memo lacks them.
-        drawn = stale if self._patterns is not None else stale | {last}
+        drawn = stale if self._known or not self._snapshots else stale | {last}
         unscored = {index for index, snapshot in enumerate(self._snapshots) if snapshot not in self._cards}
         cached = known_cells(self._cache, self._info.id, self._card_keys) or CellMap(0, ())
         tracker, end = CellTracker(cached), len(self._snapshots)
@@ -198,14 +196,13 @@ class _EvalJob:
         return digests
 
     def _draw_newest(self, inputs: ReportInputs, files: ReportFiles | None) -> None:
-        """Draw the newest report and cache its error patterns. ``files``: writes it; None: it is not stale."""
+        """Draw the newest report and note its error patterns. ``files``: writes it; None: it is not stale."""
         page = ReportWriter(self._context, self._info, self._inputs, self._task.moved).page(inputs)
         if files:
             files.write(inputs.at, page, inputs.result)
         view = page.view
         assert isinstance(view, ReportView)
         self._patterns = pattern_summaries(view.patterns, view.total, view.metrics[0].value)
-        ERROR_PATTERNS.keep(self._cache, self._info.id, self._patterns, self._page_keys[-1])
 
     def _lacks_variants(self) -> bool:
         """Decide whether the newest point has or may have variants whose page is out of date."""
@@ -233,7 +230,7 @@ class _EvalJob:
         series = self._cards.series(self._info, self._inputs, cells, settled, self._collector.derived)
         works = field_work(eval_id, cells, self._snapshots)
         suspects = suspects_of(self._context, series, self._cards.key, cache)
-        steps = STEPS.derived(cache, eval_id, self._page_keys[-1], lambda: steps_of(series)) if series.points else ()
+        steps = self._known.steps if self._known else steps_of(series) if series.points else ()
         newest = self._newest_inputs()
         edit_windows = windows(series.points, self._inputs.edits.made_by)
         decisions = {}
@@ -242,7 +239,15 @@ class _EvalJob:
             decisions[edit] = outcome.verdict.decision if outcome.verdict else None
         edit_windows = tuple(window._replace(decision=decisions.get(window.edit)) for window in edit_windows)
         record = record_of(
-            series, self._inputs.edits.made_by, edit_windows, steps, suspects, self._patterns or (), newest, works
+            series,
+            self._inputs.edits.made_by,
+            edit_windows,
+            steps,
+            suspects,
+            self._patterns,
+            newest,
+            works,
+            self._newest_report,
         )
         if self._snapshots and (use := self._files.source_use(len(self._snapshots) - 1)):
             record = replace(record, problems=(*record.problems, *use.problems))

@@ -13,11 +13,10 @@ from sitegen.model.timeline import Edit, EvalHistory, EvalUpdate
 from sitegen.stages.cached_kinds import (
     CELLS,
     CORRECTIONS,
-    ERROR_PATTERNS,
+    EVAL_RECORDS,
     SCORECARDS,
     SETTLED_POINTS,
     SOURCE_USES,
-    STEPS,
     VECTORS,
 )
 from sitegen.stages.eval_task import EvalTask, owner
@@ -82,7 +81,7 @@ def _source_folders(timeline: Timeline, history: EvalHistory) -> tuple[str, ...]
 def cached_rows(memo: Memo, history: EvalHistory, context: WorkerContext, info: EvalInfo) -> Iterator[CachedRow]:
     """Yield the cached values of an eval, with the scorecards that its pages may need."""
     yield from memo.rows(SCORECARDS.name, wanted_keys(history, context.redact))
-    for kind in (CELLS, SETTLED_POINTS, CORRECTIONS, STEPS, ERROR_PATTERNS):
+    for kind in (CELLS, SETTLED_POINTS, CORRECTIONS, EVAL_RECORDS):
         yield from memo.rows(kind.name, [history.id])
     if info.source:
         yield from memo.rows_within(SOURCE_USES.name, history.id)
