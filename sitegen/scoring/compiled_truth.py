@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.frozen import Frozen
+from sitegen.model.metrics import Convention
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.panels import AlignmentPanel
 from sitegen.model.problems import Finding
@@ -18,9 +19,12 @@ from sitegen.model.scorecards import FieldScore
 from sitegen.model.values import Value
 from sitegen.scoring.compare import Comparison, TruthError, comparison
 from sitegen.scoring.ground_truth import read_ground_truth
+from sitegen.scoring.ground_truth.truth import GroundTruth
+from sitegen.scoring.mapping import Mapping as FieldMapping
 from sitegen.scoring.paths import DOCUMENT, ValuePlace, item_names, objects_of, project
 from sitegen.scoring.rules import FieldRules, ListRule, RuleSources, compile_rules
 from sitegen.scoring.scorer import File, content_of
+from sitegen.scoring.values import is_same
 
 MAX_DOCUMENTS: Final = 100_000
 """The most documents of a ground truth: each has a score of its own in every scorecard of the history."""
@@ -135,22 +139,34 @@ class CompiledTruth(Frozen):
     key: str | None
     """The key that names the documents of an output; None if they have no names, or if the layout names them."""
     findings: tuple[Finding, ...]
+    convention: Convention = "standard"
+    """By which its judgements are counted."""
     values: int = 0
     """Number of values of all documents together, on every level."""
-    last: LastOutput = field(
-        default_factory=LastOutput,
-    )
+    last: LastOutput = field(default_factory=LastOutput)
+
+
+class _TruthReading(Frozen):
+    """A ground truth that was read, and how. ``truth`` is never changed."""
+
+    ending: str
+    content: bytes
+    mapping: FieldMapping
+    truth: GroundTruth
 
 
 class CompiledTruths:
     """Caches compiled ground truths by content, because many outputs of a history share one.
 
-    Beyond ``MAX_REMEMBERED`` values the least recently used are dropped, except the last one.
+    Beyond ``MAX_REMEMBERED`` values the least recently used are dropped, except the last one. Most often a correction
+    changes few values, and other rules none, so that the next one takes over what it can from the one compiled last.
     """
 
     def __init__(self) -> None:
         self._truths: dict[tuple[str, bytes, RuleSources], CompiledTruth] = {}
         self._values = 0
+        self._last_reading: _TruthReading | None = None
+        self._last_compiled: CompiledTruth | None = None
 
     def compiled(self, file: File | None, sources: RuleSources) -> CompiledTruth:
         """Compile a ground truth file by the rules of these sources. Raises UnreadableError."""
@@ -158,17 +174,25 @@ class CompiledTruths:
         key = file.path.rpartition(".")[2] if file else "", content, sources
         truth = self._truths.pop(key, None)
         if truth is None:
-            truth = _compile(*key)
+            rules = compile_rules(sources).value
+            truth = self._last_compiled = _compile(self._read(*key[:2], rules.of_files), rules, self._last_compiled)
             self._values += truth.values
         self._truths[key] = truth  # the most recently used comes last
         while self._values > MAX_REMEMBERED and len(self._truths) > 1:
             self._values -= self._truths.pop(next(iter(self._truths))).values
         return truth
 
+    def _read(self, ending: str, content: bytes, mapping: FieldMapping) -> GroundTruth:
+        """Read a ground truth, or return the last one if only rules have changed since."""
+        last = self._last_reading
+        if last is None or (last.ending, last.content, last.mapping) != (ending, content, mapping):
+            truth = read_ground_truth(f".{ending}", content, mapping)
+            last = self._last_reading = _TruthReading(ending=ending, content=content, mapping=mapping, truth=truth)
+        return last.truth
 
-def _compile(ending: str, content: bytes, sources: RuleSources) -> CompiledTruth:
-    rules = compile_rules(sources).value
-    truth = read_ground_truth(f".{ending}", content, rules.mapping)
+
+def _compile(truth: GroundTruth, rules: FieldRules, before: CompiledTruth | None) -> CompiledTruth:
+    """Compile a ground truth. Values that are the same in the one *before* keep their judgements."""
     if len(truth.documents) > MAX_DOCUMENTS:
         reason = f"it has {len(truth.documents):,} documents, more than the {MAX_DOCUMENTS:,} that an eval can have"
         raise UnreadableError(reason, "Split the eval into several.")
@@ -176,14 +200,28 @@ def _compile(ending: str, content: bytes, sources: RuleSources) -> CompiledTruth
     attributes: dict[str, None] = {}
     findings = list(truth.findings)
     values = 0
+    trees = dict(before.documents) if before else {}
     for document in truth.documents:
         compiler = DocumentCompiler(document.id, rules, written=truth.written)
-        documents.append(CompiledDocument(document.id, compiler.branch(document.root)))
+        documents.append(
+            CompiledDocument(document.id, compiler.branch(document.root, DOCUMENT, trees.get(document.id)))
+        )
         attributes |= compiler.attributes
         findings += compiler.findings
         values += compiler.values
+    convention = rules.mapping.convention
+    if before and before.convention == convention:
+        last = LastOutput(judgements=before.last.judgements, fields=before.last.fields)
+    else:
+        last = LastOutput()
     return CompiledTruth(
-        documents=tuple(documents), attributes=tuple(attributes), key=truth.key, findings=tuple(findings), values=values
+        documents=tuple(documents),
+        attributes=tuple(attributes),
+        key=truth.key,
+        convention=convention,
+        findings=tuple(findings),
+        values=values,
+        last=last,
     )
 
 
@@ -198,45 +236,64 @@ class DocumentCompiler:
         self.findings: list[Finding] = []
         self.values = 0
 
-    def branch(self, members: dict[str, Value], place: ValuePlace = DOCUMENT) -> Branch:
-        """Compile an object and everything below it."""
-        return Branch(place, {key: self._node(value, place.member(key)) for key, value in members.items()})
+    def branch(self, members: dict[str, Value], place: ValuePlace, before: Node) -> Branch:
+        """Compile an object and everything below it. *before*: what the ground truth compiled last has instead."""
+        earlier = before.members if isinstance(before, Branch) and before.place == place else {}
+        return Branch(place, {key: self._node(value, place, key, earlier.get(key)) for key, value in members.items()})
 
-    def _node(self, value: Value, place: ValuePlace) -> Node:
+    def _node(self, value: Value, above: ValuePlace, key: str, before: Node) -> Node:
+        """Compile the value at a key of an object. *before*: the node at the same place."""
+        place = before.place if before else above.member(key)
         self.values += 1
         rules = self.rules
         path, attribute, _ = place
         if rules.ignored(path, attribute):
             return None
         if isinstance(value, dict) and value:
-            return self.branch(value, place)
+            return self.branch(value, place, before)
         if isinstance(value, list) and any(isinstance(item, dict) for item in value):
-            return self._list(value, place)
+            return self._list(value, place, before)
         if value == [] and rules.is_list_of_objects(path):
             return ItemList(place, rules.list_rule(path), ())
         if rules.empty(value):
-            return self._leaf(place, value, None)
+            return self._leaf(place, value, None, before)
         try:
             expected, compare = comparison(value, rules.field_rule(path, attribute), rules, written=self.written)
         except TruthError as error:
             self._report(f"{path} {error}", error.value, path)
             return None
-        return self._leaf(place, expected, compare)
+        return self._leaf(place, expected, compare, before)
 
-    def _leaf(self, place: ValuePlace, value: Value, compare: Comparison | None) -> Leaf:
+    def _leaf(self, place: ValuePlace, value: Value, compare: Comparison | None, before: Node) -> Leaf:
         """Prepare the judgements of the two most frequent cases: the value is missing, or exactly as expected."""
         self.attributes[place.attribute] = None
         nothing: Outcome = "true_negative" if compare is None else "omission"
         same = nothing if compare is None or self.rules.empty(value) else compare(value)
-        as_expected = judgement_at(place, self.document, same, value, value)
-        missing = replace(as_expected, outcome=nothing, actual=None)
-        return Leaf(place=place, value=value, compare=compare, missing=missing, same=as_expected)
+        if (
+            isinstance(before, Leaf)
+            and (before.missing.outcome, before.same.outcome) == (nothing, same)
+            and before.value == value
+            and is_same(before.value, value)
+        ):
+            return replace(before, compare=compare)
+        return Leaf(
+            place=place,
+            value=value,
+            compare=compare,
+            missing=judgement_at(place, self.document, nothing, value, None),
+            same=judgement_at(place, self.document, same, value, value),
+        )
 
-    def _list(self, values: list[Value], place: ValuePlace) -> ItemList:
+    def _list(self, values: list[Value], place: ValuePlace, before: Node) -> ItemList:
         rule = self.rules.list_rule(place.path)
         objects = objects_of(values)
+        earlier = {item.index: item.branch for item in before.items} if isinstance(before, ItemList) else {}
         items = [
-            Item(index, self.branch(project(value, rule.score_fields), place.item(index, name)), value)
+            Item(
+                index,
+                self.branch(project(value, rule.score_fields), place.item(index, name), earlier.get(index)),
+                value,
+            )
             for (index, value), name in zip(objects, item_names(objects, rule.match_fields), strict=True)
         ]
         for index, value in enumerate(values):

@@ -64,7 +64,7 @@ class FieldsScorer:
         except UnreadableError as error:
             result = unscored_result(METRICS, (error.finding("The ground truth", about="ground_truth"), *findings))
             return replace(result, scorecard=replace(result.scorecard, convention=rules.mapping.convention))
-        output = self._read(inputs.outputs, rules.mapping, len(truth.documents), truth.key)
+        output = self._read(inputs.outputs, rules.of_files, len(truth.documents), truth.key)
         return _FieldsScoring(rules, truth, output, findings).result()
 
     def _read(self, files: tuple[File, ...], mapping: Mapping, expected: int, key: str | None) -> ReadOutput:

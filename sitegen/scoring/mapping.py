@@ -95,6 +95,17 @@ class Mapping(ConfigTable):
     ground_truth_format: GroundTruthFormat = "auto"
     cases: CaseKeys = field(default_factory=CaseKeys)
 
+    def of_files(self) -> Mapping:
+        """The entries by which ground truth and outputs are read, without those by which values are compared."""
+        return Mapping(
+            csv_to_json=self.csv_to_json,
+            array_mappings=self.array_mappings,
+            documents=self.documents,
+            id_column=self.id_column,
+            ground_truth_format=self.ground_truth_format,
+            cases=self.cases,
+        )
+
 
 class PlainMapping(Mapping):
     """A mapping that JSON can hold: Decimals among its null values could not be told from texts."""

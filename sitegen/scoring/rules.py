@@ -95,6 +95,7 @@ class FieldRules:
 
     def __init__(self, mapping: Mapping, schema: SchemaRules) -> None:
         self.mapping = mapping
+        self.of_files = mapping.of_files()
         self._schema = schema
         self.lists_of_objects = schema.lists
         self.empty = Emptiness(mapping.null_values)

@@ -26,7 +26,7 @@ def output(**values: str) -> str:
     return json.dumps(values)
 
 
-def test_a_first_build_with_a_corrected_ground_truth_parses_each_output_once(
+def test_a_first_build_with_a_corrected_ground_truth_and_other_rules_parses_each_output_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     outputs = [output(name="Oak", height=height) for height in ("20 m", "21 m", "22 m")]
@@ -36,6 +36,7 @@ def test_a_first_build_with_a_corrected_ground_truth_parses_each_output_once(
     repo.commit({place("002"): outputs[1]})
     repo.commit({"evals/trees/ground_truth.csv": "field,value\nname,Oak\nheight,21 m\n"})
     repo.commit({place("003"): outputs[2]})
+    repo.commit({"schemas/field_mapping.yaml": "fields:\n  height: {type: string}\n"})
     parsed = Counter[str]()
 
     def counted_parse(files: tuple[File, ...], mapping: Mapping, *, expected: int, key: str | None) -> ReadOutput:
@@ -45,7 +46,7 @@ def test_a_first_build_with_a_corrected_ground_truth_parses_each_output_once(
     monkeypatch.setattr("sitegen.scoring.fields.read_outputs", counted_parse)
     site = build_site(repo.path, tmp_path / "site", jobs=1)
 
-    assert (site.iterations, site.failed) == (4, 0)
+    assert (site.iterations, site.failed) == (5, 0)
     assert parsed == Counter(outputs)
 
 
