@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 from sitegen.frozen import Frozen
@@ -48,7 +47,6 @@ def _around(hunk: Hunk, path: str) -> str:
     return _words("\n".join([path, hunk.section, *(line.text for line in hunk.lines if line.text.startswith("#"))]))
 
 
-@lru_cache(maxsize=1024)
 def _names_of(attribute: str) -> tuple[str, str]:
     """Return the words of the second last step, empty if there is none, and the words of the last step."""
     attribute = attribute.replace("\n", " ")

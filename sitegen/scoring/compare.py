@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
-from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
 from sitegen.model.outcomes import Outcome
@@ -248,15 +247,11 @@ def read_date(value: Value, formats: tuple[str, ...]) -> datetime | None:
     """The date in the first format that fits; None if none does."""
     if is_number(value):
         value = str(value)
-    return _parsed_date(value, formats) if isinstance(value, str) and len(value) <= 200 else None
-
-
-@lru_cache(maxsize=4_096)
-def _parsed_date(text: str, formats: tuple[str, ...]) -> datetime | None:
-    """Parse a date. The result is cached because parsing is slow, and the outputs of an eval repeat a few dates."""
+    if not isinstance(value, str) or len(value) > 200:
+        return None
     for date_format in formats:
         try:
-            return datetime.strptime(text.strip(), date_format)
+            return datetime.strptime(value.strip(), date_format)
         except (ValueError, OverflowError, re.error):
             continue
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from math import fsum
 from typing import Final, NamedTuple
 
@@ -20,24 +20,12 @@ def tally(judgements: Sequence[Judgement], convention: Convention = "standard") 
     A format error without an expected value stands for a whole list. The missing cells of the list are judged as
     omissions, so the format error itself adds no FN (rule 24).
     """
-    if len(judgements) == 1:
-        # A fast path: most of the hundreds of attributes of an output are judged once.
-        return _counts_of_one(judgements[0].outcome, judgements[0].expected is None, convention)
     outcomes = [judgement.outcome for judgement in judgements]
     whole_lists = 0
     if "format_error" in outcomes:
         whole_lists = sum(
             judgement.outcome == "format_error" and judgement.expected is None for judgement in judgements
         )
-    return _counts_of_outcomes(outcomes, whole_lists, convention)
-
-
-@cache
-def _counts_of_one(outcome: Outcome, unexpected: bool, convention: Convention) -> Counts:
-    return _counts_of_outcomes([outcome], int(unexpected and outcome == "format_error"), convention)
-
-
-def _counts_of_outcomes(outcomes: list[Outcome], whole_lists: int, convention: Convention) -> Counts:
     tp, tn, omission, hallucination, wrong_value, format_error = map(outcomes.count, _OUTCOMES)
     wrong = 0 if convention == "omissions_only" else wrong_value + format_error - whole_lists
     false_positives = hallucination + wrong_value + format_error
@@ -182,7 +170,6 @@ def field_accuracy(counts: Counts) -> float | None:
     return FIELD_ACCURACY.of(counts)
 
 
-@lru_cache(maxsize=4_096)
 def share_of(metric: str, counts: Counts) -> Share | None:
     """The share behind a metric that is a ratio of summed counts; None for other metrics."""
     share = _SHARES.get(metric)

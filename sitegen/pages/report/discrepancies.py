@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, Literal
 
@@ -81,7 +80,6 @@ def _error_group(wrong: Sequence[Judgement], new: Sequence[bool], indices: list[
     )
 
 
-@lru_cache(maxsize=8192)
 def _item_path(path: str) -> str:
     """The path of the innermost list item above a value; empty outside of lists."""
     place = _ITEM.fullmatch(path)
@@ -162,7 +160,6 @@ class Discrepancy(Frozen):
         return ",".join(_INDEX.findall(self.error.path)) if self.error.named_path else ""
 
 
-@lru_cache(maxsize=4096)
 def field_file(eval_id: str, attribute: str) -> str:
     """Address of the page of an attribute, relative to a report."""
     return links.field(eval_id, attribute).split("/", 2)[2]

@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Iterable
 from functools import lru_cache, partial
-from typing import Final
+from typing import Final, cast
 
 from markupsafe import Markup
 
@@ -99,7 +99,7 @@ def _error_cells(nouns: Nouns, error: Judgement, field: str, item: str, whole: s
     if question:
         remark += _question(question)
     return (
-        f"{_type_cell(error.outcome, nouns)}"
+        f"{_type_cell(cast('ErrorType', error.outcome), nouns)}"
         f"<td><a href={_attribute_value(field)}>{_text(_place_in_item(error.label, item))}</a>{remark}"
         f"{value_cells(error)}"
     )
@@ -110,13 +110,11 @@ def _place_in_item(path: str, item: str) -> str:
     return path.removeprefix(item).removeprefix(".") or path
 
 
-@lru_cache(maxsize=4096)
 def _attribute_value(content: str) -> str:
     """The text as the value of an attribute, in quotation marks only where it needs them."""
     return content if _PLAIN(content) else f'"{_text(content)}"'
 
 
-@lru_cache(maxsize=64)
 def _type_cell(kind: ErrorType, nouns: Nouns) -> str:
     """The type of an error, with its letter if it differs from the letter of field evals in the style sheet."""
     letter = letter_of(kind, nouns)
@@ -132,7 +130,6 @@ def _question(question: str) -> str:
     return f"<details class=cell><summary>{_text(first)} …</summary>{bounded(question, _LONGEST_QUESTION)}</details>"
 
 
-@lru_cache(maxsize=256)
 def _since_cell(since: Since) -> str:
     """The first point of the streak and its length, by which the table sorts; the style sheet writes the length."""
     if since.new:

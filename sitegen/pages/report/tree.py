@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -223,9 +222,8 @@ def _add_nodes(
     return node
 
 
-@lru_cache(maxsize=8192)
 def _tree_place(path: str, label: str, note: str) -> TreePlace:
-    """The place of a value. Cached, because the next output has most values at the same places."""
+    """The place of a value."""
     steps = _STEP.findall(path)[:_DEEPEST][:-1]
     items = tuple(depth for depth, step in enumerate(steps) if step[1:-1].isdigit())
     inside = len("".join(steps))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from html import escape
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -125,7 +125,10 @@ def inline(text: str, references: Any = None) -> str:
     # Most texts are simple, and this takes a tenth of the parser's time.
     if _SIMPLE.fullmatch(text):
         return _ENCLOSED.sub(_element, escape(text, quote=False).replace('"', "&quot;"))
-    return _parsed(text, references) if references else _parsed_once(text)
+    env = {"references": references or {}}
+    children = _children(text, env)
+    _tame(children)
+    return str(inline_parser().renderer.renderInline(children, inline_parser().options, env))  # type: ignore[attr-defined]
 
 
 def words(text: str, references: Any = None) -> str:
@@ -137,17 +140,6 @@ def words(text: str, references: Any = None) -> str:
 
 def _element(match: re.Match[str]) -> str:
     return f"<code>{match[1]}</code>" if match[1] else f"<strong>{match[2]}</strong>"
-
-
-def _parsed(text: str, references: Any = None) -> str:
-    env = {"references": references or {}}
-    children = _children(text, env)
-    _tame(children)
-    return str(inline_parser().renderer.renderInline(children, inline_parser().options, env))  # type: ignore[attr-defined]
-
-
-# Passages of neighbouring edits share most of their text.
-_parsed_once = lru_cache(maxsize=4_096)(_parsed)
 
 
 def _children(text: str, env: dict[str, Any]) -> Sequence[Token]:
