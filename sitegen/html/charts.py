@@ -14,6 +14,7 @@ there are tens of thousands of cells; as rectangles they would take three times 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import groupby
 from math import ceil, floor, log10
 from typing import Final, NamedTuple, TypeAlias
@@ -86,16 +87,18 @@ def spark(values: Sequence[float | None], scale: Ends | None = None) -> Spark:
     low, high = scale or (min(defined), max(defined))
     span = high - low or 1.0
     columns, height = _point_columns(len(values)), SPARK_HEIGHT - 2 * SPARK_PAD
+    # Formatting takes longest, and most lines of a field have few different values.
+    downs = {value: tenths(SPARK_PAD + height * (1 - (value - low) / span)) for value in set(defined)}
     drawn = extremes(values, ceil(len(values) / (2 * SPARK_WIDTH)))
 
     line, area, end = [], [], SparkPlace(0.0, 0.0)
     for run in _defined_stretches(values, drawn):
-        places = [(columns[index], tenths(SPARK_PAD + height * (1 - (value - low) / span))) for index, value in run]
+        places = [(columns[index], downs[value]) for index, value in run]
         levels = [None, *(down for _, down in places), None]
         corners = [
             place
             for place, before, after in zip(places, levels, levels[2:], strict=False)
-            if (before, after) != (place[1], place[1])
+            if not before == place[1] == after
         ]
         edge = "L".join([f"{across} {down}" for across, down in corners])
         line.append(f"M{edge}")
@@ -109,6 +112,7 @@ def tenths(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
+@lru_cache(maxsize=64)  # all fields of an eval have as many points
 def _point_columns(points: int) -> tuple[str, ...]:
     """The x coordinates of the points."""
     width = SPARK_WIDTH - 2 * SPARK_PAD
