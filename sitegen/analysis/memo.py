@@ -30,8 +30,10 @@ from sitegen.locking import PATIENCE, wait_for_lock
 
 SCHEMA_VERSION: Final = 58
 """Must be increased whenever the tables or the format of a stored value change: another version empties the memo."""
+# Keys of scorecards are random. Rows with ids are stored in the order in which they are written, and only the index of
+# keys is in another order; with rows stored by key, each new row rewrote a page of others, unless all fit into memory.
 _TABLES: Final = """
-CREATE TABLE IF NOT EXISTS parts (kind TEXT, key TEXT, body BLOB NOT NULL, PRIMARY KEY (kind, key)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS parts (kind TEXT, key TEXT, body BLOB NOT NULL, PRIMARY KEY (kind, key));
 CREATE TABLE IF NOT EXISTS pages (site TEXT, owner TEXT, path TEXT, key TEXT NOT NULL,
     size INTEGER NOT NULL, full INTEGER NOT NULL, content TEXT NOT NULL,
     PRIMARY KEY (site, owner, path)) WITHOUT ROWID;
@@ -40,7 +42,7 @@ CREATE TABLE IF NOT EXISTS folders (site TEXT, path TEXT, mtime INTEGER NOT NULL
     PRIMARY KEY (site, path)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS sites (site TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
 """
-CACHE_KB: Final = 64_000
+CACHE_KB: Final = 8_000
 """The most memory for pages of the file, in units of 1,024 bytes; a small memo takes less."""
 _PAGE: Final = "owner, path, key, size, full, content"
 
@@ -292,7 +294,6 @@ def _connect(file: Path) -> sqlite3.Connection:
     try:
         # Scorecards take about 2 KB, other values up to hundreds of KB: with pages of 4 KB, files were 40 % larger.
         connection.execute("PRAGMA page_size = 16384")
-        # Keys of scorecards are random: with 2 MB, as is usual, pages of a long history were written many times over.
         connection.execute(f"PRAGMA cache_size = {-CACHE_KB}")
         patiently(connection, "PRAGMA journal_mode = WAL", file.parent)
         connection.execute("PRAGMA synchronous = NORMAL")

@@ -28,8 +28,8 @@ from sitegen.scoring.values import is_same
 
 MAX_DOCUMENTS: Final = 100_000
 """The most documents of a ground truth: each has a score of its own in every scorecard of the history."""
-MAX_REMEMBERED: Final = 100_000
-"""The most values of all compiled ground truths in the cache, which take about 100 MB."""
+MAX_REMEMBERED: Final = 20_000
+"""The most values of all compiled ground truths in the cache, which take about 40 MB: an eval seldom has more."""
 
 
 class Leaf(Frozen):
