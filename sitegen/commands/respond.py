@@ -132,8 +132,14 @@ def _respond(asked_eval: AskedEval, request: RespondRequest, template: PromptTem
         origin = f"{outdated} of the responses in {path.name} were made with another prompt"
         print_line(f"sitegen: {origin}; --again repeats them all", error=True)
     with CallProgress(f"Asking {settings.model}", len(todo), debug=request.debug) as progress:
-        asked = calling.ask_for_responses(todo, template, file, settings, step=progress.step, log=progress.log)
+        asked = calling.ask_for_responses(todo, _model_calls(template, file, settings, progress))
     return _print_outcome(project, path, asked, "responses")
+
+
+def _model_calls(
+    template: PromptTemplate, file: ResponsesFile, settings: CallSettings, progress: CallProgress
+) -> calling.ModelCalls:
+    return calling.ModelCalls(template=template, file=file, settings=settings, step=progress.step, log=progress.log)
 
 
 def _judge_template(asked_eval: AskedEval, prompt: Path | None) -> PromptTemplate:
@@ -161,7 +167,7 @@ def _judge(
             by = f"{own} of the responses in {path.name} are by {settings.model}, which grades its own answers"
             print_line(f"sitegen: {by}; judge_model or {option} names another judge", error=True)
         with CallProgress(f"Grading {path.name} by {settings.model}", len(todo), debug=request.debug) as progress:
-            asked = judging.grade_responses(todo, template, file, settings, step=progress.step, log=progress.log)
+            asked = judging.grade_responses(todo, _model_calls(template, file, settings, progress))
         failed |= _print_outcome(project, path, asked, "grades")
     return failed
 

@@ -43,32 +43,34 @@ class CallOutcome(Frozen):
 Done = Callable[[Job, ModelReply | CallError], None]
 
 
-def call_and_record(
-    jobs: Sequence[Job],
-    file: ResponsesFile,
-    settings: CallSettings,
-    row_of: Callable[[Job, ModelReply | CallError], Row],
-    *,
-    step: Callable[[], None],
-    log: Log,
-) -> CallOutcome:
-    """Call the model for every job, record the row of each result, and write the file.
+class ModelCalls(Frozen):
+    """Calls of a model with one prompt, whose results become rows of one file."""
 
-    Raises SitegenError if no call can succeed.
-    """
-    failures: list[FailedCall] = []
+    template: PromptTemplate
+    file: ResponsesFile
+    settings: CallSettings
+    step: Callable[[], None]
+    """Called after each call."""
+    log: Log
 
-    def done(job: Job, result: ModelReply | CallError) -> None:
-        if isinstance(result, CallError):
-            failures.append(FailedCall(str(job.slot), str(result)))
-        file.put(job.slot, row_of(job, result))
-        step()
+    def record(self, jobs: Sequence[Job], row_of: Callable[[Job, ModelReply | CallError], Row]) -> CallOutcome:
+        """Call the model for every job, record the row of each result, and write the file.
 
-    with file:
-        if jobs:
-            call_all(jobs, settings, done, log)
-        file.finish()
-    return CallOutcome(len(jobs), tuple(failures))
+        Raises SitegenError if no call can succeed.
+        """
+        failures: list[FailedCall] = []
+
+        def done(job: Job, result: ModelReply | CallError) -> None:
+            if isinstance(result, CallError):
+                failures.append(FailedCall(str(job.slot), str(result)))
+            self.file.put(job.slot, row_of(job, result))
+            self.step()
+
+        with self.file:
+            if jobs:
+                call_all(jobs, self.settings, done, self.log)
+            self.file.finish()
+        return CallOutcome(len(jobs), tuple(failures))
 
 
 def call_all(jobs: Iterable[Job], settings: CallSettings, done: Done, log: Log) -> None:
@@ -145,20 +147,12 @@ def of_another_prompt(template: PromptTemplate, cases: Sequence[PromptCase], fil
     return sum(row.get("prompt", template.digest) != template.digest for row in rows)
 
 
-def ask_for_responses(
-    todo: Sequence[PendingResponse],
-    template: PromptTemplate,
-    file: ResponsesFile,
-    settings: CallSettings,
-    *,
-    step: Callable[[], None],
-    log: Log,
-) -> CallOutcome:
+def ask_for_responses(todo: Sequence[PendingResponse], calls: ModelCalls) -> CallOutcome:
     """Ask for each of the responses, and write the file. Raises SitegenError if no call can succeed.
 
     A new response replaces the old row as a whole, because its grade and embedding belong to the old text.
     """
-    jobs = [Job(slot, template.fill(case.values())) for case, slot in todo]
+    template, settings = calls.template, calls.settings
 
     def row_of(job: Job, result: ModelReply | CallError) -> Row:
         row: Row = {"case_id": job.slot.case_id, "prompt": template.digest}
@@ -168,4 +162,4 @@ def ask_for_responses(
         usage = result.stated_usage()
         return {**row, "output": result.text, "model": model, "parameters": settings.parameters, **usage}
 
-    return call_and_record(jobs, file, settings, row_of, step=step, log=log)
+    return calls.record([Job(slot, template.fill(case.values())) for case, slot in todo], row_of)

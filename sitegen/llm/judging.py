@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.llm.calling import CallOutcome, Job, PendingResponse, call_and_record, is_answered
-from sitegen.llm.client import CallError, CallSettings, Log, ModelReply
-from sitegen.llm.prompts import PromptCase, PromptTemplate
+from sitegen.llm.calling import CallOutcome, Job, ModelCalls, PendingResponse, is_answered
+from sitegen.llm.client import CallError, ModelReply
+from sitegen.llm.prompts import PromptCase
 from sitegen.llm.responses_file import ResponsesFile, Row
 from sitegen.text.plain import cut
 
@@ -48,29 +48,22 @@ def given_by_the_judge(todo: Sequence[PendingResponse], file: ResponsesFile, mod
     return sum(_DATED.sub("", author) == _DATED.sub("", model) for author in models)
 
 
-def grade_responses(
-    todo: Sequence[PendingResponse],
-    template: PromptTemplate,
-    file: ResponsesFile,
-    settings: CallSettings,
-    *,
-    step: Callable[[], None],
-    log: Log,
-) -> CallOutcome:
+def grade_responses(todo: Sequence[PendingResponse], calls: ModelCalls) -> CallOutcome:
     """Ask for a grade of each response, and write the file.
 
     An answer without a grade is recorded as ``judge_answer``, a failed call as ``judge_error``; the next command
     repeats both. Raises SitegenError if no call can succeed.
     """
-    jobs = [Job(slot, template.fill(_judge_placeholders(case, file.rows[slot]["output"]))) for case, slot in todo]
+    template, rows = calls.template, calls.file.rows
+    jobs = [Job(slot, template.fill(_judge_placeholders(case, rows[slot]["output"]))) for case, slot in todo]
     malformed = 0
 
     def row_of(job: Job, result: ModelReply | CallError) -> Row:
         nonlocal malformed
-        row = {key: value for key, value in file.rows[job.slot].items() if key not in ("quality", *_OF_JUDGE)}
+        row = {key: value for key, value in rows[job.slot].items() if key not in ("quality", *_OF_JUDGE)}
         if isinstance(result, CallError):
             return {**row, "judge_error": str(result)}
-        judge = result.model or settings.model
+        judge = result.model or calls.settings.model
         row |= {"judge": judge, "judge_prompt": template.digest, "judge_usage": result.stated_usage()}
         quality = grade(result.text)
         if quality is None:
@@ -78,8 +71,7 @@ def grade_responses(
             return {**row, "judge_answer": cut(result.text, _LONGEST_ANSWER)}
         return {**row, "quality": quality}
 
-    outcome = call_and_record(jobs, file, settings, row_of, step=step, log=log)
-    return replace(outcome, malformed=malformed)
+    return replace(calls.record(jobs, row_of), malformed=malformed)
 
 
 def _judge_placeholders(case: PromptCase, output: str) -> dict[str, str]:

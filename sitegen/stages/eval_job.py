@@ -260,13 +260,13 @@ class _EvalJob:
         write_series(self._writer, self._owner, series, patterns, self._page_keys, cache)
         for sha, effect in effects_of_commits(series, self._inputs, first_new, self._cards.__getitem__, self._verdicts):
             COMMIT_EFFECTS.keep(cache, within(eval_id, sha), effect)
-        left = WaitingEval(tuple(self._page_keys), waiting.parts(), steps if self._task.first_only else None)
+        left = WaitingEval(tuple(self._page_keys), waiting.parts())
         return EvalDone(
             record=record,
             files=self._writer.files,
             archived=self._archived.files,
             cached=cache.new,
-            waiting=None if left.steps is None and not left.parts else left,
+            waiting=left if left.parts or self._task.first_only else None,
         )
 
     def _newest_inputs(self) -> ScoringInputs | None:

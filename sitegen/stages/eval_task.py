@@ -60,8 +60,8 @@ class WaitingEval(Frozen):
     """For each report of the eval, the digest of everything that it shows."""
     parts: tuple[WaitingPart, ...]
     """Its older reports, the oldest first, as in ``WaitingReports.parts``; a task that writes reports has a range."""
-    steps: tuple[Step, ...] | None = None
-    """The steps of its series, if the pages of ``series_pages`` are not written yet."""
+    steps: tuple[Step, ...] = ()
+    """The steps of its series, for the task that writes the pages of ``series_pages``."""
 
 
 class OlderReportsDone(Frozen):

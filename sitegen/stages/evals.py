@@ -13,17 +13,12 @@ from sitegen.frozen import Frozen
 from sitegen.history.process import share_processes
 from sitegen.history.timeline import history_in
 from sitegen.model.problems import Problem
-from sitegen.model.regressions import Step
 from sitegen.model.series import EvalSummary
 from sitegen.model.timeline import EvalHistory, EvalUpdate
 from sitegen.pages import links
 from sitegen.pages.data.search import SearchFields
 from sitegen.scoring.mapping_use import MappingUse
-from sitegen.stages.cached_kinds import (
-    EVAL_RECORDS,
-    EvalRecord,
-    ListedField,
-)
+from sitegen.stages.cached_kinds import EVAL_RECORDS, EvalRecord, ListedField
 from sitegen.stages.configuration import known_mappings
 from sitegen.stages.eval_job import score_eval, write_eval
 from sitegen.stages.eval_task import EvalDone, EvalTask, WaitingEval, owner
@@ -145,11 +140,7 @@ class ScoredEvals:
             EVAL_RECORDS.keep(self._memo, eval_id, record)
         else:
             places = self._parts.put(done.waiting.parts)
-            self._waiting.append(
-                _UnfinishedEval(
-                    task=replace(task, cached=()), keys=done.waiting.keys, places=places, steps=done.waiting.steps
-                )
-            )
+            self._waiting.append(_UnfinishedEval(replace(task, cached=()), done.waiting.keys, places))
 
     def write_series_pages(self, pool: Pool, step: Callable[[int], None]) -> None:
         """Write the pages of all points that ``score`` left out."""
@@ -166,19 +157,19 @@ class ScoredEvals:
     def _series_pages(self) -> Iterator[EvalTask]:
         """Make the tasks that write these pages, each from what the memo has of its eval now."""
         for waiting in self._waiting:
-            if waiting.steps is not None:
-                task = waiting.task
+            task = waiting.task
+            if task.first_only:
                 yield replace(
                     task,
                     cached=tuple(cached_rows(self._memo, task.history, task.context, task.info)),
                     fields_before=self._room.short_before(),
-                    waiting=WaitingEval(keys=waiting.keys, parts=(), steps=waiting.steps),
+                    waiting=WaitingEval(waiting.keys, (), self._records[task.info.id].summary.steps),
                 )
 
     @property
     def waiting_series(self) -> int:
         """Number of evals whose pages of all points are not all written yet."""
-        return sum(waiting.steps is not None for waiting in self._waiting)
+        return sum(waiting.task.first_only for waiting in self._waiting)
 
     @property
     def waiting_reports(self) -> int:
@@ -253,8 +244,6 @@ class _UnfinishedEval(Frozen):
     keys: tuple[str, ...]
     places: tuple[StoredPart, ...]
     """Where its older reports are held."""
-    steps: tuple[Step, ...] | None
-    """As in ``WaitingEval``."""
 
 
 def _with_earlier_decisions(summary: EvalSummary, before: EvalRecord | None, first_new: int) -> EvalSummary:

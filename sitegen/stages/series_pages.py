@@ -73,5 +73,5 @@ def _written(task: EvalTask) -> WrittenFiles:
     series = cards.series(task.info, series_inputs(history, task.edits.value), cells, settled)
     works = field_work(history.id, cells, history.snapshots)
     writer = task.context.writer(task.pages)
-    write_series_pages(task, writer, series, task.waiting.steps or (), works, keys)
+    write_series_pages(task, writer, series, task.waiting.steps, works, keys)
     return writer.files
