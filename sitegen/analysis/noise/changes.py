@@ -65,12 +65,8 @@ def change_verdict(
         fixed, broken = number_of_cells(flips.fixed), number_of_cells(flips.broken)
         return ChangeVerdict(decision="cannot tell", why="another judge", fixed=fixed, broken=broken)
     movement = _movement(before, after, kind, flips)
-    judgement = _judge(movement, noise)
-    return ChangeVerdict(
-        decision=judgement.decision(higher_is_better=higher_is_better),
-        why=judgement.why,
-        change=movement.change,
-        interval=judgement.interval(movement),
+    return replace(
+        _judge(movement, noise).verdict(movement, higher_is_better=higher_is_better),
         fixed=number_of_cells(flips.fixed),
         broken=number_of_cells(flips.broken),
         p_value=movement.p_value,
@@ -83,12 +79,8 @@ def mean_verdict(unit: Unit, spread: Spread | None, *, scale: float, higher_is_b
     """Judge the change of a mean over units by its interval alone, because cells are no evidence for it."""
     change = spread.value if spread else None
     movement = _Movement(unit=unit, spread=spread, change=change, fixed=0, broken=0, p_value=None)
-    judgement = _judge(movement, None)
-    return ChangeVerdict(
-        decision=judgement.decision(higher_is_better=higher_is_better),
-        why=judgement.why,
-        change=change,
-        interval=judgement.interval(movement, scale),
+    return replace(
+        _judge(movement, None).verdict(movement, scale, higher_is_better=higher_is_better),
         detectable=least_change(spread.error, spread.freedom) if spread and spread.error > ROUNDING else None,
     )
 
@@ -223,8 +215,12 @@ class _Judgement(Frozen):
     test: _Test | None = None
     """The test whose interval is reported with the word; None if there is too little to compare."""
 
-    def decision(self, *, higher_is_better: bool) -> Decision:
-        """Return the word for the change."""
+    def verdict(self, movement: _Movement, scale: float = 1.0, *, higher_is_better: bool) -> ChangeVerdict:
+        """Return the word for the change, with its interval; *scale* is the largest possible change of the metric."""
+        decision, interval = self._decision(higher_is_better), self._interval(movement, scale)
+        return ChangeVerdict(decision=decision, why=self.why, change=movement.change, interval=interval)
+
+    def _decision(self, higher_is_better: bool) -> Decision:
         if self.why == "nothing moved":
             return "same"
         if not self.level:
@@ -234,8 +230,8 @@ class _Judgement(Frozen):
             return "likely better" if improved else "likely worse"
         return "better" if improved else "worse"
 
-    def interval(self, movement: _Movement, scale: float = 1.0) -> Interval | None:
-        """Return the interval at ``LEVEL``, limited to *scale*, the largest possible change of the metric."""
+    def _interval(self, movement: _Movement, scale: float) -> Interval | None:
+        """Return the interval at ``LEVEL``, limited to *scale*."""
         if self.test is None or movement.spread is None:
             return None
         reach = self.test.reach(LEVEL)
@@ -262,11 +258,9 @@ def _judge(movement: _Movement, noise: Noise | None) -> _Judgement:
     for level in (LEVEL, LIKELY):
         if all(test.reach(level) < abs(change) for test in tests):
             # If all tests agree, report the interval over units, the best estimate of the size of the change.
-            return (
-                _Judgement(why="beyond chance", change=change, level=level, test=tests[0])
-                if level == LEVEL
-                else _Judgement(why=doubtful.doubt, change=change, level=level, test=doubtful)
-            )
+            if level == LEVEL:
+                return _Judgement(why="beyond chance", change=change, level=level, test=tests[0])
+            return _Judgement(why=doubtful.doubt, change=change, level=level, test=doubtful)
     return _Judgement(why=doubtful.doubt, change=change, level=0.0, test=doubtful)
 
 
@@ -274,14 +268,8 @@ def _tests(movement: _Movement, noise: Noise | None) -> list[_Test]:
     """Return the applicable tests; the test over units is the first."""
     tests = []
     if movement.spread:
-        tests.append(
-            _Test(
-                doubt="interval holds zero",
-                method="paired, linearised",
-                error=movement.spread.error,
-                freedom=movement.spread.freedom,
-            )
-        )
+        error, freedom = movement.spread.error, movement.spread.freedom
+        tests.append(_Test(doubt="interval holds zero", method="paired, linearised", error=error, freedom=freedom))
     if noise and noise.limit is not None:
         tests.append(_Test("within the noise of repeats", "as far as repeats differ", noise.limit / normal(LEVEL)))
     if movement.p_value is not None and movement.change:
