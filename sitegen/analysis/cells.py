@@ -7,17 +7,19 @@ of points. A ``CellTracker`` continues from the cells of an earlier one, so that
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import Final
 
 from sitegen.analysis.flips import OutputComparison, compare_points, fate_of
 from sitegen.model.cells import WRONG, Cell, CellFlip, CellMap, Run
-from sitegen.model.outcomes import CellKey, Judgement
+from sitegen.model.outcomes import CellKey, Judgement, changed_judgements
 from sitegen.model.scorecards import Result
 from sitegen.model.values import Value
 from sitegen.text.values import bounded_json
 
 LONGEST: Final = 200
 """Largest number of characters of a value that a cell stores."""
+_DOCUMENT: Final = attrgetter("document")
 
 
 def short_json(value: Value) -> str:
@@ -55,9 +57,8 @@ class CellTracker:
         """
         here = self._points
         tracks = self._tracks
-        gone = {id(judgement): judgement for judgement in self._judgements or ()}
-        new = [judgement for judgement in judgements if gone.pop(id(judgement), None) is None]
-        keys_gone = {judgement.key for judgement in gone.values()}
+        new, gone = changed_judgements(self._judgements or (), judgements)
+        keys_gone = {judgement.key for judgement in gone}
         keys_new = {key for judgement in new if (key := judgement.key) in tracks}
         judged_once = self._judgements is not None and not any(
             tracks[key].runs[-1].state != "absent" for key in keys_new - keys_gone
@@ -91,7 +92,7 @@ class CellTracker:
                 tracks[key].latest = None
                 self._begin(tracks[key], Run(start=here, state="absent", expected="", actual=""))
         self._judgements = judgements if len(cells) == len(new) else None
-        self._documents = self._documents[1], {judgement.document for judgement in judgements}
+        self._documents = self._documents[1], set(map(_DOCUMENT, judgements))
         self._points = here + 1
 
     def _begin(self, track: _Track, run: Run) -> None:

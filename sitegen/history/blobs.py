@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
@@ -25,7 +26,8 @@ _ID = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})")
 
 _AHEAD: Final = 16
 """Number of blobs requested from git before the first answer is read, so that both processes work. Their ids fit the
-smallest buffer of a pipe, so that the processes cannot wait for each other for ever."""
+smallest buffer of a pipe, so that the processes cannot wait for each other for ever. When half of them are answered,
+as many more are requested at once: to wake git for each blob takes as long as to read it."""
 
 POINTER: Final = "a Git LFS pointer: git has the file's address, not its contents"
 CHANGED: Final = "changed in the work tree while it was read"
@@ -66,16 +68,18 @@ class CatFile:
 
     def read(self, name: bytes, kind: str, limit: int) -> BlobRead:
         """Return the object with a name (no line ends), with its content if it is of the kind and within the limit."""
-        return self._answer(self._ask_for(_Question(name=name, kind=kind, limit=limit)))
+        (question,) = self._ask_for([name], kind, limit)
+        return self._answer(question)
 
     def read_blobs(self, oids: Iterable[str], limit: int) -> Iterator[BlobRead]:
         """Yield an answer for each id, in order, as ``Repository.read_blobs`` does."""
         pending: deque[tuple[str, _Question]] = deque()
-        for oid in oids:
+        remaining = iter(oids)
+        while several := list(islice(remaining, _AHEAD - len(pending))):
             # Only ids may reach git, because other names of objects can be expressions.
-            name = oid if _ID.fullmatch(oid) else "0" * 40
-            pending.append((oid, self._ask_for(_Question(name=name.encode(), kind="blob", limit=limit))))
-            if len(pending) == _AHEAD:
+            names = [oid.encode() if _ID.fullmatch(oid) else b"0" * 40 for oid in several]
+            pending.extend(zip(several, self._ask_for(names, "blob", limit), strict=True))
+            while len(pending) > _AHEAD // 2:
                 yield self._blob(*pending.popleft())
         while pending:
             yield self._blob(*pending.popleft())
@@ -90,24 +94,24 @@ class CatFile:
         answer = self._answer(question)
         return BlobRead(oid, None, answer.reason) if answer.content is None else checked(oid, answer.content)
 
-    def _ask_for(self, question: _Question) -> _Question:
-        self._unanswered.append(question)
+    def _ask_for(self, names: Iterable[bytes], kind: str, limit: int) -> list[_Question]:
+        questions = [_Question(name=name, kind=kind, limit=limit) for name in names]
+        self._unanswered.extend(questions)
         if self._process is None:
             self._start_cat_file()
         else:
-            self._send(self._process, question)
-        return question
+            self._send(self._process, questions)
+        return questions
 
     def _start_cat_file(self) -> Process:
         process = self._process = Process(self._place, ["cat-file", "--batch"])
-        for question in self._unanswered:
-            self._send(process, question)
+        self._send(process, self._unanswered)
         return process
 
     @staticmethod
-    def _send(process: Process, question: _Question) -> None:
+    def _send(process: Process, questions: Iterable[_Question]) -> None:
         with suppress(BrokenPipeError):  # git has ended; the reader of its answer reports that
-            process.stdin.write(question.name + b"\n")
+            process.stdin.write(b"".join([question.name + b"\n" for question in questions]))
             process.stdin.flush()
 
     def _answer(self, question: _Question) -> BlobRead:

@@ -91,12 +91,13 @@ def _patches_from_git(repository: RepositoryPlace, edits: Sequence[Edit], folder
     if not groups:
         return
     with _diff_tree(repository, edits, folders) as process:
-        for sha, _ in groups[:_AHEAD]:
-            _send_commit(process, sha)
+        shas = [sha for sha, _ in groups]
+        half = _AHEAD // 2
+        _send_commits(process, shas[:half])
         for index, (sha, group) in enumerate(groups):
+            if index % half == 0:  # several at once: to wake git takes as long as to read its answer
+                _send_commits(process, shas[index + half : index + _AHEAD])
             patches = _patches_of_commit(process.stdout, sha, {_blob_ids(edit) for edit in group})
-            for following, _ in groups[index + _AHEAD : index + _AHEAD + 1]:
-                _send_commit(process, following)
             for edit in group:
                 if edit.status == "renamed":
                     yield _patch_of_rename(repository, edit)
@@ -127,9 +128,9 @@ def _diff_tree(repository: RepositoryPlace, edits: Sequence[Edit], folders: tupl
             process.close()
 
 
-def _send_commit(process: Process, sha: str) -> None:
+def _send_commits(process: Process, shas: Sequence[str]) -> None:
     with suppress(BrokenPipeError):  # git has ended; the reader of its answer reports that
-        process.stdin.write(f"{sha}\n".encode() + _END)
+        process.stdin.write(b"".join([f"{sha}\n".encode() + _END for sha in shas]))
         process.stdin.flush()
 
 

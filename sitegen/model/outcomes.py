@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias
+from collections.abc import Sequence
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.frozen import Frozen
 from sitegen.model.values import Value
@@ -50,3 +51,20 @@ class Judgement(Frozen):
     def key(self) -> CellKey:
         """The key that identifies the cell in every output, whatever the name of its list item."""
         return self.document, self.path, self.note == EXTRA_ITEM
+
+
+class ChangedJudgements(NamedTuple):
+    """The judgements by which two outputs differ: equal values of both have the very same object."""
+
+    new: list[Judgement]
+    gone: list[Judgement]
+
+
+def changed_judgements(before: Sequence[Judgement], after: Sequence[Judgement]) -> ChangedJudgements:
+    """Compare the judgements of two outputs as objects, in the order of each output."""
+    if len(before) == len(after):  # as a rule; then most stand at the same place
+        pairs = [(first, last) for first, last in zip(before, after, strict=True) if first is not last]
+        before, after = [first for first, _ in pairs], [last for _, last in pairs]
+    gone = {id(judgement): judgement for judgement in before}
+    new = [judgement for judgement in after if gone.pop(id(judgement), None) is None]
+    return ChangedJudgements(new, list(gone.values()))

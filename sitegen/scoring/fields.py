@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from sitegen.data_files.reading import UnreadableError
 from sitegen.frozen import Frozen
 from sitegen.model.metrics import Convention, Counts, Metric, MetricSpec, Nouns
-from sitegen.model.outcomes import Judgement
+from sitegen.model.outcomes import Judgement, changed_judgements
 from sitegen.model.panels import AlignmentPanel, NotePanel
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard, Status
@@ -200,9 +200,8 @@ class _FieldsScoring:
         Only attributes with a judgement that the previous output lacks are counted anew.
         """
         before = self._truth.last
-        gone = {id(judgement): judgement for judgement in before.judgements}
-        new = [judgement for judgement in self._judgements if gone.pop(id(judgement), None) is None]
-        changed: dict[str, list[Judgement]] = {judgement.attribute: [] for judgement in (*new, *gone.values())}
+        new, gone = changed_judgements(before.judgements, self._judgements)
+        changed: dict[str, list[Judgement]] = {judgement.attribute: [] for judgement in (*new, *gone)}
         for judgement in self._judgements if changed else ():
             if judgement.attribute in changed:
                 changed[judgement.attribute].append(judgement)
@@ -219,7 +218,7 @@ class _FieldsScoring:
             before.forget()
         else:
             before.judgements, before.fields = self._judgements, counted
-        return tuple(counted[name] for name in names)
+        return tuple([counted[name] for name in names])
 
 
 def documents_by_expected_names(truth: CompiledTruth, output: ReadOutput) -> dict[str, dict[str, Value]]:
@@ -253,7 +252,11 @@ def _first_names(attributes: Sequence[str]) -> str:
 
 def _expected_values(judgements: list[Judgement], counts: Counts) -> int:
     """Return the number of expected values: right, wrong or omitted. A format error of a whole list is no value."""
-    whole_lists = sum(judgement.outcome == "format_error" and judgement.expected is None for judgement in judgements)
+    whole_lists = 0
+    if counts.format_error:
+        whole_lists = sum(
+            judgement.outcome == "format_error" and judgement.expected is None for judgement in judgements
+        )
     return counts.tp + counts.omission + counts.wrong_value + counts.format_error - whole_lists
 
 

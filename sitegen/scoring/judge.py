@@ -53,26 +53,23 @@ class Judge:
 
     def document(self, expected: Branch, actual: dict[str, Value]) -> None:
         """Judge a document that could be read, or an object inside it."""
-        members = expected.members
+        members, judgements = expected.members, self.judgements
         for key, node in members.items():
             value = actual.get(key)
             # Most nodes are leaves, and most leaves are missing or exactly as expected, which needs no call.
-            if type(node) is not Leaf:
-                self._node(node, value)
-            elif value is None:
-                self.judgements.append(node.missing)
-            elif value is node.value or (type(value) is str and value == node.value):
-                self.judgements.append(node.same)
-            else:
-                self._node(node, value)
+            if type(node) is Leaf:
+                if value is None:
+                    judgements.append(node.missing)
+                    continue
+                if value is node.value or (type(value) is str and value == node.value):
+                    judgements.append(node.same)
+                    continue
+            if node is not None:
+                self._once(id(node), value, self._judge, node, value)
         if self._rules.mapping.extra_fields == "count":
             for key, value in actual.items():
                 if key not in members:
                     self._extra(value, expected.place.member(key), EXTRA)
-
-    def _node(self, node: Node, actual: Value) -> None:
-        if node is not None:
-            self._once(id(node), actual, self._judge, node, actual)
 
     def _once(self, key: NodeKey, actual: Value, judge: Callable[..., None], *args: object) -> None:
         """Judge a value, or reuse the judgements of the previous output if it has the same value there."""

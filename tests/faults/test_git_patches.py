@@ -1,6 +1,7 @@
 """Patches from one stream: each belongs to its edit, whatever the edits, the files and the settings are."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -57,14 +58,14 @@ def test_git_is_asked_once_for_a_patch_that_is_kept(
     monkeypatch.setattr(patches, "KEPT", room)
     repo.commit({"a.md": "1\n"})
     repo.commit({"a.md": "2\n"})
-    edits, send = edits_of(repo), patches._send_commit
+    edits, send = edits_of(repo), patches._send_commits
     asked: list[str] = []
 
-    def send_noted(process: Process, sha: str) -> None:
-        asked.append(sha)
-        send(process, sha)
+    def send_noted(process: Process, shas: Sequence[str]) -> None:
+        asked.extend(shas)
+        send(process, shas)
 
-    monkeypatch.setattr(patches, "_send_commit", send_noted)
+    monkeypatch.setattr(patches, "_send_commits", send_noted)
     with share_processes():
         assert bodies(repo, edits) == bodies(repo, edits[::-1])[::-1]
     assert asked == [edit.commit.sha for edit in [*edits, *edits[::-1]][: 2 * times]]
