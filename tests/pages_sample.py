@@ -487,8 +487,5 @@ def compared(before: Point, after: Point, flips: Flips = NO_FLIPS) -> Point:
 
 def past(series: Series, index: int, wrong_before: frozenset[tuple[str, str]] = frozenset()) -> EarlierPoints:
     """What came before a point. ``wrong_before``: (document, path) of what was wrong since the point before it."""
-
-    def wrong_since(judgement: Judgement) -> int:
-        return index - 1 if (judgement.document, judgement.path) in wrong_before else index
-
+    wrong_since = {(*cell, is_extra): index - 1 for cell in wrong_before for is_extra in (False, True)}
     return EarlierPoints([point.snapshot for point in series.points], index, wrong_since)

@@ -111,7 +111,7 @@ def _preview_page(verified: Verified, snapshot: Snapshot, *, limit: int, data: s
         metadata=entry.metadata,
         nouns=scorer(kind).nouns,
     )
-    alone = EarlierPoints((snapshot,), 0, lambda judgement: 0)
+    alone = EarlierPoints((snapshot,), 0, {})
     point = Point(snapshot, result.scorecard, interval=interval_of(result.scorecard, kind))
     cards = [result.scorecard]
     specs = specs_with_usage(specs_of(scorer(kind), cards), cards)

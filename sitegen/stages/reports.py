@@ -15,14 +15,12 @@ from sitegen.analysis.deltas import delta
 from sitegen.analysis.flips import tallied
 from sitegen.analysis.noise.changes import Verdicts, output_verdict
 from sitegen.analysis.noise.intervals import interval_of
-from sitegen.analysis.noise.repeats import Repeats, RepeatsSoFar, repeats_of_runs
+from sitegen.analysis.noise.repeats import RepeatsSoFar, repeats_of_runs
 from sitegen.analysis.series import Derived, SeriesInputs, problems_of_point
 from sitegen.frozen import Frozen
-from sitegen.model.cells import CellFlip
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.noise import ChangeVerdict, Noise
-from sitegen.model.outcomes import CellKey
+from sitegen.model.noise import ChangeVerdict
 from sitegen.model.regressions import EditedFile
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import EvalInfo, Point
@@ -42,23 +40,20 @@ from sitegen.stages.worker_context import WorkerContext
 class ReportInputs(Frozen):
     """The inputs of the report of one point besides the snapshots of its eval. They are sent between processes."""
 
-    at: int
-    """Index of the point in its series."""
     specs: tuple[MetricSpec, ...]
     """The metrics, with the usage metrics that the point or the previous point has."""
     result: Result
     before: Scorecard | None
     """Scorecard of the previous point; None for the first point."""
     derived: Derived
-    verdict: ChangeVerdict | None
-    """On the change since the previous point, which the effect of the commit shares; None for the first point, for the
-    same output, and if there is noise: no other page has that verdict, so that it is found when the report is drawn."""
-    fixed: tuple[CellFlip, ...]
-    """The cells that were fixed since the previous point."""
-    wrong_since: Mapping[CellKey, int]
-    """For each wrong cell, the first point of its streak of errors."""
-    noise: Noise | None
-    runs: Repeats | None
+    past: EarlierPoints
+    """Without snapshots and moved edits, which every task has. With noise also without the verdict: no other page
+    shares it, so that it is found when the report is drawn."""
+
+    @property
+    def at(self) -> int:
+        """Index of the point in its series."""
+        return self.past.last
 
 
 class ReportCollector:
@@ -89,16 +84,19 @@ class ReportCollector:
             interval=interval_of(at.scorecard, self._inputs.kind),
         )
         return ReportInputs(
-            at=index,
             specs=specs_with_usage(self._specs, [side.scorecard for side in (before, at) if side]),
             result=result,
             before=before.scorecard if before else None,
             derived=derived,
-            verdict=self._verdicts(before, replace(at, flips=derived.flips)) if before and noise is None else None,
-            fixed=tuple(flip for flip in flipped if flip.fate == "fixed"),
-            wrong_since=tracker.streaks(),
-            noise=noise,
-            runs=repeats_of_runs(runs) if runs else None,
+            past=EarlierPoints(
+                snapshots=(),
+                last=index,
+                wrong_since=tracker.streaks(),
+                fixed=tuple(flip for flip in flipped if flip.fate == "fixed"),
+                verdict=self._verdicts(before, replace(at, flips=derived.flips)) if before and noise is None else None,
+                noise=noise,
+                runs=repeats_of_runs(runs) if runs else None,
+            ),
         )
 
     def _point(self, index: int) -> Point:
@@ -138,34 +136,26 @@ class ReportWriter:
             interval=derived.interval,
         )
         earlier = point_at(self._inputs, index - 1, before) if before else None
+        past = replace(inputs.past, snapshots=self._inputs.snapshots, moved=self._moved)
+        if past.noise and earlier:
+            past = replace(past, verdict=self._verdict(earlier, point, inputs))
         return report_page(
             self._info,
             inputs.specs,
             point,
             earlier,
             result,
-            EarlierPoints(
-                snapshots=self._inputs.snapshots,
-                last=index,
-                wrong_since=lambda judgement: inputs.wrong_since.get(judgement.key),
-                verdict=inputs.verdict if inputs.noise is None else self._verdict(earlier, point, inputs),
-                fixed=inputs.fixed,
-                noise=inputs.noise,
-                runs=inputs.runs,
-                moved=self._moved,
-            ),
+            past,
             self._context.discrepancies_per_type,
             problems_of_point(self._info.id, snapshot, result.scorecard),
             self._inputs.edits.made_with[index],
             rules=partial(self._rules, snapshot) if self._scored_by_rules else None,
         )
 
-    def _verdict(self, before: Point | None, at: Point, inputs: ReportInputs) -> ChangeVerdict | None:
-        if before is None:
-            return None
+    def _verdict(self, before: Point, at: Point, inputs: ReportInputs) -> ChangeVerdict | None:
         at = replace(at, scorecard=in_order_of(inputs.specs, at.scorecard))
         better = inputs.specs[0].higher_is_better
-        return output_verdict(before, at, self._info.kind, noise=inputs.noise, higher_is_better=better)
+        return output_verdict(before, at, self._info.kind, noise=inputs.past.noise, higher_is_better=better)
 
     def _rules(self, snapshot: Snapshot) -> FieldRules:
         """Return the rules by which an output was scored; they are compiled already."""

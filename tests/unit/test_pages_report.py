@@ -40,7 +40,7 @@ def _page(
     before = series.points[4] if previous else None
     if before:
         point = sample.compared(before, point)
-    past = sample.past(series, 5, wrong_before) if previous else EarlierPoints([point.snapshot], 0, lambda judgement: 0)
+    past = sample.past(series, 5, wrong_before) if previous else EarlierPoints([point.snapshot], 0, {})
     return report_page(series.info, series.specs, point, before, result, past, limit)
 
 
@@ -402,6 +402,6 @@ def test_what_makes_an_output_unreadable_is_not_repeated_at_every_error(status, 
     result = sample.result([replace(error, note=note) for error, note in zip((ONE, TWO), notes, strict=True)])
     result = replace(result, scorecard=replace(result.scorecard, status=status))
     point = replace(series.points[0], scorecard=result.scorecard)
-    past = EarlierPoints([point.snapshot], 0, lambda judgement: 0)
+    past = EarlierPoints([point.snapshot], 0, {})
     view = sample.view_of(report_page(series.info, series.specs, point, None, result, past, 50))
     assert [row.error.note for row in view.discrepancies] == shown

@@ -153,7 +153,7 @@ def test_many_flips_are_bounded_and_the_rest_is_counted():
 
 def test_a_discrepancy_says_since_when_it_is_one_and_leads_to_its_field():
     before, after = _points()
-    past = replace(sample.past(sample.series(6), 5), wrong_since=lambda one: 2 if one is CITY else 5)
+    past = replace(sample.past(sample.series(6), 5), wrong_since={CITY.key: 2})
     view = _view(after, before, past)
     assert [(row.path, row.since, row.field) for row in view.discrepancies] == [
         (

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Final, Literal
 
 from sitegen.analysis.noise.repeats import Repeats
 from sitegen.frozen import Frozen
 from sitegen.model.cells import CellFlip
 from sitegen.model.noise import ChangeVerdict, Noise
-from sitegen.model.outcomes import ERROR_TYPES, EXTRA_ITEM, MISSING_ITEM, ErrorType, Judgement
+from sitegen.model.outcomes import ERROR_TYPES, EXTRA_ITEM, MISSING_ITEM, CellKey, ErrorType, Judgement
 from sitegen.model.regressions import EditedFile
 from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo
@@ -101,8 +100,8 @@ class EarlierPoints(Frozen):
     """Snapshots of the series, at least up to the report's own."""
     last: int
     """Index of the report's own snapshot."""
-    wrong_since: Callable[[Judgement], int | None]
-    """Index of the first point of the streak of errors that a discrepancy belongs to."""
+    wrong_since: Mapping[CellKey, int]
+    """For wrong cells, the index of the first point of their streak of errors; if missing, the report's own."""
     fixed: Sequence[CellFlip] = ()
     """The cells that were fixed since the previous point."""
     verdict: ChangeVerdict | None = None
@@ -111,7 +110,7 @@ class EarlierPoints(Frozen):
     """How far repeated runs up to this point differed."""
     runs: Repeats | None = None
     """The repeated runs of this point, if it has any."""
-    moved: Mapping[EditedFile, str] = MappingProxyType({})
+    moved: Mapping[EditedFile, str] = {}
     """Maps each edit whose instruction file was moved later to the file's last path."""
 
 
@@ -176,8 +175,7 @@ def since(info: EvalInfo, wrong: Iterable[Judgement], past: EarlierPoints) -> li
     by_start: dict[int, Since] = {}
     starts = []
     for judgement in wrong:
-        index = past.wrong_since(judgement)
-        start = last if index is None else index
+        start = past.wrong_since.get(judgement.key, last)
         if start not in by_start:
             at = past.snapshots[start]
             file = links.report(info.id, at.slug).rpartition("/")[2]
