@@ -22,6 +22,8 @@ _DIGEST_DIGITS: Final = 32
 _LIKE_A_DIGEST = re.compile(r"(?:.*-)?[0-9a-f]{32}")
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d|index|compare|fields)(\..*)?")
 
+_SHORT_LIST = re.compile(r"(?:commits|(?:evals|instructions)/[^/]+)/short/\d+\.html")
+
 
 @lru_cache(maxsize=4096)
 def slug(name: str) -> str:
@@ -166,6 +168,31 @@ def commit(sha: str) -> str:
 def older_commits(number: int) -> str:
     """A full page of the list of commits; page 1 has the oldest commits, and its address never changes."""
     return f"commits/page-{number}.html"
+
+
+def short_reports(eval_id: str, number: int) -> str:
+    """A list of the reports of an eval to which short pages lead; list 1 has the oldest reports."""
+    return f"evals/{slug(eval_id)}/short/{number}.html"
+
+
+def short_edits(path: str, number: int) -> str:
+    """A list of the edits of an instruction file to which short pages lead."""
+    return f"instructions/{_path_slug(path)}/short/{number}.html"
+
+
+def short_commits(number: int) -> str:
+    """A list of the commits to which short pages lead."""
+    return f"commits/short/{number}.html"
+
+
+def is_short_list(path: str) -> bool:
+    """Whether a file of the site is a list to which short pages lead."""
+    return _SHORT_LIST.fullmatch(path) is not None
+
+
+def file_name(path: str) -> str:
+    """The last part of a path: its address for other pages of the same folder."""
+    return path.rpartition("/")[2]
 
 
 def schema(file_name: str) -> str:

@@ -49,7 +49,7 @@ def make_environment(
     from sitegen.html import charts, formats
     from sitegen.html.cells import output
     from sitegen.model.outcomes import ERROR_TYPES
-    from sitegen.pages import change_text, fields, labels, short_pages
+    from sitegen.pages import change_text, fields, labels, short_lists
     from sitegen.pages.commit import move_rows
     from sitegen.pages.compare import compare_rows
     from sitegen.pages.edit import effect_rows
@@ -154,7 +154,7 @@ def make_environment(
         effect_rows=effect_rows,
         field_rows=field_rows,
         move_rows=move_rows,
-        short_pages=short_pages,
+        short_lists=short_lists,
         variant_charts=variant_charts,
         step_lines=step_lines,
         spans=spans,

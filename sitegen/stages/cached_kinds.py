@@ -27,7 +27,7 @@ from sitegen.pages.commit.page import CommitPageInputs
 from sitegen.pages.commits import ListedCommit
 from sitegen.pages.data.search import SearchEntry
 from sitegen.pages.report.tree import PagePicture
-from sitegen.pages.short_pages import ShortView
+from sitegen.pages.short_lists import ChangeRow
 from sitegen.scoring.mapping import KeptMapping
 from sitegen.scoring.mapping_use import MappingUse
 from sitegen.text.patch import PatchCounts
@@ -91,8 +91,8 @@ class SearchTail(Frozen):
     """The entries of the last shard, if it is not full."""
 
 
-class ShortCommitId(Frozen):
-    """The position and id in the key of a short commit page: keys are filtered without reading their values."""
+class CommitRowId(Frozen):
+    """The position and id in the key of the row of a commit: keys are filtered without reading their values."""
 
     position: int
     sha: str
@@ -158,8 +158,8 @@ COUNTED_EDITS: Final = CachedKind(
 COMMITS_WITHOUT_OUTPUT: Final = CachedKind(name="commit without output", type=CommitPageInputs, until="walk")
 """A commit that edits instructions and has no output, by its position: later outputs show the effects of its edits."""
 
-SHORT_COMMITS: Final = CachedKind(name="short commit", type=ShortView, until="walk")
-"""The view of a commit's short page, which can replace the full page later, by ``key_of_short_commit``."""
+COMMIT_ROWS: Final = CachedKind(name="commit row", type=ChangeRow, until="walk")
+"""The row of a commit in a list to which short pages lead, by ``key_of_commit_row``."""
 
 SEARCH_TAIL: Final = CachedKind(name="search tail", type=SearchTail, until="walk")
 COMMIT_LIST_TAIL: Final = CachedKind(name="commit list tail", type=CommitListTail, until="walk")
@@ -187,7 +187,7 @@ KINDS: Final[tuple[CachedKind[Any], ...]] = (
     EDIT_OUTCOMES,
     COUNTED_EDITS,
     COMMITS_WITHOUT_OUTPUT,
-    SHORT_COMMITS,
+    COMMIT_ROWS,
     SEARCH_TAIL,
     COMMIT_LIST_TAIL,
     BUILT_HEAD,
@@ -196,15 +196,15 @@ KINDS: Final[tuple[CachedKind[Any], ...]] = (
 )
 
 
-def key_of_short_commit(commit: Commit) -> str:
-    """Return the key of a commit's short page; keys sort in the order of commits."""
+def key_of_commit_row(commit: Commit) -> str:
+    """Return the key of a commit's row; keys sort in the order of commits."""
     return f"{commit.position:09} {commit.sha}"
 
 
-def id_of_short_commit(key: str) -> ShortCommitId:
-    """Parse a key made by ``key_of_short_commit``."""
+def id_of_commit_row(key: str) -> CommitRowId:
+    """Parse a key made by ``key_of_commit_row``."""
     position, _, sha = key.partition(" ")
-    return ShortCommitId(int(position), sha)
+    return CommitRowId(int(position), sha)
 
 
 def forget_earlier_walk(memo: Memo, evals: Collection[str], instruction_files: Collection[str]) -> None:

@@ -30,16 +30,17 @@ from sitegen.pages.commit.page import CommitPageInputs, CommitView, commit_page
 from sitegen.pages.commits import ListedCommit, listed_commit
 from sitegen.pages.edit.page import RenderedPatch, draw_edit
 from sitegen.pages.instruction.file_history import apart_since, thickens
-from sitegen.pages.short_pages import short_commit, short_commit_page
+from sitegen.pages.short_lists import commit_row
+from sitegen.pages.short_pages import short_commit
 from sitegen.render.environment import Renderer
 from sitegen.render.writer import WrittenFiles, digest
 from sitegen.stages.cached_kinds import (
     COMMIT_LIST_TAIL,
+    COMMIT_ROWS,
     COMMITS_WITHOUT_OUTPUT,
-    SHORT_COMMITS,
     CommitListTail,
-    id_of_short_commit,
-    key_of_short_commit,
+    id_of_commit_row,
+    key_of_commit_row,
 )
 from sitegen.stages.commit_effects import moves_of_commit, names_of_evals
 from sitegen.stages.evals import Evals
@@ -100,8 +101,8 @@ class CommitsDone(Frozen):
     """The view of the page of uncommitted changes, if the task includes it."""
     rows: tuple[ListedCommit, ...]
     """One for each commit, for the list of commits."""
-    short: tuple[CachedRow, ...]
-    """The views of the short pages, for the memo; the uncommitted state has none."""
+    cached: tuple[CachedRow, ...]
+    """Their rows in lists of short pages, for the memo; the uncommitted state has none."""
     failures: tuple[Problem, ...] = ()
     """One for each commit whose page could not be made, in their order."""
 
@@ -123,7 +124,7 @@ def write_commits(
     for _, done in pool.map(write_commit_pages, tasks):
         site_files.record(OWNER, done.files, whole=update.complete)
         commit_list.add([row for row in done.rows if row.sha in new])
-        memo.put_rows(done.short)
+        memo.put_rows(done.cached)
         uncommitted = done.uncommitted or uncommitted
         failures += done.failures
     tail = commit_list.finish()
@@ -152,13 +153,13 @@ def write_commits_again(
     rows = {row.path: row for row in (*earlier, *site_files.recorded_of(OWNER))}
     writer, renderer = timeline.context.writer(rows.values()), timeline.context.renderer()
     longer: set[str] = set()
-    for index, key in enumerate(memo.keys(SHORT_COMMITS.name)):
-        sha = id_of_short_commit(key).sha
-        row = rows[links.commit(sha)]
+    for index, key in enumerate(memo.keys(COMMIT_ROWS.name)):
+        at = id_of_commit_row(key)
+        row = rows[links.commit(at.sha)]
         if index >= thinned and row.full:
-            longer.add(sha)
-        elif index < thinned and not row.full and (view := SHORT_COMMITS.get(memo, key)):
-            write_short(writer, renderer, OWNER, [row.path], row.key, partial(short_commit_page, sha, view))
+            longer.add(at.sha)
+        elif index < thinned and not row.full:
+            write_short(writer, renderer, OWNER, [row.path], row.key, partial(short_commit, at.sha, at.position))
     if longer and not timeline.update.complete:
         return (Problem("error", "Pages of commits have room again.", ""),)
     every = _page_inputs(timeline, evals, effects, memo, None)
@@ -253,7 +254,7 @@ def write_commit_pages(task: CommitsTask) -> CommitsDone:
     uncommitted: CommitView | None = None
     rows: list[ListedCommit] = []
     short_pages = {row.path for row in task.pages if row.full}
-    short = TaskCache(())
+    cache = TaskCache(())
     failures: list[Problem] = []
     for inputs in task.commits:
         commit = inputs.record.commit
@@ -276,17 +277,16 @@ def write_commit_pages(task: CommitsTask) -> CommitsDone:
         rows.append(listed_commit(commit, view))
         uncommitted = view if commit.sha == WORKTREE else uncommitted
         if commit.sha != WORKTREE:
-            short_view = short_commit(view, rows[-1].changed)
-            SHORT_COMMITS.keep(short, key_of_short_commit(commit), short_view)
+            COMMIT_ROWS.keep(cache, key_of_commit_row(commit), commit_row(view, rows[-1].changed))
         if is_short:
-            write_short(writer, renderer, OWNER, [path], key, partial(short_commit_page, commit.sha, short_view))
+            write_short(writer, renderer, OWNER, [path], key, partial(short_commit, commit.sha, commit.position))
         if content is not None:
             writer.write(OWNER, path, content, key)
     return CommitsDone(
         files=writer.files,
         uncommitted=uncommitted,
         rows=tuple(rows),
-        short=short.new,
+        cached=cache.new,
         failures=tuple(failures),
     )
 

@@ -288,7 +288,7 @@ def write_again(
     pins = pins_of(timeline, memo) if evals else {}
     longer = []
     for eval_id in evals:
-        history = under_pins(_history(timeline, memo, eval_id), pins)
+        history = under_pins(eval_history(timeline, memo, eval_id), pins)
         counts = thinned.get(eval_id), thinned_fields.get(eval_id)
         if not shorten(timeline, memo, site_files, history, *counts):
             longer.append((history, counts))
@@ -308,7 +308,8 @@ def write_again(
     return tuple(failures)
 
 
-def _history(timeline: Timeline, memo: Memo, eval_id: str) -> EvalHistory:
+def eval_history(timeline: Timeline, memo: Memo, eval_id: str) -> EvalHistory:
+    """Return the snapshots of an eval, from this build or from the memo."""
     touched = (update.history for update in timeline.update.evals if update.history.id == eval_id)
     history = next(touched, None) or history_in(memo, timeline.config, timeline.manifest, eval_id)
     assert history is not None

@@ -12,10 +12,8 @@ from sitegen.frozen import Frozen
 from sitegen.history.fold_state import encode
 from sitegen.model.problems import Problem
 from sitegen.model.series import Effect
-from sitegen.model.site import Page
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages import links
-from sitegen.pages.edit.effects import effects_view
 from sitegen.pages.edit.page import RenderedPatch, draw_edit, edit_page
 from sitegen.pages.instruction.file_history import thickens
 from sitegen.pages.instruction.page import (
@@ -111,7 +109,7 @@ class _InstructionWork:
         for index, patch in self._patches(sorted(stale, reverse=True)):
             self._write_edit(index, draw_edit(self._edits[index], patch), sizes)
         for index in sorted(self._short, reverse=True):
-            page, key, make = self._pages[index], self._keys[index], partial(self._short_page, index)
+            page, key, make = self._pages[index], self._keys[index], partial(short_edit, self._history, index)
             write_short(self._writer, self._renderer, self._owner, [page], key, make)
         return self._finish()
 
@@ -150,10 +148,6 @@ class _InstructionWork:
 
     def _is_fresh(self, index: int) -> bool:
         return self._writer.is_fresh(self._owner, self._pages[index], self._keys[index])
-
-    def _short_page(self, index: int) -> Page:
-        counted, effects = self._counted[index], effects_view(self._task.effects[index])
-        return short_edit(self._history, index, effects.rows, counted.counts if counted else None)
 
     def _text(self) -> DisplayedFile | None:
         newest = next((edit.new for edit in reversed(self._edits) if edit.new), None) or self._edits[0].old

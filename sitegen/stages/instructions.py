@@ -31,6 +31,7 @@ from sitegen.stages.failures import write_in_its_place
 from sitegen.stages.instruction_task import InstructionTask, owner, write_instruction
 from sitegen.stages.pool import Pool
 from sitegen.stages.site_files import SiteFiles
+from sitegen.stages.size_budget.thinning import list_owner
 from sitegen.stages.timeline import Timeline
 from sitegen.stages.worker_context import WorkerContext
 from sitegen.text.patch import PatchCounts
@@ -100,6 +101,7 @@ def write_instructions(
         site_files.record(owner(path), done.files)
     for former in _former_names(timeline.instructions, touched):
         site_files.drop(owner(former))
+        site_files.drop(list_owner(owner(former)))
     return replace(
         expected,
         files=tuple(

@@ -8,7 +8,6 @@ from sitegen.analysis.cached import TaskCache
 from sitegen.model.problems import Problem
 from sitegen.pages import links
 from sitegen.pages.short_pages import short_report
-from sitegen.scoring.kinds import scorer
 from sitegen.stages.eval_task import EvalTask, OlderReportsDone, WaitingEval, owner, sources_of
 from sitegen.stages.failures import attempt, working_on
 from sitegen.stages.report_files import ReportFiles, newest_first
@@ -39,10 +38,7 @@ def draw_waiting_reports(task: EvalTask, waiting: WaitingEval | None) -> OlderRe
             if index in short and task.archived is not None and not archive.is_fresh(index):
                 archive.write(index, draw.page(inputs), result)
             if index in short.room:
-                previous = snapshots[index - 1] if index else None
-                page = partial(
-                    short_report, info, scorer(info.kind).metrics, snapshots[index], result.scorecard, previous
-                )
+                page = partial(short_report, info.id, index, snapshots[index])
                 paths = [address(info.id, snapshots[index].slug) for address in links.REPORT_FILES]
                 write_short(writer, context.renderer(), owner(info.id), paths, keys[index], page)
             elif index not in short:

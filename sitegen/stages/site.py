@@ -75,6 +75,10 @@ def write_site(
     ``pool``: runs the tasks for pages that have to be made again; ``writer``: the writer of the files of ``OWNER``.
     """
     failures = (*evals.failures, *instructions.failures, *commits.failures)
+    if timeline.config.limits.reports_kept is not None:
+        from sitegen.stages.size_budget.short_lists import write_lists_of_reports
+
+        failures += write_lists_of_reports(timeline, evals, memo, site_files)
     problems = problems_of(timeline, evals, failures)
     entries = write_search_log(timeline, evals, memo, site_files)
     renderer = timeline.context.renderer()

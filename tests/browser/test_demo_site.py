@@ -178,21 +178,26 @@ def short_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("pattern", "left_out", "numbers", "ways"),
     [
-        ("evals/a/0002.html", "The full report was", "F1 0.500", ["a", "Previous", "Next"]),
+        ("evals/a/0002.html", "Old reports were", "iteration-002", ["a"]),
         ("evals/a/fields/name.html", "The history of its values was", "Flips 1: 1 by", ["a", "All evals", "Trend"]),
-        ("instructions/*/[0-9a-f]*.html", "The diff and the flipped fields were", "Lines +1 −0", ["CLAUDE.md", "Next"]),
-        ("commits/[0-9a-f]*.html", "The diffs, the flipped fields,", "Changed instructions", ["Commits", "Next"]),
+        ("instructions/*/[0-9a-f]*.html", "The diffs of old edits and the flipped fields were", "+1 −0", ["CLAUDE.md"]),
+        ("commits/[0-9a-f]*.html", "The diffs of old commits, ", "changed instructions", ["Commits"]),
     ],
 )
-def test_a_short_page_says_what_it_leaves_out_and_leads_on(
+def test_a_short_page_leads_to_what_says_what_is_left_out_and_leads_on(
     short_site, open_in_one_tab, pattern, left_out, numbers, ways
 ):
     path = sorted(short_site.glob(pattern))[-1]
     page = open_in_one_tab(str(path), bypass_csp=True, viewport=SMALL, reduced_motion="reduce").page
+    page.wait_for_selector(".banner")
+    if "/fields/" not in pattern:
+        assert "/short/1.html#" in page.url
+        assert page.locator(":target").count() == 1
     banner = page.locator(".banner").inner_text()
     assert banner.startswith(left_out)
     assert " left out to keep the site small, by limits in sitegen.toml. To see what changed: " in banner
-    assert numbers in " ".join(page.locator("dl.short").inner_text().split())
+    row = page.locator("dl.short, :target").inner_text()
+    assert numbers in " ".join(row.split())
     assert set(ways) <= set(page.locator(".crumbs a, .head .btn").all_inner_texts())
     addresses = page.locator("a").evaluate_all("links => links.map(link => decodeURI(link.href))")
     files = [Path(address.removeprefix("file://").partition("#")[0]) for address in addresses]

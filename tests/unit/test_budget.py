@@ -23,6 +23,8 @@ from tests.sites import build_site, content, differences, run
 
 TRUTH = json.dumps({f"field{number}": f"value {number}" for number in range(40)})
 POINTS = 6
+LEADS = '<meta http-equiv="refresh"'
+"""A short page of a report, an edit or a commit leads to its row in a list."""
 
 
 def output(number: int) -> str:
@@ -48,7 +50,7 @@ def limits(project: GitRepo, **said: int) -> None:
 def reports(site: Path) -> dict[str, str]:
     """The reports of the eval, by name: ``full`` or ``short``."""
     pages = sorted((site / "evals/a").glob("0*.html"))
-    return {page.stem: "short" if "full report was left out" in page.read_text() else "full" for page in pages}
+    return {page.stem: "short" if LEADS in page.read_text() else "full" for page in pages}
 
 
 def test_only_the_newest_reports_are_full_if_so_many_are_kept(project, tmp_path):
@@ -59,7 +61,7 @@ def test_only_the_newest_reports_are_full_if_so_many_are_kept(project, tmp_path)
     assert reports(tmp_path / "few") == kinds
     assert set(reports(tmp_path / "all").values()) == {"full"}
     changed = differences(tmp_path / "all", tmp_path / "few")
-    assert [path for path in changed if not re.fullmatch(r"evals/a/000[1-4]\.(html|json)", path)] == []
+    assert [path for path in changed if not re.fullmatch(r"evals/a/(000[1-4]\.(html|json)|short/1\.html)", path)] == []
 
 
 def test_the_list_of_written_files_counts_like_any_other_file(project, tmp_path):
@@ -71,23 +73,23 @@ def test_the_list_of_written_files_counts_like_any_other_file(project, tmp_path)
         assert build_site(project.path, tmp_path / name).thinned == (0 if name == "fits" else 1)
 
 
-def test_a_short_page_has_every_number_of_the_report_and_the_ways_on_from_it(project, tmp_path):
+def test_a_short_page_leads_to_every_number_of_the_report(project, tmp_path):
     limits(project, reports_kept=1)
     build_site(project.path, tmp_path / "out")
-    page = (tmp_path / "out/evals/a/0003.html").read_text()
-    numbers = re.findall(r"<dt>([^<]*)<dd>([^<]*)", page)
+    folder = tmp_path / "out/evals/a"
+    assert (folder / "0003.html").read_text() == (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><title>iteration-003</title>'
+        '<meta http-equiv="refresh" content="0;url=short/1.html#0003"><a href="short/1.html#0003">iteration-003</a>'
+    )
+    page = (folder / "short/1.html").read_text()
+    columns = re.findall(r'<th scope="col">([^<\n]*)', page)
+    rows = {row[0]: re.split(r"<td>", row[1]) for row in re.findall(r"<tr id=(\S+)><th>(.*)", page)}
+    assert list(rows) == ["0005", "0004", "0003", "0002", "0001"]
     point = json.loads((tmp_path / "out/data/evals/a.json").read_bytes())["points"][2]
-    assert dict(numbers)["F1"] == f"{point['then']['f1']:.3f}"
-    assert dict(numbers)["Wrong value"] == str(point["then"]["errors"]["wrong_value"])
-    assert '<nav class="crumbs" aria-label="Breadcrumb"><a href="index.html">a</a></nav>' in page
-    ways = [
-        re.findall(r'rel="(\w+)"[^>]* href="([^"]+)"', (tmp_path / f"out/evals/a/{name}.html").read_text())
-        for name in ("0001", "0003", "0006")
-    ]
-    first, middle, full = [[way for way in listed if way[0] in ("prev", "next")] for listed in ways]
-    assert first == [("next", "index.html#h-c")]
-    assert middle == [("prev", "0002.html"), ("next", "index.html#h-c")]
-    assert full == [("prev", "0005.html"), ("next", "index.html#h-c")]
+    numbers = dict(zip(columns[2:], rows["0003"][2:], strict=True))
+    assert numbers["F1"] == f"{point['then']['f1']:.3f}"
+    assert numbers["Wrong value"] == str(point["then"]["errors"]["wrong_value"])
+    assert f"href=../../../commits/{point['commit'][:12]}.html>{point['commit'][:7]}</a> Try 2" in rows["0003"][1]
 
 
 def test_more_and_fewer_kept_reports_make_the_site_that_a_cold_build_makes(project, tmp_path):
@@ -115,12 +117,13 @@ def size_of(site: Path) -> int:
 def short_ones(site: Path) -> list[str]:
     """The reports of all evals that make room, by path."""
     pages = {path: text for path, text in content(site).items() if re.fullmatch(r"evals/[^/]+/\d{4}.*\.html", path)}
-    return sorted(path for path, text in pages.items() if b"full report was left out" in text)
+    return sorted(path for path, text in pages.items() if LEADS.encode() in text)
 
 
 def counts_of_short(site: Path) -> tuple[int, int, int, int]:
     """How many reports and pages of fields, commits and edits are short."""
-    short = [path for path, text in content(site).items() if b"left out to keep the site small" in text]
+    pages = {path: text for path, text in content(site).items() if "/short/" not in path}
+    short = [path for path, text in pages.items() if LEADS.encode() in text or b"left out to keep the site" in text]
     fields = sum("/fields/" in path for path in short)
     evals, commits, edits = (sum(path.startswith(folder) for path in short) for folder in ("eval", "comm", "inst"))
     return evals - fields, fields, commits, edits
@@ -129,12 +132,12 @@ def counts_of_short(site: Path) -> tuple[int, int, int, int]:
 def test_the_oldest_reports_make_room_and_the_warning_says_what_takes_the_space(project, tmp_path):
     build_site(project.path, tmp_path / "out")
     size = size_of(tmp_path / "out")
-    limits(project, site_bytes=size - 35_000)
+    limits(project, site_bytes=size - 28_000)
     done = run("build", project.path, "--strict")
     assert (done.returncode, "; 3 old pages made short to fit" in done.stdout) == (3, True)
     kinds = dict.fromkeys(["0001", "0002", "0003"], "short") | dict.fromkeys(["0004", "0005", "0006"], "full")
     assert reports(project.path / "public") == kinds
-    assert size_of(project.path / "public") <= size - 35_000
+    assert size_of(project.path / "public") <= size - 28_000
     text = warning(project.path / "public")
     assert re.match(r"In full the site would have about \d\.\d MB, more than the \d\.\d MB of site_bytes: ", text)
     assert "pages of fields 0.2 MB (40 files), " in text
@@ -144,7 +147,7 @@ def test_the_oldest_reports_make_room_and_the_warning_says_what_takes_the_space(
 
 def test_what_the_warning_advises_is_enough_and_ends_it(project, tmp_path):
     build_site(project.path, tmp_path / "out")
-    most = size_of(tmp_path / "out") - 35_000
+    most = size_of(tmp_path / "out") - 28_000
     limits(project, site_bytes=most)
     build_site(project.path, tmp_path / "out")
     advised = re.search(r"reports_kept = (\d+) under", warning(tmp_path / "out"))

@@ -64,7 +64,7 @@ def test_a_page_of_an_output_a_field_an_edit_or_a_commit_is_no_garbage(tmp_path,
         gc.set_debug(flags)
         gc.enable()
         gc.garbage.clear()
-    many = {f"pages/{name}.html" for name in ("report", "tree", "field", "edit", "commit", "short")}
+    many = {f"pages/{name}.html" for name in ("report", "tree", "field", "edit", "commit", "leading")}
     assert (many - rendered, many & garbage) == (set(), set())
 
 

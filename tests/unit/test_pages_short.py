@@ -2,6 +2,7 @@
 
 import re
 from html import unescape
+from typing import NamedTuple
 
 import pytest
 
@@ -10,9 +11,10 @@ from sitegen.html.formats import day
 from sitegen.model.site import Page
 from sitegen.pages.commit.page import CommitView, commit_page
 from sitegen.pages.edit.effects import effects_view
-from sitegen.pages.edit.page import EditView, edit_page
+from sitegen.pages.edit.page import edit_page
 from sitegen.pages.field.page import field_page, field_work
-from sitegen.pages.short_pages import short_commit, short_commit_page, short_edit, short_field
+from sitegen.pages.short_lists import commit_row, edit_row, list_of_commits, list_of_edits
+from sitegen.pages.short_pages import short_commit, short_edit, short_field
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample_diffs as sample
 from tests.sites import renderer_of
@@ -20,16 +22,26 @@ from tests.unit import test_pages_fields as fields
 from tests.unit.test_pages_edit import drawn
 
 
-def pages_of_a_commit() -> tuple[Page, Page]:
+class Three(NamedTuple):
+    """A full page, the short page at its address, and the list to which that one leads."""
+
+    full: Page
+    short: Page
+    listed: Page
+
+
+def pages_of_a_commit() -> Three:
     full = commit_page(sample.inputs())
     assert isinstance(full.view, CommitView)
-    return full, short_commit_page(sample.RECORD.commit.sha, short_commit(full.view, "rules"))
+    commit = sample.RECORD.commit
+    rows = [commit_row(full.view, "rules")]
+    return Three(full, short_commit(commit.sha, commit.position), list_of_commits(1, rows, None))
 
 
-def pages_of_an_edit() -> tuple[Page, Page]:
+def pages_of_an_edit() -> Three:
     full = edit_page(sample.FILE, 1, drawn(1, sample.V1, sample.V2), sample.EFFECTS)
-    assert isinstance(full.view, EditView)
-    return full, short_edit(sample.FILE, 1, effects_view(sample.EFFECTS).rows, PatchCounts(3, 1))
+    row = edit_row(sample.FILE, 1, effects_view(sample.EFFECTS).rows, PatchCounts(3, 1))
+    return Three(full, short_edit(sample.FILE, 1), list_of_edits(sample.FILE, 1, [row]))
 
 
 def values_of(html: str, table: str) -> list[list[str]]:
@@ -41,15 +53,18 @@ def values_of(html: str, table: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("pages", [pages_of_a_commit, pages_of_an_edit])
-def test_a_short_page_has_the_address_and_the_numbers_of_the_full_one(pages):
-    full, short = pages()
+def test_a_short_page_has_the_address_of_the_full_one_and_leads_to_its_numbers(pages):
+    full, short, listed = pages()
     assert short.path == full.path
-    htmls = [renderer_of(sample.SITE).render(page).decode() for page in (full, short)]
-    values = values_of(htmls[0], "efx")
+    whole, leading, rows = [renderer_of(sample.SITE).render(page).decode() for page in pages()]
+    assert len(leading) < 250
+    file, _, anchor = re.findall(r'content="0;url=([^"]+)"', leading)[0].partition("#")
+    assert f'<a href="{file}#{anchor}">' in leading
+    assert f"{full.path.rpartition('/')[0]}/{file}" == listed.path
+    values = values_of(whole, "efx")
     assert len(values) > 1
-    assert values_of(htmls[1], "short") == values
-    assert len(htmls[1]) < len(htmls[0]) / 3
-    assert "left out to keep the site small" in htmls[1]
+    assert values_of(rows.replace(f"<tbody id={anchor}><tr><th colspan=8>", "<tr>"), "short") == values
+    assert "left out to keep the site small" in rows
 
 
 def test_the_short_page_of_a_field_has_its_numbers_and_their_links():
@@ -84,13 +99,14 @@ def test_fields_are_as_old_as_the_last_change_of_their_cells():
     assert [(work.attribute, work.position) for work in works] == [("old", positions[0]), ("new", positions[1])]
 
 
-def test_the_commands_of_short_pages_show_what_they_leave_out():
+def test_the_commands_of_lists_show_what_short_pages_leave_out():
     commit, edit = (
-        renderer_of(sample.SITE).render(pages()[1]).decode() for pages in (pages_of_a_commit, pages_of_an_edit)
+        renderer_of(sample.SITE).render(pages().listed).decode() for pages in (pages_of_a_commit, pages_of_an_edit)
     )
-    assert f"<code>git show -m --first-parent {sample.RECORD.commit.short}</code>" in commit
+    assert "<code>git show -m --first-parent</code> and the commit" in commit
+    assert f"<span class=sha>{sample.RECORD.commit.short}</span>" in commit
     change = sample.FILE.edits[1]
     assert change.old
     assert change.new
     assert f"<code>git diff {change.old.oid[:12]} {change.new.oid[:12]}</code>" in edit
-    assert "<dt>Lines<dd>+3 −1" in edit
+    assert "edit 2 of the file, +3 −1 lines</small>" in edit

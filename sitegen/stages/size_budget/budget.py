@@ -32,8 +32,9 @@ from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.size_budget.bound import Fitted
 from sitegen.stages.size_budget.expected_room import COMMIT_PAGE, EDIT_PAGE, FIELD_PAGE
 from sitegen.stages.size_budget.pictures import replace_pictures
-from sitegen.stages.size_budget.sizes import COMMITS, EDITS, FIELDS, REPORTS, PageSizes, Sizes
-from sitegen.stages.size_budget.thinning import RESERVED, SHORT
+from sitegen.stages.size_budget.short_lists import write_lists_of_changes, write_lists_of_reports
+from sitegen.stages.size_budget.sizes import COMMITS, EDITS, FIELDS, LISTS, REPORTS, PageSizes, Sizes
+from sitegen.stages.size_budget.thinning import RESERVED, SHORT, list_owner
 from sitegen.stages.timeline import Timeline
 
 STEPS: Final = 8
@@ -102,6 +103,11 @@ def fit(
         sizes.write_again([COMMITS_OWNER] if changes[COMMITS] else ())
         # A report that is full again can bring pictures that were not counted.
         certain = certain and (not with_pictures or sizes.pictures() == pictures)
+    failures += (
+        *write_lists_of_reports(timeline, evals, memo, site_files),
+        *write_lists_of_changes(timeline, instructions.effects, memo, site_files),
+    )
+    sizes.write_again(name for name in site_files.owners() if name.startswith(list_owner("")))
     problems = _replace_pictures(timeline, site_files, sizes, in_full=with_pictures)
     count = sum(chain(*map(dict.values, thinned.values())))
     is_whole = not count and not problems
@@ -213,6 +219,8 @@ def _too_large(limits: BuildLimits, sizes: Sizes, once: int, thinned: Mapping[st
     size = once + sum(section.size for section in sections.values())
     shares = [(once, "pages that are there once", 0)]
     for name, section in sections.items():
+        if name == LISTS:
+            continue
         pages = sorts.get(name) or {}
         standing = sum(sum(of_owner.standing) for of_owner in pages.values())
         in_full = sum(map(sum, _sizes_in_full(pages, _mean_and_largest(name, pages)[0]))) if pages else 0

@@ -5,31 +5,23 @@ Nothing else of the eval is read or changed. A page takes a tenth of a milliseco
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
-from typing import Final
+from collections.abc import Iterable, Sequence
 
 from sitegen.analysis.blame import Blame
 from sitegen.analysis.memo import Memo, PageRow
 from sitegen.history.memo_rows import within
-from sitegen.model.scorecards import Scorecard
 from sitegen.model.site import Page
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.pages import links
 from sitegen.pages.field.page import field_work
 from sitegen.pages.short_pages import short_field, short_report
 from sitegen.render.writer import WrittenFiles
-from sitegen.scoring.kinds import scorer, series_specs
 from sitegen.stages.cached_kinds import SOURCE_USES
 from sitegen.stages.eval_task import owner
 from sitegen.stages.scorecard_store import EvalScorecards, known_cells
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.size_budget.thinning import first_full, room_key
 from sitegen.stages.timeline import Timeline
-from sitegen.stages.worker_context import WorkerContext
-
-AT_ONCE: Final = 50
-"""Number of scorecards that are held at a time."""
 
 
 def shorten(
@@ -70,9 +62,6 @@ def shorten(
             return False
         longer = (work for work in works[:thinned_fields] if work.path not in short)
         fields = [short_field(info, history.snapshots, work, blame) for work in longer]
-    every_card = (card for _, card in _scored(context, memo, history, history.snapshots))
-    specs = series_specs(scorer(history.kind), (at.settings for at in history.snapshots), every_card)
-    previous = {after.slug: before for before, after in pairwise(history.snapshots)}
     writer, renderer = context.writer(), context.renderer()
 
     def write(page: Page, paths: Iterable[str]) -> None:
@@ -80,9 +69,10 @@ def shorten(
         size = sum(row.size for path in paths if (row := rows.pop(path, None)))
         writer.write(full.owner, page.path, renderer.render(page), room_key(full.key), full=size)
 
-    for at, card in _scored(context, memo, history, snapshots):
-        page = short_report(info, specs, at, card, previous.get(at.slug))
-        write(page, [address(info.id, at.slug) for address in links.REPORT_FILES])
+    for index, at in enumerate(oldest):
+        if index >= first and links.report(info.id, at.slug) not in short:
+            paths = [address(info.id, at.slug) for address in links.REPORT_FILES]
+            write(short_report(info.id, index, at), paths)
     for page in fields:
         write(page, [page.path])
     if info.source and thinned is not None:
@@ -99,14 +89,3 @@ def _drop_pictures(memo: Memo, eval_id: str, rows: dict[str, PageRow], full: Seq
         needed.update(picture.path for picture in (use.pictures if use else ()))
     for path in [path for path in rows if links.is_source_picture(path) and path not in needed]:
         del rows[path]
-
-
-def _scored(
-    context: WorkerContext, memo: Memo, history: EvalHistory, snapshots: Sequence[Snapshot]
-) -> Iterator[tuple[Snapshot, Scorecard]]:
-    """Yield (snapshot, scorecard), a few held at a time; scorecards that the memo lacks are computed."""
-    for start in range(0, len(snapshots), AT_ONCE):
-        batch = snapshots[start : start + AT_ONCE]
-        cards = EvalScorecards(context, history, memo)
-        cards.fill(batch)
-        yield from ((at, cards[at]) for at in batch)

@@ -17,16 +17,16 @@ from sitegen.frozen import Frozen
 from sitegen.history.fold_state import decode, encode
 from sitegen.history.memo_rows import stored
 from sitegen.pages import links
-from sitegen.pages.links import is_field, is_source_picture
+from sitegen.pages.links import is_field, is_short_list, is_source_picture
 from sitegen.render.output_folder import listed_bytes
-from sitegen.stages.cached_kinds import SHORT_COMMITS, id_of_short_commit
+from sitegen.stages.cached_kinds import COMMIT_ROWS, id_of_commit_row
 from sitegen.stages.commits import OWNER as COMMITS_OWNER
 from sitegen.stages.eval_task import owner as owner_of
 from sitegen.stages.evals import Evals
 from sitegen.stages.instruction_task import owner as owner_of_file
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.size_budget.pictures import LEFT_OUT
-from sitegen.stages.size_budget.thinning import UNMEASURED, first_full, report_files
+from sitegen.stages.size_budget.thinning import SHORT, UNMEASURED, first_full, report_files
 from sitegen.stages.timeline import Timeline
 
 REPORTS: Final = "reports"
@@ -35,6 +35,7 @@ FIELDS: Final = "pages of fields"
 EDITS: Final = "edits of instructions"
 COMMITS: Final = "commits"
 PICTURES: Final = "pictures of sources"
+LISTS: Final = "lists of short pages"
 
 
 class SizeGroup(NamedTuple):
@@ -137,8 +138,13 @@ class Sizes:
         return _summed(chain.from_iterable(sizes.sections.items() for sizes in self._owners.values()))
 
     def besides(self, *, pictures: bool) -> int:
-        """Return the bytes of all files except pages that can be full. ``pictures``: as if no picture were replaced."""
+        """Return the bytes of all files except pages that can be full and the lists to which short pages lead.
+
+        ``pictures``: as if no picture were replaced.
+        """
         size = sum(section.size for section in self.sections().values())
+        size -= self.sections().get(LISTS, SizeGroup()).size
+        size += SHORT * sum(pages.first for sizes in self._owners.values() for pages in sizes.pages.values())
         size -= sum(sum(pages.standing) for sizes in self._owners.values() for pages in sizes.pages.values())
         for sizes in self.pictures().values():
             size += (sizes.in_full if pictures else sizes.files * len(LEFT_OUT)) - sizes.standing
@@ -210,7 +216,7 @@ class Sizes:
 
     def _positions_of_commits(self, paths: Collection[str]) -> dict[str, int]:
         """Map the path of each of these pages that can be short to the position of its commit, in order of position."""
-        ids = map(id_of_short_commit, self._memo.keys(SHORT_COMMITS.name))
+        ids = map(id_of_commit_row, self._memo.keys(COMMIT_ROWS.name))
         return {path: commit.position for commit in ids if (path := links.commit(commit.sha)) in paths}
 
     def _keep(self, name: str, sizes: OwnerSizes) -> None:
@@ -256,6 +262,8 @@ def _page_sort(path: str) -> str:
     folder = path.partition("/")[0]
     if is_source_picture(path):
         return PICTURES
+    if is_short_list(path):
+        return LISTS
     if folder == "evals":
         return FIELDS if is_field(path) else "trends and comparisons"
     return {"instructions": EDITS, "commits": COMMITS, "search": "search", "data": "data"}.get(folder, folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Final, Self
 
 from sitegen.analysis.memo import PageRow
@@ -13,10 +14,9 @@ from sitegen.pages import links
 from sitegen.pages.short_pages import short_report
 from sitegen.render.environment import Renderer
 from sitegen.render.writer import Writer, digest
-from sitegen.scoring.kinds import scorer
 
-SHORT: Final = 2_500
-"""Assumed bytes of every short page, because its real size is known only after it is written."""
+SHORT: Final = 1_500
+"""Assumed bytes of every short page and its row in a list: their real size is known only after they are written."""
 RESERVED: Final = 4
 """Of the four sorts of pages that can be short, reports have this part of the room, one in so many bytes."""
 UNMEASURED: Final = 1
@@ -63,19 +63,17 @@ def write_thinned(
     writer: Writer, renderer: Renderer, owner: str, series: Series, keys: Sequence[str], short: Short
 ) -> None:
     """Write the pages of short points. ``keys``: for each point, the digest of its full report's content."""
-
-    def page_of(index: int) -> Page:
-        point, previous = series.points[index], series.points[index - 1].snapshot if index else None
-        specs = scorer(series.history.kind).metrics
-        return short_report(series.info, specs, point.snapshot, point.scorecard, previous)
-
-    for index in range(short.passed):
-        path, key = links.report(series.info.id, series.points[index].snapshot.slug), digest("thinned", keys[index])
+    info = series.info
+    for index in (*range(short.passed), *sorted(short.room)):
+        at = series.points[index].snapshot
+        make = partial(short_report, info.id, index, at)
+        if index in short.room:
+            files = [address(info.id, at.slug) for address in links.REPORT_FILES]
+            write_short(writer, renderer, owner, files, keys[index], make)
+            continue
+        path, key = links.report(info.id, at.slug), digest("thinned", keys[index])
         if not writer.is_fresh(owner, path, key):
-            writer.write(owner, path, renderer.render(page_of(index)), key)
-    for index in sorted(short.room):
-        files = [address(series.info.id, series.points[index].snapshot.slug) for address in links.REPORT_FILES]
-        write_short(writer, renderer, owner, files, keys[index], lambda index=index: page_of(index))  # type: ignore[misc]
+            writer.write(owner, path, renderer.render(make()), key)
 
 
 def write_short(
@@ -90,6 +88,11 @@ def write_short(
         return
     size = sum(row.size for file in files if (row := writer.standing_row(file, full))) or UNMEASURED
     writer.write(owner, files[0], renderer.render(make()), room_key(full), full=size)
+
+
+def list_owner(owner: str) -> str:
+    """Return the name under which the site's files record the lists to which the short pages of an owner lead."""
+    return f"short:{owner}"
 
 
 def room_key(full: str) -> str:
