@@ -11,7 +11,6 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.commands.printing import print_document, print_error, print_line, print_text
-from sitegen.comparison_files.document import comparison_json
 from sitegen.comparison_files.markdown import comparison_markdown
 from sitegen.comparison_files.plots import NoPlotsError, PlotFormat, plots
 from sitegen.comparison_files.prompts import prompts_document
@@ -25,6 +24,7 @@ from sitegen.questions.comparison import (
     compare_revisions,
     compare_variants,
 )
+from sitegen.text.json_bytes import schema_first
 from sitegen.text.json_bytes import to_json_bytes as json_bytes
 from sitegen.verifying.evaluation import evaluate, responses_of
 from sitegen.verifying.project import WorktreeProject
@@ -76,7 +76,7 @@ def compare(
         project = project.configured(compared.eval_id, config) if config else project
         comparison = compare_variants(project, compared.eval_id, compared.variants)
         chosen = project.evaluation.plot_format
-    files = {RESULTS: comparison_json(comparison.document)}
+    files = {RESULTS: schema_first(comparison.document)}
     _print_or_write(files, comparison, replace(output, plot_format=output.plot_format or chosen))
 
 

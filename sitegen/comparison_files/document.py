@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Final
 
 from sitegen.analysis.comparison.change import ResultChange
@@ -23,11 +22,3 @@ class ComparisonDocument:
     passed_over: tuple[str, ...] = ()
     """Evals that only one side has."""
     schema: str = SCHEMA
-
-
-def comparison_json(document: ComparisonDocument) -> bytes:
-    """UTF-8 JSON with full precision; undefined is null, never NaN."""
-    body = asdict(document)
-    body = {"schema": body.pop("schema"), **body}
-    text = json.dumps(body, ensure_ascii=False, indent=2, allow_nan=False)
-    return text.encode("utf-8", "backslashreplace") + b"\n"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from sitegen.gate_files.wording import is_amount, points_of
@@ -12,6 +11,7 @@ from sitegen.model.deltas import Comparability
 from sitegen.model.gate import EvalCheck, GatedChange, GateReport, GateVerdict, MetricCheck, Presence, Reason
 from sitegen.model.noise import ChangeVerdict, Decision, Ends, Why
 from sitegen.model.series import VariantSpread
+from sitegen.text.json_bytes import schema_first
 
 SCHEMA: Final = "sitegen/gate/1"
 
@@ -173,10 +173,7 @@ class GateDocument:
 
 def gate_json(report: GateReport) -> bytes:
     """UTF-8 JSON with full precision; undefined is null."""
-    body = asdict(gate_document(report))
-    body = {"schema": body.pop("schema"), **body}
-    text = json.dumps(body, ensure_ascii=False, indent=2, allow_nan=False)
-    return text.encode("utf-8", "backslashreplace") + b"\n"
+    return schema_first(gate_document(report))
 
 
 def gate_document(report: GateReport) -> GateDocument:

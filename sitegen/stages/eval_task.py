@@ -64,8 +64,8 @@ class WaitingEval(Frozen):
     """The steps of its series, for the task that writes the pages of ``series_pages``."""
 
 
-class OlderReportsDone(Frozen):
-    """The result of ``write_older_reports``."""
+class EvalPagesDone(Frozen):
+    """The result of every task that writes pages of an eval."""
 
     files: WrittenFiles
     archived: WrittenFiles
@@ -74,15 +74,10 @@ class OlderReportsDone(Frozen):
     """New values for the memo."""
 
 
-class EvalDone(Frozen):
-    """The result of an ``EvalTask``."""
+class EvalDone(EvalPagesDone):
+    """The result of the task that scores an eval."""
 
     record: EvalRecord
-    files: WrittenFiles
-    cached: tuple[CachedRow, ...]
-    """New values for the memo."""
-    archived: WrittenFiles
-    """Full reports of points with a short page, for the archive."""
     waiting: WaitingEval | None = None
     """What further tasks write; None if nothing is left."""
     lost_outputs: int = 0

@@ -8,7 +8,7 @@ from sitegen.analysis.cached import TaskCache
 from sitegen.model.problems import Problem
 from sitegen.pages import links
 from sitegen.pages.short_pages import short_report
-from sitegen.stages.eval_task import EvalTask, OlderReportsDone, WaitingEval, owner, sources_of
+from sitegen.stages.eval_task import EvalPagesDone, EvalTask, WaitingEval, owner, sources_of
 from sitegen.stages.failures import attempt, working_on
 from sitegen.stages.report_files import ReportFiles, newest_first
 from sitegen.stages.reports import ReportWriter
@@ -16,12 +16,12 @@ from sitegen.stages.scorecard_store import series_inputs
 from sitegen.stages.size_budget.thinning import Short, write_short
 
 
-def write_older_reports(task: EvalTask) -> OlderReportsDone | Problem:
+def write_older_reports(task: EvalTask) -> EvalPagesDone | Problem:
     """Write a range of the waiting reports of an eval, the newest first. Returns a problem if sitegen fails."""
     return attempt("the pages of this eval", lambda: draw_waiting_reports(task, task.waiting), eval_id=task.info.id)
 
 
-def draw_waiting_reports(task: EvalTask, waiting: WaitingEval | None) -> OlderReportsDone:
+def draw_waiting_reports(task: EvalTask, waiting: WaitingEval | None) -> EvalPagesDone:
     """Draw the waiting reports: full ones for the site, and for the archive those with a short page on the site."""
     keys, parts = (waiting.keys, waiting.parts) if waiting else ((), ())
     context, info, snapshots = task.context, task.info, task.history.snapshots
@@ -43,4 +43,4 @@ def draw_waiting_reports(task: EvalTask, waiting: WaitingEval | None) -> OlderRe
                 write_short(writer, context.renderer(), owner(info.id), paths, keys[index], page)
             elif index not in short:
                 files.write(index, draw.page(inputs), result)
-    return OlderReportsDone(files=writer.files, archived=archived.files, cached=cache.new)
+    return EvalPagesDone(files=writer.files, archived=archived.files, cached=cache.new)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 def to_json_bytes(document: object, indent: int | None = 2) -> bytes:
@@ -17,6 +20,17 @@ def to_json_bytes(document: object, indent: int | None = 2) -> bytes:
     except UnicodeEncodeError:  # a path or a value has bytes that are not UTF-8
         content = encoder.encode(_printable(msgspec.to_builtins(document, builtin_types=(Decimal,))))
     return (content if indent is None else msgspec.json.format(content, indent=indent)) + b"\n"
+
+
+def schema_first(document: DataclassInstance) -> bytes:
+    """Return a dataclass as UTF-8 JSON that begins with its ``schema``. Numbers have full precision; None is null."""
+    import json
+    from dataclasses import asdict
+
+    body = asdict(document)
+    body = {"schema": body.pop("schema"), **body}
+    text = json.dumps(body, ensure_ascii=False, indent=2, allow_nan=False)
+    return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
 def _printable(body: Any) -> Any:

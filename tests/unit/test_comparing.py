@@ -14,12 +14,13 @@ from sitegen.analysis.comparison.change import DocumentChange, Flip, MetricChang
 from sitegen.analysis.comparison.values import VariantComparison
 from sitegen.analysis.comparison.variants import ComparedVariant, variant_comparison
 from sitegen.comparison_files import plots as drawing
-from sitegen.comparison_files.document import ComparisonDocument, comparison_json
+from sitegen.comparison_files.document import ComparisonDocument
 from sitegen.comparison_files.markdown import comparison_markdown
 from sitegen.comparison_files.plots import plots
 from sitegen.model.metrics import Metric
 from sitegen.model.scorecards import Answer
 from sitegen.stats.significance import Significance
+from sitegen.text.json_bytes import schema_first
 from sitegen.text.markdown_cells import name
 
 HOSTILE = (
@@ -159,7 +160,7 @@ def test_a_long_name_is_cut():
 
 
 def test_the_json_says_everything_and_undefined_is_null():
-    body = json.loads(comparison_json(ComparisonDocument(variants=(comparison(),), changes=(change(),))))
+    body = json.loads(schema_first(ComparisonDocument(variants=(comparison(),), changes=(change(),))))
     assert body["schema"] == "sitegen/comparison/1"
     assert body["changes"][0]["metrics"][0] == {
         "name": "f1",
@@ -185,7 +186,7 @@ def test_any_name_can_be_written():
         variants=(variant_comparison("faq", [variant(label, 5, 3.0) for label in HOSTILE]),),
         changes=(replace(change(), before=HOSTILE[0]),),
     )
-    body = json.loads(comparison_json(document))
+    body = json.loads(schema_first(document))
     assert [one["name"] for one in body["variants"][0]["variants"]] == list(HOSTILE)
     assert b"<script" not in plots(document, "svg", {})
 

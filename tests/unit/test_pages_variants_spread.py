@@ -9,13 +9,14 @@ from msgspec.structs import replace
 from sitegen.analysis.comparison.variants import variant_comparison, variant_of
 from sitegen.analysis.series import variant_spread
 from sitegen.commands.history import history_lines
-from sitegen.comparison_files.document import ComparisonDocument, comparison_json
+from sitegen.comparison_files.document import ComparisonDocument
 from sitegen.comparison_files.markdown import comparison_markdown
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.scorecards import Answer, DocumentScore, Result, Scorecard
 from sitegen.model.series import EvalInfo, Point, Series, VariantSpread
 from sitegen.pages.compare.page import CompareView, compare_page
 from sitegen.pages.data.series import series_files
+from sitegen.text.json_bytes import schema_first
 from tests import pages_sample as sample
 
 INFO = EvalInfo("faq", "Questions", kind="responses")
@@ -57,7 +58,7 @@ def test_a_comparison_of_outputs_names_the_variants_that_each_accuracy_averages(
     outputs = [Result(_card(short=worst, wordy=0.976), (), answers=answers) for worst in (0.728, 0.8)]
     comparison = variant_comparison("faq", [variant_of(f"iteration-{k}", output) for k, output in enumerate(outputs)])
     document = ComparisonDocument(variants=(comparison,))
-    assert [row["averaged"]["worst"] for row in json.loads(comparison_json(document))["variants"][0]["variants"]] == [
+    assert [row["averaged"]["worst"] for row in json.loads(schema_first(document))["variants"][0]["variants"]] == [
         0.728,
         0.8,
     ]
