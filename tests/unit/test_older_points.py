@@ -39,8 +39,8 @@ def rows(table: bytes) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(table.decode())))
 
 
-def test_the_newest_files_have_two_hundred_to_399_points_as_soon_as_there_are_so_many():
-    assert [older_files(points) for points in (0, 199, 399, 400, 599, 600, 20_000)] == [0, 0, 0, 1, 1, 2, 99]
+def test_the_newest_files_have_a_hundred_to_199_points_as_soon_as_there_are_so_many():
+    assert [older_files(points) for points in (0, 99, 199, 200, 299, 300, 20_000)] == [0, 0, 0, 1, 1, 2, 199]
 
 
 @pytest.mark.usefixtures("three_at_once")

@@ -32,7 +32,7 @@ from sitegen.stats.counts import errors_by_type, in_file_order, ratios
 from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import spreadsheet_safe
 
-OLDER_POINTS: Final = 200
+OLDER_POINTS: Final = 100
 """Number of points in a file of older points. The newest files have fewer than twice as many."""
 
 _RATIOS: Final = tuple(ratio.name for ratio in in_file_order())
