@@ -265,7 +265,10 @@ def test_the_file_beside_a_long_page_has_every_older_row_and_every_value_of_the_
     script = r"\(self\.ROWS=self\.ROWS\|\|\[\]\)\.push\((.*)\);\n\(self\.CHART=self\.CHART\|\|\[\]\)\.push\((.*)\);\n"
     content = re.fullmatch(script, file.content.decode("ascii"))
     assert content is not None
-    rows, (paths, values) = map(json.loads, content.groups())
+    (folded, repeated), (paths, values) = map(json.loads, content.groups())
+    rows = re.sub(r"<(\d+)>", lambda place: repeated[int(place[1])], folded)
+    assert rows == f"<tbody>{trend_rows.iterations(view, '../../', older=True)}"
+    assert len(folded) < 0.8 * len(rows)
     assert re.findall(r"<tr><td><div><a href=(\d+)", rows) == [f"{index:04}" for index in range(9799, -1, -1)]
     assert [len(values["values"][k]) for k in range(3)] == [10_000] * 3
     assert (len(values["now"][0]), len(values["spans"]), len(values["by_outputs"])) == (10_000,) * 3

@@ -139,7 +139,7 @@ class FilteredTable {
   async add() {
     this.loading = true;
     await loadScript(this.box.dataset.rows);
-    const added = rowsOf(self.ROWS?.pop() ?? "");
+    const [rows, repeated] = [self.ROWS?.pop() ?? ""].flat(), added = rowsOf(rows.replace(/<(\d+)>/g, (_, place) => repeated[place]));
     if (!added.length) this.lost = this.loadable;
     this.loadable = 0;
     this.loading = false;

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -190,6 +192,9 @@ def _usage_amount(value: float | None, spec: MetricSpec) -> str:
 
 ROOT: Final = "../../"
 
+_PARTS = re.compile(r"<span class=.*?</span>|<i>[^<]*</i>|</div><a href=[./]*commits/|</a> <span>[^<·]*· ")
+"""Parts of rows that may repeat: remarks, subjects, the way to commits, authors."""
+
 
 def older_rows(view: TrendView) -> RawFile | None:
     """The rows of older iterations, and the chart with every value; None if the page has all of them."""
@@ -197,8 +202,20 @@ def older_rows(view: TrendView) -> RawFile | None:
         return None
     path, chart = links.trend_rows(view.info.id), trend(view, whole=True)
     values = {name: chart.island[name] for name in COLUMNS if name in chart.island}
-    rows = script_file(path, "ROWS", f"<tbody>{iterations(view, ROOT, older=True)}")
+    rows = script_file(path, "ROWS", _folded(f"<tbody>{iterations(view, ROOT, older=True)}"))
     return RawFile(path, rows.content + script_file(path, "CHART", [_paths(chart), values]).content)
+
+
+def _folded(rows: str) -> tuple[str, list[str]]:
+    """Rows with a number in angle brackets, ``<3>``, in the place of each part that repeats; and these parts.
+
+    No text of a project looks like such a number, because texts are escaped. Rows of outputs whose
+    instructions change often take half the room.
+    """
+    counts = Counter(_PARTS.findall(rows))
+    repeated = [part for part, number in counts.items() if number > 1]
+    places = {part: f"<{place}>" for place, part in enumerate(repeated)}
+    return _PARTS.sub(lambda part: places.get(part[0], part[0]), rows), repeated
 
 
 def _paths(chart: TrendChart) -> dict[str, list[str]]:
