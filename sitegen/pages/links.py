@@ -215,6 +215,7 @@ def up(path: str) -> str:
     return "../" * path.count("/")
 
 
+@lru_cache(maxsize=4096)
 def _path_slug(path: str) -> str:
     """Folders joined by ``--``, without the dot of ``.claude``, where instructions usually are.
 

@@ -32,7 +32,7 @@ from sitegen.render.writer import WrittenFiles, digest
 from sitegen.scoring.mapping_use import mapped_columns
 from sitegen.scoring.scorer import ScoringInputs
 from sitegen.scoring.usage import specs_with_usage
-from sitegen.stages.cached_kinds import COMMIT_EFFECTS, EDIT_OUTCOMES, EVAL_RECORDS
+from sitegen.stages.cached_kinds import COMMIT_EFFECTS, EDIT_OUTCOMES
 from sitegen.stages.commit_effects import effects_of_commits, mixtures_of_commits, outcomes_of_edits
 from sitegen.stages.configuration import recall_mapping, without_settings
 from sitegen.stages.eval_pages import eval_pages, record_of, suspects_of
@@ -121,8 +121,7 @@ class _EvalJob:
             self._context, self._info, self._snapshots, self._page_keys, self._sources, self._archived, self._cache
         )
         self._newest_report = self._page_keys[-1] if self._page_keys else ""
-        record = EVAL_RECORDS.get(self._cache, self._info.id)
-        self._known = record.summary if record and record.newest_report == self._newest_report else None
+        self._known = task.record.summary if task.record and task.record.newest_report == self._newest_report else None
         self._patterns = self._known.patterns if self._known else ()
 
     def run(self) -> EvalDone:

@@ -13,7 +13,6 @@ from sitegen.model.timeline import Edit, EvalHistory, EvalUpdate
 from sitegen.stages.cached_kinds import (
     CELLS,
     CORRECTIONS,
-    EVAL_RECORDS,
     SCORECARDS,
     SETTLED_POINTS,
     SOURCE_USES,
@@ -81,7 +80,7 @@ def _source_folders(timeline: Timeline, history: EvalHistory) -> tuple[str, ...]
 def cached_rows(memo: Memo, history: EvalHistory, context: WorkerContext, info: EvalInfo) -> Iterator[CachedRow]:
     """Yield the cached values of an eval, with the scorecards that its pages may need."""
     yield from memo.rows(SCORECARDS.name, wanted_keys(history, context.redact))
-    for kind in (CELLS, SETTLED_POINTS, CORRECTIONS, EVAL_RECORDS):
+    for kind in (CELLS, SETTLED_POINTS, CORRECTIONS):
         yield from memo.rows(kind.name, [history.id])
     if info.source:
         yield from memo.rows_within(SOURCE_USES.name, history.id)

@@ -170,6 +170,7 @@ def field_accuracy(counts: Counts) -> float | None:
     return FIELD_ACCURACY.of(counts)
 
 
+@lru_cache(maxsize=4_096)
 def share_of(metric: str, counts: Counts) -> Share | None:
     """The share behind a metric that is a ratio of summed counts; None for other metrics."""
     share = _SHARES.get(metric)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import chain, pairwise
 from operator import itemgetter, ne
 from typing import Final, NamedTuple
@@ -102,6 +103,7 @@ def _changes_of_share(shares: Sequence[float | None]) -> tuple[int, int]:
     return (changed[-1] if changed else 0), len(changed)
 
 
+@lru_cache(maxsize=4_096)  # the counts of a field are the same at most points
 def _wrong_share(counts: Counts | None) -> float | None:
     total = judged(counts) if counts else 0
     return errors(counts) / total if counts and total else None
