@@ -296,7 +296,10 @@ def write_again(
     # A report that becomes full again is made from all points before it, so the whole eval is processed again.
     edits = DrivingEdits(timeline)
     tasks = (
-        task_for(timeline, memo, site_files, EvalUpdate(history, len(history.snapshots)), edits, *counts)
+        replace(
+            task_for(timeline, memo, site_files, EvalUpdate(history, len(history.snapshots)), edits, *counts),
+            record=EVAL_RECORDS.get(memo, history.id),
+        )
         for history, counts in longer
     )
     failures: list[Problem] = []
