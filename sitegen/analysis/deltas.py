@@ -11,7 +11,7 @@ orders is the Shapley value (L. S. Shapley, *A value for n-person games*, 1953);
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, compress
 from math import factorial, fsum
 from typing import Final, Literal, NamedTuple, TypeAlias
 
@@ -173,7 +173,12 @@ ROLES: Final[tuple[Role, ...]] = ("outputs", "ground_truth", "rules")
 
 def differing_roles(before: Snapshot, after: Snapshot) -> tuple[Role, ...]:
     """Return the roles whose contents differ, whatever the paths of the files."""
-    return tuple(role for role in ROLES if _role_contents(before, role) != _role_contents(after, role))
+    differ = (
+        before.outputs != after.outputs and _output_contents(before) != _output_contents(after),
+        _oid(before.ground_truth) != _oid(after.ground_truth),
+        _rule_contents(before) != _rule_contents(after),
+    )
+    return tuple(compress(ROLES, differ))
 
 
 def under_rules_of(snapshot: Snapshot, reference: Snapshot) -> Snapshot:
@@ -205,13 +210,19 @@ def shapley_parts(roles: Sequence[Role], metric_of: Callable[[RoleSet], float | 
     taken from the later point.
     """
     values: dict[RoleSet, float] = {}
+    if len(roles) == 1:  # as a rule; its part is the whole
+        earlier, later = metric_of(()), metric_of((roles[0],))
+        return None if earlier is None or later is None else _parts({roles[0]: later - earlier})
     for subset in subsets(roles):
         value = metric_of(subset)
         if value is None:
             return None
         values[subset] = value
-    parts = {role: fsum(_shapley_shares(role, roles, values)) for role in roles}
-    return DeltaParts(*(parts.get(role, 0.0) for role in ROLES))
+    return _parts({role: fsum(_shapley_shares(role, roles, values)) for role in roles})
+
+
+def _parts(by_role: dict[Role, float]) -> DeltaParts:
+    return DeltaParts(*[by_role.get(role, 0.0) for role in ROLES])
 
 
 def subsets(roles: Sequence[Role]) -> Iterator[RoleSet]:
@@ -227,16 +238,14 @@ def _shapley_shares(role: Role, roles: Sequence[Role], values: dict[RoleSet, flo
         yield weight * (values[joined] - values[subset])
 
 
-def _role_contents(snapshot: Snapshot, role: Role) -> tuple[str | None, ...]:
-    match role:
-        case "outputs":
-            names = [blob.path.rpartition("/")[2] for blob in snapshot.outputs]
-            # Names distinguish the documents of several files; the name of a single file does not matter.
-            return (*(names if len(names) > 1 else ()), *(blob.oid for blob in snapshot.outputs))
-        case "ground_truth":
-            return (_oid(snapshot.ground_truth),)
-        case "rules":
-            return (_oid(snapshot.mapping), _oid(snapshot.schema), snapshot.settings)
+def _output_contents(snapshot: Snapshot) -> list[str]:
+    # Names distinguish the documents of several files; the name of a single file does not matter.
+    names = [blob.path.rpartition("/")[2] for blob in snapshot.outputs] if len(snapshot.outputs) > 1 else []
+    return [*names, *[blob.oid for blob in snapshot.outputs]]
+
+
+def _rule_contents(snapshot: Snapshot) -> tuple[str | None, ...]:
+    return _oid(snapshot.mapping), _oid(snapshot.schema), snapshot.settings
 
 
 def _oid(blob: Blob | None) -> str | None:

@@ -21,7 +21,7 @@ from sitegen.scoring.compare import Comparison, TruthError, comparison
 from sitegen.scoring.ground_truth import read_ground_truth
 from sitegen.scoring.ground_truth.truth import GroundTruth
 from sitegen.scoring.mapping import Mapping as FieldMapping
-from sitegen.scoring.paths import DOCUMENT, ValuePlace, item_names, objects_of, project
+from sitegen.scoring.paths import DOCUMENT, ValuePlace, item_name, item_names, objects_of, project
 from sitegen.scoring.rules import FieldRules, ListRule, RuleSources, compile_rules
 from sitegen.scoring.scorer import File, content_of
 from sitegen.scoring.values import is_same
@@ -68,6 +68,8 @@ class Item(Frozen):
     branch: Branch
     raw: dict[str, Value]
     """The whole item, from which its match fields are read, in scope or not."""
+    label: str
+    """Its ``item_name``."""
 
 
 Node: TypeAlias = Leaf | Branch | ItemList | None
@@ -290,9 +292,10 @@ class DocumentCompiler:
         earlier = {item.index: item.branch for item in before.items} if isinstance(before, ItemList) else {}
         items = [
             Item(
-                index,
-                self.branch(project(value, rule.score_fields), place.item(index, name), earlier.get(index)),
-                value,
+                index=index,
+                branch=self.branch(project(value, rule.score_fields), place.item(index, name), earlier.get(index)),
+                raw=value,
+                label=item_name(value, rule.match_fields),
             )
             for (index, value), name in zip(objects, item_names(objects, rule.match_fields), strict=True)
         ]

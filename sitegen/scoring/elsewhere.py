@@ -39,6 +39,8 @@ def with_places(judgements: list[Judgement], root: dict[str, Value], text: str =
     *text* is ``ReadOutput.text``: a value that does not occur in it need not be searched.
     """
     omitted = [(_text(item.expected), item.path) for item in judgements if item.outcome == "omission"]
+    if not omitted:
+        return NotedJudgements(judgements, [])
     times = Counter([value for value, _ in omitted])
     searched = "" if any("E" in value for value in times) else text  # ``1E+5`` can be written in other ways
     # An item without a partner omits values that are at their own paths, which is detected without a walk.

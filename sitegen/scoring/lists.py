@@ -159,12 +159,12 @@ def paired_items(node: ItemList, actual: list[ListItem], keys: Value, document: 
             actual=actual[partner].list_index,
             similarity=alike,
             paired_by=paired_by,
-            label=item_name(node.items[place].raw, match_fields),
+            label=node.items[place].label,
         )
         for place, partner, alike, paired_by in pairs
     ]
     rows += [
-        AlignmentRow(expected=item.index, label=item_name(item.raw, match_fields))
+        AlignmentRow(expected=item.index, label=item.label)
         for place, item in enumerate(node.items)
         # A wide CSV file has columns for more items than most documents hold: a blank item is not missing.
         if place not in partners and not rules.empty(item.raw)

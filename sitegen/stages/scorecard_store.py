@@ -116,13 +116,14 @@ class ScorecardKeys:
         """Return the digest of everything that decides the scorecard of a snapshot."""
         rules = (snapshot.ground_truth, snapshot.mapping, snapshot.schema, snapshot.settings)
         decisive = (snapshot.outputs, snapshot.usage, *rules)
-        if decisive not in self._keys:
+        remembered = self._keys.get(decisive)
+        if remembered is None:
             model = installed_for(blob.path for blob in snapshot.outputs) if self._reads_archives else self._model
             if own := own_versions(snapshot.settings):
                 model = f"{model} {own}"
             key = scorecard_key(self._scored_by, snapshot, model)
-            self._keys[decisive] = digest(key, *self._redact) if self._redact else key
-        return self._keys[decisive]
+            remembered = self._keys[decisive] = digest(key, *self._redact) if self._redact else key
+        return remembered
 
 
 class EvalScorecards:
