@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sitegen.analysis.memo import Memo
@@ -75,7 +75,7 @@ def _publish_in_transaction(project: Project, memo: Memo, site_files: SiteFiles,
 def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progress) -> Site:
     """Run the stages, each of which is a function of the results of earlier stages."""
     from sitegen.stages.commits import write_commits
-    from sitegen.stages.engine import pool_for
+    from sitegen.stages.engine import early_pool, pool_for
     from sitegen.stages.evals import ScoredEvals
     from sitegen.stages.instructions import write_instructions
     from sitegen.stages.pool import COLLECTION, COLLECTION_OF_PAGES
@@ -84,17 +84,19 @@ def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progr
     from sitegen.stages.timeline import keep_built_head, read_timeline
     from sitegen.stages.unmatched import unmatched_redactions
 
-    gc.set_threshold(COLLECTION)
+    gc.set_threshold(COLLECTION_OF_PAGES if project.own_templates else COLLECTION)
     progress.stage("Reading history", 0)
-    timeline = read_timeline(project, memo, trusted_head=site_files.head, foreign=site_files.foreign)
-    if timeline.new_work > FEW and project.own_templates:
-        gc.set_threshold(COLLECTION_OF_PAGES)
-    if site_files.archive:
-        site_files.archive.begin(timeline.context)
-    site_files.begin(complete=timeline.update.complete)
+    with ExitStack() as opened:
+        pool = opened.enter_context(early_pool(project, memo, trusted_head=site_files.head))
+        timeline = read_timeline(project, memo, trusted_head=site_files.head, foreign=site_files.foreign)
+        if site_files.archive:
+            site_files.archive.begin(timeline.context)
+        site_files.begin(complete=timeline.update.complete)
 
-    pools = pool_for(timeline.new_work, timeline.jobs, timeline.dask, timeline.context)
-    with closing(WaitingParts()) as parts, pools as pool:
+        parts = opened.enter_context(closing(WaitingParts()))
+        if pool is None:
+            pools = pool_for(timeline.new_work, timeline.jobs, project.dask, timeline.context)
+            pool = opened.enter_context(pools)
         progress.stage("Scoring", sum(len(changed.history.snapshots) for changed in timeline.update.evals))
         scored = ScoredEvals(timeline, memo, site_files, parts)
         early = timeline.new_work > FEW and not project.options.worktree  # uncommitted changes are shown at the end

@@ -27,6 +27,8 @@ ARCHIVE: Final = "SITEGEN_ARCHIVE"
 """Environment variable with the address of an archive."""
 ARCHIVE_URL: Final = "SITEGEN_ARCHIVE_URL"
 """Environment variable with the public address of the archive."""
+DASK: Final = "SITEGEN_DASK"
+"""Environment variable with the address of a dask scheduler."""
 OWN_TEMPLATES: Final = "site_templates"
 """Folder of a project with templates that replace ours."""
 
@@ -127,6 +129,14 @@ class Project(NamedTuple):
     def site(self) -> str:
         """The name of the output folder in the memo."""
         return str(self.out)
+
+    @property
+    def dask(self) -> str | None:
+        """Address of a dask scheduler, from the command line or the environment, never from the project.
+
+        The scheduler receives and returns pickled values, so whoever names it decides what this machine runs.
+        """
+        return self.options.dask or os.environ.get(DASK) or None
 
 
 def open_project(options: Options, templates: str) -> Project:

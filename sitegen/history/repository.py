@@ -102,6 +102,10 @@ class Repository:
                 last = line
             return not self._failed(listing) and last.split()[1:2] == [old.encode()]
 
+    def count_commits(self, head: str) -> int:
+        """Return the number of commits on the first-parent line of *head*; 0 if git cannot read them."""
+        return int(self._output_of("rev-list", "--first-parent", "--count", head, "--") or 0)
+
     def merge_base(self, first: str, second: str) -> str | None:
         """Return the id of the newest common ancestor of two commits, on any line; None if there is none."""
         return self._output_of("merge-base", first, second) or None

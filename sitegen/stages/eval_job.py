@@ -106,7 +106,7 @@ class _EvalJob:
         self._cards = EvalScorecards(self._context, task.history, self._cache, pool)
         self._card_keys = [self._cards.key(snapshot) for snapshot in self._snapshots]
         self._specs = self._cards.series_specs()
-        self._inputs = series_inputs(task.history, task.edits.value)
+        self._inputs = series_inputs(task.history, task.edits.value.by_commit)
         self._verdicts = Verdicts(task.info.kind, self._specs[0])
         self._collector = ReportCollector(self._specs, self._inputs, self._cards, self._verdicts)
         self._writer = self._context.writer(task.pages)
@@ -179,7 +179,7 @@ class _EvalJob:
                     self._context.discrepancies_per_type,
                     self._info,
                     self._specs,
-                    self._task.moved,
+                    self._task.edits.value.moved,
                 )
             )
         )
@@ -196,7 +196,7 @@ class _EvalJob:
 
     def _draw_newest(self, inputs: ReportInputs, files: ReportFiles | None) -> None:
         """Draw the newest report and note its error patterns. ``files``: writes it; None: it is not stale."""
-        page = ReportWriter(self._context, self._info, self._inputs, self._task.moved).page(inputs)
+        page = ReportWriter(self._context, self._info, self._inputs, self._task.edits.value.moved).page(inputs)
         if files:
             files.write(inputs.at, page, inputs.result)
         view = page.view

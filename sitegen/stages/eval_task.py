@@ -21,16 +21,21 @@ if TYPE_CHECKING:
     from sitegen.stages.sources import EvalSources
 
 
+class DrivingEdits(Frozen):
+    """The edits of the instruction files that drive an eval."""
+
+    by_commit: tuple[Edit, ...]
+    moved: Mapping[EditedFile, str]
+    """Maps each edit of a file that was moved later to the last path of the file."""
+
+
 class EvalTask(Frozen):
     """Everything that a process needs to score one eval and to write its pages."""
 
     context: WorkerContext
     info: EvalInfo
     history: EvalHistory
-    edits: SentOnce[tuple[Edit, ...]]
-    """The edits of the instruction files that drive it, by commit."""
-    moved: Mapping[EditedFile, str]
-    """Maps each edit of a file that was moved later to the last path of the file."""
+    edits: SentOnce[DrivingEdits]
     first_new: int
     """Index of the first snapshot that the last build did not have."""
     pages: tuple[PageRow, ...]

@@ -31,7 +31,7 @@ from sitegen.stages.scoring import is_worth_ranges
 from sitegen.stages.series_pages import write_waiting_series_pages
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.size_budget.expected_room import EARLY_MARGIN, ExpectedRoom
-from sitegen.stages.task_inputs import DrivingEdits, cached_rows, task_for
+from sitegen.stages.task_inputs import EditsOfEvals, cached_rows, task_for
 from sitegen.stages.timeline import Timeline
 
 SHARE: Final = 8
@@ -94,7 +94,7 @@ class ScoredEvals:
         touched = [*timeline.update.evals, *outdated]
         updates = [replace(update, history=under_pins(update.history, pins)) for update in touched]
         updates.sort(key=lambda update: len(update.history.snapshots), reverse=True)  # the longest tasks start first
-        edits = DrivingEdits(timeline)
+        edits = EditsOfEvals(timeline)
         tasks = (
             replace(
                 task_for(timeline, memo, self._site_files, update, edits, self._surely_thinned(update.history), None),
@@ -294,7 +294,7 @@ def write_again(
         if not shorten(timeline, memo, site_files, history, *counts):
             longer.append((history, counts))
     # A report that becomes full again is made from all points before it, so the whole eval is processed again.
-    edits = DrivingEdits(timeline)
+    edits = EditsOfEvals(timeline)
     tasks = (
         replace(
             task_for(timeline, memo, site_files, EvalUpdate(history, len(history.snapshots)), edits, *counts),

@@ -28,7 +28,7 @@ def draw_waiting_reports(task: EvalTask, waiting: WaitingEval | None) -> EvalPag
     writer, cache = context.writer(task.pages), TaskCache(task.cached)
     sources = sources_of(task)
     files = ReportFiles(context, info, snapshots, keys, sources, writer, cache)
-    draw = ReportWriter(context, info, series_inputs(task.history, task.edits.value), task.moved)
+    draw = ReportWriter(context, info, series_inputs(task.history, task.edits.value.by_commit), task.edits.value.moved)
     archived = context.archive_pages(task.archived or ())
     archive = ReportFiles(context, info, snapshots, keys, sources, archived, cache)
     short = Short.of(len(snapshots), context.reports_kept, task.thinned or 0)

@@ -70,7 +70,7 @@ def _written(task: EvalTask) -> WrittenFiles:
     cards = EvalScorecards(task.context, history, cache)
     cells = known_cells(cache, history.id, list(map(cards.key, history.snapshots))) or CellMap(0, ())
     settled = settled_points(cache, history, keys)
-    series = cards.series(task.info, series_inputs(history, task.edits.value), cells, settled)
+    series = cards.series(task.info, series_inputs(history, task.edits.value.by_commit), cells, settled)
     works = field_work(history.id, cells, history.snapshots)
     writer = task.context.writer(task.pages)
     write_series_pages(task, writer, series, task.waiting.steps, works, keys)

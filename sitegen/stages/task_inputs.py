@@ -9,7 +9,7 @@ from sitegen.analysis.memo import Memo
 from sitegen.history.layout import Layout, Watched
 from sitegen.history.memo_rows import CachedRow
 from sitegen.model.series import EvalInfo
-from sitegen.model.timeline import Edit, EvalHistory, EvalUpdate
+from sitegen.model.timeline import EvalHistory, EvalUpdate
 from sitegen.stages.cached_kinds import (
     CELLS,
     CORRECTIONS,
@@ -18,7 +18,7 @@ from sitegen.stages.cached_kinds import (
     SOURCE_USES,
     VECTORS,
 )
-from sitegen.stages.eval_task import EvalTask, owner
+from sitegen.stages.eval_task import DrivingEdits, EvalTask, owner
 from sitegen.stages.scorecard_store import wanted_keys
 from sitegen.stages.scoring import model_of
 from sitegen.stages.sent_once import SentOnce
@@ -27,19 +27,21 @@ from sitegen.stages.timeline import Timeline, driving_edits, moved_edits
 from sitegen.stages.worker_context import WorkerContext
 
 
-class DrivingEdits:
+class EditsOfEvals:
     """The edits that drive each eval. Evals with the same instruction files share one value."""
 
     def __init__(self, timeline: Timeline) -> None:
         self._timeline = timeline
-        self._by_files: dict[tuple[str, ...], SentOnce[tuple[Edit, ...]]] = {}
+        self._by_files: dict[tuple[str, ...], SentOnce[DrivingEdits]] = {}
 
-    def of(self, eval_id: str) -> SentOnce[tuple[Edit, ...]]:
+    def of(self, eval_id: str) -> SentOnce[DrivingEdits]:
         """Return the edits that drive an eval."""
-        files = tuple(file.path for file in self._timeline.drivers(eval_id))
-        if files not in self._by_files:
-            self._by_files[files] = SentOnce(driving_edits(self._timeline, eval_id))
-        return self._by_files[files]
+        files = self._timeline.drivers(eval_id)
+        paths = tuple(file.path for file in files)
+        if paths not in self._by_files:
+            edits = DrivingEdits(driving_edits(self._timeline, eval_id), moved_edits(files))
+            self._by_files[paths] = SentOnce(edits)
+        return self._by_files[paths]
 
 
 def task_for(
@@ -47,7 +49,7 @@ def task_for(
     memo: Memo,
     site_files: SiteFiles,
     update: EvalUpdate,
-    edits: DrivingEdits,
+    edits: EditsOfEvals,
     thinned: int | None,
     thinned_fields: int | None,
 ) -> EvalTask:
@@ -59,7 +61,6 @@ def task_for(
         info=info,
         history=history,
         edits=edits.of(history.id),
-        moved=moved_edits(timeline.drivers(history.id)),
         first_new=update.first_new,
         pages=site_files.standing_files(owner(history.id)),
         archived=site_files.archived_files(owner(history.id)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Final
@@ -45,9 +44,6 @@ from sitegen.stages.missing_files import MissingFiles
 from sitegen.stages.worker_context import WorkerContext
 from sitegen.text.addresses import is_web_address
 
-DASK: Final = "SITEGEN_DASK"
-"""Environment variable with the address of a dask scheduler."""
-
 
 class Timeline(Frozen):
     """The configuration and the history of the built commit, for all later stages."""
@@ -70,14 +66,6 @@ class Timeline(Frozen):
     def jobs(self) -> int | None:
         """Number of processes that the command line asks for, or else the configuration."""
         return self.project.options.jobs or self.config.engine.jobs
-
-    @property
-    def dask(self) -> str | None:
-        """Address of a dask scheduler, from the command line or the environment, never from the project.
-
-        The scheduler receives and returns pickled values, so whoever names it decides what this machine runs.
-        """
-        return self.project.options.dask or os.environ.get(DASK) or None
 
     @property
     def new_work(self) -> int:
