@@ -57,6 +57,15 @@ def _of_eval(pattern: str) -> Callable[[str], str]:
     return lambda eval_id: pattern.format(slug(eval_id))
 
 
+def _numbered(pattern: str) -> Callable[[str, int], str]:
+    """The same with a second ``{}`` in the place of a number."""
+    return lambda eval_id, number: pattern.format(slug(eval_id), number)
+
+
+def _of_report(ending: str) -> Callable[[str, str], str]:
+    return lambda eval_id, snapshot_slug: f"evals/{slug(eval_id)}/{snapshot_slug}{ending}"
+
+
 overview = _fixed("index.html")  # the first page
 regressions = _fixed("regressions.html")  # steps: where a level changed beyond noise
 methods = _fixed("methods.html")  # how every number is computed
@@ -79,51 +88,26 @@ series_data = _of_eval("data/evals/{}.json")  # the newest points of an eval as 
 series_csv = _of_eval("data/evals/{}.csv")  # the newest points of an eval as a table
 badge = _of_eval("badges/{}.svg")  # an eval's headline as a picture
 badge_data = _of_eval("badges/{}.json")  # the same for services that draw badges
+trend_rows = _of_eval("evals/{}/index.js")  # the older iterations, which the trend page loads on request
 
+# These take the id of an eval and a number. File 1 of older points has the oldest ones, and its address never changes.
+older_points = _numbered("data/older/{}/{}.json.bz2")  # older points of an eval, compressed
+older_points_csv = _numbered("data/older/{}/{}.csv.bz2")  # the same points as a table
+short_reports = _numbered("evals/{}/short/{}.html")  # reports to which short pages lead; list 1 has the oldest ones
+compare_piece = _numbered("evals/{}/compare-{}.js")  # the cells of some points, which the compare page loads
 
-def older_points(eval_id: str, number: int) -> str:
-    """Older points of an eval, compressed; file 1 has the oldest ones, and its address never changes."""
-    return f"data/older/{slug(eval_id)}/{number}.json.bz2"
-
-
-def older_points_csv(eval_id: str, number: int) -> str:
-    """The same points as a table."""
-    return f"data/older/{slug(eval_id)}/{number}.csv.bz2"
-
-
-def trend_rows(eval_id: str) -> str:
-    """The older iterations of an eval, which its trend page loads on request."""
-    return f"evals/{slug(eval_id)}/index.js"
-
-
-def compare_piece(eval_id: str, number: int) -> str:
-    """The cells of some points of an eval, which its compare page loads."""
-    return f"evals/{slug(eval_id)}/compare-{number}.js"
-
-
-def report(eval_id: str, snapshot_slug: str) -> str:
-    """The report of one snapshot."""
-    return f"evals/{slug(eval_id)}/{snapshot_slug}.html"
+# These take the id of an eval and the slug of a snapshot.
+report = _of_report(".html")  # the report of the snapshot
+report_data = _of_report(".json")  # the whole result beside the report (contract 3.1)
+report_rows = _of_report(".js")  # the discrepancies that a report loads when they are searched for or requested
+report_tree = _of_report("-tree.html")  # ground truth and output side by side
+REPORT_FILES: Final = (report, report_data, report_rows, report_tree)
+"""All files of one report, the page first."""
 
 
 def field(eval_id: str, attribute: str) -> str:
     """The history of one attribute of an eval; ``attribute`` as in ``walls[].area``."""
     return f"evals/{slug(eval_id)}/fields/{slug(attribute)}.html"
-
-
-def report_data(eval_id: str, snapshot_slug: str) -> str:
-    """The whole result beside a report (contract 3.1)."""
-    return f"evals/{slug(eval_id)}/{snapshot_slug}.json"
-
-
-def report_rows(eval_id: str, snapshot_slug: str) -> str:
-    """The discrepancies that a report loads when they are searched for or requested."""
-    return f"evals/{slug(eval_id)}/{snapshot_slug}.js"
-
-
-def report_tree(eval_id: str, snapshot_slug: str) -> str:
-    """Ground truth and output side by side."""
-    return f"evals/{slug(eval_id)}/{snapshot_slug}-tree.html"
 
 
 def source_picture(eval_id: str, oid: str, ending: str) -> str:
@@ -146,10 +130,6 @@ def report_name(path: str) -> str:
     return re.sub(r"(?:-tree)?\.(?:html|json|js)$", "", path)
 
 
-REPORT_FILES: Final = (report, report_data, report_rows, report_tree)
-"""All files of one report, the page first; each takes the eval's id and the slug of the snapshot."""
-
-
 def instruction(path: str) -> str:
     """The history of one instruction file."""
     return f"instructions/{_path_slug(path)}/index.html"
@@ -168,11 +148,6 @@ def commit(sha: str) -> str:
 def older_commits(number: int) -> str:
     """A full page of the list of commits; page 1 has the oldest commits, and its address never changes."""
     return f"commits/page-{number}.html"
-
-
-def short_reports(eval_id: str, number: int) -> str:
-    """A list of the reports of an eval to which short pages lead; list 1 has the oldest reports."""
-    return f"evals/{slug(eval_id)}/short/{number}.html"
 
 
 def short_edits(path: str, number: int) -> str:
