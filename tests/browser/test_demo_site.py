@@ -332,6 +332,32 @@ def _column(page: Page, table: str, column: int) -> list[str]:
     return [text.strip() for text in page.locator(f"{table} tbody td:nth-child({column})").all_inner_texts()]
 
 
+@pytest.mark.parametrize("size", [SMALL, LARGE], ids=["small", "large"])
+def test_the_chart_of_every_trend_begins_within_the_first_400_pixels(demo_site, open_in_one_tab, size):
+    tops = {}
+    for trend in sorted(demo_site.glob("evals/*/index.html")):
+        page = open_in_one_tab(trend.relative_to(demo_site).as_posix(), viewport=size).page
+        tops[trend.parent.name] = page.locator(".h-main .cv").bounding_box()["y"]
+    assert {name: top for name, top in tops.items() if top >= 400} == {}
+    assert len(tops) == 10
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE], ids=["small", "large"])
+def test_what_a_trend_says_of_its_eval_is_seen_once_at_every_width(open_in_one_tab, size):
+    page = open_in_one_tab(TREND, viewport=size).page
+    said = [
+        "Five bills for power and water of one household",
+        "8 outputs, 2 scored again since 19 Jan 2026",
+        "stale: instructions edited since",
+        "1 fixed, 0 broken",
+        "what was fixed and broken may be chance",
+        "Latest report",
+        "Compare iterations",
+    ]
+    seen = page.locator("main").inner_text()
+    assert {text: seen.count(text) for text in said} == dict.fromkeys(said, 1)
+
+
 def test_the_overview_leads_to_the_errors_of_a_section(visit):
     page = visit("index.html")
     row = page.get_by_role("list", name="Where the errors are").get_by_role("listitem").first

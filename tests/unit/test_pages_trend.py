@@ -191,19 +191,24 @@ def test_iterations_in_which_nothing_moved_are_passed_over():
     assert (last.at, last.change.points) == (1, 10.0)
 
 
-def test_the_line_above_the_chart_names_the_last_change_in_the_unit_of_the_metric():
+def test_the_line_above_the_chart_names_the_last_change_in_the_unit_of_the_metric_and_its_details_stand_below():
     series = sample.series(2)
     delta = Delta(Overlap("comparable", 1), (MetricDelta("f1", -0.2, DeltaParts(-0.3, 0.1, 0.0)),) * 3)
     last = replace(series.points[1], delta=delta, flips=Flips((("a", 1),), (("b", 1_030),)))
     view = trend_page(replace(series, points=(series.points[0], last)))
     page = renderer_of(sample.SITE).render(view).decode()
-    lines = page[page.index('<p class="last">') : page.index('id="h-t"')].split("</p>")
-    change, more = (" ".join(Markup(line).striptags().split()) for line in lines[:2])
+    change, more = (
+        " ".join(Markup(line).striptags().split())
+        for line in re.findall(r'<p class="(?:last|rest)">(.*?)</p>', page, re.DOTALL)[:2]
+    )
     assert change.startswith(
         "Last change iteration-002: F1 ▼down 0.200, 1 fixed, 1,030 broken. likely worse but not sure, because its"
     )
     assert change.endswith("ground truth +0.100.")
-    assert more == "Compare with iteration-001. A change of 0.299 would be seen here 8 times in 10."
+    assert more.startswith("Last change 1 fixed, 1,030 broken, likely worse but not sure, because its")
+    assert more.endswith(
+        "ground truth +0.100. Compare with iteration-001. A change of 0.299 would be seen here 8 times in 10."
+    )
 
 
 def test_iterations_of_one_commit_have_its_subject_once_and_name_the_files_edited_for_each():
