@@ -20,7 +20,7 @@ from sitegen.pages.data.search import SearchFields
 from sitegen.scoring.mapping_use import MappingUse
 from sitegen.stages.cached_kinds import EVAL_RECORDS, EvalRecord, ListedField
 from sitegen.stages.configuration import known_mappings
-from sitegen.stages.eval_job import score_eval, write_eval
+from sitegen.stages.eval_job import score_eval
 from sitegen.stages.eval_task import EvalDone, EvalTask, WaitingEval, owner
 from sitegen.stages.failures import write_in_its_place
 from sitegen.stages.older_reports import write_older_reports
@@ -268,48 +268,6 @@ def _sharing(summary: EvalSummary, history: EvalHistory) -> EvalSummary:
             for headline, at in zip(summary.headlines, history.snapshots, strict=True)
         ),
     )
-
-
-def write_again(
-    timeline: Timeline,
-    memo: Memo,
-    site_files: SiteFiles,
-    pool: Pool,
-    thinned: Mapping[str, int],
-    thinned_fields: Mapping[str, int],
-) -> tuple[Problem, ...]:
-    """Make exactly the given number of oldest reports and pages of fields of each eval short.
-
-    Evals that a mapping lacks keep their pages of this sort. No other page changes. Returns a problem for each eval
-    that sitegen failed to make, whose pages stay as they are.
-    """
-    from sitegen.stages.size_budget.shortening import shorten  # few builds shorten pages
-
-    evals = dict.fromkeys((*thinned, *thinned_fields))
-    pins = pins_of(timeline, memo) if evals else {}
-    longer = []
-    for eval_id in evals:
-        history = under_pins(eval_history(timeline, memo, eval_id), pins)
-        counts = thinned.get(eval_id), thinned_fields.get(eval_id)
-        if not shorten(timeline, memo, site_files, history, *counts):
-            longer.append((history, counts))
-    # A report that becomes full again is made from all points before it, so the whole eval is processed again.
-    edits = EditsOfEvals(timeline)
-    tasks = (
-        replace(
-            task_for(timeline, memo, site_files, EvalUpdate(history, len(history.snapshots)), edits, *counts),
-            record=EVAL_RECORDS.get(memo, history.id),
-        )
-        for history, counts in longer
-    )
-    failures: list[Problem] = []
-    for task, done in pool.map(write_eval, tasks):
-        if isinstance(done, Problem):
-            failures.append(done)
-        else:
-            site_files.replace(owner(task.info.id), done.files)
-            site_files.record_archived(done.archived)
-    return tuple(failures)
 
 
 def eval_history(timeline: Timeline, memo: Memo, eval_id: str) -> EvalHistory:

@@ -24,7 +24,7 @@ from sitegen.model.problems import Problem
 from sitegen.stages.commits import OWNER as COMMITS_OWNER
 from sitegen.stages.commits import write_commits_again
 from sitegen.stages.eval_task import owner as owner_of_eval
-from sitegen.stages.evals import Evals, write_again
+from sitegen.stages.evals import Evals
 from sitegen.stages.instruction_task import owner as owner_of_file
 from sitegen.stages.instructions import WrittenInstructions, write_edits_again
 from sitegen.stages.pool import Pool
@@ -33,6 +33,7 @@ from sitegen.stages.size_budget.bound import Fitted
 from sitegen.stages.size_budget.expected_room import COMMIT_PAGE, EDIT_PAGE, FIELD_PAGE
 from sitegen.stages.size_budget.pictures import replace_pictures
 from sitegen.stages.size_budget.short_lists import write_lists_of_changes, write_lists_of_reports
+from sitegen.stages.size_budget.shortening import write_again
 from sitegen.stages.size_budget.sizes import COMMITS, EDITS, FIELDS, LISTS, REPORTS, PageSizes, Sizes
 from sitegen.stages.size_budget.thinning import RESERVED, SHORT, list_owner
 from sitegen.stages.timeline import Timeline

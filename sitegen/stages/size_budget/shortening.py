@@ -1,30 +1,78 @@
 """Replaces existing full reports and pages of fields by short pages, which need only what the memo has.
 
 Nothing else of the eval is read or changed. A page takes a tenth of a millisecond, so other processes would not help.
+An eval of which a short page has to be full again is processed again as a whole.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec.structs import replace
 
 from sitegen.analysis.blame import Blame
 from sitegen.analysis.memo import Memo, PageRow
 from sitegen.history.memo_rows import within
+from sitegen.model.problems import Problem
 from sitegen.model.site import Page
-from sitegen.model.timeline import EvalHistory, Snapshot
+from sitegen.model.timeline import EvalHistory, EvalUpdate, Snapshot
 from sitegen.pages import links
 from sitegen.pages.field.page import field_work
 from sitegen.pages.short_pages import short_field, short_report
 from sitegen.render.writer import WrittenFiles
-from sitegen.stages.cached_kinds import SOURCE_USES
+from sitegen.stages.cached_kinds import EVAL_RECORDS, SOURCE_USES
+from sitegen.stages.eval_job import write_eval
 from sitegen.stages.eval_task import owner
-from sitegen.stages.scorecard_store import EvalScorecards, known_cells
+from sitegen.stages.evals import eval_history
+from sitegen.stages.pool import Pool
+from sitegen.stages.scorecard_store import EvalScorecards, known_cells, pins_of, under_pins
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.size_budget.thinning import first_full, room_key
+from sitegen.stages.task_inputs import EditsOfEvals, task_for
 from sitegen.stages.timeline import Timeline
 
 
-def shorten(
+def write_again(
+    timeline: Timeline,
+    memo: Memo,
+    site_files: SiteFiles,
+    pool: Pool,
+    thinned: Mapping[str, int],
+    thinned_fields: Mapping[str, int],
+) -> tuple[Problem, ...]:
+    """Make exactly the given number of oldest reports and pages of fields of each eval short.
+
+    Evals that a mapping lacks keep their pages of this sort. No other page changes. Returns a problem for each eval
+    that sitegen failed to make, whose pages stay as they are.
+    """
+    evals = dict.fromkeys((*thinned, *thinned_fields))
+    pins = pins_of(timeline, memo) if evals else {}
+    longer = []
+    for eval_id in evals:
+        history = under_pins(eval_history(timeline, memo, eval_id), pins)
+        counts = thinned.get(eval_id), thinned_fields.get(eval_id)
+        if not _shorten(timeline, memo, site_files, history, *counts):
+            longer.append((history, counts))
+    # A report that becomes full again is made from all points before it, so the whole eval is processed again.
+    edits = EditsOfEvals(timeline)
+    tasks = (
+        replace(
+            task_for(timeline, memo, site_files, EvalUpdate(history, len(history.snapshots)), edits, *counts),
+            record=EVAL_RECORDS.get(memo, history.id),
+        )
+        for history, counts in longer
+    )
+    failures: list[Problem] = []
+    for task, done in pool.map(write_eval, tasks):
+        if isinstance(done, Problem):
+            failures.append(done)
+        else:
+            site_files.replace(owner(task.info.id), done.files)
+            site_files.record_archived(done.archived)
+    return tuple(failures)
+
+
+def _shorten(
     timeline: Timeline,
     memo: Memo,
     site_files: SiteFiles,
