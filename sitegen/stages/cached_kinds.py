@@ -172,28 +172,8 @@ COMMIT_EFFECTS: Final = CachedKind(name="commit effect", type=CommitEffect, unti
 CLEAN_FILES: Final = CachedKind(name="clean files", type=bytes, until="inputs")
 """Digests of the files of an output folder that hold no secret, by the version of the search."""
 
-KINDS: Final[tuple[CachedKind[Any], ...]] = (
-    SITE_CONFIG,
-    MANIFEST,
-    ANSWERS,
-    MAPPINGS,
-    SCORECARDS,
-    VECTORS,
-    CELLS,
-    SETTLED_POINTS,
-    CORRECTIONS,
-    SOURCE_USES,
-    EVAL_RECORDS,
-    EDIT_OUTCOMES,
-    COUNTED_EDITS,
-    COMMITS_WITHOUT_OUTPUT,
-    COMMIT_ROWS,
-    SEARCH_TAIL,
-    COMMIT_LIST_TAIL,
-    BUILT_HEAD,
-    COMMIT_EFFECTS,
-    CLEAN_FILES,
-)
+KINDS: Final[tuple[CachedKind[Any], ...]] = tuple(kind for kind in vars().values() if isinstance(kind, CachedKind))
+"""All of the above, in their order."""
 
 
 def key_of_commit_row(commit: Commit) -> str:
