@@ -152,6 +152,8 @@ def _instructions_at_work(
 ) -> Commit | None:
     """Return a commit with the instructions of the output. *newest* is the result of ``instructions_of``."""
     if snapshot.made_at is None:
+        if snapshot.recorded_at is None:
+            return newest
         before = commits.before(snapshot.commit.position)
         return snapshot.commit if before and _recorded_after(snapshot, before) else newest
     recorded = commits.with_prefix(snapshot.made_at) if len(snapshot.made_at) >= SHORTEST_ID else None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
-from itertools import chain
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import takewhile
 from math import fsum, sqrt
 from statistics import median
 from typing import Final, Generic, NamedTuple, TypeVar
@@ -58,8 +58,8 @@ class Repeatability(Frozen):
     """The repeatability standard deviation of ISO 5725-2; None if no group has two values."""
     freedom: int
     """Degrees of freedom: number of values, minus one for each group."""
-    bad: tuple[tuple[int, ...], ...]
-    """For each group, the indices of its bad runs."""
+    bad: Mapping[int, tuple[int, ...]]
+    """Index of a group -> the indices of its bad runs, for each group that has any, in their order."""
 
 
 def repeated_values(values: Sequence[float], least: float = 0.0) -> RepeatedValues:
@@ -78,30 +78,62 @@ def repeated_values(values: Sequence[float], least: float = 0.0) -> RepeatedValu
     )
 
 
-def repeatability(groups: Sequence[RepeatedValues]) -> Repeatability:
-    """Compute the pooled scatter within groups of repeats, without bad runs: one of them would hide every change.
+class FarthestValue(NamedTuple):
+    """The value of a group that is farthest from the median."""
 
-    The scale is 1.4826 times the median distance from the median of the value's group, which a bad run hardly changes.
-    A value is a bad run if its distance exceeds the quantile ``FAR_LEVEL`` of Student's t for as many distances, and
-    ``FAR`` scales. Both values of a pair have the same distance, so both are excluded.
+    distance: float
+    group: int
+    """Index of the group."""
+
+
+class PooledRepeats(Frozen):
+    """Groups of repeats, and what their scatter is computed from.
+
+    Another group takes a few steps, however many there are: the scatter of a long history is computed at every output.
     """
-    distances = sorted(chain.from_iterable([group.distances for group in groups]))
-    if not distances:
-        return Repeatability(deviation=None, freedom=0, bad=tuple(() for _ in groups))
-    scale = 1.4826 * distances[(len(distances) - 1) // 2]
-    cut = max(FAR, student(FAR_LEVEL, len(distances))) * scale
-    # Nearly all groups have no bad run and need no call: the scatter of a long history is computed at every output.
-    bad = tuple([_far_off(group, cut) if group.distances[-1] > max(cut, group.least) else () for group in groups])
-    squares, freedom = [], 0
-    for group, places in zip(groups, bad, strict=True):
-        if not places:
-            squares.append(group.squares)
-            freedom += len(group.distances)
-        elif len(values := [value for place, value in enumerate(group.values) if place not in places]) > 1:
-            squares.append(_squares(values))
-            freedom += len(values) - 1
-    deviation = sqrt(fsum(squares) / freedom) if freedom else None
-    return Repeatability(deviation=deviation, freedom=freedom, bad=bad)
+
+    groups: Sequence[RepeatedValues] = ()
+    distances: Sequence[float] = ()
+    """Of all groups, ascending."""
+    squares: Sequence[float] = ()
+    """Of each group."""
+    farthest: Sequence[FarthestValue] = ()
+    """Of each group, ascending."""
+
+    def and_group(self, group: RepeatedValues) -> PooledRepeats:
+        """Add a group."""
+        return PooledRepeats(
+            groups=[*self.groups, group],
+            distances=sorted([*self.distances, *group.distances]),
+            squares=[*self.squares, group.squares],
+            farthest=sorted([*self.farthest, FarthestValue(group.distances[-1], len(self.groups))]),
+        )
+
+    def repeatability(self) -> Repeatability:
+        """Compute the pooled scatter within groups, without bad runs: one of them would hide every change.
+
+        The scale is 1.4826 times the median distance from the median of the value's group, which a bad run hardly
+        changes. A value is a bad run if its distance exceeds the quantile ``FAR_LEVEL`` of Student's t for as many
+        distances, and ``FAR`` scales. Both values of a pair have the same distance, so both are excluded.
+        """
+        if not self.distances:
+            return Repeatability(deviation=None, freedom=0, bad={})
+        scale = 1.4826 * self.distances[(len(self.distances) - 1) // 2]
+        cut = max(FAR, student(FAR_LEVEL, len(self.distances))) * scale
+        beyond = takewhile(lambda farthest: farthest.distance > cut, reversed(self.farthest))
+        bad = {
+            index: places
+            for index in sorted([farthest.group for farthest in beyond])
+            if (places := _far_off(self.groups[index], cut))
+        }
+        squares, freedom = [*self.squares], len(self.distances)
+        for index, places in bad.items():
+            group = self.groups[index]
+            rest = [value for place, value in enumerate(group.values) if place not in places]
+            squares[index] = _squares(rest) if len(rest) > 1 else 0.0
+            freedom -= len(group.distances) - max(0, len(rest) - 1)
+        deviation = sqrt(fsum(squares) / freedom) if freedom else None
+        return Repeatability(deviation=deviation, freedom=freedom, bad=bad)
 
 
 def _far_off(group: RepeatedValues, cut: float) -> tuple[int, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import reduce
 from math import sqrt
 
 import numpy as np
@@ -12,7 +13,7 @@ from scipy import stats as scipy_stats
 from statsmodels.regression.linear_model import WLS
 from statsmodels.stats.proportion import proportion_confint
 
-from sitegen.stats.agreement import Repeatability, differing_pairs, repeatability, repeated_values
+from sitegen.stats.agreement import PooledRepeats, Repeatability, differing_pairs, repeated_values
 from sitegen.stats.bootstrap import bootstrap_ratio, bootstrap_ratio_change
 from sitegen.stats.counts import Share
 from sitegen.stats.intervals import (
@@ -164,15 +165,19 @@ def test_pairs_that_differ_are_what_agreement_lacks(outcomes, differ, pairs):
 
 
 def test_repeatability_pools_the_scatter_within_groups_not_between_them():
-    pooled = repeatability([repeated_values(group) for group in ([0.8, 0.9], [0.1, 0.2, 0.3])])
+    groups = [repeated_values(group) for group in ([0.8, 0.9], [0.1, 0.2, 0.3])]
+    pooled = reduce(PooledRepeats.and_group, groups, PooledRepeats()).repeatability()
     assert pooled.deviation == pytest.approx(sqrt((0.005 + 0.02) / 3))
-    assert (pooled.freedom, pooled.bad) == (3, ((), ()))
-    assert repeatability([]) == Repeatability(deviation=None, freedom=0, bad=())
+    assert (pooled.freedom, pooled.bad) == (3, {})
+    assert PooledRepeats().repeatability() == Repeatability(deviation=None, freedom=0, bad={})
 
 
 def test_repeatability_is_the_same_in_any_order_of_groups():
     groups = [repeated_values([0.1 * n, 0.7 / n, 1 / 3, 1e-9 * n]) for n in range(1, 6)]
-    assert repeatability(groups).deviation == repeatability(groups[::-1]).deviation
+    pooled = [
+        reduce(PooledRepeats.and_group, order, PooledRepeats()).repeatability() for order in (groups, groups[::-1])
+    ]
+    assert pooled[0].deviation == pooled[1].deviation
 
 
 def test_the_least_change_is_2_8_standard_errors_of_many_units():

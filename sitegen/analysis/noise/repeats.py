@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from functools import reduce
 from itertools import groupby
 from math import comb, sqrt
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -22,7 +23,7 @@ from sitegen.model.noise import FlipRate, Noise
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import Point
 from sitegen.model.usage import regraded
-from sitegen.stats.agreement import Repeatability, RepeatedValues, differing_pairs, repeatability, repeated_values
+from sitegen.stats.agreement import PooledRepeats, Repeatability, differing_pairs, repeated_values
 from sitegen.stats.intervals import LEVEL, normal
 from sitegen.stats.outliers import FAR_CASES
 
@@ -95,7 +96,7 @@ class RepeatsSoFar:
         self.points = 0
         """Number of points added so far."""
         self._last: Point | None = None
-        self._finished: list[_Group] = []
+        self._finished = _Groups()
         """The groups that no later point can join, and all repeated runs."""
         self._group: list[Repeat] = []
         """The group that the last point belongs to."""
@@ -106,14 +107,14 @@ class RepeatsSoFar:
     def add(self, point: Point, runs: Sequence[Scorecard] = ()) -> None:
         """Add a point, with the results of its repeated runs."""
         if self._last is None or not _repeats(self._last, point):
-            self._finished += _groups([self._group])
+            self._finished = self._finished.and_group(self._group)
             self._group = []
         label = point.snapshot.label
         if not point.is_copy:
             self._group.append(_repeat(label, point.scorecard))
-        runs_of_point = _groups([_repeats_of_run_cards(runs, f"{label}, ")])
-        self._finished += runs_of_point
-        if runs_of_point or len(self._group) > 1:
+        runs_of_point = _repeats_of_run_cards(runs, f"{label}, ")
+        self._finished = self._finished.and_group(runs_of_point)
+        if len(runs_of_point) > 1 or len(self._group) > 1:
             self._is_measured = False
         self._last = point
         self.points += 1
@@ -121,38 +122,78 @@ class RepeatsSoFar:
     def noise(self) -> Noise | None:
         """Return the noise of the headline between the repeats among these points; None without repeats."""
         if not self._is_measured:
-            self._noise = _noise((*self._finished, *_groups([self._group])))[0]
+            self._noise = self._finished.and_group(self._group).noise()
             self._is_measured = True
         return self._noise
 
 
-class _Group(Frozen):
-    """Two or more repeats, and the headline values of the repeats that have one."""
+class _ValuedOutputs(NamedTuple):
+    """The outputs of a group that have a headline, at least two."""
 
+    group: int
+    """Index of the group."""
+    places: Sequence[int]
+    """Indices of these outputs in the group."""
     outputs: Sequence[Repeat]
-    values: RepeatedValues | None
-    """None if fewer than two outputs have a value."""
 
 
-def _groups(groups: Iterable[Sequence[Repeat]]) -> list[_Group]:
-    several = []
-    for outputs in groups:
-        if len(outputs) > 1:
-            defined = [output.headline for output in outputs if output.headline is not None]
+class _Groups(Frozen):
+    """Groups of two or more repeats each."""
+
+    number: int = 0
+    outputs: int = 0
+    """Number of outputs in all groups."""
+    valued: Sequence[_ValuedOutputs] = ()
+    scatter: PooledRepeats = PooledRepeats()
+    """Of the headlines of ``valued``."""
+
+    def and_group(self, outputs: Sequence[Repeat]) -> _Groups:
+        """Add a group, if it has two outputs."""
+        if len(outputs) < 2:
+            return self
+        valued, scatter = self.valued, self.scatter
+        defined = [(place, output.headline) for place, output in enumerate(outputs) if output.headline is not None]
+        if len(defined) > 1:
+            places = [place for place, _ in defined]
             least = FAR_CASES * max(output.weight for output in outputs)
-            several.append(_Group(outputs, repeated_values(defined, least) if len(defined) > 1 else None))
-    return several
+            valued = [*valued, _ValuedOutputs(self.number, places, [outputs[place] for place in places])]
+            scatter = scatter.and_group(repeated_values([value for _, value in defined], least))
+        return _Groups(number=self.number + 1, outputs=self.outputs + len(outputs), valued=valued, scatter=scatter)
+
+    def noise(self) -> Noise | None:
+        """Compute the noise of the headline; None without groups."""
+        if not self.number:
+            return None
+        scatter = self.scatter.repeatability()
+        bad = [self.valued[index].outputs[place] for index, places in scatter.bad.items() for place in places]
+        return Noise(
+            groups=self.number,
+            outputs=self.outputs,
+            deviation=scatter.deviation,
+            limit=_limit(scatter),
+            bad_runs=tuple([output.name for output in bad]),
+        )
+
+    def bad_runs(self) -> dict[int, list[int]]:
+        """Map each group with bad runs to their indices in the group."""
+        return {
+            self.valued[index].group: [self.valued[index].places[place] for place in places]
+            for index, places in self.scatter.repeatability().bad.items()
+        }
 
 
 def noise_of(groups: Iterable[Repeats]) -> Noise | None:
     """Compute the noise of repeated outputs; None if no group has two outputs."""
     several = [group for group in groups if len(group.outputs) > 1]
-    noise, bad = _noise(_groups(group.outputs for group in several))
+    measured = reduce(_Groups.and_group, [group.outputs for group in several], _Groups())
+    noise, bad = measured.noise(), measured.bad_runs()
     if noise is None:
         return None
     rates = _flip_rates(
-        replace(group, indices=tuple([index for place, index in enumerate(group.indices) if place not in places]))
-        for group, places in zip(several, bad, strict=True)
+        replace(group, indices=tuple([at for place, at in enumerate(group.indices) if place not in bad[number]]))
+        if number in bad
+        else group
+        for number, group in enumerate(several)
     )
     pooled = FlipRate("", sum(rate.flips for rate in rates), sum(rate.pairs for rate in rates))
     return replace(noise, pooled=pooled, fields=rates)
@@ -164,30 +205,6 @@ def noise_of_headline(points: Sequence[Point]) -> Noise | None:
     for point in points:
         so_far.add(point)
     return so_far.noise()
-
-
-def _noise(groups: Sequence[_Group]) -> tuple[Noise | None, list[Collection[int]]]:
-    """Compute the noise of the headline (None without groups), and the indices of the bad runs in each group."""
-    scatter = repeatability([group.values for group in groups if group.values])
-    bad: list[Collection[int]] = []
-    bad_values = iter(scatter.bad)
-    for group in groups:
-        places = next(bad_values) if group.values else ()
-        if places:
-            defined = [place for place, output in enumerate(group.outputs) if output.headline is not None]
-            places = tuple([defined[place] for place in places])
-        bad.append(places)
-    if not groups:
-        return None, bad
-    return Noise(
-        groups=len(groups),
-        outputs=sum(len(group.outputs) for group in groups),
-        deviation=scatter.deviation,
-        limit=_limit(scatter),
-        bad_runs=tuple(
-            group.outputs[place].name for group, places in zip(groups, bad, strict=True) for place in places
-        ),
-    ), bad
 
 
 def _repeats_of_run_cards(runs: Iterable[Scorecard], prefix: str = "") -> tuple[Repeat, ...]:
