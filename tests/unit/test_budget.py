@@ -11,7 +11,9 @@ import pytest
 
 from sitegen.analysis.memo import PageRow
 from sitegen.model.site import Page
+from sitegen.pages import links
 from sitegen.render.output_folder import MARKER
+from sitegen.render.writer import Writer
 from sitegen.stages.reports import ReportCollector, ReportInputs, ReportWriter
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.size_budget.budget import Division, divide
@@ -232,6 +234,38 @@ def test_a_budget_and_a_number_of_reports_together_leave_the_site_of_a_cold_buil
         build_site(project.path, tmp_path / f"cold{step}")
         assert differences(out, tmp_path / f"cold{step}") == []
         assert size_of(out) <= size - 40_000
+
+
+def test_one_more_commit_writes_the_newest_lists_alone(project, tmp_path, monkeypatch):
+    monkeypatch.setattr("sitegen.pages.short_pages.LISTED", 2)
+    out = tmp_path / "out"
+    limits(project, site_bytes=1_000)
+    project.commit({"CLAUDE.md": "# More rules\n"}, message="Edit")
+    build_site(project.path, out, jobs=1)
+    lists = {path for path in content(out) if "/short/" in path}
+    assert lists == {
+        *(f"evals/a/short/{number}.html" for number in (1, 2, 3)),
+        *(f"commits/short/{number}.html" for number in (1, 2, 3, 4)),
+        links.short_edits("CLAUDE.md", 1),
+    }
+    written: list[str] = []
+    write = Writer.write
+
+    def noted(writer: Writer, owner: str, path: str, *others: Any, **more: Any) -> None:
+        written.append(path)
+        write(writer, owner, path, *others, **more)
+
+    monkeypatch.setattr(Writer, "write", noted)
+    project.commit({"evals/a/extracted.json": output(30)}, message="Once more")
+    build_site(project.path, out, jobs=1)
+    assert sorted(path for path in written if "/short/" in path) == [
+        "commits/short/4.html",  # of the edit, whose effect reaches to the newest output
+        "commits/short/5.html",
+        "evals/a/short/4.html",
+        links.short_edits("CLAUDE.md", 1),
+    ]
+    build_site(project.path, tmp_path / "cold", jobs=1)
+    assert differences(out, tmp_path / "cold") == []
 
 
 def commits_of(project: Path) -> list[str]:
