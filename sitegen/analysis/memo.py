@@ -229,9 +229,13 @@ class Memo:
 
     def pages(self, site: str, owner: str | None = None) -> tuple[PageRow, ...]:
         """Return the files of a site, or of one owner, by path."""
+        return tuple(self.each_page(site, owner))
+
+    def each_page(self, site: str, owner: str | None = None) -> Iterator[PageRow]:
+        """Yield the files of a site, or of one owner, by path, while no file of the site is added or removed."""
         condition, values = ("", (site,)) if owner is None else (" AND owner = ?", (site, stored(owner)))
         rows = self._db.execute(f"SELECT {_PAGE} FROM pages WHERE site = ?{condition} ORDER BY path", values)
-        return tuple(PageRow(*row) for row in rows)
+        return (PageRow(*row) for row in rows)
 
     def pages_at(self, site: str, owner: str, paths: Iterable[str]) -> tuple[PageRow, ...]:
         """Return the files of an owner at these paths."""

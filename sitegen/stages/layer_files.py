@@ -28,9 +28,9 @@ class LayerFiles(SiteFiles):
 
     def close(self, site: Site, head: str, *, complete: bool) -> Site:
         """Delete the files that the previous build left in the folder and that this build did not write."""
-        below = {row.path: row.key for row in self._memo.pages(self._site)} if self.trusted else {}
+        below = {row.path: row.key for row in self._memo.each_page(self._site)} if self.trusted else {}
         differ = [row for row in self.recorded() if below.get(row.path) != row.key]
-        self.gone = frozenset(row.path for row in self._stale(self._before(complete)))
+        self.gone = frozenset(row.path for row in self._stale(self._compared_with_list(complete)[1]))
         paths = {row.path for row in differ}
         removal = remove(self._into, {path: None for path in self._standing.unlisted if path not in paths})
         shorten_list(self._into, lambda: paths, None)

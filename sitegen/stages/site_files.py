@@ -134,7 +134,7 @@ class SiteFiles:
         """List the foreign files of the folder; the list of the last build is used until something is added to it."""
         if self.trusted and self._state is not None and not self._claim.force:
             return Standing(tuple(self._state["foreign"]))
-        paths = (row.path for row in self._memo.pages(self._site))
+        paths = (row.path for row in self._memo.each_page(self._site))
         return look_into(self._claim.folder, paths, name_each=self._claim.force)
 
     @property
@@ -266,7 +266,7 @@ class SiteFiles:
     def earlier_files(self) -> Iterator[PageRow]:
         """Yield the files of earlier builds that an incremental build leaves as they are."""
         owners, recorded = set(map(stored, self._whole_owners)), {row.path for row in self.recorded()}
-        rows = self._memo.pages(self._site)
+        rows = self._memo.each_page(self._site)
         return (row for row in rows if row.owner not in owners and row.path not in recorded)
 
     def drop(self, owner: str) -> None:
@@ -280,25 +280,24 @@ class SiteFiles:
         of the site failed, the built commit is not stored, so that the next build makes the whole site again.
         """
         memo, name, folder = self._memo, self._site, self._claim.folder
-        before, rows = self._before(complete), list(self.recorded())
-        stale = {row.path: row.size for row in self._stale((*before, *self._replaced))}
+        listed, outdated = self._compared_with_list(complete)
+        stale = {row.path: row.size for row in self._stale((*outdated, *self._replaced))}
         removed, changed = remove(folder, {**dict.fromkeys(self._unlisted()), **stale})
-        remove(folder, dict.fromkeys(self._reserved.difference(row.path for row in rows)))
-        earlier = set(before)
-        memo.forget_pages(name, earlier.difference(rows))
-        memo.keep_pages(name, (row for row in rows if row not in earlier))
+        remove(folder, dict.fromkeys(self._reserved.difference(row.path for row in self.recorded())))
+        memo.forget_pages(name, outdated)
+        memo.keep_pages(name, (row for row in self.recorded() if row not in listed))
         if site.failed and complete:  # files of a failed part were written but not recorded
-            removed += self._remove_unrecorded(rows)
+            removed += self._remove_unrecorded()
         foreign = self._name_foreign(changed)
-        listed = 0 if site.failed else self._shorten_list()
-        memo.keep_folders(name, folder_times(folder, memo.folders(name), (row.path for row in rows)))
+        length = 0 if site.failed else self._shorten_list()
+        memo.keep_folders(name, folder_times(folder, memo.folders(name), (row.path for row in self.recorded())))
         done = self._counted(site, removed)
         state = {
             "fingerprint": self._project.fingerprint,
             "head": head,
             "bound": self.bound,
             "foreign": foreign,
-            "list": listed,
+            "list": length,
             "site": done._asdict(),
         }
         if self.archive:
@@ -318,9 +317,9 @@ class SiteFiles:
         now = {row.path for row in self.recorded()}
         return [path for path in self._standing.unlisted if path not in now]
 
-    def _remove_unrecorded(self, rows: list[PageRow]) -> int:
+    def _remove_unrecorded(self) -> int:
         """Delete files that this build wrote, according to the list in the folder, but did not record."""
-        left = look_into(self._claim.folder, (row.path for row in rows)).unlisted
+        left = look_into(self._claim.folder, (row.path for row in self.recorded())).unlisted
         return remove(self._claim.folder, dict.fromkeys(left)).removed
 
     def _name_foreign(self, changed: tuple[str, ...]) -> tuple[str, ...]:
@@ -338,13 +337,22 @@ class SiteFiles:
 
     def _shorten_list(self) -> int:
         before = self._state["list"] if self._state and self.trusted else None
-        return shorten_list(self._claim.folder, lambda: (row.path for row in self._memo.pages(self._site)), before)
+        return shorten_list(self._claim.folder, lambda: (row.path for row in self._memo.each_page(self._site)), before)
 
-    def _before(self, complete: bool) -> tuple[PageRow, ...]:
-        """Return the files of the last build: all of them, or the files of owners that were recorded whole."""
-        if complete:
-            return self._memo.pages(self._site)
-        return tuple(row for owner in sorted(self._whole_owners) for row in self._memo.pages(self._site, owner))
+    def _compared_with_list(self, complete: bool) -> tuple[set[PageRow], list[PageRow]]:
+        """Return the recorded files that the memo lists as they are now, and the files that it lists otherwise.
+
+        ``complete``: compares all files of the last build, otherwise those of the owners that were recorded whole.
+        """
+        owners = (None,) if complete else sorted(self._whole_owners)
+        listed, outdated = set(), []
+        for before in chain.from_iterable(self._memo.each_page(self._site, owner) for owner in owners):
+            now = self._files.get(before.owner, {}).get(before.path)
+            if now == before:
+                listed.add(now)
+            else:
+                outdated.append(before)
+        return listed, outdated
 
     def _stale(self, before: Iterable[PageRow]) -> list[PageRow]:
         recorded = {row.path for row in self.recorded()}
