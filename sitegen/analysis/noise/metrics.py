@@ -64,6 +64,13 @@ def variance_by_units(points: Sequence[Point], kind: str) -> Callable[[str], Uni
     traits = traits_of(kind)
     counts = cache(lambda before, after: PairedCounts(points[before].scorecard, points[after].scorecard))
 
+    @cache
+    def only_outputs_differ(before: int, after: int) -> bool:
+        first, last = points[before], points[after]
+        if first.scorecard.status != "scored" or last.scorecard.status != "scored":
+            return False
+        return differing_roles(first.snapshot, last.snapshot) == ("outputs",)
+
     def spread(metric: str, before: int, after: int) -> Spread | None:
         first, last = points[before].scorecard, points[after].scorecard
         if traits.answers_cases:
@@ -79,10 +86,7 @@ def variance_by_units(points: Sequence[Point], kind: str) -> Callable[[str], Uni
     def of_metric(metric: str) -> UnitVariance:
         @cache
         def variance(before: int, after: int) -> float | None:
-            first, last = points[before], points[after]
-            if differing_roles(first.snapshot, last.snapshot) != ("outputs",):
-                return None
-            if first.scorecard.status != "scored" or last.scorecard.status != "scored":
+            if not only_outputs_differ(before, after):
                 return None
             change = spread(metric, before, after)
             return change.error**2 / 2 if change and change.freedom + 1 >= FEWEST else None

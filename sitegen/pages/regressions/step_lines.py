@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from msgspec.structs import replace
@@ -83,12 +84,18 @@ def _step_scale(values: Sequence[float | None], *levels: float) -> _Scale:
     return _Scale(len(values), min(defined), (max(defined) - min(defined)) or 1.0)
 
 
+@lru_cache(maxsize=64)  # the charts of an eval have as many values
+def _step_columns(size: int) -> tuple[str, ...]:
+    """The x coordinates of the values."""
+    return tuple(map(_Scale(size, 0.0, 1.0).x, range(size)))
+
+
 def _step_path(values: Sequence[float | None], scale: _Scale) -> str:
     """The line through the defined values, with a gap at each undefined one."""
     path, joined = [], False
     # Not ``scale.y``: for the several thousand values of the page, this call took half of the time.
     low, span = scale.low, scale.span
-    for x, value in zip(map(scale.x, range(scale.size)), values, strict=True):
+    for x, value in zip(_step_columns(scale.size), values, strict=True):
         if value is not None:
             y = tenths(PAD + (HEIGHT - 2 * PAD) * (1 - (value - low) / span))
             path.append(f"{'L' if joined else 'M'}{x} {y}")
