@@ -20,8 +20,8 @@ from sitegen.model.timeline import Edit
 LARGEST: Final = 4_000_000
 """The greatest length of a patch in bytes; longer patches are truncated."""
 
-KEPT: Final = 40_000_000
-"""The most bytes of patches that a thread keeps while it shares its processes: about 12,000 edits."""
+KEPT: Final = 10_000_000
+"""The most bytes of patches that a thread keeps while it shares its processes: about 3,000 edits."""
 _LONGEST_COMMAND: Final = 60_000
 _AHEAD: Final = 16
 """Number of commits requested from git before the first answer is read. They fit the smallest buffer of a pipe, so that
