@@ -4,8 +4,10 @@ import gc
 import re
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
+from jinja2 import Environment
 from jinja2.runtime import Context
 from msgspec.structs import replace
 
@@ -73,6 +75,37 @@ def test_a_bytecode_cache_changes_nothing(renderer, tmp_path):
     for _ in range(2):
         assert Renderer([find_templates()], sample.SITE, tmp_path / "bytecode").render(page) == renderer.render(page)
     assert list((tmp_path / "bytecode").iterdir())
+
+
+def test_compiled_templates_are_read_and_incomplete_ones_are_compiled_again(
+    renderer: Renderer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = not_found_page(None)
+    compiled: list[str] = []
+    compile_template = Environment.compile
+
+    def listed(self: Environment, source: Any, name: str, *more: Any, **options: Any) -> Any:
+        compiled.append(name)
+        return compile_template(self, source, name, *more, **options)
+
+    monkeypatch.setattr(Environment, "compile", listed)
+
+    def compiled_for_page() -> list[str]:
+        compiled.clear()
+        assert Renderer([find_templates()], sample.SITE, tmp_path).render(page) == renderer.render(page)
+        return sorted(compiled)
+
+    renderer.render(page)
+    first = sorted(compiled)
+    assert "pages/not_found.html" in first
+    assert compiled_for_page() == first
+    assert compiled_for_page() == []
+    for file in tmp_path.iterdir():
+        file.write_bytes(file.read_bytes()[:-20])
+    assert compiled_for_page() == first
+    for file in tmp_path.iterdir():
+        file.write_bytes(b"of another version" + file.read_bytes())
+    assert (compiled_for_page(), compiled_for_page()) == (first, [])
 
 
 def test_an_own_folder_overrides_file_by_file(renderer, tmp_path):
