@@ -264,7 +264,7 @@ def shorten_list(folder: Path, paths: Callable[[], Iterable[str]], before: int |
     temporary = folder / f"{TEMPORARY}-{os.getpid()}"
     temporary.unlink(missing_ok=True)
     with open(temporary, "xb") as file:
-        file.write("".join(lines).encode("utf-8", "surrogateescape"))
+        file.writelines(line.encode("utf-8", "surrogateescape") for line in lines)
     size = temporary.stat().st_size
     temporary.replace(folder / LIST)
     return size
