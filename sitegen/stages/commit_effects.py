@@ -14,10 +14,11 @@ from sitegen.analysis.copies import first_of_each_output
 from sitegen.analysis.deltas import delta, mixtures
 from sitegen.analysis.flips import flips, flips_between
 from sitegen.analysis.memo import Memo
-from sitegen.analysis.noise.changes import Verdicts
+from sitegen.analysis.noise.changes import output_verdict
 from sitegen.analysis.series import SeriesInputs
 from sitegen.history.memo_rows import within
 from sitegen.model.cells import Flips
+from sitegen.model.noise import ChangeVerdict
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import EvalSummary, Point, Series, Window
 from sitegen.model.timeline import Cause, CommitRecord, EvalHistory, Snapshot
@@ -54,7 +55,6 @@ def effects_of_commits(
     inputs: SeriesInputs,
     first_new: int,
     card: Callable[[Snapshot], Scorecard],
-    verdicts: Verdicts,
 ) -> Iterator[EffectOfCommit]:
     """Yield the effect of each commit with new points, except a commit without an earlier point."""
     snapshots = series.history.snapshots
@@ -63,16 +63,15 @@ def effects_of_commits(
         if after - before > 1:  # the last point's own delta compares it with another point of the same commit
             change = delta(inputs.metrics_for, earlier, later, card)
             later = replace(later, delta=change, flips=flips(series.cells, before, after))
-        effect = commit_effect(series.info, series.specs, earlier, later, verdicts(earlier, later))
+        verdict = _verdict_without_repeats(series, earlier, later)
+        effect = commit_effect(series.info, series.specs, earlier, later, verdict)
         if effect is not None:
             sha = later.snapshot.commit.sha
             edits = earlier_edits(chain.from_iterable(inputs.edits.beside[before + 1 : after + 1]), sha)
             yield EffectOfCommit(sha, replace(effect, edits=edits))
 
 
-def outcomes_of_edits(
-    series: Series, windows: Sequence[Window], first_new: int, verdicts: Verdicts
-) -> Iterator[OutcomeOfEdit]:
+def outcomes_of_edits(series: Series, windows: Sequence[Window], first_new: int) -> Iterator[OutcomeOfEdit]:
     """Yield how the eval changed across each edit that new points are attributed to."""
     pairs = {
         window.edit: (window.before, window.after)
@@ -85,13 +84,18 @@ def outcomes_of_edits(
         earlier, later = series.points[before], series.points[after]
         if (before, after) in changes:
             later = replace(later, flips=changes[before, after])
-        yield OutcomeOfEdit(edit, edit_outcome(earlier, later, verdicts))
+        yield OutcomeOfEdit(edit, edit_outcome(later, _verdict_without_repeats(series, earlier, later)))
 
 
-def edit_outcome(before: Point, after: Point, verdicts: Verdicts) -> EditOutcome:
-    """Compare two outputs. Ignores repeated runs: they can arrive later, and this stored verdict is not recomputed."""
-    flips, verdict = after.flips or Flips(), verdicts(before, after)
+def edit_outcome(after: Point, verdict: ChangeVerdict | None) -> EditOutcome:
+    """Reduce the change to the later of two outputs to what is stored."""
+    flips = after.flips or Flips()
     return EditOutcome(flips=replace(flips, still=()), verdict=verdict and replace(verdict, fields=()))
+
+
+def _verdict_without_repeats(series: Series, before: Point, after: Point) -> ChangeVerdict | None:
+    """Judge a change. Repeated runs can arrive later, and a stored verdict is not computed again."""
+    return output_verdict(before, after, series.info.kind, higher_is_better=series.specs[0].higher_is_better)
 
 
 def _spans(snapshots: Sequence[Snapshot], first_new: int) -> Iterator[tuple[int, int]]:

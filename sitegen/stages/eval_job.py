@@ -10,7 +10,6 @@ from sitegen.analysis.cached import TaskCache
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.deltas import mixtures
 from sitegen.analysis.effects import windows
-from sitegen.analysis.noise.changes import Verdicts
 from sitegen.analysis.regressions import steps_of
 from sitegen.errors import MissingObjectsError
 from sitegen.history.entry_rules import DEFAULT_SETTINGS
@@ -107,8 +106,7 @@ class _EvalJob:
         self._card_keys = [self._cards.key(snapshot) for snapshot in self._snapshots]
         self._specs = self._cards.series_specs()
         self._inputs = series_inputs(task.history, task.edits.value.by_commit)
-        self._verdicts = Verdicts(task.info.kind, self._specs[0])
-        self._collector = ReportCollector(self._specs, self._inputs, self._cards, self._verdicts)
+        self._collector = ReportCollector(self._specs, self._inputs, self._cards)
         self._writer = self._context.writer(task.pages)
         self._renderer = self._context.renderer()
         self._sources = sources_of(task)
@@ -233,7 +231,7 @@ class _EvalJob:
         newest = self._newest_inputs()
         edit_windows = windows(series.points, self._inputs.edits.made_by)
         decisions = {}
-        for edit, outcome in outcomes_of_edits(series, edit_windows, first_new, self._verdicts):
+        for edit, outcome in outcomes_of_edits(series, edit_windows, first_new):
             EDIT_OUTCOMES.keep(cache, within(eval_id, edit), outcome)
             decisions[edit] = outcome.verdict.decision if outcome.verdict else None
         edit_windows = tuple(window._replace(decision=decisions.get(window.edit)) for window in edit_windows)
@@ -257,7 +255,7 @@ class _EvalJob:
             write_series_pages(self._task, self._writer, series, steps, works, self._page_keys)
         patterns = record.summary.patterns
         write_series(self._writer, self._owner, series, patterns, self._page_keys, cache)
-        for sha, effect in effects_of_commits(series, self._inputs, first_new, self._cards.__getitem__, self._verdicts):
+        for sha, effect in effects_of_commits(series, self._inputs, first_new, self._cards.__getitem__):
             COMMIT_EFFECTS.keep(cache, within(eval_id, sha), effect)
         left = WaitingEval(tuple(self._page_keys), waiting.parts())
         return EvalDone(

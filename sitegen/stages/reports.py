@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.deltas import delta
 from sitegen.analysis.flips import tallied
-from sitegen.analysis.noise.changes import Verdicts, output_verdict
+from sitegen.analysis.noise.changes import output_verdict
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.analysis.noise.repeats import RepeatsSoFar, repeats_of_runs
 from sitegen.analysis.series import Derived, SeriesInputs, problems_of_point
@@ -47,8 +47,8 @@ class ReportInputs(Frozen):
     """Scorecard of the previous point; None for the first point."""
     derived: Derived
     past: EarlierPoints
-    """Without snapshots and moved edits, which every task has. With noise also without the verdict: no other page
-    shares it, so that it is found when the report is drawn."""
+    """Without snapshots and moved edits, which every task has, and without the verdict, which is found when the report
+    is drawn."""
 
     @property
     def at(self) -> int:
@@ -59,12 +59,9 @@ class ReportInputs(Frozen):
 class ReportCollector:
     """Collects the inputs of the reports of an eval, from the oldest to the newest. Points may be skipped."""
 
-    def __init__(
-        self, specs: tuple[MetricSpec, ...], inputs: SeriesInputs, cards: EvalScorecards, verdicts: Verdicts
-    ) -> None:
+    def __init__(self, specs: tuple[MetricSpec, ...], inputs: SeriesInputs, cards: EvalScorecards) -> None:
         """``specs``: the metrics of the eval, without usage metrics."""
         self._specs = specs
-        self._verdicts = verdicts
         self._inputs = inputs
         self._cards = cards
         self._repeats = RepeatsSoFar()
@@ -93,7 +90,6 @@ class ReportCollector:
                 last=index,
                 wrong_since=tracker.streaks(),
                 fixed=tuple(flip for flip in flipped if flip.fate == "fixed"),
-                verdict=self._verdicts(before, replace(at, flips=derived.flips)) if before and noise is None else None,
                 noise=noise,
                 runs=repeats_of_runs(runs) if runs else None,
             ),
@@ -137,7 +133,7 @@ class ReportWriter:
         )
         earlier = point_at(self._inputs, index - 1, before) if before else None
         past = replace(inputs.past, snapshots=self._inputs.snapshots, moved=self._moved)
-        if past.noise and earlier:
+        if earlier:
             past = replace(past, verdict=self._verdict(earlier, point, inputs))
         return report_page(
             self._info,

@@ -12,7 +12,7 @@ from sitegen.analysis.noise.samples import cases_of, is_counted, paired_sample_o
 from sitegen.frozen import Frozen
 from sitegen.model.cells import Flips
 from sitegen.model.kinds import traits_of
-from sitegen.model.metrics import Counts, MetricSpec
+from sitegen.model.metrics import Counts
 from sitegen.model.noise import ChangeVerdict, Decision, Interval, Noise, Unit, Why
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point
@@ -99,28 +99,6 @@ def output_verdict(
     return change_verdict(
         before.scorecard, after.scorecard, kind, flips, noise=noise, higher_is_better=higher_is_better
     )
-
-
-class Verdicts:
-    """Judges changes of an eval without noise of repeats. A change that was judged before is not judged again.
-
-    The report of an output, the effect of its commit and the outcome of an edit often judge the same two points.
-    """
-
-    def __init__(self, kind: str, headline: MetricSpec) -> None:
-        self._kind = kind
-        self._higher_is_better = headline.higher_is_better
-        self._judged: dict[tuple[str, str], tuple[Flips | None, ChangeVerdict | None]] = {}
-
-    def __call__(self, before: Point, after: Point) -> ChangeVerdict | None:
-        """Return ``output_verdict`` of two points of the eval."""
-        pair = before.snapshot.slug, after.snapshot.slug
-        flips, verdict = self._judged.get(pair, (None, None))
-        # A report counts a cell under the attribute that it had then, a series under the one that it has now.
-        if pair not in self._judged or flips != after.flips:
-            verdict = output_verdict(before, after, self._kind, higher_is_better=self._higher_is_better)
-            self._judged[pair] = after.flips, verdict
-        return verdict
 
 
 class _Movement(Frozen):
