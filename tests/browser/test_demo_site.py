@@ -358,6 +358,20 @@ def test_what_a_trend_says_of_its_eval_is_seen_once_at_every_width(open_in_one_t
     assert {text: seen.count(text) for text in said} == dict.fromkeys(said, 1)
 
 
+@pytest.mark.parametrize("folder", ["commits", FILE])
+def test_the_diff_stands_beside_the_table_where_there_is_room_and_else_below(demo_site, open_in_one_tab, folder):
+    path = min(path for path in demo_site.glob(f"{folder}/*.html") if 'class="beside"' in path.read_text("utf-8"))
+    page = open_in_one_tab(path.relative_to(demo_site).as_posix(), java_script_enabled=False).page
+    found = {}
+    for width in (390, 1100, 1280, 1920):
+        page.set_viewport_size({"width": width, "height": 900})
+        table, diff = page.locator(".efx").bounding_box(), page.locator(".diff").first.bounding_box()
+        scrolls = page.locator(".efx").evaluate("one => one.parentElement.scrollWidth > one.parentElement.clientWidth")
+        found[width] = (diff["x"] >= table["x"] + table["width"], diff["y"] >= table["y"] + table["height"], scrolls)
+    below, beside = (False, True, False), (True, False, False)
+    assert found == {390: below, 1100: below, 1280: beside, 1920: beside}
+
+
 def test_the_overview_leads_to_the_errors_of_a_section(visit):
     page = visit("index.html")
     row = page.get_by_role("list", name="Where the errors are").get_by_role("listitem").first

@@ -59,7 +59,7 @@ def test_fits_a_small_screen_without_scrolling_sideways(too_wide: dict[str, Misf
 def test_has_no_accessibility_violation_that_axe_finds(open_in_one_tab: Callable[..., Tab], path: str):
     page = open_in_one_tab(path, bypass_csp=True).page
     found = violations_axe_finds(page)
-    for view in ("v-uni", "v-ren"):
+    for view in ("v-split", "v-uni", "v-ren"):
         if page.locator(f"#{view}").count():
             page.locator(f"label[for={view}]").click()
             found += violations_axe_finds(page, within=".views")  # the rest of the page stays as it was
@@ -68,6 +68,7 @@ def test_has_no_accessibility_violation_that_axe_finds(open_in_one_tab: Callable
 
 def test_the_views_of_a_diff_change_without_scripts(visit: Callable[..., Page]):
     page = visit(EDIT, java_script_enabled=False)
+    page.locator("label[for=v-split]").click()
     removed = page.locator("td.d:has(del)").first
     added = page.locator("td.a:has(ins)").first
     left, right = removed.bounding_box(), added.bounding_box()
@@ -84,6 +85,16 @@ def test_the_views_of_a_diff_change_without_scripts(visit: Callable[..., Page]):
     page.locator("label[for=v-ren]").click()
     assert not removed.is_visible()
     assert page.locator(".prose li.chg").first.is_visible()
+
+
+def test_the_diff_side_by_side_takes_the_whole_width_below_the_table(visit: Callable[..., Page]):
+    page = visit(EDIT, viewport={"width": 1280, "height": 900}, java_script_enabled=False)
+    page.locator("label[for=v-split]").click()
+    table, diff = page.locator(".efx").bounding_box(), page.locator(".diff").bounding_box()
+    assert table is not None
+    assert diff is not None
+    assert (diff["x"], diff["width"]) == (table["x"], table["width"])
+    assert diff["y"] >= table["y"] + table["height"]
 
 
 def test_the_views_can_be_changed_with_the_keyboard(visit: Callable[..., Page]):

@@ -270,13 +270,22 @@ def test_the_page_shows_everything_and_executes_nothing(renderer: Renderer):
     assert html.count("Shelf ") == 50
 
 
+VIEWS = (("split", ""), ("uni", " checked"), ("ren", ""))
+
+
 def test_the_three_views_need_no_script(renderer: Renderer):
     page = edit_page(sample.FILE, 1, drawn(1, sample.V1, sample.V2), sample.EFFECTS)
     html = renderer.render(page).decode()
-    assert '<input type="radio" name="v" id="v-split" checked>' in html
+    assert [f'<input type="radio" name="v" id="v-{view}"{rest}>' in html for view, rest in VIEWS] == [True] * 3
     assert '<td class="d">**Version:** <del>v1.0.0</del></td>' in html
     assert '<td class="a">**Version:** <ins>v1.1.0</ins></td>' in html
     assert '<p class="chg"><strong>Version:</strong> v1.1.0</p>' in html
+
+
+def test_the_diff_is_side_by_side_at_first_where_it_has_no_table_of_evals_beside_it(renderer: Renderer):
+    html = renderer.render(edit_page(sample.FILE, 1, drawn(1, sample.V1, sample.V2), ())).decode()
+    assert '<input type="radio" name="v" id="v-split" checked>' in html
+    assert 'class="beside"' not in html
 
 
 def test_an_added_file_is_shown_in_one_column_at_first(renderer: Renderer):
