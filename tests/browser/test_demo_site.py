@@ -372,6 +372,16 @@ def test_the_diff_stands_beside_the_table_where_there_is_room_and_else_below(dem
     assert found == {390: below, 1100: below, 1280: beside, 1920: beside}
 
 
+@pytest.mark.parametrize(("kind", "long"), [("instructions", 10), ("regressions", 0)])
+def test_long_tables_below_the_first_are_laid_out_when_they_come_near(kinds, open_in_one_tab, kind, long):
+    page = open_in_one_tab(kinds[kind], java_script_enabled=False).page
+    first, *others = page.locator("main .tw").evaluate_all(
+        "parts => parts.map(one => [one.querySelectorAll('tbody tr').length, getComputedStyle(one).contentVisibility])"
+    )
+    assert first[1] == "visible"
+    assert {kept for rows, kept in others if rows > long} == {"auto"}
+
+
 def test_the_overview_leads_to_the_errors_of_a_section(visit):
     page = visit("index.html")
     row = page.get_by_role("list", name="Where the errors are").get_by_role("listitem").first
