@@ -17,9 +17,10 @@ from sitegen.config import Manifest, SiteConfig
 from sitegen.frozen import Frozen
 from sitegen.model.cells import CellMap, Flips
 from sitegen.model.commits import Commit
-from sitegen.model.error_summaries import Correction
+from sitegen.model.error_summaries import Correction, PatternSummary
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.problems import Parsed, Problem
+from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import EvalSummary
 from sitegen.pages.commit.effects import CommitEffect
@@ -60,8 +61,15 @@ class EvalRecord(Frozen):
     """The mapping entries that the newest point does not use; None: the eval has no rules that name fields."""
     fields: tuple[ListedField, ...] = ()
     """The pages of the attributes; first those that changed longest ago."""
-    newest_report: str = ""
-    """The digest of everything that the newest report shows, which decides the steps and the error patterns."""
+
+
+class NewestReport(Frozen):
+    """What the newest report of an eval decides besides its page."""
+
+    steps: tuple[Step, ...] = ()
+    """The steps of the eval."""
+    patterns: tuple[PatternSummary, ...] = ()
+    """The error patterns of the newest output."""
 
 
 class EditOutcome(Frozen):
@@ -140,6 +148,9 @@ The newest point can still become stale."""
 
 CORRECTIONS: Final = CachedKind(name="corrections", type=dict[str, Correction | None], until="inputs", owner="eval")
 """The line of the ground truth that holds each suspect label, or None, by digests of everything that decides it."""
+
+NEWEST_REPORT: Final = CachedKind(name="newest report", type=NewestReport, until="inputs", owner="eval")
+"""Steps and error patterns, by the digest of everything that the newest report shows, which covers all points."""
 
 SOURCE_USES: Final = CachedKind(name="source use", type=SourceUse, until="inputs", owner="eval")
 """The parts of its source that each output shows, by the digest of everything that its report shows."""

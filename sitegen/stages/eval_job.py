@@ -31,7 +31,7 @@ from sitegen.render.writer import WrittenFiles, digest
 from sitegen.scoring.mapping_use import mapped_columns
 from sitegen.scoring.scorer import ScoringInputs
 from sitegen.scoring.usage import specs_with_usage
-from sitegen.stages.cached_kinds import COMMIT_EFFECTS, EDIT_OUTCOMES
+from sitegen.stages.cached_kinds import COMMIT_EFFECTS, EDIT_OUTCOMES, NEWEST_REPORT, NewestReport
 from sitegen.stages.commit_effects import effects_of_commits, mixtures_of_commits, outcomes_of_edits
 from sitegen.stages.configuration import recall_mapping, without_settings
 from sitegen.stages.eval_pages import eval_pages, record_of, suspects_of
@@ -118,8 +118,7 @@ class _EvalJob:
         self._archive = ReportFiles(
             self._context, self._info, self._snapshots, self._page_keys, self._sources, self._archived, self._cache
         )
-        self._newest_report = self._page_keys[-1] if self._page_keys else ""
-        self._known = task.record.summary if task.record and task.record.newest_report == self._newest_report else None
+        self._known = NEWEST_REPORT.get(self._cache, self._info.id, self._page_keys[-1:])
         self._patterns = self._known.patterns if self._known else ()
 
     def run(self) -> EvalDone:
@@ -227,7 +226,10 @@ class _EvalJob:
         series = self._cards.series(self._info, self._inputs, cells, settled, self._collector.derived)
         works = field_work(eval_id, cells, self._snapshots)
         suspects = suspects_of(self._context, series, self._cards.key, cache)
-        steps = self._known.steps if self._known else steps_of(series) if series.points else ()
+        of_newest = self._known or NewestReport(steps_of(series) if series.points else (), self._patterns)
+        steps = of_newest.steps
+        if self._page_keys and not self._known:
+            NEWEST_REPORT.keep(cache, eval_id, of_newest, self._page_keys[-1])
         newest = self._newest_inputs()
         edit_windows = windows(series.points, self._inputs.edits.made_by)
         decisions = {}
@@ -244,7 +246,6 @@ class _EvalJob:
             self._patterns,
             newest,
             works,
-            self._newest_report,
         )
         if self._snapshots and (use := self._files.source_use(len(self._snapshots) - 1)):
             record = replace(record, problems=(*record.problems, *use.problems))

@@ -156,13 +156,11 @@ def record_of(
     patterns: tuple[PatternSummary, ...],
     newest: ScoringInputs | None,
     works: Sequence[FieldWork],
-    newest_report: str,
 ) -> EvalRecord:
     """Reduce a series to the record that pages of the whole site need: a few numbers for each point, and problems.
 
     ``made_by``: for each point, the edit that its output is attributed to. ``newest``: the scoring inputs of the newest
-    point, if it has rules that name fields; ``works``: the pages of its fields; ``newest_report``: the digest of
-    everything that the newest report shows.
+    point, if it has rules that name fields; ``works``: the pages of its fields.
     """
     point = series.points[-1] if series.points else None
     then = [point.scorecard.metric(series.specs[0].name) for point in series.points]
@@ -200,5 +198,4 @@ def record_of(
         fields=tuple(ListedField(work.position, work.path) for work in works),
         problems=standing_problems(problems, deleted=series.history.deleted),
         mapping_use=mapping_use(newest) if newest else None,
-        newest_report=newest_report,
     )

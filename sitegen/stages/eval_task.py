@@ -56,8 +56,6 @@ class EvalTask(Frozen):
     """The pages to write, if the eval is scored already."""
     archived: tuple[PageRow, ...] | None = None
     """The files of the eval that the archive has; None without an archive."""
-    record: EvalRecord | None = None
-    """The record of the eval from the previous build, if there is one."""
 
 
 class WaitingEval(Frozen):

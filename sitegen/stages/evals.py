@@ -100,7 +100,6 @@ class ScoredEvals:
                 task_for(timeline, memo, self._site_files, update, edits, self._surely_thinned(update.history), None),
                 first_only=first_only,
                 fields_before=self._room.short_before(),
-                record=self._records.get(update.history.id),
             )
             for update in updates
         )
@@ -141,7 +140,7 @@ class ScoredEvals:
             EVAL_RECORDS.keep(self._memo, eval_id, record)
         else:
             places = self._parts.put(done.waiting.parts)
-            self._waiting.append(_UnfinishedEval(replace(task, cached=(), record=None), done.waiting.keys, places))
+            self._waiting.append(_UnfinishedEval(replace(task, cached=()), done.waiting.keys, places))
 
     def write_series_pages(self, pool: Pool, step: Callable[[int], None]) -> None:
         """Write the pages of all points that ``score`` left out."""

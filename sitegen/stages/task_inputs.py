@@ -13,6 +13,7 @@ from sitegen.model.timeline import EvalHistory, EvalUpdate
 from sitegen.stages.cached_kinds import (
     CELLS,
     CORRECTIONS,
+    NEWEST_REPORT,
     SCORECARDS,
     SETTLED_POINTS,
     SOURCE_USES,
@@ -81,7 +82,7 @@ def _source_folders(timeline: Timeline, history: EvalHistory) -> tuple[str, ...]
 def cached_rows(memo: Memo, history: EvalHistory, context: WorkerContext, info: EvalInfo) -> Iterator[CachedRow]:
     """Yield the cached values of an eval, with the scorecards that its pages may need."""
     yield from memo.rows(SCORECARDS.name, wanted_keys(history, context.redact))
-    for kind in (CELLS, SETTLED_POINTS, CORRECTIONS):
+    for kind in (CELLS, SETTLED_POINTS, CORRECTIONS, NEWEST_REPORT):
         yield from memo.rows(kind.name, [history.id])
     if info.source:
         yield from memo.rows_within(SOURCE_USES.name, history.id)

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from msgspec.structs import replace
-
 from sitegen.analysis.blame import Blame
 from sitegen.analysis.memo import Memo, PageRow
 from sitegen.history.memo_rows import within
@@ -20,7 +18,7 @@ from sitegen.pages import links
 from sitegen.pages.field.page import field_work
 from sitegen.pages.short_pages import short_field, short_report
 from sitegen.render.writer import WrittenFiles
-from sitegen.stages.cached_kinds import EVAL_RECORDS, SOURCE_USES
+from sitegen.stages.cached_kinds import SOURCE_USES
 from sitegen.stages.eval_job import write_eval
 from sitegen.stages.eval_task import owner
 from sitegen.stages.evals import eval_history
@@ -56,10 +54,7 @@ def write_again(
     # A report that becomes full again is made from all points before it, so the whole eval is processed again.
     edits = EditsOfEvals(timeline)
     tasks = (
-        replace(
-            task_for(timeline, memo, site_files, EvalUpdate(history, len(history.snapshots)), edits, *counts),
-            record=EVAL_RECORDS.get(memo, history.id),
-        )
+        task_for(timeline, memo, site_files, EvalUpdate(history, len(history.snapshots)), edits, *counts)
         for history, counts in longer
     )
     failures: list[Problem] = []
