@@ -190,6 +190,10 @@ class Sizes:
         by_path = {row.path: row for row in rows}
         summary = self._summaries.get(name)
         reports = report_files(summary.info.id, summary.headlines) if summary else frozenset()
+        if any(map(is_short_list, by_path)):
+            # Their names in the list of files do not count elsewhere: they must not change which pages are short.
+            lists = SizeGroup(len(by_path), sum(row.size + listed_bytes(path) for path, row in by_path.items()))
+            return OwnerSizes({LISTS: lists}, {})
         listed = SizeGroup(0, sum(map(listed_bytes, by_path)))
         files = (
             (REPORTS if path in reports else _page_sort(path), SizeGroup(1, row.size)) for path, row in by_path.items()
@@ -262,8 +266,6 @@ def _page_sort(path: str) -> str:
     folder = path.partition("/")[0]
     if is_source_picture(path):
         return PICTURES
-    if is_short_list(path):
-        return LISTS
     if folder == "evals":
         return FIELDS if is_field(path) else "trends and comparisons"
     return {"instructions": EDITS, "commits": COMMITS, "search": "search", "data": "data"}.get(folder, folder)
