@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar, Protocol
 
 import msgspec
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
+
+class Dataclass(Protocol):
+    """Any value of a dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
 
 
 def to_json_bytes(document: object, indent: int | None = 2) -> bytes:
@@ -22,7 +25,7 @@ def to_json_bytes(document: object, indent: int | None = 2) -> bytes:
     return (content if indent is None else msgspec.json.format(content, indent=indent)) + b"\n"
 
 
-def schema_first(document: DataclassInstance) -> bytes:
+def schema_first(document: Dataclass) -> bytes:
     """Return a dataclass as UTF-8 JSON that begins with its ``schema``. Numbers have full precision; None is null."""
     import json
     from dataclasses import asdict
