@@ -153,7 +153,7 @@ def test_without_scripts_both_lines_and_both_values_are_there_and_no_switch(visi
     assert _lines(page) == {"then": True, "now": True}
     assert not page.locator("[data-clock=now]").is_visible()
     assert page.get_by_role("columnheader", name="Now").is_visible()
-    expect(page.locator(".chart + .rest")).to_contain_text(
+    expect(page.locator(".chart ~ .rest").last).to_contain_text(
         "Ground truth and rules are today's since iteration-051 (settings changed)"
     )
 
@@ -161,7 +161,8 @@ def test_without_scripts_both_lines_and_both_values_are_there_and_no_switch(visi
 def test_an_eval_whose_clocks_never_part_has_no_switch_and_says_so(visit):
     page = visit("evals/receipts/index.html")
     expect(page.locator("[data-clock]")).to_have_count(0)
-    expect(page.locator(".chart + .rest")).to_contain_text("Ground truth and rules are the same at every iteration.")
+    below = page.locator(".chart ~ .rest").last
+    expect(below).to_contain_text("Ground truth and rules are the same at every iteration.")
 
 
 def test_a_step_leads_to_the_regressions_of_the_eval_by_mouse_and_keyboard(visit):
