@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
-import msgspec
 from msgspec import field
 from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.frozen import Frozen
 from sitegen.model.metrics import Convention
-from sitegen.model.outcomes import Judgement, Outcome
-from sitegen.model.panels import AlignmentPanel
+from sitegen.model.outcomes import Outcome
 from sitegen.model.problems import Finding
-from sitegen.model.scorecards import FieldScore
 from sitegen.model.values import Value
 from sitegen.scoring.compare import Comparison, TruthError, comparison
 from sitegen.scoring.ground_truth import read_ground_truth
 from sitegen.scoring.ground_truth.truth import GroundTruth
 from sitegen.scoring.mapping import Mapping as FieldMapping
 from sitegen.scoring.paths import DOCUMENT, ValuePlace, item_name, item_names, objects_of, project
-from sitegen.scoring.rules import FieldRules, ListRule, RuleSources, compile_rules
+from sitegen.scoring.rules import FieldRules, RuleSources, compile_rules
 from sitegen.scoring.scorer import File, content_of
+from sitegen.scoring.truth_tree import Branch, Item, ItemList, LastOutput, Leaf, Node, judgement_at
 from sitegen.scoring.values import is_same
 
 MAX_DOCUMENTS: Final = 100_000
@@ -32,104 +29,12 @@ MAX_REMEMBERED: Final = 20_000
 """The most values of all compiled ground truths in the cache, which take about 40 MB: an eval seldom has more."""
 
 
-class Leaf(Frozen):
-    """One attribute: a scalar, or a list of scalars."""
-
-    place: ValuePlace
-    value: Value
-    """In the form of pages: numbers are numbers, whatever the format of the file."""
-    compare: Comparison | None
-    """None if the value is annotated as blank."""
-    missing: Judgement
-    """The judgement of an output without this value."""
-    same: Judgement
-    """The judgement of an output with ``value`` itself."""
-
-
-class Branch(Frozen):
-    """An object."""
-
-    place: ValuePlace
-    members: dict[str, Node]
-
-
-class ItemList(Frozen):
-    """A list of objects."""
-
-    place: ValuePlace
-    rule: ListRule
-    items: tuple[Item, ...]
-
-
-class Item(Frozen):
-    """One object of a list."""
-
-    index: int
-    branch: Branch
-    raw: dict[str, Value]
-    """The whole item, from which its match fields are read, in scope or not."""
-    label: str
-    """Its ``item_name``."""
-
-
-Node: TypeAlias = Leaf | Branch | ItemList | None
-"""None if it is scored on neither side, because it is ignored or because the expected value cannot be read."""
-
-
 class CompiledDocument(NamedTuple):
     """A document of the ground truth, compiled."""
 
     id: str
     """Ids may repeat."""
     tree: Branch
-
-
-NodeKey: TypeAlias = int | tuple[int, int]
-"""The ``id`` of a node; for an extra item, the ``id`` of the list and the index in the output."""
-
-
-class JudgedNode(Frozen):
-    """A value of an output, and all results of judging it against a node."""
-
-    actual: Value
-    judgements: tuple[Judgement, ...]
-    panels: tuple[AlignmentPanel, ...]
-    findings: tuple[Finding, ...]
-
-
-class PairedItems(Frozen):
-    """The pairs of items of a list, and everything that depends only on them."""
-
-    keys: Value
-    """For each item of the output, its index and the values by which it is paired and named."""
-    partners: Mapping[int, int]
-    """Position of an expected item -> position of its partner in the output."""
-    unmatched: Mapping[int, str]
-    """Position of an item of the output without a partner -> its name."""
-    panel: AlignmentPanel
-    findings: tuple[Finding, ...]
-    by_keys_alone: bool
-    """Whether only the keys of items were compared, so that equal keys give the same pairs."""
-
-
-class LastOutput(msgspec.Struct):
-    """The results of the last output scored against a ground truth, since most values of the next are the same.
-
-    It only saves work: the result of an output does not depend on earlier ones.
-    """
-
-    nodes: dict[NodeKey, JudgedNode] = field(default_factory=dict)
-    pairings: dict[int, PairedItems] = field(default_factory=dict)
-    """The pairs of each list, by its ``id``."""
-    judgements: Sequence[Judgement] = ()
-    fields: dict[str, FieldScore] = field(default_factory=dict)
-    """The counts of these judgements by attribute."""
-
-    def forget(self) -> None:
-        """Drop all references to the output."""
-        self.nodes.clear()
-        self.pairings.clear()
-        self.judgements, self.fields = (), {}
 
 
 class CompiledTruth(Frozen):
@@ -315,20 +220,3 @@ class DocumentCompiler:
                 path=path,
             )
         )
-
-
-def judgement_at(
-    place: ValuePlace, document: str, outcome: Outcome, expected: Value, actual: Value, note: str = ""
-) -> Judgement:
-    """The judgement of the value at a place."""
-    path, attribute, named_path = place
-    return Judgement(
-        document=document,
-        path=path,
-        attribute=attribute,
-        outcome=outcome,
-        expected=expected,
-        actual=actual,
-        note=note,
-        named_path=named_path,
-    )

@@ -9,7 +9,10 @@ from sitegen.model.outcomes import EXTRA_ITEM, MISSING_ITEM, Judgement, Outcome
 from sitegen.model.panels import AlignmentPanel
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
-from sitegen.scoring.compiled_truth import (
+from sitegen.scoring.lists import paired_items
+from sitegen.scoring.paths import ANY, KEYS, ListItem, ValuePlace, follow, item_names, objects_of, project
+from sitegen.scoring.rules import FieldRules
+from sitegen.scoring.truth_tree import (
     Branch,
     Item,
     ItemList,
@@ -21,9 +24,6 @@ from sitegen.scoring.compiled_truth import (
     PairedItems,
     judgement_at,
 )
-from sitegen.scoring.lists import paired_items
-from sitegen.scoring.paths import ANY, KEYS, ListItem, ValuePlace, follow, item_names, objects_of, project
-from sitegen.scoring.rules import FieldRules
 from sitegen.scoring.values import is_same
 
 BLANK: Final = "expected blank"

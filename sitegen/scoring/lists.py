@@ -10,11 +10,11 @@ from sitegen.model.panels import AlignmentPanel, AlignmentRow, PairedBy
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
 from sitegen.scoring.compare import read_boolean, read_date
-from sitegen.scoring.compiled_truth import Branch, ItemList, Leaf, PairedItems
 from sitegen.scoring.mapping import Algorithm
 from sitegen.scoring.pairing import EqualFields, ItemKey, agreeing_pairs, greedy_pairs, hungarian_pairs
 from sitegen.scoring.paths import KEYS, ListItem, follow, item_name, item_names, path_text
 from sitegen.scoring.rules import FieldRule, FieldRules, ListRule
+from sitegen.scoring.truth_tree import Branch, ItemList, Leaf, PairedItems
 from sitegen.scoring.values import Emptiness, coerced_number, is_number, plain_number
 from sitegen.text.similarity import Cell, Exact, SimilarPair, normalise, similarity
 

@@ -8,7 +8,7 @@ import pytest
 from sitegen.data_files import csv_reader
 from sitegen.model.scorecards import Result
 from sitegen.scoring import compiled_truth, fields, pairing
-from sitegen.scoring.compiled_truth import Branch, CompiledDocument, CompiledTruth
+from sitegen.scoring.compiled_truth import CompiledDocument, CompiledTruth
 from sitegen.scoring.fields import FieldsScorer
 from sitegen.scoring.ground_truth import read_ground_truth
 from sitegen.scoring.ground_truth.truth import GroundTruth
@@ -17,6 +17,7 @@ from sitegen.scoring.outputs import ReadOutput
 from sitegen.scoring.paths import DOCUMENT
 from sitegen.scoring.rules import RuleSources, compile_rules
 from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.scoring.truth_tree import Branch
 from sitegen.text import similarity
 
 NAMES = ("brick wall", "stone wall", "glass front")
