@@ -25,7 +25,7 @@ from tests.sites import build_site, content, differences, run
 
 TRUTH = json.dumps({f"field{number}": f"value {number}" for number in range(40)})
 POINTS = 6
-LEADS = '<meta http-equiv="refresh"'
+LEADS = '<meta http-equiv=refresh'
 """A short page of a report, an edit or a commit leads to its row in a list."""
 
 
@@ -80,8 +80,8 @@ def test_a_short_page_leads_to_every_number_of_the_report(project, tmp_path):
     build_site(project.path, tmp_path / "out")
     folder = tmp_path / "out/evals/a"
     assert (folder / "0003.html").read_text() == (
-        '<!doctype html><html lang="en"><meta charset="utf-8"><title>iteration-003</title>'
-        '<meta http-equiv="refresh" content="0;url=short/1.html#0003"><a href="short/1.html#0003">iteration-003</a>'
+        "<!doctype html><html lang=en><meta charset=utf-8><title>iteration-003</title>"
+        '<meta http-equiv=refresh content="0;url=short/1.html#0003"><a href="short/1.html#0003">iteration-003</a>'
     )
     page = (folder / "short/1.html").read_text()
     columns = re.findall(r'<th scope="col">([^<\n]*)', page)
