@@ -25,7 +25,7 @@ from tests.sites import build_site, content, differences, run
 
 TRUTH = json.dumps({f"field{number}": f"value {number}" for number in range(40)})
 POINTS = 6
-LEADS = '<meta http-equiv=refresh'
+LEADS = "<meta http-equiv=refresh"
 """A short page of a report, an edit or a commit leads to its row in a list."""
 
 

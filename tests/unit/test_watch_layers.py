@@ -114,7 +114,7 @@ def test_under_a_budget_of_bytes_too_the_layers_are_the_site_of_a_cold_build(rep
     size = sum(map(len, cold(repo, tmp_path).values()))
     put("sitegen.toml", f"[limits]\nsite_bytes = {size - 20_000}\n")(repo)
     full = cold(repo, tmp_path)
-    assert 0 < sum(b'http-equiv=refresh' in body for body in full.values()) < 5
+    assert 0 < sum(b"http-equiv=refresh" in body for body in full.values()) < 5
     assert shown(watched(repo)) == full
     for edit in ("a new output", "an output", "ground truth"):
         EDITS[edit](repo)
