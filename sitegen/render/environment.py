@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sitegen.model.site import Page, RawFile, SiteInfo
 from sitegen.pages import links
-from sitegen.render.jinja_setup import make_environment
 from sitegen.render.template_files import THEME, own_files, read_template, shipped_files
 
 if TYPE_CHECKING:
@@ -128,6 +127,8 @@ class Renderer:
 
     def _load(self) -> jinja2.Environment:
         if self._environment is None:
+            from sitegen.render.jinja_setup import make_environment
+
             self._environment = make_environment(self._own, self._ours, self._site, self._bytecode)
         return self._environment
 

@@ -1,0 +1,77 @@
+"""Jinja's classes, adapted to our templates. Imported with Jinja, when the first page is rendered."""
+
+from __future__ import annotations
+
+import marshal
+import pickle
+from collections.abc import Callable, MutableMapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from jinja2.bccache import Bucket, bc_magic
+
+from sitegen.html.cells import output
+
+
+class EscapingTemplate(jinja2.Template):
+    """A template that writes values by ``cells.output``."""
+
+    @classmethod
+    def from_code(cls, *arguments: Any, **more: Any) -> jinja2.Template:
+        """Replace Jinja's function for values: ``output`` writes the same text in a third of the time."""
+        template = super().from_code(*arguments, **more)
+        template.root_render_func.__globals__["escape"] = output
+        return template
+
+
+class DirectContext(jinja2.runtime.Context):
+    """The names of a template that is being rendered."""
+
+    def call(
+        self,
+        function: Callable[..., Any],
+        /,
+        *arguments: Any,
+        _loop_vars: Any = None,
+        _block_vars: Any = None,
+        **more: Any,
+    ) -> Any:
+        """Call a function without inspecting it: none of ours takes the context as an argument."""
+        return function(*arguments, **more)
+
+
+class TemplateBytecode(jinja2.FileSystemBytecodeCache):
+    """Keeps compiled templates in a folder."""
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Read a compiled template as a whole, in an eighth of the time: Jinja reads it value by value."""
+        try:
+            content = Path(self._get_cache_filename(bucket)).read_bytes()
+        except OSError:
+            return
+        head = bc_magic + pickle.dumps(bucket.checksum, 2)  # as ``Bucket.write_bytecode`` writes it
+        if content.startswith(head):
+            with suppress(EOFError, ValueError, TypeError):  # an incomplete file; the template is compiled again
+                bucket.code = marshal.loads(content[len(head) :])
+
+
+class Environment(jinja2.Environment):
+    """What templates of ours and of a project have in common."""
+
+    template_class = EscapingTemplate
+
+    def make_globals(self, d: MutableMapping[str, Any] | None) -> dict[str, Any]:
+        """Give a template its globals as one dict: they are copied at every render, include and import."""
+        return {**self.globals, **(d or {})}
+
+
+class OurEnvironment(Environment):
+    """Runs templates of ours alone, which need none of Jinja's precautions.
+
+    They write items in brackets, so the fallback of Jinja, a tenth of a report's time, is not needed.
+    """
+
+    context_class = DirectContext
+    getattr = staticmethod(getattr)  # type: ignore[assignment]
