@@ -232,9 +232,12 @@ class Memo:
         return tuple(self.each_page(site, owner))
 
     def each_page(self, site: str, owner: str | None = None) -> Iterator[PageRow]:
-        """Yield the files of a site, or of one owner, by path, while no file of the site is added or removed."""
+        """Yield the files of a site, or of one owner, by path, while no file of the site is added or removed.
+
+        Files of a site are in the order of their owners, in which the table holds them: none has to be sorted.
+        """
         condition, values = ("", (site,)) if owner is None else (" AND owner = ?", (site, stored(owner)))
-        rows = self._db.execute(f"SELECT {_PAGE} FROM pages WHERE site = ?{condition} ORDER BY path", values)
+        rows = self._db.execute(f"SELECT {_PAGE} FROM pages WHERE site = ?{condition} ORDER BY owner, path", values)
         return (PageRow(*row) for row in rows)
 
     def pages_at(self, site: str, owner: str, paths: Iterable[str]) -> tuple[PageRow, ...]:

@@ -18,12 +18,15 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sitegen.errors import Notice, OutputFolderError
 from sitegen.history.repository_place import RepositoryPlace, is_tracked
 from sitegen.locking import wait_for_lock
 from sitegen.render.below import read_file
+
+if TYPE_CHECKING:
+    from sitegen.analysis.memo import PageRow
 
 MARKER: Final = ".sitegen.json"
 """The file that marks a folder as output of sitegen: a folder without it is refused."""
@@ -221,8 +224,7 @@ def list_files(folder: str, paths: Iterable[str], digest: str) -> None:
 
     ``digest``: the ``content_digest`` of these files.
     """
-    # The line end is written first, so that a line truncated by a full disk damages no other line.
-    lines = "".join(f"\n{digest} {path}" for path in paths).encode("utf-8", "surrogateescape")
+    lines = b"".join(_list_line(digest, path) for path in paths)
     descriptor = os.open(f"{folder}/{LIST}", os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o644)
     try:
         view = memoryview(lines)
@@ -230,6 +232,11 @@ def list_files(folder: str, paths: Iterable[str], digest: str) -> None:
             view = view[os.write(descriptor, view) :]
     finally:
         os.close(descriptor)
+
+
+def _list_line(digest: str, path: str) -> bytes:
+    """The line of a file in the list. The line end is first, so that a line cut off by a full disk damages no other."""
+    return f"\n{digest} {path}".encode("utf-8", "surrogateescape")
 
 
 def listed_bytes(path: str) -> int:
@@ -248,10 +255,10 @@ def read_list(folder: Path) -> dict[str, list[str]]:
     return listed
 
 
-def shorten_list(folder: Path, paths: Callable[[], Iterable[str]], before: int | None) -> int:
+def shorten_list(folder: Path, files: Callable[[], Iterable[PageRow]], before: int | None) -> int:
     """Reduce the list to the files of the site if it has more than twice the size ``before``. Returns its size.
 
-    ``paths``: returns the files of the site; few builds need all of them.
+    ``files``: returns the files of the site, each once; few builds need all of them.
     """
     try:
         size = os.lstat(folder / LIST).st_size
@@ -259,12 +266,10 @@ def shorten_list(folder: Path, paths: Callable[[], Iterable[str]], before: int |
         return 0
     if before is not None and size <= 2 * before + _SLACK:
         return before
-    listed = read_list(folder)
-    lines = (f"\n{listed[path][-1]} {path}" for path in sorted({*paths()}) if path in listed)
     temporary = folder / f"{TEMPORARY}-{os.getpid()}"
     temporary.unlink(missing_ok=True)
     with open(temporary, "xb") as file:
-        file.writelines(line.encode("utf-8", "surrogateescape") for line in lines)
+        file.writelines(_list_line(row.content, row.path) for row in files())
     size = temporary.stat().st_size
     temporary.replace(folder / LIST)
     return size

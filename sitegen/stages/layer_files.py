@@ -33,5 +33,5 @@ class LayerFiles(SiteFiles):
         self.gone = frozenset(row.path for row in self._stale(self._compared_with_list(complete)[1]))
         paths = {row.path for row in differ}
         removal = remove(self._into, {path: None for path in self._standing.unlisted if path not in paths})
-        shorten_list(self._into, lambda: paths, None)
+        shorten_list(self._into, lambda: differ, None)
         return self._counted(site, removal.removed)

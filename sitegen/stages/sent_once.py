@@ -20,12 +20,20 @@ class SentOnce(Generic[T]):
     """
 
     def __init__(self, value: T) -> None:
-        self.value = value
-        self._pickled: bytes | None = None
+        self._values = [value]
+        """The value; empty after it was sent: a sender seldom needs it again, and its bytes take a tenth of it."""
+        self._pickled = b""
+
+    @property
+    def value(self) -> T:
+        """The value itself."""
+        if not self._values:
+            self._values.append(pickle.loads(self._pickled))
+        return self._values[0]
 
     def __reduce__(self) -> tuple[object, tuple[bytes]]:
-        if self._pickled is None:
-            self._pickled = pickle.dumps(self.value, pickle.HIGHEST_PROTOCOL)
+        if not self._pickled:
+            self._pickled = pickle.dumps(self._values.pop(), pickle.HIGHEST_PROTOCOL)
         return _received, (self._pickled,)
 
 

@@ -124,7 +124,7 @@ class SiteFiles:
         self._unsaved: list[PageRow] = []
         self._written = 0
         self._reserved: set[str] = set()
-        """Paths that have a placeholder until their pages are written."""
+        """Paths that have a placeholder until their pages are recorded."""
         self.bound: int | None = self._state.get("bound") if self._state else None
         """Upper bound on the bytes of the site if no report were short; None if the sizes were never added up."""
         self.archive = _archive_files(project, memo, detector)
@@ -220,6 +220,7 @@ class SiteFiles:
         Files that were made on another machine are written first.
         """
         self._files.setdefault(owner, {}).update((row.path, row) for row in files.rows)
+        self._reserved.difference_update(row.path for row in files.rows)
         self._written += files.written
         if files.contents:
             self._written += self.writer(owner, new=True).write_contents(files)
@@ -283,7 +284,7 @@ class SiteFiles:
         listed, outdated = self._compared_with_list(complete)
         stale = {row.path: row.size for row in self._stale((*outdated, *self._replaced))}
         removed, changed = remove(folder, {**dict.fromkeys(self._unlisted()), **stale})
-        remove(folder, dict.fromkeys(self._reserved.difference(row.path for row in self.recorded())))
+        remove(folder, dict.fromkeys(self._reserved))
         memo.forget_pages(name, outdated)
         memo.keep_pages(name, (row for row in self.recorded() if row not in listed))
         if site.failed and complete:  # files of a failed part were written but not recorded
@@ -337,7 +338,7 @@ class SiteFiles:
 
     def _shorten_list(self) -> int:
         before = self._state["list"] if self._state and self.trusted else None
-        return shorten_list(self._claim.folder, lambda: (row.path for row in self._memo.each_page(self._site)), before)
+        return shorten_list(self._claim.folder, lambda: self._memo.each_page(self._site), before)
 
     def _compared_with_list(self, complete: bool) -> tuple[set[PageRow], list[PageRow]]:
         """Return the recorded files that the memo lists as they are now, and the files that it lists otherwise.

@@ -1,6 +1,7 @@
 """A value that many tasks share is pickled once and unpickled once."""
 
 import pickle
+from weakref import ref
 
 from sitegen.stages.sent_once import SentOnce
 
@@ -33,3 +34,12 @@ def test_what_was_received_can_be_sent_on() -> None:
     sent = SentOnce(("a", 1))
     once = pickle.loads(pickle.dumps(sent))
     assert pickle.loads(pickle.dumps(once)).value == ("a", 1)
+
+
+def test_a_value_that_was_sent_is_held_as_bytes_until_it_is_asked_for() -> None:
+    value = Counted()
+    held, shared = ref(value), SentOnce(value)
+    del value
+    pickle.dumps(shared)
+    assert held() is None
+    assert shared.value is shared.value

@@ -20,6 +20,7 @@ from sitegen.render.output_folder import (
     folder_times,
     look_into,
     same_times,
+    shorten_list,
 )
 from sitegen.render.writer import ContentsWriter, Writer, WrittenFiles, digest
 
@@ -128,6 +129,17 @@ def test_an_odd_list_speaks_for_no_file(tmp_path, line):
     (tmp_path / LIST).write_bytes(line)
     (tmp_path / "CNAME").write_text("example.org")
     assert look_into(tmp_path, ()) == Standing(("CNAME",))
+
+
+def test_a_shortened_list_has_each_file_of_the_site_once_with_its_newest_content(tmp_path):
+    Writer(tmp_path).write("", "a.html", b"of an earlier build")
+    writer = Writer(tmp_path)
+    for path in ("a.html", "b.html"):
+        writer.write("", path, b"new")
+    length = shorten_list(tmp_path, lambda: writer.rows, None)
+    list_now = (tmp_path / LIST).read_text()
+    assert list_now == "".join(f"\n{content_digest(b'new')} {path}" for path in ("a.html", "b.html"))
+    assert length == len(list_now)
 
 
 def test_removing_the_last_page_of_a_folder_removes_the_folder(tmp_path):
