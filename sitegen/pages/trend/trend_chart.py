@@ -8,7 +8,6 @@ from statistics import fmean
 from typing import Final
 
 from sitegen.frozen import Frozen
-from sitegen.history.layout import iteration_number
 from sitegen.html.charts import (
     ChartLine,
     Tick,
@@ -22,29 +21,25 @@ from sitegen.html.charts import (
     nice_ticks,
     painted,
     percent,
-    round_steps,
     stack,
     staircase,
     unjudged,
     y,
 )
-from sitegen.html.formats import day, printable
+from sitegen.html.formats import day
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Ends
-from sitegen.pages.change_text import ROUNDING, in_own_unit
 from sitegen.pages.trend.numbers import TrendPoint
 from sitegen.pages.trend.page import NEWEST, TrendView
 from sitegen.pages.trend.step_marks import StepMark, step_marks
-from sitegen.pages.variants.variant_charts import tone
-from sitegen.text.values import COUNT, SMALL, metric_text
+from sitegen.pages.trend.trend_island import drawn_values, island, variant_mark
+from sitegen.text.values import COUNT, metric_text
 
 GROUPS: Final = 200
 """Largest number of groups in which a line draws the values of older points."""
 
 GROUPS_OF_LINES: Final = 1_200
 """Largest number of groups of all lines together, which limits the chart of an eval with many variants."""
-
-COLUMNS: Final = ("values", "now", "changes", "by_outputs", "spans", "numbers")
 
 HEAT_GROUPS: Final = 100
 """Largest number of groups of older points in the heat map, which has many rows."""
@@ -119,8 +114,7 @@ class TrendChart(Frozen):
     linked: dict[int, float]
     """y of each dot that links to its report, by the index of its point."""
     island: dict[str, object]
-    """Values for the script, written as JSON; the script reads texts and counts from the table of iterations. Its
-    ``COLUMNS`` have a value for each iteration that is drawn individually."""
+    """Values for the script, by ``trend_island``."""
 
 
 def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
@@ -133,36 +127,30 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
     older = 0 if whole else view.older
     newest = len(points) - older
     low, high = spec.low, spec.high
-    columns = [[point.values[k] for point in points] for k in range(view.drawn)]
-    now = [list(column) for column in zip(*view.clocks.values, strict=True)]
-    head = columns[0]
-    of_variants = [[point.variants[k] for point in points] for k in range(len(view.drawn_variants))]
-    size = ceil(older / min(GROUPS, GROUPS_OF_LINES // len([*columns, *now, *of_variants])))
-    variants = tuple(
-        VariantLine(
-            mark=f"v{tone(k)}",
-            name=name,
-            now=column[-1],
-            line=line(column, low, high, extremes(column, size, newest)),
-        )
-        for k, (name, column) in enumerate(zip(view.drawn_variants, of_variants, strict=True))
-    )
-    bottom, top = _shown_range([*columns, *now, *of_variants], [target.least for target in view.targets], low, high)
+    values = drawn_values(view)
+    head = values.metrics[0]
+    size = ceil(older / min(GROUPS, GROUPS_OF_LINES // len(values.all)))
+    bottom, top = _shown_range(values.all, [target.least for target in view.targets], low, high)
     most = max(1, *(sum(point.errors) for point in points)) * 1.06
     ticks = tuple(tick for tick in nice_ticks(bottom, top) if spec.unit != COUNT or tick == int(tick))
     shares = [_grouped_shares(row, older) for row in view.heat.shares]
     error_ticks = tuple(tick for tick in nice_ticks(0, most, 2) if tick == int(tick))
     linked = {index: y(value, low, high) for index, value in enumerate(head) if value is not None}
 
+    def line_of(column: Sequence[float | None]) -> ChartLine:
+        return line(column, low, high, extremes(column, size, newest))
+
     def dots_where(marked: Iterable[bool]) -> str:
         """The headline of the marked points."""
-        values = [value if mark else None for value, mark in zip(head, marked, strict=True)]
-        return dots(values, low, high, extremes(values, size, newest))
+        heads = [value if mark else None for value, mark in zip(head, marked, strict=True)]
+        return dots(heads, low, high, extremes(heads, size, newest))
+
+    def firsts(marked: Iterable[bool]) -> Iterable[int]:
+        """The first marked point of each group."""
+        return first_of_groups([index for index, mark in enumerate(marked) if mark], older, size)
 
     def ticks_where(marked: Iterable[bool]) -> str:
-        """A vertical tick at the first marked point of each group."""
-        places = [index for index, mark in enumerate(marked) if mark]
-        return "".join(f"M{index} 1v8" for index in first_of_groups(places, older, size))
+        return "".join(f"M{index} 1v8" for index in firsts(marked))
 
     return TrendChart(
         size=len(points),
@@ -170,11 +158,14 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
         height=round(y(bottom, low, high) - y(top, low, high), 1),
         ticks=tuple(Tick(percent(top - tick, top - bottom), _tick(tick, top - bottom, spec.unit)) for tick in ticks),
         grid=tuple(y(tick, low, high) for tick in ticks),
-        lines=tuple(line(column, low, high, extremes(column, size, newest)) for column in columns),
-        now=tuple(line(column, low, high, extremes(column, size, newest)) for column in now),
+        lines=tuple(map(line_of, values.metrics)),
+        now=tuple(map(line_of, values.now)),
         band=band([point.interval and Ends(*point.interval[:2]) for point in points], low, high, size, newest),
         champion=staircase(view.best_so_far, low, high, extremes(view.best_so_far, size, newest)),
-        variants=variants,
+        variants=tuple(
+            VariantLine(mark=variant_mark(k), name=name, now=column[-1], line=line_of(column))
+            for k, (name, column) in enumerate(zip(view.drawn_variants, values.variants, strict=True))
+        ),
         dots=dots_where(point.copy_of is None for point in points),
         copies=dots_where(point.copy_of is not None for point in points),
         stale=dots_where(point.stale for point in points),
@@ -182,9 +173,7 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
         steps=tuple(step_marks(view)),
         broken="".join(
             f"M{index} {y(bottom if (value := head[index]) is None else value, low, high):g}h0"
-            for index in first_of_groups(
-                [index for index, point in enumerate(points) if point.status != "scored"], older, size
-            )
+            for index in firsts(point.status != "scored" for point in points)
         ),
         edits=ticks_where(bool(point.edited) for point in points),
         rescored=ticks_where(point.rescored for point in points),
@@ -198,28 +187,7 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
         error_grid=tuple(round(1000 - 1000 * tick / most, 1) for tick in error_ticks),
         days=_days(points),
         linked=linked if len(points) <= NEWEST else {},
-        island={
-            "scale": [low, high],
-            "y": [bottom, top],
-            "top": most,
-            # From the closest zoom of the script, a fiftieth of the height, to the whole of either axis.
-            "steps": round_steps(min((top - bottom) / 250, 0.5), max((top - bottom) / 5, most / 2)),
-            **({"whole": counts} if (counts := _whole_metrics(view)) else {}),
-            "names": [
-                *(spec.label for spec in view.specs[: view.drawn]),
-                *(printable(f"{spec.label}, {variant.name}") for variant in variants),
-            ],
-            "marks": [*(f"m{k}" for k in range(view.drawn)), *(variant.mark for variant in variants)],
-            "better": [1 if spec.higher_is_better else -1 for spec in view.specs[: view.drawn]],
-            "letters": view.info.nouns.letters,
-            **({"older": older} if older else {}),
-            **({"numbers": numbers} if (numbers := _run_numbers(points)[older:]) else {}),
-            "values": [_rounded(column[older:]) for column in (*columns, *of_variants)],
-            "now": [_rounded(column[older:]) for column in now],
-            "changes": [_written_changes(points[older:], k, spec) for k, spec in enumerate(view.specs[: view.drawn])],
-            "by_outputs": [int(bool(point.changes) and point.changes[0].by_outputs) for point in points[older:]],
-            "spans": [point.interval and _rounded(point.interval[:2]) for point in points[older:]],
-        },
+        island=island(view, values, older, shown=(bottom, top), most_errors=most),
     )
 
 
@@ -249,31 +217,6 @@ def _tick(tick: float, span: float, unit: str) -> str:
         return metric_text(tick, unit=unit)
     digits = 2 if 0.05 <= span < 20 else max(0, min(8, 1 - floor(log10(span / 5)))) if span > 0 else 2
     return f"{tick:,.{digits}f}"
-
-
-def _run_numbers(points: Sequence[TrendPoint]) -> list[int]:
-    """Numbers of points, if the script cannot read them from the labels: labels of runs need not end with a number."""
-    numbers = [point.number for point in points]
-    return [] if all(iteration_number(point.label) is not None for point in points) else numbers
-
-
-def _rounded(values: Sequence[float | None]) -> list[float | None]:
-    """The values, rounded as in the table, so that the script does not round again."""
-    return [
-        None if value is None else round(value, 3) if abs(value) >= SMALL else float(f"{value:.2g}") for value in values
-    ]
-
-
-def _written_changes(points: Sequence[TrendPoint], metric: int, spec: MetricSpec) -> list[float | None]:
-    """The changes, rounded as in the table, in the unit of the metric."""
-    in_points = [point.changes[metric].points if point.changes else None for point in points]
-    changes = [None if change is None else in_own_unit(change, spec) for change in in_points]
-    return _rounded([0 if change is not None and abs(change) < ROUNDING else change for change in changes])
-
-
-def _whole_metrics(view: TrendView) -> list[int]:
-    """Indices of drawn metrics that are counts."""
-    return [place for place, spec in enumerate(view.specs[: view.drawn]) if spec.unit == COUNT]
 
 
 def _shown_range(

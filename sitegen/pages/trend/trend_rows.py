@@ -24,7 +24,8 @@ from sitegen.pages.report.report_rows import error_types
 from sitegen.pages.trend.numbers import ROWS, OutputUsage, TrendPoint, UsageView
 from sitegen.pages.trend.page import TrendView
 from sitegen.pages.trend.panels import HeatRow
-from sitegen.pages.trend.trend_chart import COLUMNS, TrendChart, trend
+from sitegen.pages.trend.trend_chart import TrendChart, trend
+from sitegen.pages.trend.trend_island import COLUMNS
 from sitegen.stats.counts import errors, judged
 from sitegen.text.plain import line
 from sitegen.text.values import SMALL, amount
