@@ -17,7 +17,6 @@ from sitegen.analysis.comparison.values import (
     Flipped,
     MetricTest,
     Tested,
-    TestedMetric,
     VariantNumbers,
     VariantPair,
 )
@@ -87,24 +86,6 @@ class VariantSample(Frozen):
     cases: dict[str, CaseOutcome]
 
 
-class _RawMetricTest(Frozen):
-    """The tests of one metric of one pair, before p values are adjusted over all pairs."""
-
-    first: float | None
-    second: float | None
-    independent: Significance
-    lead: float
-    """Positive if the second variant is better over all its answers."""
-    paired: Significance
-    by_case: tuple[tuple[float, float], ...]
-    """The values of both variants for each common case."""
-    effect_size: float | None
-    sample: int
-    minimum_sample: int | None
-    comparable: bool = True
-    """False if the grades come from two judges."""
-
-
 def variant_sample(measured: VariantNumbers, answers: Iterable[Answer]) -> VariantSample:
     """Collect a variant's grades and cases, without failed calls."""
     answered = [answer for answer in answers if not answer.failed]
@@ -118,8 +99,8 @@ def variant_pairs(samples: Sequence[VariantSample], alpha: float) -> tuple[Varia
     With more than one pair p values are adjusted over them (Holm), metric by metric.
     """
     couples = list(combinations(samples, 2))
-    accuracy = _decide("accuracy", couples, [_accuracy_test(*couple, alpha) for couple in couples], alpha)
-    quality = _decide("quality", couples, [_quality_test(*couple, alpha) for couple in couples], alpha)
+    accuracy = _decided([_accuracy_test(*couple, alpha) for couple in couples], alpha)
+    quality = _decided([_quality_test(*couple, alpha) for couple in couples], alpha)
     return tuple(
         VariantPair(
             first=first.measured.name,
@@ -138,48 +119,61 @@ def agreed(winners: Iterable[str | None]) -> str | None:
     return names.pop() if len(names) == 1 else None
 
 
-def _accuracy_test(first: VariantSample, second: VariantSample, alpha: float) -> _RawMetricTest:
-    numbers_1, numbers_2 = first.measured, second.measured
+def _accuracy_test(first: VariantSample, second: VariantSample, alpha: float) -> MetricTest:
+    """Test the accuracy of a pair; ``_decided`` finds who wins, as in ``_quality_test``."""
+    before, after = first.measured, second.measured
     by_case = _by_case(first, second, lambda case: case.right)
-    only_first = sum(before > after for before, after in by_case)
-    only_second = sum(before < after for before, after in by_case)
+    only_first, only_second = _leads(by_case)
     h = None
-    if numbers_1.scored and numbers_2.scored:
-        h = tests.cohens_h(numbers_2.right / numbers_2.scored, numbers_1.right / numbers_1.scored)
-    return _RawMetricTest(
-        first=numbers_1.accuracy,
-        second=numbers_2.accuracy,
-        independent=tests.chi_square(
-            numbers_1.right, numbers_1.scored - numbers_1.right, numbers_2.right, numbers_2.scored - numbers_2.right
-        ),
-        lead=h or 0.0,
-        paired=tests.mcnemar(only_first, only_second, len(by_case)),
-        by_case=by_case,
+    if before.scored and after.scored:
+        h = tests.cohens_h(after.right / after.scored, before.right / before.scored)
+    independent = tests.chi_square(before.right, before.scored - before.right, after.right, after.scored - after.right)
+    paired = tests.mcnemar(only_first, only_second, len(by_case))
+    return MetricTest(
+        metric="accuracy",
+        first=before.accuracy,
+        second=after.accuracy,
+        difference=None if before.accuracy is None or after.accuracy is None else after.accuracy - before.accuracy,
+        independent=_tested(independent, first, second, h or 0.0),
+        paired=_tested(paired, first, second, only_second - only_first),
+        disagrees=False,
+        first_better=only_first,
+        equal=len(by_case) - only_first - only_second,
+        second_better=only_second,
         effect_size=h,
-        sample=min(numbers_1.scored, numbers_2.scored),
+        sample=min(before.scored, after.scored),
         minimum_sample=tests.cases_for_proportions(h, alpha) if h else None,
     )
 
 
-def _quality_test(first: VariantSample, second: VariantSample, alpha: float) -> _RawMetricTest:
+def _quality_test(first: VariantSample, second: VariantSample, alpha: float) -> MetricTest:
     """Test the grades, or report both values without any test if two judges gave the grades."""
+    before, after = first.measured.quality, second.measured.quality
     comparable = exchanged(first.measured.judges, second.measured.judges) is None
     grades = (first.grades, second.grades) if comparable else ((), ())
     by_case = _by_case(first, second, lambda case: case.grade) if comparable else ()
     independent = tests.t_test(*grades)
-    paired = tests.paired_t_test([before for before, _ in by_case], [after for _, after in by_case])
+    paired = tests.paired_t_test([grade for grade, _ in by_case], [grade for _, grade in by_case])
+    if not comparable:
+        independent, paired = replace(independent, note=TWO_JUDGES), replace(paired, note=TWO_JUDGES)
     d = tests.cohens_d(grades[1], grades[0])
-    return _RawMetricTest(
-        first=first.measured.quality,
-        second=second.measured.quality,
-        independent=independent if comparable else replace(independent, note=TWO_JUDGES),
-        lead=tests.mean(grades[1]) - tests.mean(grades[0]) if all(grades) else 0.0,
-        paired=paired if comparable else replace(paired, note=TWO_JUDGES),
-        by_case=by_case,
+    lead = tests.mean(grades[1]) - tests.mean(grades[0]) if all(grades) else 0.0
+    lead_by_case = fsum(second_grade - first_grade for first_grade, second_grade in by_case)
+    only_first, only_second = _leads(by_case)
+    return MetricTest(
+        metric="quality",
+        first=before,
+        second=after,
+        difference=None if before is None or after is None or not comparable else after - before,
+        independent=_tested(independent, first, second, lead),
+        paired=_tested(paired, first, second, lead_by_case),
+        disagrees=False,
+        first_better=only_first,
+        equal=len(by_case) - only_first - only_second,
+        second_better=only_second,
         effect_size=d,
         sample=min(len(first.grades), len(second.grades)),
         minimum_sample=tests.cases_for_means(d, alpha) if d else None,
-        comparable=comparable,
     )
 
 
@@ -192,59 +186,43 @@ def _by_case(
     return tuple((before, after) for before, after in pairs if before is not None and after is not None)
 
 
-def _decide(
-    metric: TestedMetric,
-    couples: Sequence[tuple[VariantSample, VariantSample]],
-    raw: Sequence[_RawMetricTest],
-    alpha: float,
-) -> list[MetricTest]:
-    """Decide one metric of every pair, with p values adjusted over all pairs."""
-    independent = tests.holm([test.independent.p_value for test in raw])
-    paired = tests.holm([test.paired.p_value for test in raw])
-    return [_metric_test(metric, alpha, *row) for row in zip(couples, raw, independent, paired, strict=True)]
+def _leads(by_case: Iterable[tuple[float, float]]) -> tuple[int, int]:
+    """Return the number of cases in which the first variant is better, and of those in which the second is."""
+    signs = [after - before for before, after in by_case]
+    return sum(sign < 0 for sign in signs), sum(sign > 0 for sign in signs)
 
 
-def _metric_test(
-    metric: TestedMetric,
-    alpha: float,
-    couple: tuple[VariantSample, VariantSample],
-    raw: _RawMetricTest,
-    independent_p: float | None,
-    paired_p: float | None,
-) -> MetricTest:
-    names = (couple[0].measured.name, couple[1].measured.name)
-    by_case = fsum(after - before for before, after in raw.by_case)
-    independent = _tested(raw.independent, independent_p, _better(independent_p, raw.lead, names, alpha))
-    paired = _tested(raw.paired, paired_p, _better(paired_p, by_case, names, alpha))
-    defined = independent.p_value is not None and paired.p_value is not None
-    return MetricTest(
-        metric=metric,
-        first=raw.first,
-        second=raw.second,
-        difference=None if raw.first is None or raw.second is None or not raw.comparable else raw.second - raw.first,
-        independent=independent,
-        paired=paired,
-        disagrees=defined and independent.better != paired.better,
-        first_better=sum(before > after for before, after in raw.by_case),
-        equal=sum(before == after for before, after in raw.by_case),
-        second_better=sum(before < after for before, after in raw.by_case),
-        effect_size=raw.effect_size,
-        sample=raw.sample,
-        minimum_sample=raw.minimum_sample,
-    )
-
-
-def _tested(test: Significance, adjusted_p: float | None, better: str | None) -> Tested:
+def _tested(test: Significance, first: VariantSample, second: VariantSample, lead: float) -> Tested:
+    """Return a test that is not decided yet: ``better`` is whoever leads. A positive lead is that of the second."""
+    leader = (second if lead > 0 else first).measured.name
     return Tested(
         method=test.method,
         statistic=test.statistic,
         p_value=test.p_value,
-        adjusted_p=adjusted_p,
-        better=better,
+        adjusted_p=None,
+        better=leader if lead else None,
         note=test.note,
     )
 
 
-def _better(adjusted_p: float | None, lead: float, names: tuple[str, str], alpha: float) -> str | None:
-    """Return the name of the variant that is significantly better; otherwise None."""
-    return names[lead > 0] if adjusted_p is not None and adjusted_p < alpha and lead else None
+def _decided(pairs: Sequence[MetricTest], alpha: float) -> list[MetricTest]:
+    """Decide one metric of every pair, with p values adjusted over all pairs."""
+    independent = _adjusted([test.independent for test in pairs], alpha)
+    paired = _adjusted([test.paired for test in pairs], alpha)
+    return [
+        replace(
+            test,
+            independent=over_all,
+            paired=by_case,
+            disagrees=None not in (over_all.p_value, by_case.p_value) and over_all.better != by_case.better,
+        )
+        for test, over_all, by_case in zip(pairs, independent, paired, strict=True)
+    ]
+
+
+def _adjusted(tested: Sequence[Tested], alpha: float) -> list[Tested]:
+    """Adjust the p values of tests over all of them (Holm). A leader stays the better one only if it is significant."""
+    return [
+        replace(test, adjusted_p=p, better=test.better if p is not None and p < alpha else None)
+        for test, p in zip(tested, tests.holm([test.p_value for test in tested]), strict=True)
+    ]

@@ -66,7 +66,7 @@ def change_verdict(
         return ChangeVerdict(decision="cannot tell", why="another judge", fixed=fixed, broken=broken)
     movement = _movement(before, after, kind, flips)
     return replace(
-        _judge(movement, noise).verdict(movement, higher_is_better=higher_is_better),
+        _judged(movement, noise, higher_is_better=higher_is_better),
         fixed=number_of_cells(flips.fixed),
         broken=number_of_cells(flips.broken),
         p_value=movement.p_value,
@@ -80,7 +80,7 @@ def mean_verdict(unit: Unit, spread: Spread | None, *, scale: float, higher_is_b
     change = spread.value if spread else None
     movement = _Movement(unit=unit, spread=spread, change=change, fixed=0, broken=0, p_value=None)
     return replace(
-        _judge(movement, None).verdict(movement, scale, higher_is_better=higher_is_better),
+        _judged(movement, None, higher_is_better=higher_is_better, scale=scale),
         detectable=least_change(spread.error, spread.freedom) if spread and spread.error > ROUNDING else None,
     )
 
@@ -183,63 +183,45 @@ class _Test(Frozen):
         return least_change(self.error, self.freedom or _MANY)
 
 
-class _Judgement(Frozen):
-    """The combined result of the tests of a change."""
+def _judged(movement: _Movement, noise: Noise | None, *, higher_is_better: bool, scale: float = 1.0) -> ChangeVerdict:
+    """Judge a change by the least certain test, so that word, reason and interval never contradict each other.
 
-    why: Why
-    change: float
-    level: float
-    """The level at which every interval excludes zero: ``LEVEL``, ``LIKELY``, or 0 for neither."""
-    test: _Test | None = None
-    """The test whose interval is reported with the word; None if there is too little to compare."""
-
-    def verdict(self, movement: _Movement, scale: float = 1.0, *, higher_is_better: bool) -> ChangeVerdict:
-        """Return the word for the change, with its interval; *scale* is the largest possible change of the metric."""
-        decision, interval = self._decision(higher_is_better), self._interval(movement, scale)
-        return ChangeVerdict(decision=decision, why=self.why, change=movement.change, interval=interval)
-
-    def _decision(self, higher_is_better: bool) -> Decision:
-        if self.why == "nothing moved":
-            return "same"
-        if not self.level:
-            return "cannot tell"
-        improved = (self.change > 0) is higher_is_better
-        if self.level == LIKELY:
-            return "likely better" if improved else "likely worse"
-        return "better" if improved else "worse"
-
-    def _interval(self, movement: _Movement, scale: float) -> Interval | None:
-        """Return the interval at ``LEVEL``, limited to *scale*."""
-        if self.test is None or movement.spread is None:
-            return None
-        reach = self.test.reach(LEVEL)
-        return Interval(
-            low=max(-scale, self.change - reach),
-            high=min(scale, self.change + reach),
-            unit=movement.unit,
-            n=movement.spread.freedom + 1,
-            method=self.test.method,
-        )
-
-
-def _judge(movement: _Movement, noise: Noise | None) -> _Judgement:
-    """Judge a change by the least certain test, so that word, reason and interval never contradict each other."""
+    ``scale``: the largest possible change of the metric, which limits the interval.
+    """
     spread, change = movement.spread, movement.change
     if change is None:
-        return _Judgement("nothing to compare", 0.0, 0.0)
+        return ChangeVerdict("cannot tell", "nothing to compare")
     tests = _tests(movement, noise)
     if abs(change) < ROUNDING and not movement.fixed and not movement.broken:
-        return _Judgement(why="nothing moved", change=change, level=0.0, test=tests[0] if tests else None)
+        interval = _interval(movement, tests[0], scale) if tests else None
+        return ChangeVerdict(decision="same", why="nothing moved", change=change, interval=interval)
     if spread is None or (movement.p_value is None and spread.freedom + 1 < FEWEST):
-        return _Judgement("too few units", change, 0.0)
+        return ChangeVerdict("cannot tell", "too few units", change)
     doubtful = max(tests, key=lambda test: test.reach(LEVEL))
-    for level in (LEVEL, LIKELY):
-        if all(test.reach(level) < abs(change) for test in tests):
-            # If all tests agree, report the interval over units, the best estimate of the size of the change.
-            if level == LEVEL:
-                return _Judgement(why="beyond chance", change=change, level=level, test=tests[0])
-            return _Judgement(why=doubtful.doubt, change=change, level=level, test=doubtful)
-    return _Judgement(why=doubtful.doubt, change=change, level=0.0, test=doubtful)
+    improved = (change > 0) is higher_is_better
+    why, reported = doubtful.doubt, doubtful
+    decision: Decision = "cannot tell"
+    if all(test.reach(LEVEL) < abs(change) for test in tests):
+        # If all tests agree, report the interval over units, the best estimate of the size of the change.
+        why, reported = "beyond chance", tests[0]
+        decision = "better" if improved else "worse"
+    elif all(test.reach(LIKELY) < abs(change) for test in tests):
+        decision = "likely better" if improved else "likely worse"
+    return ChangeVerdict(decision=decision, why=why, change=change, interval=_interval(movement, reported, scale))
+
+
+def _interval(movement: _Movement, test: _Test, scale: float) -> Interval | None:
+    """Return the interval of a test at ``LEVEL``, limited to *scale*; None without units."""
+    if movement.spread is None or movement.change is None:
+        return None
+    reach = test.reach(LEVEL)
+    return Interval(
+        low=max(-scale, movement.change - reach),
+        high=min(scale, movement.change + reach),
+        unit=movement.unit,
+        n=movement.spread.freedom + 1,
+        method=test.method,
+    )
 
 
 def _tests(movement: _Movement, noise: Noise | None) -> list[_Test]:
