@@ -53,15 +53,6 @@ class CompiledTruth(Frozen):
     last: LastOutput = field(default_factory=LastOutput)
 
 
-class _TruthReading(Frozen):
-    """A ground truth that was read, and how. ``truth`` is never changed."""
-
-    ending: str
-    content: bytes
-    mapping: FieldMapping
-    truth: GroundTruth
-
-
 class CompiledTruths:
     """Caches compiled ground truths by content, because many outputs of a history share one.
 
@@ -72,7 +63,9 @@ class CompiledTruths:
     def __init__(self) -> None:
         self._truths: dict[tuple[str, bytes, RuleSources], CompiledTruth] = {}
         self._values = 0
-        self._last_reading: _TruthReading | None = None
+        self._reading: tuple[str, bytes, FieldMapping] | None = None
+        self._truth: GroundTruth | None = None
+        """The ground truth that was read last, and how. It is never changed."""
         self._last_compiled: CompiledTruth | None = None
 
     def compiled(self, file: File | None, sources: RuleSources) -> CompiledTruth:
@@ -91,11 +84,10 @@ class CompiledTruths:
 
     def _read(self, ending: str, content: bytes, mapping: FieldMapping) -> GroundTruth:
         """Read a ground truth, or return the last one if only rules have changed since."""
-        last = self._last_reading
-        if last is None or (last.ending, last.content, last.mapping) != (ending, content, mapping):
-            truth = read_ground_truth(f".{ending}", content, mapping)
-            last = self._last_reading = _TruthReading(ending=ending, content=content, mapping=mapping, truth=truth)
-        return last.truth
+        reading = ending, content, mapping
+        if self._truth is None or self._reading != reading:
+            self._truth, self._reading = read_ground_truth(f".{ending}", content, mapping), reading
+        return self._truth
 
 
 def _compile(truth: GroundTruth, rules: FieldRules, before: CompiledTruth | None) -> CompiledTruth:

@@ -48,23 +48,20 @@ EvidenceByPath: TypeAlias = Mapping[str, Evidence]
 """By the path of the value, or of the object that holds it, in the output."""
 
 
-class EvidenceReader:
-    """Reads the evidence of the outputs of one eval."""
+def evidence_by_document(inputs: ScoringInputs, truths: CompiledTruths) -> dict[str, EvidenceByPath]:
+    """Return the evidence of an output by the ids of its documents, as in judgements.
 
-    def __init__(self) -> None:
-        self._truths = CompiledTruths()
-
-    def evidence(self, inputs: ScoringInputs) -> dict[str, EvidenceByPath]:
-        """Return the evidence of an output by the ids of its documents, as in judgements."""
-        sources = rule_sources(inputs)
-        rules, _ = compile_rules(sources)
-        try:
-            truth = self._truths.compiled(inputs.ground_truth, sources)
-        except UnreadableError:
-            return {}
-        output = read_outputs(inputs.outputs, rules.mapping, expected=len(truth.documents), key=truth.key)
-        documents = documents_by_expected_names(truth, output)
-        return {name: evidence_in(document) for name, document in documents.items()}
+    ``truths``: compiles the ground truth of the eval, which names the documents, once for many outputs.
+    """
+    sources = rule_sources(inputs)
+    rules, _ = compile_rules(sources)
+    try:
+        truth = truths.compiled(inputs.ground_truth, sources)
+    except UnreadableError:
+        return {}
+    output = read_outputs(inputs.outputs, rules.mapping, expected=len(truth.documents), key=truth.key)
+    documents = documents_by_expected_names(truth, output)
+    return {name: evidence_in(document) for name, document in documents.items()}
 
 
 def evidence_in(document: Mapping[str, Value]) -> EvidenceByPath:

@@ -8,7 +8,6 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError
-from sitegen.frozen import Frozen
 from sitegen.model.metrics import Convention, Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, changed_judgements
 from sitegen.model.panels import AlignmentPanel, NotePanel
@@ -53,7 +52,9 @@ class FieldsScorer:
 
     def __init__(self) -> None:
         self._truths = CompiledTruths()
-        self._last_reading: _Reading | None = None
+        self._reading: tuple[tuple[File, ...], Mapping, int, str | None] | None = None
+        self._output: ReadOutput | None = None
+        """The output that was read last, and how. It is never changed."""
 
     def score(self, inputs: ScoringInputs) -> Result:
         """Score one output. Never raises on bad input, which becomes a status and findings."""
@@ -69,13 +70,10 @@ class FieldsScorer:
 
     def _read(self, files: tuple[File, ...], mapping: Mapping, expected: int, key: str | None) -> ReadOutput:
         """Read an output, or return the last one if it is asked for again: under the rules of today, for example."""
-        last = self._last_reading
-        if last is None or (last.files, last.mapping, last.expected, last.key) != (files, mapping, expected, key):
-            output = read_outputs(files, mapping, expected=expected, key=key)
-            last = self._last_reading = _Reading(
-                files=files, mapping=mapping, expected=expected, key=key, output=output
-            )
-        return last.output
+        reading = files, mapping, expected, key
+        if self._output is None or self._reading != reading:
+            self._output, self._reading = read_outputs(files, mapping, expected=expected, key=key), reading
+        return self._output
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
         """Compute metrics from the counts of these documents; the mean over unknown attributes is undefined."""
@@ -91,16 +89,6 @@ def _field_metrics(
         over_attributes,
     )
     return tuple(Metric(spec.name, value) for spec, value in zip(METRICS, values, strict=True))
-
-
-class _Reading(Frozen):
-    """An output that was read, and how. A scorer reads ``output`` and never changes it."""
-
-    files: tuple[File, ...]
-    mapping: Mapping
-    expected: int
-    key: str | None
-    output: ReadOutput
 
 
 class _FieldsScoring:

@@ -20,7 +20,8 @@ from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
 from sitegen.pages.report.tree import PagePicture, TreeView
 from sitegen.pages.report.tree_source import Citation, Page, citations, with_source
-from sitegen.scoring.evidence import EvidenceReader
+from sitegen.scoring.compiled_truth import CompiledTruths
+from sitegen.scoring.evidence import evidence_by_document
 from sitegen.stages.cached_kinds import SourceUse
 from sitegen.stages.scoring import all_inputs
 from sitegen.stages.worker_context import WorkerContext
@@ -52,7 +53,7 @@ class EvalSources:
         self._folders = folders
         largest = min(context.max_blob_bytes, LARGEST)
         self._repository = Repository(context.place, max_blob_bytes=largest, overlay=dict(context.overlay))
-        self._evidence = EvidenceReader()
+        self._truths = CompiledTruths()
         self._pictures: dict[str, PagePicture | str] = {}
         self._texts: dict[str, SearchedText | str] = {}
         self._characters = 0
@@ -70,7 +71,7 @@ class EvalSources:
         """Add the source of every value for which the output gives a place in a document."""
         (inputs,) = all_inputs(self._context, [snapshot])
         several = len(result.scorecard.documents) > 1
-        cited = list(citations(view.root, self._evidence.evidence(inputs), several=several))
+        cited = list(citations(view.root, evidence_by_document(inputs, self._truths), several=several))
         files = self.files(snapshot)
         self._texts.clear()
         self._characters = 0
