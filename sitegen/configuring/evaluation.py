@@ -9,7 +9,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from sitegen.config import EvalConfig, Llm
-from sitegen.configuring.evaluation_config import EVALUATION_FILE, EvaluationConfig, MetricThresholds
+from sitegen.configuring.evaluation_config import EVALUATION_FILE, EvaluationConfig
 from sitegen.configuring.finders.searched_files import LARGEST_READ, SearchedFiles
 from sitegen.configuring.findings import describe, error_in, finding_of, invalid, unknown_key, unreadable
 from sitegen.configuring.manifest import ENTRY_KEYS, canonical, overlaid, read_entry
@@ -56,11 +56,10 @@ def read_evaluation(content: bytes) -> EvaluationConfig | Finding:
     try:
         read: EvaluationConfig = TypeAdapter(EvaluationConfig).validate_python(stated)
     except ValidationError as error:
-        below = MetricThresholds.__struct_fields__
         return finding_of(
             error.errors()[0],
             lambda location: lines.get(location[:2]) or lines.get(location[:1]),
-            lambda location: EVALUATION_KEYS if len(location) == 1 else below,
+            EvaluationConfig,
         )
     level = read.significance_level
     if level is not None and not 0 < level < 1:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from sitegen.config import ConfigTable
 from sitegen.data_files.reading import UnreadableError
 from sitegen.errors import ConfigurationError
 from sitegen.model.problems import Finding
-from sitegen.text.keys import key_path, nearest
+from sitegen.text.keys import key_path, keys_at, nearest
 
 UNKNOWN: Final = ("unexpected_keyword_argument", "extra_forbidden")
 """pydantic's types of errors for an unknown key."""
@@ -31,14 +32,14 @@ def error_in(file: str, finding: Finding) -> ConfigurationError:
 def finding_of(
     error: Any,
     line: Callable[[Location], int | None],
-    keys: Callable[[Location], Iterable[str]],
+    table: type[ConfigTable],
     prefix: str = "",
 ) -> Finding:
-    """Return an error of pydantic as a finding."""
+    """Return an error of pydantic, which read a file into *table*, as a finding."""
     location: Location = tuple(error["loc"])
     name = prefix + key_path(location)
     if error["type"] in UNKNOWN:
-        return unknown_key((*location[:-1], str(location[-1])), tuple(keys(location)), line(location), prefix)
+        return unknown_key((*location[:-1], str(location[-1])), keys_at(table, location) or (), line(location), prefix)
     if error["type"] == "missing":
         return invalid(f"The key {name!r} is missing.", "Write it.", line(location[:-1]))
     expected = error["msg"].removeprefix("Input should be ").partition(", unable to parse")[0]

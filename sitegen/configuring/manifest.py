@@ -180,7 +180,7 @@ def _typed_entry(eval_id: str, entry: Any, lines: Mapping[Location, int]) -> Eva
         return finding_of(
             first,
             lambda location: _first_line(lines, ("evals", eval_id, *location)) or line,
-            lambda location: ENTRY_KEYS,
+            EvalConfig,
             prefix=f"evals.{eval_id}.",
         )
     return _unknown_kind(validated, lines) or validated

@@ -121,7 +121,7 @@ def _site(name: str, text: str, table: Any, prefix: str) -> SiteConfig:
             reason, fix = _NOT_OF_A_FILE[location]
             message = f"A file cannot set {'.'.join(map(str, location))}: {reason}."
             raise error_in(name, invalid(message, fix, line(location))) from None
-        raise error_in(name, finding_of(first, line, _site_keys)) from None
+        raise error_in(name, finding_of(first, line, SiteConfig)) from None
     globs = [
         ("instructions", glob.lstrip("/")) for glob in site.instructions
     ]  # a slash at the start is the project's root
@@ -131,28 +131,6 @@ def _site(name: str, text: str, table: Any, prefix: str) -> SiteConfig:
                 name, invalid(f"{key} is {describe(path)}: {OUTSIDE}.", FIX, _toml_line(text, (key,), prefix))
             )
     return site
-
-
-def _site_keys(location: Location) -> tuple[str, ...]:
-    from sitegen.config import BuildLimits, Engine, EvalLimits, GateSettings, Limit, Llm, Mute, Public, Regressions
-
-    tables = {
-        (): SiteConfig,
-        ("limits",): BuildLimits,
-        ("engine",): Engine,
-        ("llm",): Llm,
-        ("regressions",): Regressions,
-        ("regressions", "mute"): Mute,
-        ("public",): Public,
-        ("gate",): GateSettings,
-        ("gate", "metrics", "*"): Limit,
-        ("gate", "evals", "*"): EvalLimits,
-        ("gate", "evals", "*", "metrics", "*"): Limit,
-    }
-    parts = [part for part in location[:-1] if isinstance(part, str)]
-    in_gate = parts[:1] == ["gate"]  # every second key here is the name of a metric or of an eval
-    owner = tables.get(tuple("*" if in_gate and depth in (2, 4) else part for depth, part in enumerate(parts)))
-    return owner.__struct_fields__ if owner else ()
 
 
 def _toml_line(text: str, location: Location, prefix: str) -> int | None:

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.config import ConfigTable
 from sitegen.data_files.json_reader import read_json
 from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_yaml
 from sitegen.model.problems import Finding, Parsed
 from sitegen.scoring.mapping import (
-    ArrayMapping,
-    CaseKeys,
-    Documents,
-    FieldSettings,
-    FieldType,
-    ListSettings,
     Mapping,
-    Tolerance,
 )
 from sitegen.scoring.settings import settings_finding
-from sitegen.text.keys import key_path, nearest
+from sitegen.text.keys import key_path, keys_at, nearest
 
 _OTHER_NAME_OF_IGNORE: Final = "non_extractable_fields"
 _LISTS_OR_ARRAYS: Final = (
@@ -39,15 +31,6 @@ _FIX_OF_KEY: Final = {
     **dict.fromkeys(("exclude", "excluded", "skip", "ignored_fields"), "Write 'ignore' instead."),
 }
 """Fixes for frequent wrong keys that ``nearest`` cannot relate to the right key."""
-_CLASS_OF_KEY: Final[dict[str, tuple[type[ConfigTable], int]]] = {
-    "array_mappings": (ArrayMapping, 2),
-    "tolerances": (Tolerance, 2),
-    "fields": (FieldSettings, 2),
-    "lists": (ListSettings, 2),
-    "documents": (Documents, 1),
-    "cases": (CaseKeys, 1),
-}
-"""Key -> the class of the settings below it, and the number of keys that lead there."""
 
 Location: TypeAlias = tuple[str | int, ...]
 About: TypeAlias = Literal["mapping", "settings"]
@@ -201,11 +184,5 @@ def _misfit_finding(about: About, location: Location, message: str, lines: dict[
 
 def _possible_keys(location: Location) -> tuple[str, ...] | None:
     """Return the keys that are allowed in place of the last step of *location*; None if any key is."""
-    if len(location) == 1:
-        return (*Mapping.__struct_fields__, _OTHER_NAME_OF_IGNORE)
-    if location[0] == "field_types" and len(location) == 2:
-        return get_args(FieldType)
-    below = _CLASS_OF_KEY.get(str(location[0]))
-    if below is not None and len(location) == below[1] + 1:
-        return below[0].__struct_fields__
-    return None
+    keys = keys_at(Mapping, location)
+    return (*keys, _OTHER_NAME_OF_IGNORE) if keys and len(location) == 1 else keys

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import product
-from typing import Final
+from types import UnionType
+from typing import Any, Final, get_args, get_origin, get_type_hints
 
 _CLOSE: Final = 0.7
 """The least similarity (of difflib) at which a known name is suggested for an unknown one."""
@@ -20,6 +21,31 @@ def key_path(location: Iterable[str | int]) -> str:
     for part in location:
         path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else part
     return path
+
+
+def keys_at(table: type, location: Sequence[str | int]) -> tuple[str, ...] | None:
+    """Return the keys that fit in place of the last one of a location in a file; None if any key does.
+
+    *table* is the class that the file is read into, from whose annotations the keys follow.
+    """
+    hint: Any = table
+    for step in location[:-1]:
+        hint = _hint_below(hint, step)
+    if get_origin(hint) is dict:
+        return get_args(get_args(hint)[0]) or None  # the names of a Literal
+    return getattr(hint, "__struct_fields__", None)
+
+
+def _hint_below(hint: Any, step: str | int) -> Any:
+    """Return the type of the value at a key or an index of a value of this type; None if it is unknown."""
+    below = None
+    if hasattr(hint, "__struct_fields__"):
+        below = get_type_hints(hint).get(str(step))
+    elif get_origin(hint) is dict:
+        below = get_args(hint)[1]
+    elif get_origin(hint) is tuple:
+        below = get_args(hint)[0]
+    return get_args(below)[0] if isinstance(below, UnionType) else below
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:

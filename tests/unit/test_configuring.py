@@ -98,6 +98,12 @@ def test_a_repository_without_a_work_tree_is_read_through_git() -> None:
         ("[limits]\n\nsite_byte = 1\n", "The key 'limits.site_byte' is not known.", 3, "Did you mean 'site_bytes'?"),
         ("[llm]\nmodle = 'x'\n", "The key 'llm.modle' is not known.", 2, "Did you mean 'model'?"),
         (
+            "[llm.prices.m-1]\ninput = 1\noutputs = 2\n",
+            "The key 'llm.prices.m-1.outputs' is not known.",
+            3,
+            "Did you mean 'output'?",
+        ),
+        (
             "[regressions]\nmuted = []\n",
             "The key 'regressions.muted' is not known.",
             2,
