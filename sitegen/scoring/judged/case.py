@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Final, NamedTuple
 
@@ -186,20 +186,15 @@ def grade_of(value: Value, words: Mapping[str, Grade], low: float = 0.0, high: f
     return Grade(score) if math.isfinite(score) and 0 <= score <= 1 else None
 
 
-def names_of_fields(cases: Iterable[Mapping[str, Graded]]) -> frozenset[str]:
-    """Return the names of scores that are either right or wrong in all cases."""
+def opinions(cases: Sequence[Mapping[str, Graded]]) -> list[tuple[Opinion, ...]]:
+    """Return the opinions of each case, one for each score. A score that is right or wrong in all cases is a field."""
     is_field: dict[str, bool] = {}
     for case in cases:
         for name, graded in case.items():
             for score, right in graded.grades:
                 if right is not None or score is not None:
                     is_field[name] = is_field.get(name, True) and (right is not None or score in (0, 1))
-    return frozenset(name for name in is_field if is_field[name])
-
-
-def opinions(case: Mapping[str, Graded], fields: frozenset[str]) -> tuple[Opinion, ...]:
-    """Return an opinion for each score of a case."""
-    return tuple(_opinion(name, graded, name in fields) for name, graded in case.items())
+    return [tuple(_opinion(name, graded, is_field.get(name, False)) for name, graded in case.items()) for case in cases]
 
 
 def passed(judges: Iterable[Opinion]) -> bool | None:

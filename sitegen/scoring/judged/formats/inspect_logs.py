@@ -28,7 +28,6 @@ from sitegen.scoring.judged.case import (
     ResultFormat,
     Usage,
     grade_of,
-    names_of_fields,
     opinions,
     passed,
 )
@@ -200,9 +199,7 @@ class _InspectReader:
     def cases(self, raw: Iterable[Value]) -> tuple[JudgedCase, ...]:
         """Return a case for each sample, in the order of the log."""
         samples = samples_of(raw)
-        graded = [self._graded_scores(sample) for sample in samples]
-        fields = names_of_fields(graded)
-        cases = tuple(self._case(sample, scores, fields) for sample, scores in zip(samples, graded, strict=True))
+        cases = tuple(map(self._case, samples, opinions(list(map(self._graded_scores, samples)))))
         status = text(self._log.get("status"))
         if status != "success":
             why = text(members(self._log.get("error")).get("message"))
@@ -244,12 +241,11 @@ class _InspectReader:
             for name, of_epochs in grades.items()
         }
 
-    def _case(self, sample: LogSample, graded: Mapping[str, Graded], fields: frozenset[str]) -> JudgedCase:
+    def _case(self, sample: LogSample, judges: tuple[Opinion, ...]) -> JudgedCase:
         error = next((epoch.error for epoch in sample.epochs if epoch.error), "")
         if error:
             message = f"The sample {sample.id[:80]!r} ended with an error"
             self._report("warning", message, error[:200], fix="Run the task again, if the sample should count.")
-        judges = opinions(graded, fields)
         return JudgedCase(
             id=sample.id,
             opinion=Opinion("", None),

@@ -30,7 +30,6 @@ from sitegen.scoring.judged.case import (
     Usage,
     grade_of,
     grader_name,
-    names_of_fields,
     opinions,
     passed,
 )
@@ -91,12 +90,10 @@ class _OpenaiEvalsReader:
     def cases(self) -> tuple[JudgedCase, ...]:
         """Return a case for each sample, sorted by name: events are written as answers arrive."""
         names = sorted(self.samples, key=natural_order)
-        graded = [self._graded_metrics(self.samples[name]) for name in names]
-        fields = names_of_fields(graded)
+        by_sample = opinions([self._graded_metrics(self.samples[name]) for name in names])
         model = written(next(iter(items(self._spec.get("completion_fns"))), ""))
         cases = []
-        for name, scores in zip(names, graded, strict=True):
-            judges = opinions(scores, fields)
+        for name, judges in zip(names, by_sample, strict=True):
             _, texts, answers = self.samples[name]
             case = JudgedCase(
                 id=name,

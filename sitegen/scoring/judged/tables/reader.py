@@ -20,7 +20,6 @@ from sitegen.scoring.judged.case import (
     Usage,
     grade_of,
     grader_name,
-    names_of_fields,
     opinions,
     passed,
 )
@@ -77,12 +76,8 @@ class _TableReader:
 
     def cases(self) -> tuple[JudgedCase, ...]:
         """Return a case for each row, in the order of the table."""
-        graded = [self._graded_row(row) for row in self._rows]
-        fields = names_of_fields(graded)
-        cases = tuple(
-            self._case(row, name, opinions(scores, fields))
-            for row, name, scores in zip(self._rows, self._row_names(), graded, strict=True)
-        )
+        judges = opinions([self._graded_row(row) for row in self._rows])
+        cases = tuple(map(self._case, self._rows, self._row_names(), judges))
         if errors := [case.error for case in cases if case.error]:
             message = f"{len(errors)} of {len(cases)} rows state an error"
             fix = "Ask again for the answers of these."
