@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Final
 
-from sitegen.html import charts, formats
+from sitegen.html import charts, formats, heat_cells
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.pages import change_text, fields, labels, links, short_lists
 from sitegen.pages.commit import move_rows
@@ -42,6 +42,7 @@ _MODULES: Final[tuple[ModuleType, ...]] = (
     effect_rows,
     field_rows,
     fields,
+    heat_cells,
     links,
     move_rows,
     report_rows,

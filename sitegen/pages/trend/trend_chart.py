@@ -19,14 +19,13 @@ from sitegen.html.charts import (
     groups,
     line,
     nice_ticks,
-    painted,
     percent,
     stack,
     staircase,
-    unjudged,
     y,
 )
 from sitegen.html.formats import day
+from sitegen.html.heat_cells import painted, unjudged
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Ends
 from sitegen.pages.trend.numbers import TrendPoint
