@@ -6,6 +6,7 @@ A *point* is a hundredth of the metric's range, so that changes of different met
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import Final, NamedTuple
 
 from sitegen.analysis.flips import number_of_cells
@@ -72,6 +73,12 @@ def changes(specs: Sequence[MetricSpec], nouns: Nouns, before: Point, after: Poi
         _displayed_change(spec, delta, shared, before, after)
         for spec, delta in zip(specs, after.delta.metrics, strict=False)
     )
+
+
+def range_of(spec: MetricSpec) -> float:
+    """The size of the range of a metric; 1 for an amount, whose range has no end."""
+    size = spec.high - spec.low
+    return size if size and isfinite(size) else 1.0
 
 
 def in_points(change: float, spec: MetricSpec) -> float:

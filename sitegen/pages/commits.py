@@ -78,9 +78,9 @@ def listed_commit(commit: Commit, view: CommitView | None) -> ListedCommit:
         grades=view.effects.counts,
         largest=LargestChange(
             name=largest.name,
-            change=largest.moves[0].change,
-            lower_is_better=not largest.spec.higher_is_better,
-            unit=largest.spec.unit,
+            change=largest.headline.change,
+            lower_is_better=not largest.headline.spec.higher_is_better,
+            unit=largest.headline.spec.unit,
         ),
     )
 

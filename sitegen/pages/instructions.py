@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from math import isfinite
 from typing import Final
 
 from sitegen.analysis.go_back import BestInstructions, EvalThen
@@ -16,6 +15,7 @@ from sitegen.model.series import Effect
 from sitegen.model.site import Page
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
+from sitegen.pages.change_text import range_of
 from sitegen.pages.edit.effects import HEADLINE, EffectsView, GradeCount, effects_view
 from sitegen.pages.instruction.file_history import go_back_command
 from sitegen.pages.instruction.page import line_counts, thinned
@@ -333,7 +333,7 @@ def _shift(effect: Effect) -> Shift | None:
     if change is None:
         return None
     spec = effect.specs[0] if effect.specs else HEADLINE
-    share = change / (whole if isfinite(whole := spec.high - spec.low) else 1.0)
+    share = change / range_of(spec)
     return Shift(change=change, better=share if spec.higher_is_better else -share, spec=spec, decision=effect.decision)
 
 

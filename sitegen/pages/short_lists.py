@@ -190,18 +190,19 @@ def commit_row(view: CommitView, changed: str) -> ChangeRow:
 
 def _eval_change(row: EffectRow) -> EvalChange:
     """The row of an eval, without its reason and its remarks."""
-    moves = row.moves
-    headline, interval = moves[0], row.verdict.interval if row.verdict else None
-    changes = [f"{move.label} {_signed(move.change, move.unit)}" for move in moves if move.change is not None]
+    headline, interval = row.headline, row.verdict.interval if row.verdict else None
+    changes = [
+        f"{move.spec.label} {_signed(move.change, move.spec.unit)}" for move in row.moves if move.change is not None
+    ]
     return EvalChange(
         eval_id=row.eval_id,
         name=row.name,
-        before=_value(headline.before, headline.unit),
+        before=_value(headline.before, headline.spec.unit),
         before_slug=_slug(row.before),
-        after=_value(headline.after, headline.unit),
+        after=_value(headline.after, headline.spec.unit),
         after_slug=_slug(row.after),
-        changes=", ".join(changes) or headline.label,
-        interval=span_of_change(interval, row.spec) if interval else "",
+        changes=", ".join(changes) or headline.spec.label,
+        interval=span_of_change(interval, headline.spec) if interval else "",
         grade=row.grade,
         fixed=row.fixed,
         broken=row.broken,

@@ -93,8 +93,8 @@ def test_effects_stand_by_verdict_then_by_size_and_are_counted_by_verdict():
     ]
     assert view.counts == (("worse", 1), ("better", 1), ("cannot tell", 1), ("same output", 1), ("first output", 1))
     assert view.largest is view.rows[1]
-    assert [move.label for move in view.rows[0].moves] == ["F1", "Precision", "Recall"]
-    assert view.rows[1].moves[0] == Move("F1", 0.8123, 0.8514, 0.8514 - 0.8123, True)
+    assert [move.spec.label for move in view.rows[0].moves] == ["F1", "Precision", "Recall"]
+    assert view.rows[1].moves[0] == Move(sample.SPECS[0], 0.8123, 0.8514, 0.8514 - 0.8123)
     without_loss = effects_view((judged[0], judged[2], *sample.EFFECTS[2:4]))
     assert [view.is_without_loss, without_loss.is_without_loss] == [False, True]
     assert not effects_view((judged[0],)).is_without_loss
@@ -136,7 +136,7 @@ def test_an_effect_has_one_verdict_and_one_reason(effect: Effect, grade: str, wh
 
 def test_an_effect_that_names_no_metrics_shows_its_headline():
     effect = Effect("a", "A", sample.headline(1, 0.3), sample.headline(2, 0.4))
-    assert [move.label for move in effects_view((effect,)).rows[0].moves] == ["F1"]
+    assert [move.spec.label for move in effects_view((effect,)).rows[0].moves] == ["F1"]
 
 
 def test_a_value_leads_to_its_report_and_has_its_interval_and_the_flips_to_the_comparison():

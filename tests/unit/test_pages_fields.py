@@ -14,6 +14,7 @@ from sitegen.pages.field.page import (
     TURNS,
     Band,
     CellRow,
+    FieldNumbers,
     FieldView,
     PointName,
     RunRow,
@@ -89,12 +90,9 @@ def test_a_field_is_shown_with_its_cells_and_what_changed_them():
         never_wrong=1,
         turns=(TurnRow(fifth, changes[4]), TurnRow(third, changes[2]), TurnRow(first, changes[0])),
         more_turns=0,
-        wrong=1,
-        judged=2,
+        numbers=FieldNumbers(wrong=1, judged=2, since=2, flipped=2, flips=1, causes={"new output": 1}),
         since=third,
         flipped=third,
-        flips=1,
-        causes={"new output": 1},
     )
     assert view.scored_again
     html = " ".join(renderer_of(SiteInfo("t", "1")).render(pages(one)[0]).decode().split())
@@ -108,7 +106,8 @@ def test_a_field_is_shown_with_its_cells_and_what_changed_them():
 
 def test_a_field_that_was_never_wrong_has_a_page_that_says_so():
     (view,) = views(series(RIGHT))
-    assert (view.cells, view.turns, view.columns, view.never_wrong, view.wrong, view.judged) == ((), (), (), 1, 0, 1)
+    assert (view.cells, view.turns, view.columns, view.never_wrong) == ((), (), (), 1)
+    assert (view.numbers.wrong, view.numbers.judged) == (0, 1)
     (page,) = pages(series(RIGHT))
     html = renderer_of(SiteInfo("t", "1")).render(page)
     assert b"No iteration ever had an error here" in html

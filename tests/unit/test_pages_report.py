@@ -57,16 +57,16 @@ def test_a_report_has_an_address_beside_its_trend():
 
 def test_a_discrepancy_is_new_if_its_place_was_not_wrong_in_the_previous_point():
     view = sample.view_of(_page([ONE, TWO, FINE], frozenset({("", "shipper.name")})))
-    assert [(row.number, row.path, row.since.new) for row in view.discrepancies] == [
+    assert [(row.number, row.path, row.since.new) for row in view.discrepancies.drawn] == [
         (1, "shipper.name", False),
         (2, "cargo[0].amount", True),
     ]
-    assert (view.total, view.new) == (2, 1)
+    assert (view.discrepancies.total, view.discrepancies.new) == (2, 1)
 
 
 def test_nothing_is_new_in_the_first_point():
     view = sample.view_of(_page([ONE, TWO], previous=False))
-    assert view.new == 0
+    assert view.discrepancies.new == 0
     assert view.previous is None
     assert [metric.change for metric in view.metrics] == [None] * 4
     assert [error.change for error in view.errors] == [None] * 4
@@ -77,7 +77,7 @@ def test_what_is_not_drawn_is_in_a_file_beside_the_page_as_the_rows_that_the_pag
     whole, view = sample.view_of(_page(many)), sample.view_of(_page(many, limit=2))
     file = rows_file(view)
     assert file is not None
-    assert (file.path, view.rows, len(view.loadable), view.out_of_reach) == (
+    assert (file.path, view.rows, len(view.discrepancies.loadable), view.discrepancies.out_of_reach) == (
         "evals/waybills/0006.js",
         "0006.js",
         3,
@@ -85,15 +85,15 @@ def test_what_is_not_drawn_is_in_a_file_beside_the_page_as_the_rows_that_the_pag
     )
     script = re.fullmatch(r"\(self\.ROWS=self\.ROWS\|\|\[\]\)\.push\((.*)\);\n", file.content.decode("ascii"))
     assert script is not None
-    assert json.loads(script[1]) == discrepancy_rows.discrepancies(whole.discrepancies[2:5], True, False, Nouns())
+    assert json.loads(script[1]) == discrepancy_rows.discrepancies(whole.discrepancies.drawn[2:5], True, False, Nouns())
     assert rows_file(whole) is None
 
 
 def test_a_page_loads_a_bounded_number_of_discrepancies_and_counts_those_that_only_the_data_file_has(monkeypatch):
     monkeypatch.setattr("sitegen.pages.report.discrepancies.LOADABLE", 2)
     view = sample.view_of(_page([replace(ONE, path=f"x{i}", attribute="x") for i in range(5)], limit=2))
-    assert [row.path for row in view.loadable] == ["x2", "x3"]
-    assert view.out_of_reach == 1
+    assert [row.path for row in view.discrepancies.loadable] == ["x2", "x3"]
+    assert view.discrepancies.out_of_reach == 1
     html = renderer_of(sample.SITE).render(_page([ONE] * 5, limit=2)).decode()
     assert 'data-rows="0006.js" data-loadable="2" data-beyond="1"' in html
     assert "2 of 5 are drawn. Not drawn: 3 more of type omission." in html
@@ -101,7 +101,7 @@ def test_a_page_loads_a_bounded_number_of_discrepancies_and_counts_those_that_on
 
 def test_a_named_list_item_is_found_by_its_index_too():
     named = replace(TWO, path="cargo[13].lots[2].amount", named_path="cargo[Cod].lots[A].amount")
-    rows = sample.view_of(_page([named, TWO])).discrepancies
+    rows = sample.view_of(_page([named, TWO])).discrepancies.drawn
     assert [row.indices for row in rows] == ["13,2", ""]
     html = discrepancy_rows.discrepancies(rows, False, False, Nouns())
     assert (html.count("data-i="), " data-i=13,2" in html) == (1, True)
@@ -132,7 +132,7 @@ def test_errors_are_grouped_by_list_item_and_an_item_that_is_missing_or_extra_as
     )
     view = sample.view_of(_page(wrong, limit=2))
     every = sample.view_of(_page(wrong))
-    html = discrepancy_rows.discrepancies(every.discrepancies, True, False, Nouns())
+    html = discrepancy_rows.discrepancies(every.discrepancies.drawn, True, False, Nouns())
     bodies = [
         (
             body[0],
@@ -155,16 +155,16 @@ def test_errors_are_grouped_by_list_item_and_an_item_that_is_missing_or_extra_as
     ]
     assert ".html>mass</a><td>" in html  # no note beside each of its fields, and no name of the item
     # A group is the same whether a row of it is on the page or in the file beside it, and counts all of them.
-    both = {row.number: row.group for row in view.discrepancies + view.loadable}
-    assert both == {row.number: row.group for row in every.discrepancies}
-    assert len(view.loadable) > 0
+    both = {row.number: row.group for row in view.discrepancies.drawn + view.discrepancies.loadable}
+    assert both == {row.number: row.group for row in every.discrepancies.drawn}
+    assert len(view.discrepancies.loadable) > 0
 
 
 def test_each_type_shows_at_most_its_limit_and_counts_the_rest():
     many = [replace(ONE, path=f"x{i}", attribute="x") for i in range(5)] + [TWO]
     view = sample.view_of(_page(many, limit=2))
-    assert [row.path for row in view.discrepancies] == ["x0", "x1", "cargo[0].amount"]
-    assert view.left_out == {"omission": 3}
+    assert [row.path for row in view.discrepancies.drawn] == ["x0", "x1", "cargo[0].amount"]
+    assert view.discrepancies.left_out == {"omission": 3}
     assert view.leaves_anything_out
     assert not sample.view_of(_page(many, limit=5)).leaves_anything_out
 
@@ -173,11 +173,11 @@ def test_a_discrepancy_says_what_the_model_was_asked():
     series = sample.series(6)
     result = replace(sample.result([ONE, TWO]), questions=(Question("cargo[0].amount", "How much?"),))
     page = report_page(series.info, series.specs, series.points[0], None, result, sample.past(series, 0), 50)
-    assert [row.question for row in sample.view_of(page).discrepancies] == ["", "How much?"]
+    assert [row.question for row in sample.view_of(page).discrepancies.drawn] == ["", "How much?"]
 
 
 def test_a_discrepancy_has_the_letter_of_its_kind_where_that_is_another():
-    found = sample.view_of(_page([ONE])).discrepancies
+    found = sample.view_of(_page([ONE])).discrepancies.drawn
     assert "<td>Omission<td>" in discrepancy_rows.discrepancies(found, True, False, Nouns())
     nouns = Nouns(errors=ErrorWords("missed", "wrong", "", ""), letters=ErrorWords("M", "W", "", ""))
     assert "<td data-l=M>Missed<td>" in discrepancy_rows.discrepancies(found, True, False, nouns)
@@ -404,4 +404,4 @@ def test_what_makes_an_output_unreadable_is_not_repeated_at_every_error(status, 
     point = replace(series.points[0], scorecard=result.scorecard)
     past = EarlierPoints([point.snapshot], 0, {})
     view = sample.view_of(report_page(series.info, series.specs, point, None, result, past, 50))
-    assert [row.error.note for row in view.discrepancies] == shown
+    assert [row.error.note for row in view.discrepancies.drawn] == shown

@@ -189,7 +189,7 @@ def _earlier_edits(rows: Sequence[MoveRow]) -> tuple[LinkedEdit, ...]:
     compared = [
         (move.row.name, effect)
         for move in rows
-        if (effect := move.move.effect) and (effect.verdict or move.row.spec.recorded)
+        if (effect := move.move.effect) and (effect.verdict or move.row.headline.spec.recorded)
     ]
     names: dict[EarlierEdit, list[str]] = {}
     for name, effect in compared:
@@ -205,7 +205,7 @@ def _move_row(move: EvalMove) -> MoveRow:
     if move.effect:
         moves = tuple(replace(metric, change=change) for metric, change in zip(moves, move.effect.changes, strict=True))
     values = [point.values[0] for point in move.points]
-    best = best_so_far(values, higher_is_better=moves[0].higher_is_better)[-1] if len(move.points) > 1 else None
+    best = best_so_far(values, higher_is_better=moves[0].spec.higher_is_better)[-1] if len(move.points) > 1 else None
     return MoveRow(
         row=_effect_row(move, defined(moves) if move.specs[0].recorded else moves),
         move=move,
@@ -233,7 +233,6 @@ def _effect_row(move: EvalMove, moves: tuple[Move, ...]) -> EffectRow:
         before=move.before,
         after=move.points[-1],
         moves=moves,
-        spec=spec,
         verdict=effect.verdict if effect else None,
         fixed=effect.flipped.fixed if effect else 0,
         broken=effect.flipped.broken if effect else 0,

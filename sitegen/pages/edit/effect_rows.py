@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
-from math import isfinite
 from typing import Final, Literal, TypeAlias
 
 from markupsafe import Markup
@@ -54,7 +53,7 @@ def effects(rows: Sequence[EffectRow], root: str) -> Markup:
 def widest(rows: Iterable[EffectRow]) -> float:
     """The end of the common scale of all intervals of a table, as a share of their metrics' ranges."""
     ends = [
-        abs(end) / _range(row.spec)
+        abs(end) / change_text.range_of(row.headline.spec)
         for row in rows
         if row.verdict
         for end in (row.verdict.change or 0.0, *(row.verdict.interval or ())[:2])
@@ -64,7 +63,7 @@ def widest(rows: Iterable[EffectRow]) -> float:
 
 def effect_row(row: EffectRow, root: str, scale: float, more: str = "") -> str:
     """One row. ``more``: safe HTML below the name."""
-    headline = row.moves[0]
+    headline = row.headline
     flips = _flip_cells(row, root)
     remarks = "".join([f'<p class="by">{escape(remark)}</p>' for remark in row.remarks])
     return (
@@ -72,7 +71,7 @@ def effect_row(row: EffectRow, root: str, scale: float, more: str = "") -> str:
         f'<div class="by">{_metrics(row)}</div>{_unreadable(row, root)}{remarks}{more}</td>'
         f'<td class="num">{_value_link(row.eval_id, row.before, headline.before, root, headline)}</td>'
         f'<td class="num">{_value_link(row.eval_id, row.after, headline.after, root, headline)}</td>'
-        f'<td class="num">{_change(headline)}</td>'
+        f'<td class="num">{change_of(headline)}</td>'
         f'<td class="iv">{_interval(row, scale)}</td>'
         f'<td class="vd">{pill(row.grade)}{_reason(row)}</td>{flips}</tr>\n'
     )
@@ -80,14 +79,15 @@ def effect_row(row: EffectRow, root: str, scale: float, more: str = "") -> str:
 
 def _metrics(row: EffectRow) -> str:
     """The name of the headline metric, and the changes of those beside it."""
-    further = [f"{escape(move.label)} {_change(move) or '—'}" for move in row.moves[1 : METRICS + 1]]
-    return "".join([f"<span>{metric}</span>" for metric in (escape(row.moves[0].label), *further)])
+    further = [f"{escape(move.spec.label)} {change_of(move) or '—'}" for move in row.moves[1 : METRICS + 1]]
+    return "".join([f"<span>{metric}</span>" for metric in (escape(row.headline.spec.label), *further)])
 
 
-def _change(move: Move) -> str:
+def change_of(move: Move) -> str:
+    """The signed and coloured change of a metric; empty if it is undefined."""
     if move.change is None:
         return ""
-    return str(signed(move.change, lower_is_better=not move.higher_is_better, unit=move.unit))
+    return str(signed(move.change, lower_is_better=not move.spec.higher_is_better, unit=move.spec.unit))
 
 
 def _value_link(eval_id: str, point: Headline | None, value: float | None, root: str, metric: Move) -> str:
@@ -98,7 +98,7 @@ def _value_link(eval_id: str, point: Headline | None, value: float | None, root:
     href = escape(links.report(eval_id, point.slug))
     return (
         f'<a href="{root}{href}" title="Report of {escape(point.label)}{around}">'
-        f"{'—' if value is None else number(value, unit=metric.unit)}</a>"
+        f"{'—' if value is None else number(value, unit=metric.spec.unit)}</a>"
     )
 
 
@@ -120,18 +120,13 @@ def _unreadable(row: EffectRow, root: str) -> str:
 
 def _interval(row: EffectRow, scale: float) -> str:
     """The interval of the change as a bar around zero, with its ends below."""
-    verdict = row.verdict
+    verdict, spec = row.verdict, row.headline.spec
     if verdict is None or verdict.interval is None or not scale:
         return str(NIL)
-    ends = change_text.span_of_change(verdict.interval, row.spec)
-    middle, edge = verdict.change or 0.0, scale * _range(row.spec)
-    drawn = around_zero(verdict.interval.low, verdict.interval.high, middle, edge, _tone(verdict, row.spec))
+    ends = change_text.span_of_change(verdict.interval, spec)
+    middle, edge = verdict.change or 0.0, scale * change_text.range_of(spec)
+    drawn = around_zero(verdict.interval.low, verdict.interval.high, middle, edge, _tone(verdict, spec))
     return f'{drawn}<div class="by nowrap"><span class="vh">95 % interval of the change: </span>{ends}</div>'
-
-
-def _range(spec: MetricSpec) -> float:
-    whole = spec.high - spec.low
-    return whole if isfinite(whole) and whole else 1.0
 
 
 def _tone(verdict: ChangeVerdict, spec: MetricSpec) -> str:
@@ -143,10 +138,10 @@ def _tone(verdict: ChangeVerdict, spec: MetricSpec) -> str:
 def _reason(row: EffectRow) -> str:
     """The reason for the grade and, if the change may be chance, the smallest detectable change."""
     words = escape(row.why)
-    verdict = row.verdict
+    verdict, spec = row.verdict, row.headline.spec
     if verdict is not None and verdict.is_open and verdict.detectable is not None:
-        if verdict.detectable <= _range(row.spec):
-            words += f"; a change of {change_text.own_unit(verdict.detectable, row.spec)[1:]} would show"
+        if verdict.detectable <= change_text.range_of(spec):
+            words += f"; a change of {change_text.own_unit(verdict.detectable, spec)[1:]} would show"
         else:
             words += "; no change would show in so few values"
     return f'<div class="by">{words}</div>' if words else ""

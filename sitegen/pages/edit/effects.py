@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from math import isfinite
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.frozen import Frozen
@@ -13,7 +12,7 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, Decision
 from sitegen.model.series import Effect, Headline
 from sitegen.model.usage import Exchange, regraded
-from sitegen.pages.change_text import own_unit
+from sitegen.pages.change_text import own_unit, range_of
 from sitegen.pages.labels import exchanges, reason
 from sitegen.text.plain import line
 
@@ -56,12 +55,10 @@ NOTICED: Final = 0.0005
 class Move(Frozen):
     """One metric before and after."""
 
-    label: str
+    spec: MetricSpec
     before: float | None
     after: float | None
     change: float | None
-    higher_is_better: bool
-    unit: str = ""
 
 
 class FlippedField(NamedTuple):
@@ -84,8 +81,6 @@ class EffectRow(Frozen):
     after: Headline | None
     moves: tuple[Move, ...]
     """One for each metric, the headline first."""
-    spec: MetricSpec
-    """The headline metric."""
     verdict: ChangeVerdict | None = None
     fixed: int = 0
     broken: int = 0
@@ -94,9 +89,14 @@ class EffectRow(Frozen):
     """Sentences on causes besides the output that may have changed the numbers."""
 
     @property
+    def headline(self) -> Move:
+        """The move of the headline."""
+        return self.moves[0]
+
+    @property
     def share(self) -> float:
         """The size of the headline's change as a share of the metric's range, if it has one."""
-        return abs(self.moves[0].change or 0.0) / (whole if isfinite(whole := self.spec.high - self.spec.low) else 1.0)
+        return abs(self.headline.change or 0.0) / range_of(self.headline.spec)
 
 
 class EffectsView(Frozen):
@@ -124,7 +124,7 @@ class EffectsView(Frozen):
     @property
     def labels(self) -> tuple[str, ...]:
         """Names of the headline metrics; one if all evals have the same."""
-        return tuple(dict.fromkeys(row.moves[0].label for row in self.rows))
+        return tuple(dict.fromkeys(row.headline.spec.label for row in self.rows))
 
 
 def grade_counts(grades: Iterable[Grade]) -> tuple[GradeCount, ...]:
@@ -157,7 +157,6 @@ def _effect_row(effect: Effect) -> EffectRow:
         before=effect.before,
         after=effect.after,
         moves=defined(moves) if spec.recorded else moves,
-        spec=spec,
         verdict=verdict,
         fixed=sum(field.fixed for field in fields),
         broken=sum(field.broken for field in fields),
@@ -218,16 +217,7 @@ def moved(
         first = before.values[index] if before else None
         last = after.values[index] if after else None
         change = None if first is None or last is None or regraded(judge, spec.name) else last - first
-        moves.append(
-            Move(
-                label=spec.label,
-                before=first,
-                after=last,
-                change=change,
-                higher_is_better=spec.higher_is_better,
-                unit=spec.unit,
-            )
-        )
+        moves.append(Move(spec=spec, before=first, after=last, change=change))
     return tuple(moves)
 
 

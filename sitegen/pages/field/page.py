@@ -100,16 +100,11 @@ class FieldView(Frozen):
     turns: tuple[TurnRow, ...]
     """Newest first."""
     more_turns: int
-    wrong: int
-    """Number of cells that are wrong now."""
-    judged: int
+    numbers: FieldNumbers
     since: PointName | None
     """First point of the oldest error that has not ended."""
     flipped: PointName | None
     """The point of the newest flip."""
-    flips: int
-    causes: Mapping[str, int]
-    """Number of flips by cause in words, most flips first."""
     nav: str = "evals"
 
     @property
@@ -119,14 +114,18 @@ class FieldView(Frozen):
 
 
 class FieldNumbers(Frozen):
-    """The numbers of a field, as in ``FieldView``. Points are indices."""
+    """The numbers of a field."""
 
     wrong: int
+    """Number of cells that are wrong now."""
     judged: int
     since: int | None
+    """Index of the first point of the oldest error that has not ended."""
     flipped: int | None
+    """Index of the point of the newest flip."""
     flips: int
     causes: Mapping[str, int]
+    """Number of flips by cause in words, most flips first."""
 
     @classmethod
     def of(cls, cells: Iterable[CellBlame]) -> Self:
@@ -210,12 +209,9 @@ class _FieldPage:
             never_wrong=len(self._cells) - len(wrong),
             turns=tuple(TurnRow(self._point_name(turn.point), turn) for turn in reversed(turns[-TURNS:])),
             more_turns=max(0, len(turns) - TURNS),
-            wrong=numbers.wrong,
-            judged=numbers.judged,
+            numbers=numbers,
             since=self._point_of(numbers.since),
             flipped=self._point_of(numbers.flipped),
-            flips=numbers.flips,
-            causes=numbers.causes,
         )
 
     def _cell(self, blame: CellBlame, columns: Sequence[int], most_runs: int) -> CellRow:

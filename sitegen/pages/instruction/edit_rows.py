@@ -8,12 +8,12 @@ from typing import Final
 
 from markupsafe import Markup
 
-from sitegen.html.formats import NIL, count, day, signed
+from sitegen.html.formats import NIL, count, day
 from sitegen.model.commits import WORKTREE
 from sitegen.model.noise import Decision
 from sitegen.pages import links
 from sitegen.pages.change_text import own_unit
-from sitegen.pages.edit.effect_rows import pills
+from sitegen.pages.edit.effect_rows import change_of, pills
 from sitegen.pages.edit.effects import EffectRow, EffectsView
 from sitegen.pages.instruction.page import EditRow
 from sitegen.pages.instructions import NOTICED, Matrix, MatrixRow, Shift
@@ -74,15 +74,14 @@ def outcome(view: EffectsView, root: str) -> Markup:
 
 def changes(view: EffectsView, root: str) -> Markup:
     """The evals that changed most, each with its change; empty if none changed."""
-    changed = sorted((row for row in view.rows if row.moves[0].change), key=lambda row: -row.share)
+    changed = sorted((row for row in view.rows if row.headline.change), key=lambda row: -row.share)
     names = ", ".join([f'<span class="nowrap">{_eval_change(row, root)}</span>' for row in changed[:NAMED]])
     more = f" and {len(changed) - NAMED:,} more" if len(changed) > NAMED else ""
     return Markup(f'<div class="by evs">{names}{more}</div>') if changed else Markup("")
 
 
 def _eval_change(row: EffectRow, root: str) -> str:
-    move = row.moves[0]
-    change = signed(move.change, lower_is_better=not move.higher_is_better, unit=move.unit)
+    change = change_of(row.headline)
     return f'<a href="{root}{links.eval_trend(row.eval_id)}">{escape(row.name)}</a> {change}'
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Literal
 
@@ -126,12 +127,24 @@ class Since(Frozen):
 
 
 class Discrepancies(Frozen):
-    """The discrepancies that a report draws or can load."""
+    """The discrepancies of a report."""
 
     drawn: tuple[Discrepancy, ...]
     """The first of each type."""
     loadable: tuple[Discrepancy, ...]
-    """Further ones that the page loads from a file beside it when they are searched for or requested."""
+    """Further ones that the page loads from a file beside it when they are searched for or requested; none without a
+    site around the page."""
+    total: int
+    """Number of all of them."""
+    new: int
+    """Number of those that the previous point does not have."""
+    left_out: Mapping[ErrorType, int]
+    """How many of each type are not drawn, if any."""
+
+    @property
+    def out_of_reach(self) -> int:
+        """Number of those that the page neither has nor can load: only the data file has them."""
+        return self.total - len(self.drawn) - len(self.loadable)
 
 
 class Discrepancy(Frozen):
@@ -232,12 +245,11 @@ def discrepancies(
                 group=of_item,
             )
         )
-    return Discrepancies(tuple(drawn), tuple(loadable))
-
-
-def left_out(wrong: Iterable[Judgement], limit: int) -> dict[ErrorType, int]:
-    """How many discrepancies of each type are not drawn on the page, if any."""
-    totals = dict.fromkeys(ERROR_TYPES, 0)
-    for judgement in wrong:
-        totals[judgement.outcome] += 1  # type: ignore[index]
-    return {kind: total - limit for kind, total in totals.items() if total > limit}
+    totals = Counter(judgement.outcome for judgement in wrong)
+    return Discrepancies(
+        drawn=tuple(drawn),
+        loadable=tuple(loadable),
+        total=len(wrong),
+        new=sum(start.new for start in since),
+        left_out={kind: totals[kind] - limit for kind in ERROR_TYPES if totals[kind] > limit},
+    )

@@ -140,7 +140,8 @@ def _since_cell(since: Since) -> str:
 
 def rows_file(view: ReportView) -> RawFile | None:
     """Table bodies in the form of the page's table; None if the page has all of them."""
-    if not view.loadable:
+    loadable = view.discrepancies.loadable
+    if not loadable:
         return None
-    rows = discrepancies(view.loadable, view.previous is not None, len(view.documents) > 1, view.info.nouns)
+    rows = discrepancies(loadable, view.previous is not None, len(view.documents) > 1, view.info.nouns)
     return script_file(links.report_rows(view.info.id, view.snapshot.slug), "ROWS", str(rows))

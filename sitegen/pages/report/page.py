@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from math import inf
 from typing import Final
 
@@ -14,7 +14,6 @@ from sitegen.model.commits import Commit
 from sitegen.model.error_summaries import WeakSection
 from sitegen.model.metrics import MetricSpec, Verdict
 from sitegen.model.noise import Interval
-from sitegen.model.outcomes import ErrorType
 from sitegen.model.panels import AlignmentPanel, Panel
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard
@@ -26,7 +25,7 @@ from sitegen.pages.labels import CAUSES
 from sitegen.pages.problems import Banner, banner
 from sitegen.pages.recorded import RecordedView, recorded_view
 from sitegen.pages.report import origin, spans
-from sitegen.pages.report.discrepancies import Discrepancy, EarlierPoints, discrepancies, left_out, since, wrong_in
+from sitegen.pages.report.discrepancies import Discrepancies, EarlierPoints, discrepancies, since, wrong_in
 from sitegen.pages.report.fates import Fates, fates
 from sitegen.pages.report.numbers import (
     ErrorChange,
@@ -114,16 +113,7 @@ class ReportView(Frozen):
     more_documents: int
     document_metrics: tuple[MetricSpec, ...]
     """Metrics that the kind computes for each document besides its counts."""
-    discrepancies: tuple[Discrepancy, ...]
-    """The discrepancies that are drawn."""
-    loadable: tuple[Discrepancy, ...]
-    """Further ones that the page can load; none without a site around the page."""
-    total: int
-    """Number of all discrepancies, including ones that are not on the page."""
-    new: int
-    """Number of discrepancies that the previous point does not have."""
-    left_out: Mapping[ErrorType, int]
-    """How many discrepancies of each type are not drawn, if any."""
+    discrepancies: Discrepancies
     data: str
     """Address of the data file with the whole result, relative to the report."""
     problems: tuple[Problem, ...]
@@ -162,15 +152,10 @@ class ReportView(Frozen):
         return links.report_rows(self.info.id, self.snapshot.slug).rpartition("/")[2]
 
     @property
-    def out_of_reach(self) -> int:
-        """Number of discrepancies that the page neither has nor can load: only the data file has them."""
-        return self.total - len(self.discrepancies) - len(self.loadable)
-
-    @property
     def leaves_anything_out(self) -> bool:
         """Whether the page omits parts of what was judged, so that the data file has to be written."""
         return bool(
-            self.left_out
+            self.discrepancies.left_out
             or self.more_documents
             or self.more_alignments
             or any(alignment.left_out for alignment in self.alignments)
@@ -258,11 +243,7 @@ def report_page(
         documents=listed_documents(card.documents),
         more_documents=max(0, len(card.documents) - DOCUMENTS),
         document_metrics=_document_metrics(specs, card.documents),
-        discrepancies=listed.drawn,
-        loadable=listed.loadable if data is None else (),
-        total=len(wrong),
-        new=sum(start.new for start in started),
-        left_out=left_out(wrong, limit),
+        discrepancies=listed if data is None else replace(listed, loadable=()),
         data=data or links.report_data(info.id, snapshot.slug).rpartition("/")[2],
         problems=problems,
         banner=banner(problems),
