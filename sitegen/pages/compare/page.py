@@ -22,7 +22,7 @@ from sitegen.model.site import Page
 from sitegen.model.timeline import Snapshot
 from sitegen.model.usage import regraded
 from sitegen.pages import labels, links
-from sitegen.pages.compare.compare_data import FATES, CompareData, EditingCommit, compare_data, editing_commits
+from sitegen.pages.compare.compare_data import FATES, CompareData, EditingCommit, compare_data
 from sitegen.pages.compare.judged import judge_pairs
 from sitegen.pages.report.discrepancies import field_file
 from sitegen.stats.counts import errors_by_type
@@ -155,9 +155,8 @@ def compare_page(series: Series, data: CompareData | None = None) -> Page:
     if best is not None and best != last - 1:
         titles[best] = "The newest iteration and the best one before it"
     verdicts = judge_pairs(series, [(earlier, last) for earlier in titles])
-    edits = editing_commits(series)
     pairs = [
-        _point_pair(series, earlier, title, verdict, edits)
+        _point_pair(series, earlier, title, verdict, data.edits)
         for (earlier, title), verdict in zip(titles.items(), verdicts, strict=True)
     ]
     view = CompareView(info=series.info, pairs=tuple(pairs), data=data.page, points=last + 1, choosable=data.choosable)
