@@ -10,8 +10,10 @@ cells from this module. ``deltas`` computes how the metrics changed, and ``noise
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import compress
+from operator import itemgetter, or_
 from typing import Final, TypeAlias
 
 from sitegen.frozen import Frozen
@@ -56,21 +58,23 @@ def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]]) -> tuple[Fli
     if len(pairs) <= FEW:
         return tuple(flips(cells, before, after) for before, after in pairs)
     held = held_documents(cells)
-    tallies: list[Counter[tuple[Fate, str]]] = [Counter() for _ in pairs]
+    tallies: list[dict[tuple[Fate, str], int]] = [defaultdict(int) for _ in pairs]
     by_truth = [0] * len(pairs)
+    earlier, later = (itemgetter(*points) for points in zip(*pairs, strict=True))
     for cell in cells.cells:
         if not any(run.is_wrong for run in cell.runs):
             continue
         line, points, wrong = _runs_by_point(cell, cells.points), held[cell.document], _wrong_points(cell, cells.points)
-        for index, (before, after) in enumerate(pairs):
-            if not (wrong[before] or wrong[after]):
-                continue
+        stays_wrong: tuple[Fate, str] = ("still_wrong", cell.attribute)
+        # Most cells are right at most points: only the pairs with a wrong side are looked at one by one.
+        for index in compress(range(len(pairs)), map(or_, earlier(wrong), later(wrong))):
+            before, after = pairs[index]
             first, last = line[before], line[after]
-            if fate := fate_of(first, last, bool(points[before] and points[after])):
+            if first is last:
+                tallies[index][stays_wrong] += 1
+            elif fate := fate_of(first, last, bool(points[before] and points[after])):
                 tallies[index][fate, cell.attribute] += 1
-                by_truth[index] += (
-                    first is not last and CellFlip(fate=fate, cell=cell, before=first, after=last).by_truth
-                )
+                by_truth[index] += CellFlip(fate=fate, cell=cell, before=first, after=last).by_truth
     return tuple(map(_sorted_flips, tallies, by_truth))
 
 
@@ -119,7 +123,7 @@ def spans(cell: Cell, points: int) -> Iterator[tuple[Run, int]]:
     return zip(cell.runs, [*(run.start for run in cell.runs[1:]), points], strict=True)
 
 
-def _sorted_flips(counts: Counter[tuple[Fate, str]], by_truth: int) -> Flips:
+def _sorted_flips(counts: Mapping[tuple[Fate, str], int], by_truth: int) -> Flips:
     def tally(fate: Fate) -> Tally:
         numbers = [(attribute, number) for (key, attribute), number in counts.items() if key == fate]
         return tuple(sorted(numbers, key=lambda item: (-item[1], item[0])))

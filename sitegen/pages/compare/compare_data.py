@@ -95,9 +95,7 @@ def compare_data(series: Series, steps: Iterable[Step] = ()) -> CompareData:
         "letters": list(series.info.nouns.letters),
         "block": blocks.block,
     }
-    return CompareData(
-        page=page, pieces=blocks.pieces, choosable=len(piece_of) or len(blocks.embedded), edits=edits
-    )
+    return CompareData(page=page, pieces=blocks.pieces, choosable=len(piece_of) or len(blocks.embedded), edits=edits)
 
 
 def is_share(spec: MetricSpec) -> bool:
