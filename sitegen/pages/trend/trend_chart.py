@@ -186,7 +186,7 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
         error_grid=tuple(round(1000 - 1000 * tick / most, 1) for tick in error_ticks),
         days=_days(points),
         linked=linked if len(points) <= NEWEST else {},
-        island=island(view, values, older, shown=(bottom, top), most_errors=most),
+        island=island(view, values, older, axis=Ends(bottom, top), most_errors=most),
     )
 
 

@@ -10,6 +10,7 @@ from sitegen.history.layout import iteration_number
 from sitegen.html.charts import round_steps
 from sitegen.html.formats import printable
 from sitegen.model.metrics import MetricSpec
+from sitegen.model.noise import Ends
 from sitegen.pages.change_text import ROUNDING, in_own_unit
 from sitegen.pages.trend.numbers import TrendPoint
 from sitegen.pages.trend.page import TrendView
@@ -51,22 +52,19 @@ def variant_mark(place: int) -> str:
     return f"v{tone(place)}"
 
 
-def island(
-    view: TrendView, values: DrawnValues, older: int, *, shown: tuple[float, float], most_errors: float
-) -> dict[str, object]:
+def island(view: TrendView, values: DrawnValues, older: int, *, axis: Ends, most_errors: float) -> dict[str, object]:
     """The values for the script, written as JSON. It reads texts and counts from the table of iterations.
 
-    ``older``: number of the oldest iterations that are drawn in groups. ``shown``: the range of the metric's axis;
-    ``most_errors``: the end of the axis of errors.
+    ``older``: number of the oldest iterations that are drawn in groups. ``axis``: the part of the metric's range that
+    is drawn; ``most_errors``: the end of the axis of errors.
     """
     points, specs = view.points[older:], view.specs[: view.drawn]
-    bottom, top = shown
     return {
         "scale": [specs[0].low, specs[0].high],
-        "y": [bottom, top],
+        "y": [axis.low, axis.high],
         "top": most_errors,
         # From the closest zoom of the script, a fiftieth of the height, to the whole of either axis.
-        "steps": round_steps(min((top - bottom) / 250, 0.5), max((top - bottom) / 5, most_errors / 2)),
+        "steps": round_steps(min((axis.high - axis.low) / 250, 0.5), max((axis.high - axis.low) / 5, most_errors / 2)),
         **({"whole": counts} if (counts := _whole_metrics(specs)) else {}),
         "names": [
             *(spec.label for spec in specs),
