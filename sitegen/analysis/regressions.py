@@ -58,7 +58,7 @@ def steps_of(series: Series) -> tuple[Step, ...]:
     specs = series.specs[:HEADLINES]
     cases = 0 if series.info.recorded else _case_count(series.points)
     cards = [point.scorecard for point in series.points]
-    unit_variance = variance_by_units(series.points, series.info.kind)
+    unit_variance = variance_by_units(series.points, series.info.kind, [spec.name for spec in specs])
     fitted = [
         (spec, column, levels(column, (spec.high - spec.low) / cases if cases else 0.0, of_metric))
         for spec in specs

@@ -11,16 +11,17 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.analysis.deltas import MetricsFor, delta, under_rules_of
+from sitegen.analysis.deltas import MetricsFor, delta, differing_roles, under_rules_of
 from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.flips import flips_between
 from sitegen.analysis.noise.intervals import interval_of
+from sitegen.analysis.noise.metrics import unit_changes
 from sitegen.frozen import Frozen
 from sitegen.model.cells import CellMap, Flips
 from sitegen.model.deltas import Delta
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.noise import Interval
+from sitegen.model.noise import Interval, UnitChange
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Headline, Point, VariantSpread
@@ -154,6 +155,7 @@ class Derived(Frozen):
     delta: Delta | None
     flips: Flips | None
     interval: Interval | None
+    unit_changes: tuple[UnitChange, ...] = ()
 
 
 def points(
@@ -180,7 +182,14 @@ def points(
     under_newest_rules = [scorecard_of(under_rules_of(snapshot, snapshots[-1])) for snapshot in snapshots]
     derived = (*stored, *_derived(inputs, scored, len(stored), scorecard_of, cells, reported))
     return tuple(
-        replace(point, now=now, delta=values.delta, flips=values.flips, interval=values.interval)
+        replace(
+            point,
+            now=now,
+            delta=values.delta,
+            flips=values.flips,
+            interval=values.interval,
+            unit_changes=values.unit_changes,
+        )
         for point, now, values in zip(scored, under_newest_rules, derived, strict=True)
     )
 
@@ -196,12 +205,21 @@ def _derived(
     """Yield the derived values of the points from index *first* on."""
     flips = flips_since_previous(cells, range(max(1, first), len(scored)), reported)
     for index in range(first, len(scored)):
+        before, after = scored[index - 1] if index else None, scored[index]
+        by_units: tuple[UnitChange, ...] = ()
+        if before and "outputs" in differing_roles(before.snapshot, after.snapshot):
+            names = [metric.name for metric in after.scorecard.metrics[:HEADLINES]]
+            by_units = unit_changes(before.scorecard, after.scorecard, inputs.kind, names, flips.get(index) or Flips())
         if index in reported:
-            yield replace(reported[index], flips=flips.get(index))
+            yield replace(reported[index], flips=flips.get(index), unit_changes=by_units)
             continue
-        after = scored[index]
-        change = delta(inputs.metrics_for, scored[index - 1], after, scorecard_of) if index else None
-        yield Derived(change, flips.get(index), interval_of(after.scorecard, inputs.kind))
+        change = delta(inputs.metrics_for, before, after, scorecard_of) if before else None
+        yield Derived(
+            delta=change,
+            flips=flips.get(index),
+            interval=interval_of(after.scorecard, inputs.kind),
+            unit_changes=by_units,
+        )
 
 
 def flips_since_previous(

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from sitegen.analysis.flips import flips
 from sitegen.analysis.noise.changes import change_verdict
-from sitegen.analysis.noise.repeats import noise_of_headline
 from sitegen.analysis.regressions import mute_of
 from sitegen.config import Mute
 from sitegen.frozen import Frozen
@@ -172,7 +171,7 @@ def _verdict(series: Series, before: Scorecard, after: Scorecard, flipped: Flips
             after,
             series.info.kind,
             flipped,
-            noise=noise_of_headline(series.points),
+            noise=series.noise,
             higher_is_better=series.specs[0].higher_is_better,
         ),
         fields=(),

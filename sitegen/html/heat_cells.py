@@ -23,7 +23,8 @@ def painted(matrix: Iterable[Sequence[float | None]]) -> tuple[str, ...]:
     cells: list[list[HeatCell]] = [[] for _ in range(LEVELS + 1)]
     for row, shares in enumerate(matrix):
         column = 0
-        for shade, run in groupby(map(level, shares)):
+        level_of = {share: level(share) for share in set(shares)}  # a long row has few different shares
+        for shade, run in groupby(map(level_of.__getitem__, shares)):
             columns = len(list(run))
             cells[shade].append((row, column, columns))
             column += columns

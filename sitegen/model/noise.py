@@ -31,6 +31,25 @@ class Interval(NamedTuple):
     level: float = 0.95
 
 
+class Spread(Frozen):
+    """An estimate with its standard error and degrees of freedom."""
+
+    value: float
+    error: float
+    """Standard error."""
+    freedom: int
+    """Number of units minus one."""
+
+
+class UnitChange(Frozen):
+    """The change of a metric over the units that two outputs have in common."""
+
+    metric: str
+    unit: Unit
+    spread: Spread | None
+    """Mean and error of the change; None for fewer than two units."""
+
+
 class FieldMove(Frozen):
     """A field with flipped cells, and McNemar's test of them."""
 

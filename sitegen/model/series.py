@@ -11,7 +11,7 @@ from sitegen.model.deltas import Delta
 from sitegen.model.error_summaries import FieldSummary, Focus, PatternSummary, SuspectTruth
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import ErrorNumbers, MetricSpec, Nouns, Threshold
-from sitegen.model.noise import ChangeVerdict, Decision, Interval
+from sitegen.model.noise import ChangeVerdict, Decision, Interval, Noise, UnitChange
 from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import Edit, EvalHistory, Snapshot
@@ -66,6 +66,8 @@ class Point(Frozen):
     """Against the point before it; None for the first."""
     flips: Flips | None = None
     """The cells that flipped since the point before it."""
+    unit_changes: tuple[UnitChange, ...] = ()
+    """The changes of its first metrics since the point before it, over common units; empty if not computed."""
     stale: bool = False
     """Whether instructions that drive the eval were edited since the output was made, and it was not made again."""
     interval: Interval | None = None
@@ -94,6 +96,8 @@ class Series(Frozen):
     """One for each snapshot, in series order; empty if the eval has no outputs yet."""
     cells: CellMap = CellMap(0, ())
     """Every cell through all points; empty if it was not computed."""
+    noise: Noise | None = None
+    """How far the headline differs between repeats among the points; None without repeats, or if not computed."""
 
     def copied_label(self, index: int) -> str | None:
         """The label of the iteration that the output of a point is a copy of; None if it is none."""

@@ -12,6 +12,7 @@ from sitegen.analysis.cached import CacheStore
 from sitegen.analysis.copies import first_points_with_output
 from sitegen.analysis.deltas import mixtures, under_rules_of
 from sitegen.analysis.edits import edits_of_outputs
+from sitegen.analysis.noise.repeats import noise_of_headline
 from sitegen.analysis.series import Derived, SeriesInputs, points, scorecard_key
 from sitegen.history.fold_state import CopiedParts, EvalInputs, FoldStore, PartStore
 from sitegen.model.cells import CellMap
@@ -216,7 +217,14 @@ class EvalScorecards:
         self.fill(mixture for before, after in new_pairs for mixture in mixtures(before, after))
         every_point = points(inputs, self.__getitem__, cells, settled, reported)
         with_usage = specs_with_usage(specs, (point.scorecard for point in every_point))
-        return Series(info=info, history=self._history, specs=with_usage, points=every_point, cells=cells)
+        return Series(
+            info=info,
+            history=self._history,
+            specs=with_usage,
+            points=every_point,
+            cells=cells,
+            noise=noise_of_headline(every_point),
+        )
 
     def _find(self, key: str) -> Scorecard | None:
         card = self._cards.get(key)

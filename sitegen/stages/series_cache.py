@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from sitegen.analysis.cached import CacheStore
 from sitegen.analysis.series import Derived
@@ -20,7 +20,7 @@ def settled_points(store: CacheStore, history: EvalHistory, page_keys: Sequence[
 
     ``page_keys``: for each point, the digest of everything that its report shows, which covers all earlier points.
     """
-    return SETTLED_POINTS.get(store, history.id, _inputs(history, page_keys[:-1])) or ()
+    return SETTLED_POINTS.get(store, history.id, _inputs(history, reversed(page_keys[:-1]))) or ()
 
 
 def write_series(
@@ -39,8 +39,11 @@ def write_series(
     for file in series_files(series, patterns):
         writer.write(owner, file.path, file.content)
     if len(series.points) > 1:
-        settled = tuple(Derived(point.delta, point.flips, point.interval) for point in series.points[:-1])
-        SETTLED_POINTS.keep(store, series.info.id, settled, _inputs(series.history, page_keys[:-1])[-1])
+        settled = tuple(
+            Derived(delta=point.delta, flips=point.flips, interval=point.interval, unit_changes=point.unit_changes)
+            for point in series.points[:-1]
+        )
+        SETTLED_POINTS.keep(store, series.info.id, settled, next(_inputs(series.history, [page_keys[-2]])))
 
 
 def _write_older_points(writer: Writer, owner: str, series: Series, page_keys: Sequence[str]) -> None:
@@ -55,10 +58,8 @@ def _write_older_points(writer: Writer, owner: str, series: Series, page_keys: S
                 writer.write(owner, file.path, file.content, key)
 
 
-def _inputs(history: EvalHistory, page_keys: Sequence[str]) -> list[str]:
+def _inputs(history: EvalHistory, page_keys: Iterable[str]) -> Iterator[str]:
     """Return for each point a digest of the inputs of it and all earlier points: their reports and the newest rules."""
-    if not page_keys:
-        return []
-    newest = history.snapshots[-1]
-    rules = repr((history.renamed_from, (newest.ground_truth, newest.mapping, newest.schema, newest.settings)))
-    return [digest(key, rules) for key in page_keys]
+    newest = [(at.ground_truth, at.mapping, at.schema, at.settings) for at in history.snapshots[-1:]]
+    rules = repr((history.renamed_from, newest))
+    return (digest(key, rules) for key in page_keys)

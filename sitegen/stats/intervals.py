@@ -14,8 +14,7 @@ from functools import cache
 from math import ceil, cos, erf, fsum, pi, sin, sqrt, tan
 from typing import Final, NamedTuple
 
-from sitegen.frozen import Frozen
-from sitegen.model.noise import Ends
+from sitegen.model.noise import Ends, Spread
 from sitegen.stats.counts import Share
 
 _SERIES: Final = 30
@@ -98,16 +97,6 @@ class Estimate(NamedTuple):
     value: float
     low: float
     high: float
-
-
-class Spread(Frozen):
-    """An estimate with its standard error and degrees of freedom."""
-
-    value: float
-    error: float
-    """Standard error."""
-    freedom: int
-    """Number of units minus one."""
 
 
 def ratio(units: Mapping[Share, int]) -> Spread | None:

@@ -112,22 +112,25 @@ def typical_variance(count: int, unit_variance: UnitVariance) -> float | None:
 
 def significant_starts(row: LevelValues, starts: Sequence[int]) -> list[int]:
     """The starts of levels at which the step is more than noise; the first start is always included."""
-    chances: dict[tuple[int, int, int], float] = {}
-
-    def chance(step: tuple[int, int, int]) -> float:
-        if step not in chances:
-            chances[step] = _chance(row, *step)
-        return chances[step]
-
     bounds = [*starts, len(row.values)]
     places = len(row.values) - 1
-    while len(bounds) > 2:
-        steps = list(zip(bounds, bounds[1:], bounds[2:], strict=False))
-        failing = [step for step in steps if chance(step) * places >= CHANCE]
-        failing = failing or [step for step in steps if not _beyond_tails(row, *step)]
-        if not failing:
+
+    def gain_if_chance(before: int, middle: int, after: int) -> float | None:
+        """What a step explains if the test of it fails; None if it does not fail."""
+        return _gain(row, before, middle, after) if _chance(row, before, middle, after) * places >= CHANCE else None
+
+    failing = [gain_if_chance(*step) for step in zip(bounds, bounds[1:], bounds[2:], strict=False)]
+    while failing:
+        least = [(gain, place) for place, gain in enumerate(failing) if gain is not None]
+        if not least:
+            steps = enumerate(zip(bounds, bounds[1:], bounds[2:], strict=False))
+            least = [(_gain(row, *step), place) for place, step in steps if not _beyond_tails(row, *step)]
+        if not least:
             break
-        bounds.remove(min(failing, key=lambda step: _gain(row, *step))[1])
+        place = min(least)[1]
+        del bounds[place + 1], failing[place]
+        for beside in range(max(0, place - 1), min(place + 1, len(failing))):  # only these two steps have changed
+            failing[beside] = gain_if_chance(*bounds[beside : beside + 3])
     return bounds[:-1]
 
 

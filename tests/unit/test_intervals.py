@@ -13,12 +13,12 @@ from scipy import stats as scipy_stats
 from statsmodels.regression.linear_model import WLS
 from statsmodels.stats.proportion import proportion_confint
 
+from sitegen.model.noise import Spread
 from sitegen.stats.agreement import PooledRepeats, Repeatability, differing_pairs, repeated_values
 from sitegen.stats.bootstrap import bootstrap_ratio, bootstrap_ratio_change
 from sitegen.stats.counts import Share
 from sitegen.stats.intervals import (
     Paired,
-    Spread,
     around,
     effective_wilson,
     mean_of,

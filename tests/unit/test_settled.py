@@ -7,8 +7,11 @@ import pytest
 
 from sitegen.analysis import series
 from sitegen.analysis.deltas import delta
+from sitegen.analysis.noise import metrics
+from sitegen.analysis.noise.metrics import unit_changes
 from sitegen.analysis.regressions import steps_of
 from sitegen.model.deltas import Delta
+from sitegen.model.noise import UnitChange
 from sitegen.model.regressions import Step
 from sitegen.model.series import Series
 from sitegen.model.site import Page
@@ -60,6 +63,24 @@ def test_a_new_point_is_computed_with_the_one_before_it_and_no_other(project, tm
     project.commit({"evals/names/extracted.json": output(5)})
     build_site(project.path, tmp_path / "out", jobs=1)
     assert len(deltas) == 2
+
+
+def test_steps_use_the_changes_over_units_that_older_points_keep(project, tmp_path, monkeypatch):
+    computed: list[list[str]] = []
+
+    def noted(*arguments: Any) -> tuple[UnitChange, ...]:
+        changes = unit_changes(*arguments)
+        computed.append([change.metric for change in changes])
+        return changes
+
+    for module in (series, metrics):
+        monkeypatch.setattr(module, "unit_changes", noted)
+    build_site(project.path, tmp_path / "out", jobs=1)
+    assert computed == [["f1", "precision", "recall"]] * 3
+    computed.clear()
+    project.commit({"evals/names/extracted.json": output(5)})
+    build_site(project.path, tmp_path / "out", jobs=1)
+    assert len(computed) == 2
 
 
 def test_the_newest_point_becomes_stale_and_is_not_any_more(project, tmp_path):

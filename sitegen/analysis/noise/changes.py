@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -13,12 +13,12 @@ from sitegen.frozen import Frozen
 from sitegen.model.cells import Flips
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import Counts
-from sitegen.model.noise import ChangeVerdict, Decision, Interval, Noise, Unit, Why
+from sitegen.model.noise import ChangeVerdict, Decision, Interval, Noise, Spread, Unit, UnitChange, Why
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point
 from sitegen.model.usage import regraded
 from sitegen.stats.counts import share_of
-from sitegen.stats.intervals import LEVEL, ROUNDING, Spread, normal, ratio_change, share_change, student
+from sitegen.stats.intervals import LEVEL, ROUNDING, normal, ratio_change, share_change, student
 from sitegen.stats.significance import ALPHA, least_change, least_net_flips
 
 FEWEST: Final = 6
@@ -41,6 +41,7 @@ def change_verdict(
     flips: Flips,
     *,
     noise: Noise | None = None,
+    units: UnitChange | None = None,
     higher_is_better: bool = True,
 ) -> ChangeVerdict:
     """Judge the change between two points, over the units that both have.
@@ -58,13 +59,14 @@ def change_verdict(
         kind: kind of the eval.
         flips: flips of the cells between the two points.
         noise: noise of repeated outputs of the eval; None if there are none.
+        units: the change of the headline over common units; None: it is computed.
         higher_is_better: direction of the headline.
 
     """
     if regraded(exchanges(before, after).judge, after.metrics[0].name):
         fixed, broken = number_of_cells(flips.fixed), number_of_cells(flips.broken)
         return ChangeVerdict(decision="cannot tell", why="another judge", fixed=fixed, broken=broken)
-    movement = _movement(before, after, kind, flips)
+    movement = _movement(before, after, kind, flips, units)
     return replace(
         _judged(movement, noise, higher_is_better=higher_is_better),
         fixed=number_of_cells(flips.fixed),
@@ -86,7 +88,13 @@ def mean_verdict(unit: Unit, spread: Spread | None, *, scale: float, higher_is_b
 
 
 def output_verdict(
-    before: Point, after: Point, kind: str, *, noise: Noise | None = None, higher_is_better: bool = True
+    before: Point,
+    after: Point,
+    kind: str,
+    *,
+    noise: Noise | None = None,
+    units: UnitChange | None = None,
+    higher_is_better: bool = True,
 ) -> ChangeVerdict | None:
     """Return ``change_verdict`` for two points, where *after* has the flips since *before*; None for the same output.
 
@@ -97,7 +105,13 @@ def output_verdict(
         return None
     flips = after.flips or Flips()
     return change_verdict(
-        before.scorecard, after.scorecard, kind, flips, noise=noise, higher_is_better=higher_is_better
+        before.scorecard,
+        after.scorecard,
+        kind,
+        flips,
+        noise=noise,
+        units=units,
+        higher_is_better=higher_is_better,
     )
 
 
@@ -114,34 +128,31 @@ class _Movement(Frozen):
     p_value: float | None
 
 
-class UnitChange(NamedTuple):
-    """The change of the headline over the units that two outputs have in common."""
-
-    unit: Unit
-    spread: Spread | None
-    """Mean and error of the change; None for fewer than two units."""
-
-
 def change_of_units(before: Scorecard, after: Scorecard, kind: str, flips: Flips) -> UnitChange:
-    """Compute the change over units; *flips* between the two outputs are needed only for kinds that answer cases."""
+    """Compute the change of the headline over units; *flips* are needed only for kinds that answer cases."""
+    metric = after.metrics[0].name
     if traits_of(kind).answers_cases:
         # Variants answer the same cases, so their flips are averaged and do not count as further cases.
         variants = variants_of(after)
         fixed, broken = number_of_cells(flips.fixed) / variants, number_of_cells(flips.broken) / variants
-        return UnitChange("cases", share_change(fixed, broken, cases_of(after)))
-    sample = paired_sample_of(before, after)
-    return UnitChange(sample.unit, ratio_change(sample.pairs))
+        return UnitChange(metric=metric, unit="cases", spread=share_change(fixed, broken, cases_of(after)))
+    sample = paired_sample_of(before, after, metric)
+    return UnitChange(metric=metric, unit=sample.unit, spread=ratio_change(sample.pairs))
 
 
-def _movement(before: Scorecard, after: Scorecard, kind: str, flips: Flips) -> _Movement:
+def _movement(
+    before: Scorecard, after: Scorecard, kind: str, flips: Flips, units: UnitChange | None = None
+) -> _Movement:
     fixed, broken = number_of_cells(flips.fixed), number_of_cells(flips.broken)
-    unit, spread = change_of_units(before, after, kind, flips)
-    if unit == "fields":
+    if units is None:
+        units = change_of_units(before, after, kind, flips)
+    spread = units.spread
+    if units.unit == "fields":
         fixed, broken = independent_flips(flips.fixed), independent_flips(flips.broken)
     change = spread.value if spread else _difference(before, after)
     tested = is_counted(after.metrics[0].name) and change is not None
     return _Movement(
-        unit=unit,
+        unit=units.unit,
         spread=spread,
         change=change,
         fixed=fixed,

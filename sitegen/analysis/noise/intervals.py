@@ -76,7 +76,7 @@ def bootstrap_of_change(before: Scorecard, after: Scorecard, kind: str) -> Inter
 
     if not _is_sample_of_documents(kind):
         return None
-    unit, pairs = paired_sample_of(before, after)
+    unit, pairs = paired_sample_of(before, after, after.metrics[0].name)
     ends = bootstrap_ratio_change(tuple(pairs.elements()))
     return Interval(*ends, unit, pairs.total(), "bootstrap") if ends else None
 

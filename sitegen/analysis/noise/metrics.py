@@ -21,11 +21,11 @@ from sitegen.analysis.noise.samples import PairedCounts, is_counted, paired_samp
 from sitegen.model.cells import Flips
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.noise import ChangeVerdict, Noise
+from sitegen.model.noise import ChangeVerdict, Noise, UnitChange
 from sitegen.model.scorecards import Answer, Scorecard
 from sitegen.model.series import Point
 from sitegen.stats.counts import Share
-from sitegen.stats.intervals import Paired, Spread, ratio_change
+from sitegen.stats.intervals import Paired, ratio_change
 from sitegen.stats.step_tests import UnitVariance
 
 
@@ -54,44 +54,59 @@ def metric_verdict(
     )
 
 
-def variance_by_units(points: Sequence[Point], kind: str) -> Callable[[str], UnitVariance]:
-    """Return a function that makes the estimate for one metric of the variance of an output by its units.
+def unit_changes(
+    before: Scorecard, after: Scorecard, kind: str, metrics: Iterable[str], flips: Flips | None
+) -> tuple[UnitChange, ...]:
+    """Compute how much each of the metrics changed, over the units that two outputs have in common.
+
+    Metrics that are no sample of units are left out, and so are all but the headline for kinds that answer cases. These
+    need the *flips* between the outputs; without them, the headline is left out as well.
+    """
+    traits = traits_of(kind)
+    if traits.is_recorded:
+        return ()
+    if traits.answers_cases:
+        is_known = flips is not None and after.metrics[0].name in metrics
+        return (change_of_units(before, after, kind, flips or Flips()),) if is_known else ()
+    counts = PairedCounts(before, after)
+    samples = {
+        name: counts.sample(name) if is_counted(name) else paired_sample_of(before, after, name)
+        for name in metrics
+        if _has_units(name, after)
+    }
+    return tuple(
+        UnitChange(metric=name, unit=sample.unit, spread=ratio_change(sample.pairs)) for name, sample in samples.items()
+    )
+
+
+def variance_by_units(points: Sequence[Point], kind: str, metrics: Sequence[str]) -> Callable[[str], UnitVariance]:
+    """Return a function that makes the estimate for one of the metrics of the variance of an output by its units.
 
     The estimate, from how the units of two outputs differ, is half the squared standard error of the change between
     them, over the same units as in a verdict on that change. None if only one side is scored, if anything besides the
     output differs, if there are fewer than ``FEWEST`` units, or if the metric is not a sample of units.
     """
-    traits = traits_of(kind)
-    counts = cache(lambda before, after: PairedCounts(points[before].scorecard, points[after].scorecard))
 
     @cache
-    def only_outputs_differ(before: int, after: int) -> bool:
+    def changes(before: int, after: int) -> tuple[UnitChange, ...]:
         first, last = points[before], points[after]
         if first.scorecard.status != "scored" or last.scorecard.status != "scored":
-            return False
-        return differing_roles(first.snapshot, last.snapshot) == ("outputs",)
-
-    def spread(metric: str, before: int, after: int) -> Spread | None:
-        first, last = points[before].scorecard, points[after].scorecard
-        if traits.answers_cases:
-            # Flipped cases are counted only between neighbouring points.
-            is_known = before == after - 1 and last.metrics[0].name == metric
-            return change_of_units(first, last, kind, points[after].flips or Flips()).spread if is_known else None
-        if is_counted(metric):
-            return ratio_change(counts(before, after).sample(metric).pairs)
-        if not _has_units(metric, last):
-            return None
-        return ratio_change(paired_sample_of(_with_headline(metric, first), _with_headline(metric, last)).pairs)
+            return ()
+        if differing_roles(first.snapshot, last.snapshot) != ("outputs",):
+            return ()
+        are_neighbours = before == after - 1
+        if are_neighbours and last.unit_changes:
+            return last.unit_changes
+        flips = last.flips or Flips() if are_neighbours else None  # cells are counted only between neighbouring points
+        return unit_changes(first.scorecard, last.scorecard, kind, metrics, flips)
 
     def of_metric(metric: str) -> UnitVariance:
         @cache
         def variance(before: int, after: int) -> float | None:
-            if not only_outputs_differ(before, after):
-                return None
-            change = spread(metric, before, after)
+            change = next((change.spread for change in changes(before, after) if change.metric == metric), None)
             return change.error**2 / 2 if change and change.freedom + 1 >= FEWEST else None
 
-        return (lambda before, after: None) if traits.is_recorded else variance
+        return variance
 
     return of_metric
 

@@ -5,11 +5,11 @@ Outputs far from their repeats are bad runs: they are excluded from the estimate
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import reduce
-from itertools import groupby
+from itertools import accumulate, groupby
 from math import comb, sqrt
 from typing import Final, NamedTuple
 
@@ -244,25 +244,31 @@ def _flip_rates(groups: Iterable[Repeats]) -> tuple[FlipRate, ...]:
     flips: Counter[str] = Counter()
     pairs: Counter[str] = Counter()
     by_cells = groupby((group for group in groups if len(group.indices) > 1), lambda group: id(group.cells))
-    for alike in [list(several) for _, several in by_cells]:
+    for alike in [list(several) for _, several in by_cells]:  # oldest first, as in their series
+        firsts, lasts = [group.indices[0] for group in alike], [group.indices[-1] for group in alike]
+        pairs_before = list(accumulate([comb(len(group.indices), 2) for group in alike], initial=0))
         for cell in alike[0].cells.cells:
             starts = [run.start for run in cell.runs]
-            for group in alike:
-                first, last = group.indices[0], group.indices[-1]
-                number = bisect_right(starts, first)
-                if number != bisect_right(starts, last):
-                    differing, compared = differing_pairs(_judged_states(cell, group.indices))
-                    flips[cell.attribute] += differing
-                    pairs[cell.attribute] += compared
-                elif number and cell.runs[number - 1].state != "absent":  # it is the same at all of these points
-                    pairs[cell.attribute] += comb(len(group.indices), 2)
+            changing: dict[int, None] = {}  # the groups in which the cell changes
+            for run, end in zip(cell.runs, [*starts[1:], lasts[-1] + 1], strict=True):
+                first, after = bisect_left(firsts, run.start), bisect_left(lasts, end)
+                if first < after and run.state != "absent":  # the cell is the same at all points of these groups
+                    pairs[cell.attribute] += pairs_before[after] - pairs_before[first]
+                changing |= dict.fromkeys(range(bisect_left(lasts, run.start), first))
+            for number in changing:
+                differing, compared = differing_pairs(_judged_states(cell, starts, alike[number].indices))
+                flips[cell.attribute] += differing
+                pairs[cell.attribute] += compared
     rates = (FlipRate(attribute, flips[attribute], number) for attribute, number in pairs.items() if number)
     return tuple(sorted(rates, key=lambda rate: (-rate.flips / rate.pairs, rate.attribute)))
 
 
-def _judged_states(cell: Cell, indices: Sequence[int]) -> list[State]:
-    """Return the states of a cell at these points. *absent* counts only if the cell is a hallucination at another."""
-    runs = [cell.at(index) for index in indices]
-    states: list[State] = ["absent" if run is None else run.state for run in runs]
+def _judged_states(cell: Cell, starts: Sequence[int], indices: Sequence[int]) -> list[State]:
+    """Return the states of a cell at these points. *absent* counts only if the cell is a hallucination at another.
+
+    *starts*: where the runs of the cell start.
+    """
+    numbers = [bisect_right(starts, index) for index in indices]
+    states: list[State] = [cell.runs[number - 1].state if number else "absent" for number in numbers]
     judged: list[State] = [state for state in states if state != "absent"]
     return states if set(judged) == {"hallucination"} else judged

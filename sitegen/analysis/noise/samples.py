@@ -101,9 +101,8 @@ class PairedCounts:
         return PairedSample("documents", documents)
 
 
-def paired_sample_of(before: Scorecard, after: Scorecard) -> PairedSample:
-    """Return the common documents of the headline, or fields if documents are few and the same on both sides."""
-    metric = after.metrics[0].name
+def paired_sample_of(before: Scorecard, after: Scorecard, metric: str) -> PairedSample:
+    """Return the common documents of a metric, or fields if documents are few and the same on both sides."""
     if is_counted(metric):
         return PairedCounts(before, after).sample(metric)
     first, last = _document_values(before, metric), _document_values(after, metric)

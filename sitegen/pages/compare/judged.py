@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from sitegen.analysis.flips import flips
 from sitegen.analysis.noise.changes import output_verdict
-from sitegen.analysis.noise.repeats import noise_of_headline
 from sitegen.html.cells import text
 from sitegen.html.charts import around_zero
 from sitegen.model.metrics import MetricSpec
@@ -38,15 +37,18 @@ def judged_pairs(best: int, last: int, places: Iterable[int], steps: Iterable[St
 
 
 def judge_pairs(series: Series, pairs: Sequence[tuple[int, int]]) -> list[ChangeVerdict | None]:
-    """Judge each pair, with the present estimate of noise; None if ``output_verdict`` returns None."""
-    noise = noise_of_headline(series.points) if pairs else None
+    """Judge each pair, with the noise of the series; None if ``output_verdict`` returns None."""
     verdicts = []
     for earlier, later in pairs:
         before, after = series.points[earlier], series.points[later]
+        headline = after.scorecard.metrics[0].name
+        units = next((change for change in after.unit_changes if change.metric == headline), None)
         if earlier + 1 < later or after.flips is None:
-            after = replace(after, flips=flips(series.cells, earlier, later))
+            after, units = replace(after, flips=flips(series.cells, earlier, later)), None
         better = series.specs[0].higher_is_better
-        verdicts.append(output_verdict(before, after, series.info.kind, noise=noise, higher_is_better=better))
+        verdicts.append(
+            output_verdict(before, after, series.info.kind, noise=series.noise, units=units, higher_is_better=better)
+        )
     return verdicts
 
 

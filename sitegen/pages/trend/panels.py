@@ -14,7 +14,7 @@ from operator import itemgetter, ne
 from typing import Final, NamedTuple
 
 from sitegen.analysis.noise.changes import change_verdict
-from sitegen.analysis.noise.repeats import FEWEST, noise_of, noise_of_headline, repeats_among
+from sitegen.analysis.noise.repeats import FEWEST, noise_of, repeats_among
 from sitegen.frozen import Frozen
 from sitegen.model.cells import Flips
 from sitegen.model.metrics import Counts, MetricSpec
@@ -184,7 +184,7 @@ def last_change(series: Series) -> LastChange | None:
         after.scorecard,
         series.info.kind,
         flips,
-        noise=noise_of_headline(series.points),
+        noise=series.noise,
         higher_is_better=spec.higher_is_better,
     )
     change = changes((spec,), series.info.nouns, before, after)[0]
