@@ -39,7 +39,7 @@ def preferred_pairs(weights: IntMatrix, preferences: IntMatrix) -> list[tuple[in
             break
         prices = raised
     preferred = np.array(preferences, dtype=np.int64)
-    decisive = int(preferred.max()) * min(matrix.shape) + 1
+    decisive = max(map(max, preferences)) * min(matrix.shape) + 1
     required = decisive * ((worths > 0).astype(np.int64)[:, None] + (prices > 0))
     is_best = (matrix > 0) & (worths[:, None] + prices == matrix)
     return best_pairs(np.where(is_best, preferred + required, 0).tolist())
