@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, starmap
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain, groupby, starmap
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sitegen.analysis.memo import Memo, PageRow
@@ -114,8 +115,9 @@ class SiteFiles:
         self._standing = self._look()
         self._whole_owners: set[str] = set()
         """Owners whose files were all recorded."""
-        self._files: dict[str, dict[str, PageRow]] = {}
-        """The recorded files, by owner and path."""
+        self._files: dict[str, list[bytes]] = {}
+        """The recorded files by owner, each record encoded: as values they would take two and a half times the memory.
+        A later record of a path counts."""
         self._replaced: list[PageRow] = []
         """Recorded files that a second record of the same owner does not contain."""
         self._found: dict[str, tuple[PageRow, ...]] = {}
@@ -187,7 +189,7 @@ class SiteFiles:
         same inputs count: a page and the files beside it are made together.
         """
         if owner in self._whole_owners:
-            return tuple(self._files.get(owner, {}).values())
+            return self.recorded_of(owner)
         if self.trusted:
             return self._memo.pages(self._site, owner)
         if owner not in self._found:
@@ -219,7 +221,9 @@ class SiteFiles:
 
         Files that were made on another machine are written first.
         """
-        self._files.setdefault(owner, {}).update((row.path, row) for row in files.rows)
+        from sitegen.history.fold_state import encode
+
+        self._files.setdefault(owner, []).append(encode(files.rows))
         self._reserved.difference_update(row.path for row in files.rows)
         self._written += files.written
         if files.contents:
@@ -245,12 +249,13 @@ class SiteFiles:
     def replace(self, owner: str, files: WrittenFiles) -> None:
         """Record all files of an owner in place of any earlier record of it."""
         paths = {row.path for row in files.rows}
-        self._replaced += [row for path, row in self._files.pop(owner, {}).items() if path not in paths]
+        self._replaced += [row for row in self.recorded_of(owner) if row.path not in paths]
+        self._files.pop(owner, None)
         self.record(owner, files)
 
     def recorded(self) -> Iterator[PageRow]:
         """Yield all files that were recorded so far."""
-        return chain.from_iterable(files.values() for files in self._files.values())
+        return chain.from_iterable(map(self.recorded_of, self._files))
 
     def owners(self) -> tuple[str, ...]:
         """Return every owner that was recorded or dropped."""
@@ -262,7 +267,10 @@ class SiteFiles:
 
     def recorded_of(self, owner: str) -> tuple[PageRow, ...]:
         """Return the files of an owner that were recorded so far."""
-        return tuple(self._files.get(owner, {}).values())
+        from sitegen.history.fold_state import decode
+
+        rows = chain.from_iterable(decode(record, tuple[PageRow, ...]) for record in self._files.get(owner, ()))
+        return tuple({row.path: row for row in rows}.values())
 
     def earlier_files(self) -> Iterator[PageRow]:
         """Yield the files of earlier builds that an incremental build leaves as they are."""
@@ -281,12 +289,12 @@ class SiteFiles:
         of the site failed, the built commit is not stored, so that the next build makes the whole site again.
         """
         memo, name, folder = self._memo, self._site, self._claim.folder
-        listed, outdated = self._compared_with_list(complete)
+        unlisted, outdated = self._compared_with_list(complete)
         stale = {row.path: row.size for row in self._stale((*outdated, *self._replaced))}
         removed, changed = remove(folder, {**dict.fromkeys(self._unlisted()), **stale})
         remove(folder, dict.fromkeys(self._reserved))
         memo.forget_pages(name, outdated)
-        memo.keep_pages(name, (row for row in self.recorded() if row not in listed))
+        memo.keep_pages(name, unlisted)
         if site.failed and complete:  # files of a failed part were written but not recorded
             removed += self._remove_unrecorded()
         foreign = self._name_foreign(changed)
@@ -308,15 +316,17 @@ class SiteFiles:
         return done
 
     def _counted(self, site: Site, removed: int) -> Site:
-        recorded = sum(map(len, self._files.values()))
+        recorded = sum(1 for _ in self.recorded())
         archived = self.archive.written if self.archive else 0
         unchanged = max(0, recorded - self._written)
         return site._replace(written=self._written, unchanged=unchanged, removed=removed, archived=archived)
 
     def _unlisted(self) -> list[str]:
         """Return files that a killed build wrote: no memo lists them, and they are not part of the site."""
-        now = {row.path for row in self.recorded()}
-        return [path for path in self._standing.unlisted if path not in now]
+        left = dict.fromkeys(self._standing.unlisted)
+        for row in self.recorded() if left else ():
+            left.pop(row.path, None)
+        return list(left)
 
     def _remove_unrecorded(self) -> int:
         """Delete files that this build wrote, according to the list in the folder, but did not record."""
@@ -340,21 +350,24 @@ class SiteFiles:
         before = self._state["list"] if self._state and self.trusted else None
         return shorten_list(self._claim.folder, lambda: self._memo.each_page(self._site), before)
 
-    def _compared_with_list(self, complete: bool) -> tuple[set[PageRow], list[PageRow]]:
-        """Return the recorded files that the memo lists as they are now, and the files that it lists otherwise.
+    def _compared_with_list(self, complete: bool) -> tuple[list[PageRow], list[PageRow]]:
+        """Return the recorded files that the memo does not list as they are now, and the files that it lists otherwise.
 
         ``complete``: compares all files of the last build, otherwise those of the owners that were recorded whole.
         """
         owners = (None,) if complete else sorted(self._whole_owners)
-        listed, outdated = set(), []
-        for before in chain.from_iterable(self._memo.each_page(self._site, owner) for owner in owners):
-            now = self._files.get(before.owner, {}).get(before.path)
-            if now == before:
-                listed.add(now)
-            else:
-                outdated.append(before)
-        return listed, outdated
+        listed = chain.from_iterable(self._memo.each_page(self._site, owner) for owner in owners)
+        unlisted: list[PageRow] = []
+        outdated: list[PageRow] = []
+        others = dict.fromkeys(self._files)
+        for owner, rows in groupby(listed, key=attrgetter("owner")):
+            before, now = set(rows), self.recorded_of(owner)
+            unlisted += (row for row in now if row not in before)
+            outdated += sorted(before.difference(now))
+            others.pop(owner, None)
+        unlisted += chain.from_iterable(map(self.recorded_of, others))
+        return unlisted, outdated
 
-    def _stale(self, before: Iterable[PageRow]) -> list[PageRow]:
-        recorded = {row.path for row in self.recorded()}
+    def _stale(self, before: Collection[PageRow]) -> list[PageRow]:
+        recorded = {row.path for row in self.recorded()} if before else ()
         return [row for row in before if row.path not in recorded]

@@ -157,13 +157,15 @@ class Sizes:
 
     def _begin(self) -> None:
         """Add up all files."""
-        rows: dict[str, list[PageRow]] = defaultdict(list)
-        for row in chain(self._site_files.recorded(), () if self._complete else self._site_files.earlier_files()):
-            rows[stored(row.owner)].append(row)
-        rows.pop(self._excluded, None)
         self._memo.forget_sizes(self._site)
-        for name, files in rows.items():
-            self._keep(name, self._of(name, files))
+        earlier: dict[str, list[PageRow]] = defaultdict(list)
+        for row in () if self._complete else self._site_files.earlier_files():
+            earlier[row.owner].append(row)
+        recorded = {stored(owner): owner for owner in self._site_files.owners()}
+        for name in sorted((earlier.keys() | recorded.keys()) - {self._excluded}):
+            rows = (*earlier.get(name, ()), *self._site_files.recorded_of(recorded.get(name, name)))
+            if rows:
+                self._keep(name, self._of(name, rows))
 
     def _go_on(self) -> None:
         """Add up the files that this build recorded."""
