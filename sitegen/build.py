@@ -5,10 +5,11 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable
 from contextlib import ExitStack, closing
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from sitegen.analysis.memo import Memo
 from sitegen.errors import MemoDamagedError
+from sitegen.named_tuple import NamedTuple
 from sitegen.project import Options, Project, open_project
 from sitegen.render.output_folder import Claim, claimed, refuse_project
 from sitegen.render.template_files import find_templates, template_digest

@@ -16,9 +16,10 @@ from functools import cache
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from sitegen.errors import ConfigurationError
+from sitegen.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

@@ -6,13 +6,14 @@ import hashlib
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 from urllib.parse import quote
 
 from sitegen import __version__
 from sitegen.errors import ConfigurationError
 from sitegen.history.cache_folder import cache_folder
 from sitegen.history.repository_place import RepositoryPlace, find_repository
+from sitegen.named_tuple import NamedTuple
 from sitegen.project_files import (
     LARGEST_CONFIGURATION,
     LARGEST_FILE,

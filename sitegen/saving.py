@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypedDict
+from typing import Any, Final, TypedDict
 
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.history.entry_rules import is_glob
@@ -13,6 +13,7 @@ from sitegen.history.layout import RECORDED, RESULTS
 from sitegen.model.kinds import traits_of
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.recorded import read_recorded
+from sitegen.named_tuple import NamedTuple
 from sitegen.project_files import LARGEST_FILE, read_file, read_inside, write_inside
 from sitegen.scoring.documents import Document
 from sitegen.scoring.results_file import Metadata

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, compress
 from math import factorial, fsum
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from msgspec.structs import replace
 
@@ -23,6 +23,7 @@ from sitegen.model.scorecards import DocumentScore, Scorecard
 from sitegen.model.series import Point
 from sitegen.model.timeline import Blob, Snapshot
 from sitegen.model.usage import Exchange, RunUsage, exchanged, regraded
+from sitegen.named_tuple import NamedTuple
 from sitegen.scoring.usage import TOTALS, USAGE
 from sitegen.text.values import short_digest
 

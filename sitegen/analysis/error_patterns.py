@@ -13,11 +13,12 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, DecimalException
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.model.metrics import Convention, Counts
 from sitegen.model.outcomes import Judgement
 from sitegen.model.values import REDACTED
+from sitegen.named_tuple import NamedTuple
 from sitegen.text.values import as_text
 
 FEWEST: Final = 3

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.analysis.best import values_of_summary
 from sitegen.analysis.effects import EffectIndex
@@ -19,6 +19,7 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Decision
 from sitegen.model.series import EvalSummary, Headline, Window
 from sitegen.model.timeline import InstructionHistory
+from sitegen.named_tuple import NamedTuple
 
 _REVERSED: Final[dict[Decision, Decision]] = {
     "better": "worse",

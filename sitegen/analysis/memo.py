@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final, NamedTuple, Self
+from typing import Final, Self
 
 from sitegen.analysis.memo_damage import (
     DamageError,
@@ -27,6 +27,7 @@ from sitegen.errors import MemoDamagedError, SitegenError
 from sitegen.history.cache_folder import MEMO, begin_cache_folder
 from sitegen.history.memo_rows import CachedRow, owner_of, stored, within
 from sitegen.locking import PATIENCE, wait_for_lock
+from sitegen.named_tuple import NamedTuple
 
 SCHEMA_VERSION: Final = 60
 """Must be increased whenever the tables or the format of a stored value change: another version empties the memo."""

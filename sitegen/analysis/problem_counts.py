@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from sitegen.named_tuple import NamedTuple
 from sitegen.text.plain import counted
 
 

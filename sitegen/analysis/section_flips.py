@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.frozen import Frozen
 from sitegen.model.series import Effect
+from sitegen.named_tuple import NamedTuple
 from sitegen.text.patch import Hunk
 
 _STEPS = re.compile(r"[.\[\]]+")

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import chain
 from operator import attrgetter
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from sitegen.analysis.copies import first_of_each_output
 from sitegen.analysis.error_patterns import FEWEST, error_patterns
@@ -21,6 +21,7 @@ from sitegen.model.error_summaries import SuspectTruth
 from sitegen.model.outcomes import Judgement
 from sitegen.model.series import Point
 from sitegen.model.values import REDACTED
+from sitegen.named_tuple import NamedTuple
 from sitegen.stats.intervals import wilson
 from sitegen.text.values import written
 

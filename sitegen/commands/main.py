@@ -7,9 +7,10 @@ import re
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from sitegen import __version__
+from sitegen.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from sitegen.errors import SitegenError

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import typer
 from msgspec.structs import asdict, replace
@@ -25,6 +25,7 @@ from sitegen.llm.client import CallSettings
 from sitegen.llm.prompts import JUDGE, PromptCase, PromptTemplate, parse_template, read_prompt, read_prompt_cases
 from sitegen.llm.responses_file import ResponsesFile, partial_of
 from sitegen.model.kinds import traits_of
+from sitegen.named_tuple import NamedTuple
 from sitegen.scoring.responses.document import METHODS, metrics_of
 from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import line

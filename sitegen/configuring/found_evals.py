@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from functools import cache
 from posixpath import join
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
@@ -22,6 +22,7 @@ from sitegen.configuring.finders.searched_files import OTHER_KINDS, Search, Sear
 from sitegen.configuring.finders.test_cases import test_case_evals
 from sitegen.configuring.finders.tool_results import agentv_evals, inspect_evals, judged_evals, promptfoo_evals
 from sitegen.configuring.paths import folder_path, home_of
+from sitegen.named_tuple import NamedTuple
 
 Finder: TypeAlias = Callable[[Search], Iterator[EvalConfig]]
 """Yields an entry for each eval in the places that it searches, without the folders of the manifest's evals."""

@@ -7,9 +7,10 @@ import io
 from collections import Counter
 from collections.abc import Iterable
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.data_files.reading import UnreadableError, text_of
+from sitegen.named_tuple import NamedTuple
 
 MAX_CELLS: Final = 1_000_000
 """Largest number of cells of a CSV file. Scoring this many values takes about 700 MB."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -21,6 +21,7 @@ from sitegen.data_files.reading import (
 )
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.values import Unusable, Value
+from sitegen.named_tuple import NamedTuple
 
 
 def read_json(content: bytes) -> Parsed[Value]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
+
+from sitegen.named_tuple import NamedTuple
 
 LARGEST_SIDE: Final = 20_000
 """Longest side of a picture that a page shows, in pixels."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from sitegen.data_files.json_reader import read_json
 from sitegen.data_files.reading import (
@@ -23,6 +23,7 @@ from sitegen.data_files.reading import (
 )
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.values import Value
+from sitegen.named_tuple import NamedTuple
 
 MAX_NODES: Final = 2_000_000
 """Largest number of keys and values of a file; an alias counts as all values that it stands for."""

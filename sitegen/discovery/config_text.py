@@ -6,9 +6,10 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from textwrap import wrap
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from sitegen.discovery.instruction_files import InstructionGlob
+from sitegen.named_tuple import NamedTuple
 from sitegen.text.plain import counted, line
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")

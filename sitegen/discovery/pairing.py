@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from sitegen.discovery.files import BlobReader, TrackedFile, leaf_paths, table_of, texts, value_of
 from sitegen.discovery.output_series import OutputSeries, is_truth_by_name, nearest_first, run_globs_of
 from sitegen.frozen import Frozen
 from sitegen.model.values import Value
+from sitegen.named_tuple import NamedTuple
 
 _LEAST_AGREEMENT: Final = 0.5
 """The least share of expected fields that an output must have."""

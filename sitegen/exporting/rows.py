@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from sitegen import __version__
 from sitegen.analysis.series import variant_spread
@@ -15,6 +15,7 @@ from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.series import Point, Series
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.model.usage import RunUsage
+from sitegen.named_tuple import NamedTuple
 from sitegen.pages import links
 from sitegen.text.plain import encodable
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.gate_files.wording import is_amount, points_of
 from sitegen.model.cells import CellFlip, Fate
@@ -11,6 +11,7 @@ from sitegen.model.deltas import Comparability
 from sitegen.model.gate import EvalCheck, GatedChange, GateReport, GateVerdict, MetricCheck, Presence, Reason
 from sitegen.model.noise import ChangeVerdict, Decision, Ends, Why
 from sitegen.model.series import VariantSpread
+from sitegen.named_tuple import NamedTuple
 from sitegen.text.json_bytes import schema_first
 
 SCHEMA: Final = "sitegen/gate/1"

@@ -11,12 +11,13 @@ from contextlib import closing, contextmanager, suppress
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import IO, Final, NamedTuple
+from typing import IO, Final
 
 import msgspec
 
 from sitegen.history.process import Process, shared_processes
 from sitegen.history.repository_place import RepositoryPlace
+from sitegen.named_tuple import NamedTuple
 from sitegen.project_files import open_file
 
 LFS: Final = b"version https://git-lfs.github.com/spec/"

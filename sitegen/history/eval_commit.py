@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -26,6 +25,7 @@ from sitegen.model.contents import Contents
 from sitegen.model.problems import Problem
 from sitegen.model.recorded import Recorded, states
 from sitegen.model.timeline import Blob
+from sitegen.named_tuple import NamedTuple
 from sitegen.text.plain import natural_order
 
 

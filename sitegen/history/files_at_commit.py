@@ -7,7 +7,7 @@ import posixpath
 import re
 from collections.abc import Iterable
 from posixpath import join, normpath
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
 
 from sitegen.configuring.paths import leads_out
 from sitegen.history.blobs import NOTHING, BlobRead, cat_file
@@ -15,6 +15,7 @@ from sitegen.history.globs import compiled, literal_prefix
 from sitegen.history.repository import LARGEST_BLOB, Repository
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.history.revisions import REGULAR
+from sitegen.named_tuple import NamedTuple
 
 LARGEST_SEARCH: Final = 1_000
 """The most folders in which a file that matches a glob is searched."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable, Iterator
 from functools import cache
-from typing import Any, Final, NamedTuple, Protocol, TypeVar, cast
+from typing import Any, Final, Protocol, TypeVar, cast
 
 import msgspec
 from msgspec import field
@@ -18,6 +18,7 @@ from sitegen.history.memo_rows import stored
 from sitegen.model.commits import Commit
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import Blob, InstructionHistory, Snapshot
+from sitegen.named_tuple import NamedTuple
 
 STATE: Final = "state"
 EVAL: Final = "eval"

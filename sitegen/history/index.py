@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import starmap
 from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from sitegen.frozen import Frozen
 from sitegen.history.process import Process
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.history.revisions import REGULAR, raw_record_fields, tokens
+from sitegen.named_tuple import NamedTuple
 
 _STATE: Final = (
     rb"  ctime: (\d+):(\d+)\n  mtime: (\d+):(\d+)\n  dev: \d+\tino: (\d+)\n  uid: (\d+)\tgid: (\d+)\n"

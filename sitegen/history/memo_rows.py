@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
+
+from sitegen.named_tuple import NamedTuple
 
 _WITHIN: Final = "\x1f"
 

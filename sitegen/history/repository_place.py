@@ -10,9 +10,10 @@ import os
 import re
 import subprocess
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.errors import RepositoryError
+from sitegen.named_tuple import NamedTuple
 from sitegen.project_files import LARGEST_CONFIGURATION, LARGEST_FILE, read_file
 
 GIT: Final = "git"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
@@ -39,6 +39,7 @@ from sitegen.model.commits import Commit, Revision
 from sitegen.model.contents import NO_CONTENTS, Contents
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import CommitRecord, EvalHistory, EvalUpdate, StartedSnapshot, Update
+from sitegen.named_tuple import NamedTuple
 
 VERSION: Final = 7
 """Increased whenever the same history would fold to another result."""

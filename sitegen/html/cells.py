@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sized
 from functools import lru_cache
-from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from markupsafe import Markup
 from markupsafe import escape as as_markup
@@ -17,6 +17,7 @@ from sitegen.html.formats import bounded, breakable, printable
 from sitegen.model.cells import Run
 from sitegen.model.outcomes import Judgement
 from sitegen.model.values import Value
+from sitegen.named_tuple import NamedTuple
 from sitegen.text.values import as_text, told_apart, written
 from sitegen.text.words import WordSpan, mark
 

@@ -13,10 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from math import ceil, floor, log10
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.frozen import Frozen
 from sitegen.model.noise import Ends
+from sitegen.named_tuple import NamedTuple
 
 STRIP: Final = 0.05
 """Half the width of the band around a point without a neighbour, in points."""

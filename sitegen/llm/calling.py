@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import NamedTuple
 
 from sitegen.errors import SitegenError
 from sitegen.frozen import Frozen
 from sitegen.llm.client import CallError, CallSettings, Client, Log, ModelReply
 from sitegen.llm.prompts import Prompt, PromptCase, PromptTemplate
 from sitegen.llm.responses_file import ResponsesFile, Row, Slot
+from sitegen.named_tuple import NamedTuple
 
 
 class Job(Frozen):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from sitegen.frozen import Frozen
 from sitegen.model.outcomes import CellKey, Outcome
+from sitegen.named_tuple import NamedTuple
 
 State: TypeAlias = Outcome | Literal["absent"]
 """absent: the point did not judge this cell, because it does not have the document or the item."""

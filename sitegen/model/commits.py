@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from sitegen.frozen import Frozen
+from sitegen.named_tuple import NamedTuple
 
 
 class Commit(Frozen):

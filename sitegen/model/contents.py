@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.frozen import Frozen
 from sitegen.model.recorded import Recorded
+from sitegen.named_tuple import NamedTuple
 
 
 class CaseSides(NamedTuple):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from sitegen.frozen import Frozen
 from sitegen.model.usage import Exchange
+from sitegen.named_tuple import NamedTuple
 
 Comparability: TypeAlias = Literal["comparable", "bridged", "refused"]
 """comparable: both points have the same documents. bridged: computed over the documents that both have.

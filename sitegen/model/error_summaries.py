@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from sitegen.frozen import Frozen
 from sitegen.model.cells import Tally
+from sitegen.named_tuple import NamedTuple
 
 
 class WeakSection(Frozen):

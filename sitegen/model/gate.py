@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from sitegen.frozen import Frozen
 from sitegen.model.cells import CellFlip
@@ -12,6 +12,7 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import EvalInfo, VariantSpread
 from sitegen.model.usage import Exchange
+from sitegen.named_tuple import NamedTuple
 
 GateVerdict: TypeAlias = Literal["pass", "inconclusive", "not comparable", "fail"]
 """inconclusive: worse by more than the limit, but that may be chance."""

@@ -6,9 +6,10 @@ The arithmetic is in ``sitegen.stats.counts``.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from sitegen.frozen import Frozen
+from sitegen.named_tuple import NamedTuple
 
 
 class Counts(NamedTuple):

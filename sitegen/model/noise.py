@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from sitegen.frozen import Frozen
+from sitegen.named_tuple import NamedTuple
 
 Unit: TypeAlias = Literal["documents", "fields", "cases", "runs"]
 """What a sample consists of. fields: there are too few documents, so the interval is about further fields of the same

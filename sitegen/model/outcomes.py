@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from sitegen.frozen import Frozen
 from sitegen.model.values import Value
+from sitegen.named_tuple import NamedTuple
 
 ErrorType: TypeAlias = Literal["omission", "hallucination", "wrong_value", "format_error"]
 Outcome: TypeAlias = Literal["correct", "true_negative", "omission", "hallucination", "wrong_value", "format_error"]

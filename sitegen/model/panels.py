@@ -5,10 +5,11 @@ Each panel has one template, ``site_templates/panels/<kind>.html``.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from sitegen.frozen import Frozen
 from sitegen.model.problems import Severity
+from sitegen.named_tuple import NamedTuple
 
 PairedBy: TypeAlias = Literal["key", "position", "agreement"]
 """How a pair of list items was matched: by the items' keys, by their index, or by the values in which they agree."""

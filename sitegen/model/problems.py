@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final, Generic, Literal, NamedTuple, Self, TypeAlias, TypeVar
+from typing import Final, Generic, Literal, Self, TypeAlias, TypeVar
 
 from sitegen.frozen import Frozen
+from sitegen.named_tuple import NamedTuple
 
 T = TypeVar("T")
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from sitegen.frozen import Frozen
 from sitegen.model.usage import RunUsage, stated
+from sitegen.named_tuple import NamedTuple
 
 _MAX_BYTES: Final = 50_000_000
 _MAX_ENTRIES: Final = 1_000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
@@ -10,6 +10,7 @@ from sitegen.model.deltas import MetricDelta
 from sitegen.model.scorecards import Status
 from sitegen.model.timeline import Cause
 from sitegen.model.usage import Exchange
+from sitegen.named_tuple import NamedTuple
 
 StepStatus: TypeAlias = Literal["open", "fixed", "better", "new", "blip"]
 """open: a regression whose loss was not regained. fixed: a regression whose loss was regained. better: a step up. new:

@@ -5,7 +5,7 @@ A scorecard is a pure function of scorer, its version, settings and blobs, so it
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from sitegen.frozen import Frozen
 from sitegen.model.metrics import Convention, Counts, Metric, MetricSpec
@@ -14,6 +14,7 @@ from sitegen.model.panels import AlignmentPanel, Panel
 from sitegen.model.problems import Finding
 from sitegen.model.usage import RunUsage
 from sitegen.model.values import Value
+from sitegen.named_tuple import NamedTuple
 
 Status: TypeAlias = Literal["scored", "unreadable", "no_ground_truth"]
 """unreadable: the output is missing or broken, and every expected value counts as an omission.

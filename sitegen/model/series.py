@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from sitegen.frozen import Frozen
 from sitegen.model.cells import CellMap, Flips
@@ -17,6 +16,7 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import Edit, EvalHistory, Snapshot
 from sitegen.model.usage import Exchange, RunUsage, regraded
 from sitegen.model.values import MetadataEntry
+from sitegen.named_tuple import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)

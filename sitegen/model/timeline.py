@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from sitegen.frozen import Frozen
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.recorded import RecordedMetric
 from sitegen.model.usage import RunUsage
+from sitegen.named_tuple import NamedTuple
 
 Cause: TypeAlias = Literal["outputs", "ground_truth", "mapping", "schema", "settings"]
 

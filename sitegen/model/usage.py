@@ -11,9 +11,10 @@ from __future__ import annotations
 import json
 import math
 from decimal import Decimal
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from sitegen.frozen import Frozen
+from sitegen.named_tuple import NamedTuple
 
 
 class Usage(NamedTuple):

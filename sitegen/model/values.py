@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from sitegen.frozen import Frozen
+from sitegen.named_tuple import NamedTuple
 
 
 class Unusable(Frozen):

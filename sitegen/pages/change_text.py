@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.analysis.flips import number_of_cells
 from sitegen.frozen import Frozen
@@ -17,6 +17,7 @@ from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.noise import Interval
 from sitegen.model.series import Point
 from sitegen.model.usage import regraded
+from sitegen.named_tuple import NamedTuple
 from sitegen.pages.labels import exchange
 from sitegen.text.values import SMALL, metric_text
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 from msgspec import field
 
 from sitegen.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.site import Page
+from sitegen.named_tuple import NamedTuple
 from sitegen.pages import links
 from sitegen.scoring.usage import USAGE_METRICS
 

@@ -6,7 +6,7 @@ One page has the labels of all evals. Each eval also has its own page, with all 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from markupsafe import Markup
 from msgspec.structs import replace
@@ -26,6 +26,7 @@ from sitegen.model.commits import WORKTREE
 from sitegen.model.error_summaries import SuspectTruth
 from sitegen.model.series import EvalInfo, EvalSummary
 from sitegen.model.site import Page
+from sitegen.named_tuple import NamedTuple
 from sitegen.pages import links
 
 LISTED: Final = 300

@@ -10,9 +10,9 @@ import os
 import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 from sitegen.errors import OutputFolderError
+from sitegen.named_tuple import NamedTuple
 
 
 def read_file(folder: Path | str, path: str, *, at_most: int | None = None) -> bytes | None:

@@ -18,11 +18,12 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from sitegen.errors import Notice, OutputFolderError
 from sitegen.history.repository_place import RepositoryPlace, is_tracked
 from sitegen.locking import wait_for_lock
+from sitegen.named_tuple import NamedTuple
 from sitegen.render.below import read_file
 
 if TYPE_CHECKING:

@@ -10,10 +10,11 @@ import re
 from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from sitegen.model.outcomes import Outcome
 from sitegen.model.values import Unusable, Value
+from sitegen.named_tuple import NamedTuple
 from sitegen.scoring.rules import FieldRule, FieldRules
 from sitegen.scoring.values import EXACT, Emptiness, Number, coerced_number, is_number, plain_number, spells
 from sitegen.stats.assignment import pairs_up

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from msgspec import field
 from msgspec.structs import replace
@@ -13,6 +13,7 @@ from sitegen.model.metrics import Convention
 from sitegen.model.outcomes import Outcome
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
+from sitegen.named_tuple import NamedTuple
 from sitegen.scoring.compare import Comparison, TruthError, comparison
 from sitegen.scoring.ground_truth import read_ground_truth
 from sitegen.scoring.ground_truth.truth import GroundTruth

@@ -12,10 +12,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.values import Value
+from sitegen.named_tuple import NamedTuple
 from sitegen.scoring.compiled_truth import CompiledTruths
 from sitegen.scoring.fields import documents_by_expected_names, rule_sources
 from sitegen.scoring.outputs import read_outputs

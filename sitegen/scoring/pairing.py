@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import heapify, heappop, heapreplace
 from operator import itemgetter
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
+from sitegen.named_tuple import NamedTuple
 from sitegen.stats.assignment import best_pairs, preferred_pairs
 from sitegen.text.similarity import Cell, SimilarPair, similar_pairs
 

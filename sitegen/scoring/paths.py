@@ -12,10 +12,11 @@ from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
 from functools import lru_cache
-from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Final, Generic, TypeAlias, TypeVar
 
 from sitegen.frozen import Frozen
 from sitegen.model.values import Value
+from sitegen.named_tuple import NamedTuple
 
 T = TypeVar("T")
 Step: TypeAlias = str | int

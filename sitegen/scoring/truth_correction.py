@@ -11,7 +11,7 @@ import io
 import json
 from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -19,6 +19,7 @@ from sitegen.data_files.reading import text_of
 from sitegen.model.error_summaries import SuspectTruth
 from sitegen.model.outcomes import Judgement
 from sitegen.model.scorecards import Result
+from sitegen.named_tuple import NamedTuple
 from sitegen.scoring.scorer import File, ScoringInputs
 
 TRIED: Final = 20

@@ -8,7 +8,7 @@ and ``stages/site_files.py`` the files of each output folder. Changing the type 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from sitegen.analysis.cached import CachedKind
 from sitegen.analysis.memo import Memo
@@ -23,6 +23,7 @@ from sitegen.model.problems import Parsed, Problem
 from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import EvalSummary
+from sitegen.named_tuple import NamedTuple
 from sitegen.pages.commit.effects import CommitEffect
 from sitegen.pages.commit.page import CommitPageInputs
 from sitegen.pages.commits import ListedCommit

@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, groupby
 from operator import attrgetter
-from typing import Final, NamedTuple
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -22,6 +22,7 @@ from sitegen.model.noise import ChangeVerdict
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import EvalSummary, Point, Series, Window
 from sitegen.model.timeline import Cause, CommitRecord, EvalHistory, Snapshot
+from sitegen.named_tuple import NamedTuple
 from sitegen.pages.commit.effects import CommitEffect, commit_effect, earlier_edits
 from sitegen.pages.commit.page import EvalMove
 from sitegen.pages.commit.touched import Touched

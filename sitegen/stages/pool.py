@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from operator import methodcaller
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, TypeVar
+
+from sitegen.named_tuple import NamedTuple
 
 WAITING: Final = 1
 """Number of tasks for each process that are made ahead of their turn."""

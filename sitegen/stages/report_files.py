@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import IO, TYPE_CHECKING, Final, NamedTuple
+from typing import IO, TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
@@ -22,6 +22,7 @@ from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo
 from sitegen.model.site import Page
 from sitegen.model.timeline import Snapshot
+from sitegen.named_tuple import NamedTuple
 from sitegen.pages import links
 from sitegen.pages.data.exports import results_json
 from sitegen.pages.report.discrepancy_rows import rows_file

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -17,6 +17,7 @@ from sitegen.history.memo_rows import within
 from sitegen.model.kinds import traits_of
 from sitegen.model.scorecards import Result
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
+from sitegen.named_tuple import NamedTuple
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.own import scored_with_own_metrics
 from sitegen.scoring.redaction import redaction

@@ -7,12 +7,13 @@ import warnings
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain, groupby, starmap
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from sitegen.analysis.memo import Memo, PageRow
 from sitegen.errors import Notice
 from sitegen.extensions import InstalledExtension
 from sitegen.history.memo_rows import stored
+from sitegen.named_tuple import NamedTuple
 from sitegen.project import Project
 from sitegen.render.below import read_file, remove
 from sitegen.render.output_folder import (

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from heapq import merge
 from itertools import groupby, islice
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from msgspec.structs import replace
 
@@ -18,6 +18,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.series import EvalInfo
 from sitegen.model.site import Page, RawFile
 from sitegen.model.timeline import InstructionHistory
+from sitegen.named_tuple import NamedTuple
 from sitegen.pages import links
 from sitegen.pages.data import search
 from sitegen.pages.data.badges import badge_files

@@ -7,7 +7,7 @@ pictures are not.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.data_files.pictures import raster_picture
 from sitegen.history.files_at_commit import FilesAt, SourceFile, source_files
@@ -17,6 +17,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo
 from sitegen.model.timeline import Snapshot
+from sitegen.named_tuple import NamedTuple
 from sitegen.pages import links
 from sitegen.pages.report.tree import PagePicture, TreeView
 from sitegen.pages.report.tree_source import Citation, Page, citations, with_source

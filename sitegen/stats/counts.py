@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from math import fsum
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.frozen import Frozen
 from sitegen.model.metrics import Convention, Counts, ErrorNumbers, MetricSpec
 from sitegen.model.outcomes import ERROR_TYPES, Judgement, Outcome
+from sitegen.named_tuple import NamedTuple
 
 _OUTCOMES: Final[tuple[Outcome, ...]] = ("correct", "true_negative", *ERROR_TYPES)
 

@@ -12,9 +12,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from math import ceil, cos, erf, fsum, pi, sin, sqrt, tan
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.model.noise import Ends, Spread
+from sitegen.named_tuple import NamedTuple
 from sitegen.stats.counts import Share
 
 _SERIES: Final = 30

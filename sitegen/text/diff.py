@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from msgspec.structs import replace
 
 from sitegen.frozen import Frozen
+from sitegen.named_tuple import NamedTuple
 from sitegen.text.markdown import passage
 from sitegen.text.patch import Hunk, Patch, PatchLine
 from sitegen.text.words import Spans, WordSpan, mark

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 from itertools import groupby
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from msgspec.structs import replace
 
 from sitegen.frozen import Frozen
+from sitegen.named_tuple import NamedTuple
 from sitegen.text.plain import cut, visible
 from sitegen.text.sections import (
     MOST_SECTIONS,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
+
+from sitegen.named_tuple import NamedTuple
 
 AROUND: Final = 60
 """The number of characters that are shown on each side of a quote, cut between words."""

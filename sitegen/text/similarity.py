@@ -7,10 +7,11 @@ import unicodedata
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from itertools import islice
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from sitegen.frozen import Frozen
 from sitegen.model.scorecards import Rouge
+from sitegen.named_tuple import NamedTuple
 
 EPSILON: Final = 1e-9
 """Tolerance of float means. For a text shorter than 10^8 characters it decides as whole numbers would."""

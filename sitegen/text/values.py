@@ -6,9 +6,10 @@ import hashlib
 import json
 from decimal import Decimal
 from math import floor, log10
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from sitegen.model.values import Unusable, Value
+from sitegen.named_tuple import NamedTuple
 
 _DEEPEST: Final = 40
 

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from os.path import normpath
 from pathlib import Path
-from typing import NamedTuple
 
 from sitegen.config import EvalConfig
 from sitegen.frozen import Frozen
@@ -15,6 +14,7 @@ from sitegen.history.globs import RunGlob
 from sitegen.history.layout import LONE, RESULTS, iteration_number
 from sitegen.kind_files import Kind, KindFiles, files_of
 from sitegen.model.recorded import states
+from sitegen.named_tuple import NamedTuple
 from sitegen.project_files import LARGEST_FILE, read_inside
 from sitegen.text.plain import natural_order
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from os.path import lexists
 from pathlib import Path
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -29,6 +28,7 @@ from sitegen.history.layout import LONE, Layout, Watched
 from sitegen.history.repository_place import find_repository
 from sitegen.kind_files import GROUND_TRUTHS, files_of
 from sitegen.model.problems import Finding
+from sitegen.named_tuple import NamedTuple
 from sitegen.project_files import LARGEST_CONFIGURATION, is_folder_inside, read_file, read_inside
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.scorer import File

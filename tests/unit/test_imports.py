@@ -25,7 +25,7 @@ sitegen.build
 sitegen.commands sitegen.commands.build sitegen.commands.main sitegen.commands.printing sitegen.commands.progress
 sitegen.errors sitegen.extensions
 sitegen.history sitegen.history.cache_folder sitegen.history.memo_rows sitegen.history.repository_place
-sitegen.locking sitegen.project sitegen.project_files
+sitegen.locking sitegen.named_tuple sitegen.project sitegen.project_files
 sitegen.render sitegen.render.below sitegen.render.output_folder sitegen.render.template_files
 sitegen.stages sitegen.stages.site_files
 sitegen.text sitegen.text.embedding sitegen.text.plain

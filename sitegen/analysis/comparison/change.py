@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple, cast
+from typing import Final, cast
 
 from sitegen.analysis.cells import compare_results
 from sitegen.analysis.comparison.chance import Chance, chance_of
@@ -19,6 +19,7 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import CellKey, Judgement, Outcome
 from sitegen.model.scorecards import DocumentScore, Result
 from sitegen.model.usage import Exchange, regraded
+from sitegen.named_tuple import NamedTuple
 from sitegen.stats.counts import f1
 from sitegen.stats.significance import Significance, mcnemar, paired_t_test
 from sitegen.text.values import as_text

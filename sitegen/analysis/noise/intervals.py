@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.analysis.noise.samples import cases_of, is_counted, paired_sample_of, sample_of
 from sitegen.model.kinds import traits_of
 from sitegen.model.noise import Ends, Interval
 from sitegen.model.scorecards import Scorecard
+from sitegen.named_tuple import NamedTuple
 from sitegen.stats.intervals import Estimate, around, around_mean, effective_wilson, mean_of, ratio, wilson
 
 _EFFECTIVE: Final = "Wilson, effective sample size"

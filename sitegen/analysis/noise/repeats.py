@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import reduce
 from itertools import accumulate, groupby
 from math import comb, sqrt
-from typing import Final, NamedTuple
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -23,6 +23,7 @@ from sitegen.model.noise import FlipRate, Noise
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import Point
 from sitegen.model.usage import regraded
+from sitegen.named_tuple import NamedTuple
 from sitegen.stats.agreement import PooledRepeats, Repeatability, differing_pairs, repeated_values
 from sitegen.stats.intervals import LEVEL, normal
 from sitegen.stats.outliers import FAR_CASES

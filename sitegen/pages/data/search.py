@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from urllib.parse import quote
 
 from sitegen.frozen import Frozen
@@ -18,6 +18,7 @@ from sitegen.model.commits import Commit
 from sitegen.model.series import EvalInfo, EvalSummary
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit, InstructionHistory
+from sitegen.named_tuple import NamedTuple
 from sitegen.pages import links
 from sitegen.pages.data.scripts import script_file
 from sitegen.pages.labels import same_output

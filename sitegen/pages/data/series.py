@@ -13,7 +13,7 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from sitegen.analysis.deltas import ROLES
 from sitegen.analysis.series import variant_spread
@@ -25,6 +25,7 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Series
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit
+from sitegen.named_tuple import NamedTuple
 from sitegen.pages import links
 from sitegen.pages.change_text import flipped
 from sitegen.pages.data.exports import patterns_data

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from sitegen.frozen import Frozen
 from sitegen.model.cells import Flips
@@ -12,6 +12,7 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import ChangeVerdict, Decision
 from sitegen.model.series import Effect, Headline
 from sitegen.model.usage import Exchange, regraded
+from sitegen.named_tuple import NamedTuple
 from sitegen.pages.change_text import own_unit, range_of
 from sitegen.pages.labels import exchanges, reason
 from sitegen.text.plain import line

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple, Self
+from typing import Final, Self
 
 from sitegen.analysis.blame import Blame, CellBlame, ChangePoint, ExplainedRun, by_attribute, change_points, worst_first
 from sitegen.frozen import Frozen
@@ -18,6 +18,7 @@ from sitegen.model.commits import Commit
 from sitegen.model.series import EvalInfo, Point, Series
 from sitegen.model.site import Page
 from sitegen.model.timeline import Snapshot
+from sitegen.named_tuple import NamedTuple
 from sitegen.pages import links
 from sitegen.pages.labels import ROLES
 

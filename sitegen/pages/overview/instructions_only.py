@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import combinations
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
+from sitegen.named_tuple import NamedTuple
 from sitegen.pages.instructions import FileRecord
 from sitegen.text.patch import PatchCounts
 

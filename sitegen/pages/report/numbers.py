@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.frozen import Frozen
 from sitegen.model.deltas import Delta
@@ -13,6 +13,7 @@ from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.scorecards import FieldScore, Scorecard
 from sitegen.model.series import EvalInfo
 from sitegen.model.usage import regraded
+from sitegen.named_tuple import NamedTuple
 from sitegen.stats.counts import RATIOS, errors_by_type
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
 from sitegen.model.regressions import EditedFile
 from sitegen.model.series import EvalInfo, Point
 from sitegen.model.timeline import Blob, Edit, Snapshot
+from sitegen.named_tuple import NamedTuple
 from sitegen.pages import links
 from sitegen.pages.instructions import FileEdit
 

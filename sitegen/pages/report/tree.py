@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 from markupsafe import Markup
 
@@ -22,6 +22,7 @@ from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo
 from sitegen.model.site import Page
 from sitegen.model.timeline import Snapshot
+from sitegen.named_tuple import NamedTuple
 from sitegen.pages import links
 from sitegen.pages.labels import ERROR_LABELS
 from sitegen.text.quotes import QuotedPassage

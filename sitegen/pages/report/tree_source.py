@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
+from sitegen.named_tuple import NamedTuple
 from sitegen.pages.report.tree import NotedValue, PagePicture, SourceNote, SourcePicture, TreeNode, TreeView
 from sitegen.scoring.evidence import Evidence, EvidenceByPath
 from sitegen.text.quotes import QuotedPassage, SearchedText

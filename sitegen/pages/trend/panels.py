@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import chain, pairwise
 from operator import itemgetter, ne
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.noise.repeats import FEWEST, noise_of, repeats_among
@@ -21,6 +21,7 @@ from sitegen.model.metrics import Counts, MetricSpec
 from sitegen.model.noise import ChangeVerdict, FlipRate
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point, Series
+from sitegen.named_tuple import NamedTuple
 from sitegen.pages.change_text import DisplayedChange, Flipped, changes, flipped
 from sitegen.pages.labels import CAUSES, bad_runs
 from sitegen.pages.recorded import agrees_with_now

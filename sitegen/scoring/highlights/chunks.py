@@ -25,13 +25,14 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterable
-from typing import Final, Literal, NamedTuple, TypeAlias, TypeGuard
+from typing import Final, Literal, TypeAlias, TypeGuard
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.frozen import Frozen
 from sitegen.model.problems import Finding
 from sitegen.model.usage import Call, RunUsage, stated
 from sitegen.model.values import Value
+from sitegen.named_tuple import NamedTuple
 
 Highlights: TypeAlias = dict[str, dict[str, None]]
 """Category -> texts, which are the keys of a dictionary: a set in the order of the file."""

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -15,6 +15,7 @@ from sitegen.data_files.reading import UnreadableError, text_of
 from sitegen.frozen import Frozen
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.usage import RunUsage
+from sitegen.named_tuple import NamedTuple
 from sitegen.scoring.highlights.chunks import About, Chunk, ChunkReader, Paragraph, Paragraphs
 from sitegen.scoring.scorer import File, content_of
 

@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.frozen import Frozen
 from sitegen.model.metrics import Counts
@@ -20,6 +20,7 @@ from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import LONGEST, Call, canonical
 from sitegen.model.usage import Usage as Usage
 from sitegen.model.values import Unusable, Value
+from sitegen.named_tuple import NamedTuple
 from sitegen.stats.agreement import Ratings
 from sitegen.stats.counts import mean
 from sitegen.text.values import short_digest

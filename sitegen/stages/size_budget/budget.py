@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import chain, zip_longest
 from math import ceil
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
@@ -21,6 +21,7 @@ from sitegen.analysis.memo import Memo
 from sitegen.config import BuildLimits
 from sitegen.frozen import Frozen
 from sitegen.model.problems import Problem
+from sitegen.named_tuple import NamedTuple
 from sitegen.stages.commits import OWNER as COMMITS_OWNER
 from sitegen.stages.commits import write_commits_again
 from sitegen.stages.eval_task import owner as owner_of_eval

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -16,6 +16,7 @@ from sitegen.analysis.memo import Memo, PageRow
 from sitegen.frozen import Frozen
 from sitegen.history.fold_state import decode, encode
 from sitegen.history.memo_rows import stored
+from sitegen.named_tuple import NamedTuple
 from sitegen.pages import links
 from sitegen.pages.links import is_field, is_short_list, is_source_picture
 from sitegen.render.output_folder import listed_bytes

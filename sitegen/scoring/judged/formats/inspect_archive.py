@@ -10,13 +10,14 @@ import zlib
 from collections.abc import Iterator
 from importlib.util import find_spec
 from io import BytesIO
-from typing import Final, NamedTuple
+from typing import Final
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from sitegen.data_files.json_reader import read_json
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
+from sitegen.named_tuple import NamedTuple
 from sitegen.scoring.judged.formats.json_values import items, members, name_of, whole
 from sitegen.scoring.judged.packages import PACKAGES
 

@@ -7,7 +7,7 @@ identifies a line by the path of the eval, the test, the target and the number o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -18,6 +18,7 @@ from sitegen.model.problems import Finding, Severity
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import stated
 from sitegen.model.values import Value
+from sitegen.named_tuple import NamedTuple
 from sitegen.scoring.judged.case import Grader, JudgedCase, JudgedResults, JudgedRun, Opinion, ResultFormat, grader_name
 from sitegen.scoring.judged.formats.json_values import items, members, name_of, share, text, truth, whole
 

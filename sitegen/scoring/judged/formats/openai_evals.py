@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.data_files.json_reader import json_lines
 from sitegen.data_files.reading import UnreadableError
@@ -18,6 +18,7 @@ from sitegen.frozen import Frozen
 from sitegen.model.problems import Finding
 from sitegen.model.usage import stated
 from sitegen.model.values import Value
+from sitegen.named_tuple import NamedTuple
 from sitegen.scoring.judged.case import (
     Grade,
     Graded,

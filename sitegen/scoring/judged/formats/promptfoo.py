@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from itertools import chain, count
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.data_files.json_reader import read_json
 from sitegen.data_files.reading import UnreadableError
@@ -19,6 +19,7 @@ from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding, Severity
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.values import Value
+from sitegen.named_tuple import NamedTuple
 from sitegen.scoring.judged.case import (
     Grader,
     JudgedCase,
