@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from sitegen.model.metrics import Metric, MetricSpec, Threshold, Verdict, VerdictRow, VerdictStatus
 
 
-def verdict(
-    specs: Sequence[MetricSpec],
-    thresholds: Iterable[Threshold],
-    values: Iterable[Metric],
-    only: Collection[str] | None = None,
-) -> Verdict:
-    """Judge the metrics of one result, or *only* some of them.
+def verdict(specs: Sequence[MetricSpec], thresholds: Iterable[Threshold], values: Iterable[Metric]) -> Verdict:
+    """Judge these metrics of one result.
 
     A threshold of the eval overrides that of the kind. It is inclusive, and an upper limit where lower is better. A
     metric without a threshold has no row.
@@ -24,8 +19,6 @@ def verdict(
     rows = []
     advice = []
     for spec in specs:
-        if only is not None and spec.name not in only:
-            continue
         threshold = spec.target(stated)
         value = value_of.get(spec.name)
         if threshold is not None:

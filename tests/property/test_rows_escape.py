@@ -22,7 +22,7 @@ from sitegen.model.scorecards import DocumentScore, FieldScore
 from sitegen.pages import links
 from sitegen.pages.change_text import DisplayedChange
 from sitegen.pages.labels import ERROR_LABELS
-from sitegen.pages.report import discrepancy_rows, report_rows, tree, why_rows
+from sitegen.pages.report import discrepancy_rows, report_rows, value_tree, why_rows
 from sitegen.pages.report.discrepancies import Discrepancy, ErrorGroup, Since
 from sitegen.pages.report.fates import FateRow
 from sitegen.pages.report.numbers import ErrorChange, ReportMetric
@@ -202,8 +202,8 @@ def test_a_discrepancy_shows_its_values_as_text_and_adds_no_element(
 )
 def test_kept_rows_of_values_are_those_of_the_value_itself_and_never_of_an_equal_one(judged: list[Judgement]) -> None:
     pages = [judged, judged, [replace(judgement) for judgement in judged]]
-    plain = [tree.tree_value.write(judgement) for judgement in judged]
-    assert [[tree.tree_value(judgement) for judgement in page] for page in pages] == [plain] * 3
+    plain = [value_tree.tree_value.write(judgement) for judgement in judged]
+    assert [[value_tree.tree_value(judgement) for judgement in page] for page in pages] == [plain] * 3
     errors = [judgement for judgement in judged if judgement.outcome in ERROR_TYPES]
     error_cells, places = (
         discrepancy_rows.error_cells(Nouns()),

@@ -66,7 +66,6 @@ def test_an_edit_says_how_many_evals_got_better_or_worse_and_which_changed_most(
 def test_sizes_are_unknown_after_an_unknown_edit():
     assert line_counts([PatchCounts(5, 0), PatchCounts(2, 3), None, PatchCounts(1, 0)]) == (5, 4, None, None)
     assert line_counts([]) == ()
-    assert (line_counts([PatchCounts(2, 3)], 5), line_counts([PatchCounts(2, 3)], None)) == ((4,), (None,))
 
 
 def test_many_sizes_are_thinned_out_between_first_and_last():

@@ -175,23 +175,24 @@ def instruction_page(
     return Page(links.instruction(file.path), "pages/instruction.html", view)
 
 
-def line_counts(counts: Sequence[PatchCounts | None], size: int | None = 0) -> tuple[int | None, ...]:
+def line_counts(counts: Sequence[PatchCounts | None]) -> tuple[int | None, ...]:
     """Lines of a file after each of its edits, from the added and removed lines of each.
 
-    ``size``: the number of lines before the first of these edits. The oldest edit added the whole file, also at the
-    edge of a shallow history. After an edit with unknown counts the size is unknown.
+    The oldest edit added the whole file, also at the edge of a shallow history. After an edit with unknown counts the
+    size is unknown.
     """
-    return _sizes_after_changes(size, (None if count is None else count.added - count.removed for count in counts))
+    return _sizes_after_changes(None if count is None else count.added - count.removed for count in counts)
 
 
-def word_counts(counts: Sequence[PatchCounts | None], size: int | None = 0) -> tuple[int | None, ...]:
+def word_counts(counts: Sequence[PatchCounts | None]) -> tuple[int | None, ...]:
     """Words of a file after each of its edits, as ``line_counts`` counts lines."""
-    return _sizes_after_changes(size, (None if count is None else count.words for count in counts))
+    return _sizes_after_changes(None if count is None else count.words for count in counts)
 
 
-def _sizes_after_changes(size: int | None, changes: Iterable[int | None]) -> tuple[int | None, ...]:
-    """The size after each change; unknown from an unknown change on."""
+def _sizes_after_changes(changes: Iterable[int | None]) -> tuple[int | None, ...]:
+    """The size after each change of what was empty at first; unknown from an unknown change on."""
     sizes: list[int | None] = []
+    size: int | None = 0
     for change in changes:
         size = None if size is None or change is None else max(0, size + change)
         sizes.append(size)

@@ -91,7 +91,6 @@ LOADABLE: Final = 10_000
 """Largest number of further discrepancies that the page can load: a longer table is too slow in a browser."""
 
 _INDEX: Final = re.compile(r"\[(\d+)\]")
-_CORRECT: Final = ("correct", "true_negative")
 
 
 class EarlierPoints(Frozen):
@@ -179,7 +178,7 @@ def field_file(eval_id: str, attribute: str) -> str:
 
 def wrong_in(result: Result) -> list[Judgement]:
     """The judgements that are errors, in their order."""
-    return [judgement for judgement in result.judgements if judgement.outcome not in _CORRECT]
+    return [judgement for judgement in result.judgements if judgement.outcome in ERROR_TYPES]
 
 
 def since(info: EvalInfo, wrong: Iterable[Judgement], past: EarlierPoints) -> list[Since]:

@@ -1,0 +1,163 @@
+"""A result as one tree of values by path, with list items paired as in scoring."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from sitegen.frozen import Frozen
+from sitegen.html.cells import RowCache, text, value_cells
+from sitegen.model.outcomes import ERROR_TYPES, EXTRA_ITEM, MISSING_ITEM, Judgement
+from sitegen.model.panels import AlignmentRow
+from sitegen.model.scorecards import Result
+from sitegen.pages.labels import ERROR_LABELS
+
+_STEP: Final = re.compile(r'\[\d+\]|\["(?:[^"\\]|\\.)*"\]|\.?[^.\[]+')
+_DEEPEST: Final = 12
+"""Number of levels of the tree; deeper values are named by their paths."""
+_WHOLE: Final = {EXTRA_ITEM: "extra", MISSING_ITEM: "missing"}
+
+
+class TreePlace(Frozen):
+    """The place of a value in the tree."""
+
+    nodes: tuple[str, ...]
+    """Keys of the nodes above it, the outermost first; an extra item has another key than the expected item there."""
+    name: str
+    """Name of the value below the innermost node."""
+    items: tuple[int, ...]
+    """Indices of the nodes that are list items."""
+    item_name: str
+    """The name of the innermost list item."""
+    whole: str
+    """``missing`` or ``extra`` if only one side has that item."""
+
+
+class TreeValue(Frozen):
+    """A value in the tree; the same object for the same judgement in any report."""
+
+    place: TreePlace
+    is_wrong: bool
+    row: str
+    """The row of the table."""
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+
+class TreeNode:
+    """A document, an object or a list item, with the nodes and values below it. It is filled while values are read."""
+
+    def __init__(self, name: str) -> None:
+        """A node without values yet."""
+        self.name = name
+        self.values: list[TreeValue] = []
+        """The values directly below this node."""
+        self.nodes: dict[str, TreeNode] = {}
+        self.pair: AlignmentRow | None = None
+        """The item of the output with which a list item was paired."""
+        self.errors = 0
+        """Number of errors of all values below."""
+        self.judged = 0
+        self.whole = ""
+        """``missing`` or ``extra`` for a list item that only one side has."""
+
+    def count(self) -> None:
+        """Count the values, once all of them are added."""
+        for node in self.nodes.values():
+            node.count()
+        below = self.nodes.values()
+        self.judged = len(self.values) + sum(node.judged for node in below)
+        wrong = sum([value.is_wrong for value in self.values])
+        self.errors = wrong + sum(node.errors for node in below)
+
+
+def value_tree(judgements: Iterable[Judgement], result: Result) -> TreeNode:
+    """The tree of all values by path. With several documents, each is a separate node."""
+    pairs = {
+        (alignment.document, f"{alignment.path}[{pair.expected}]"): pair
+        for alignment in result.alignments
+        for pair in alignment.pairs
+    }
+    several = len(result.scorecard.documents) > 1
+    root = TreeNode("")
+    nodes: dict[tuple[str, ...], TreeNode] = {(): root}
+    for judgement in judgements:
+        value = tree_value(judgement)
+        place = value.place
+        above: tuple[str, ...] = (judgement.document,) if several else ()
+        way = (*above, *place.nodes)
+        node = nodes.get(way)
+        if node is None:
+            if above not in nodes:
+                nodes[above] = root.nodes[judgement.document] = TreeNode(judgement.document or "—")
+            node = _add_nodes(nodes, above, place, judgement, pairs)
+        if place.items:
+            item = node if len(place.nodes) == place.items[-1] + 1 else nodes[way[: len(above) + place.items[-1] + 1]]
+            item.name = place.item_name
+            item.whole = place.whole or item.whole
+        node.values.append(value)
+    root.count()
+    return root
+
+
+def _add_nodes(
+    nodes: dict[tuple[str, ...], TreeNode],
+    above: tuple[str, ...],
+    place: TreePlace,
+    judgement: Judgement,
+    pairs: Mapping[tuple[str, str], AlignmentRow],
+) -> TreeNode:
+    """Return the innermost node above a value, after adding missing nodes."""
+    node, path = nodes[above], ""
+    for depth, key in enumerate(place.nodes):
+        step = key[:-1] if place.whole == "extra" and depth == place.items[-1] else key
+        path += step
+        way = (*above, *place.nodes[: depth + 1])
+        if way not in nodes:
+            name = _name(judgement.path, judgement.label, path) if depth in place.items else step.removeprefix(".")
+            nodes[way] = node.nodes[key] = TreeNode(name)
+            nodes[way].pair = None if key != step else pairs.get((judgement.document, path))
+        node = nodes[way]
+    return node
+
+
+def _tree_place(path: str, label: str, note: str) -> TreePlace:
+    """The place of a value."""
+    steps = _STEP.findall(path)[:_DEEPEST][:-1]
+    items = tuple(depth for depth, step in enumerate(steps) if step[1:-1].isdigit())
+    inside = len("".join(steps))
+    item = "".join(steps[: items[-1] + 1]) if items else ""
+    if items and note == EXTRA_ITEM:
+        steps[items[-1]] += "+"
+    return TreePlace(
+        nodes=tuple(steps),
+        name=path[inside:].removeprefix("."),
+        items=items,
+        item_name=_name(path, label, item),
+        whole=_WHOLE.get(note, "") if items else "",
+    )
+
+
+def _name(path: str, label: str, above: str) -> str:
+    """The path ``above`` with list items by name, if the rest of the path has no list items."""
+    rest = path[len(above) :]
+    return label.removesuffix(rest) if label.endswith(rest) else above
+
+
+def _tree_value(judgement: Judgement) -> TreeValue:
+    kind, note = judgement.outcome, judgement.note
+    place = _tree_place(judgement.path, judgement.label, note if note in _WHOLE else "")
+    name, is_wrong = text(place.name), kind in ERROR_TYPES
+    if kind == "true_negative":
+        row = f"<tr><th scope=row>{name}<td><i>blank</i><td><i>blank</i>"
+    elif kind == "correct":
+        row = f"<tr><th scope=row>{name}{value_cells(judgement)}"
+    else:
+        row = f"<tr class=w><th scope=row>{name}<span class=vh> {ERROR_LABELS[kind]}</span>{value_cells(judgement)}"
+    return TreeValue(place, is_wrong, row)
+
+
+tree_value: Final = RowCache[Judgement, TreeValue](_tree_value)
+"""The value of a judgement, with its row."""
