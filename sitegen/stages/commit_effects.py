@@ -63,7 +63,7 @@ def effects_of_commits(
         earlier, later = series.points[before], series.points[after]
         if after - before > 1:  # the last point's own delta compares it with another point of the same commit
             change = delta(inputs.metrics_for, earlier, later, card)
-            later = replace(later, delta=change, flips=flips(series.cells, before, after))
+            later = replace(later, delta=change, flips=flips(series.cells, before, after), unit_changes=())
         verdict = _verdict_without_repeats(series, earlier, later)
         effect = commit_effect(series.info, series.specs, earlier, later, verdict)
         if effect is not None:
@@ -84,7 +84,7 @@ def outcomes_of_edits(series: Series, windows: Sequence[Window], first_new: int)
     for edit, (before, after) in pairs.items():
         earlier, later = series.points[before], series.points[after]
         if (before, after) in changes:
-            later = replace(later, flips=changes[before, after])
+            later = replace(later, flips=changes[before, after], unit_changes=())
         yield OutcomeOfEdit(edit, edit_outcome(later, _verdict_without_repeats(series, earlier, later)))
 
 

@@ -3,6 +3,7 @@
 from msgspec.structs import replace
 
 from sitegen.analysis.noise.changes import output_verdict
+from sitegen.analysis.noise.metrics import unit_changes
 from sitegen.model.cells import Flips
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import Point
@@ -36,3 +37,13 @@ def test_a_change_around_an_edit_is_judged_and_what_stayed_wrong_is_left_out():
 
 def test_the_same_output_scored_again_is_not_judged():
     assert outcome("x", F1).verdict is None
+
+
+def test_a_verdict_takes_over_the_changes_over_units_that_the_later_point_has():
+    before, after = point(1, "x", 30), replace(point(2, "y", 22), flips=WORSE)
+    (change,) = unit_changes(before.scorecard, after.scorecard, "fields", ["f1"], WORSE)
+    computed = output_verdict(before, after, "fields")
+    assert output_verdict(before, replace(after, unit_changes=(change,)), "fields") == computed
+    unknown = output_verdict(before, replace(after, unit_changes=(replace(change, spread=None),)), "fields")
+    assert unknown is not None
+    assert (unknown.why, unknown.fixed, unknown.broken) == ("too few units", 0, 8)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.flips import fate_of
 from sitegen.model.cells import Cell, CellFlip, CellMap, Fate, Run
-from sitegen.model.noise import ChangeVerdict, Interval
+from sitegen.model.noise import ChangeVerdict, Interval, UnitChange
 from sitegen.model.regressions import Circumstances, Step
 from sitegen.model.series import Point, Series
 from sitegen.model.site import SiteInfo
@@ -371,6 +371,16 @@ def test_the_answer_is_the_word_for_the_change_with_its_reason_and_its_interval(
     verdict: ChangeVerdict | None, words: str
 ):
     assert Markup(answer(sample.WAYBILLS, sample.SPECS[0], "a", "b", verdict)).striptags() == words
+
+
+def test_points_further_apart_are_judged_by_their_own_changes_over_units():
+    one = sample.series(20)
+    neighbours = tuple(
+        replace(point, unit_changes=(UnitChange(metric="f1", unit="fields", spread=None),)) for point in one.points
+    )
+    known = replace(one, points=neighbours)
+    assert judge_pairs(known, [(3, 9)]) == judge_pairs(one, [(3, 9)])
+    assert judge_pairs(known, [(8, 9)]) != judge_pairs(one, [(8, 9)])
 
 
 @pytest.mark.parametrize("flipped", range(60))

@@ -93,24 +93,23 @@ def output_verdict(
     kind: str,
     *,
     noise: Noise | None = None,
-    units: UnitChange | None = None,
     higher_is_better: bool = True,
 ) -> ChangeVerdict | None:
-    """Return ``change_verdict`` for two points, where *after* has the flips since *before*; None for the same output.
+    """Return ``change_verdict`` for two points; None for the same output.
 
-    The effect of ground truth and rules on the same output is certain, so there is no chance to judge. Changes of
-    recorded numbers cannot be judged either.
+    *after* has its flips since *before*, and its unit changes since then or none. The effect of ground truth and rules
+    on the same output is certain, so there is no chance to judge. Changes of recorded numbers cannot be judged either.
     """
     if traits_of(kind).is_recorded or "outputs" not in differing_roles(before.snapshot, after.snapshot):
         return None
-    flips = after.flips or Flips()
+    headline = after.scorecard.metrics[0].name
     return change_verdict(
         before.scorecard,
         after.scorecard,
         kind,
-        flips,
+        after.flips or Flips(),
         noise=noise,
-        units=units,
+        units=next((change for change in after.unit_changes if change.metric == headline), None),
         higher_is_better=higher_is_better,
     )
 

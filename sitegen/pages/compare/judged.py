@@ -41,14 +41,10 @@ def judge_pairs(series: Series, pairs: Sequence[tuple[int, int]]) -> list[Change
     verdicts = []
     for earlier, later in pairs:
         before, after = series.points[earlier], series.points[later]
-        headline = after.scorecard.metrics[0].name
-        units = next((change for change in after.unit_changes if change.metric == headline), None)
         if earlier + 1 < later or after.flips is None:
-            after, units = replace(after, flips=flips(series.cells, earlier, later)), None
+            after = replace(after, flips=flips(series.cells, earlier, later), unit_changes=())
         better = series.specs[0].higher_is_better
-        verdicts.append(
-            output_verdict(before, after, series.info.kind, noise=series.noise, units=units, higher_is_better=better)
-        )
+        verdicts.append(output_verdict(before, after, series.info.kind, noise=series.noise, higher_is_better=better))
     return verdicts
 
 
