@@ -116,6 +116,11 @@ class Stated(Frozen):
     latency_p95: float | None = None
 
     @property
+    def call(self) -> Call:
+        """The call that the object is about."""
+        return Call(usage=self.usage, model=self.model, parameters=self.parameters)
+
+    @property
     def of_run(self) -> RunUsage | None:
         """The totals of a run; None if nothing is stated. A single latency is taken as the median."""
         usage = self.usage

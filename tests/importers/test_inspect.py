@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from decimal import Decimal
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,9 @@ from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding
 from sitegen.model.recorded import Recorded
+from sitegen.model.usage import Usage
 from sitegen.model.values import Unusable, Value
-from sitegen.scoring.judged.case import Grade, JudgedCase, JudgedRun, Usage, grade_of
+from sitegen.scoring.judged.case import Grade, JudgedCase, JudgedRun, grade_of
 from sitegen.scoring.judged.formats import inspect_archive, read_results
 from sitegen.scoring.judged.formats.inspect_archive import JsonArchive
 from sitegen.scoring.judged.formats.inspect_graders import graders_of
@@ -95,8 +95,8 @@ def test_totals_are_those_of_the_tool(ending: str) -> None:
     assert sum(bool(case.judges) for case in cases) * epochs == log["results"]["completed_samples"]
     usage = log["stats"]["model_usage"]["scripted/one"]
     tokens = usage["input_tokens"] + usage["input_tokens_cache_read"]
-    assert sum(case.usage.tokens_in or 0 for case in cases) == tokens
-    assert sum(case.usage.tokens_out or 0 for case in cases) == usage["output_tokens"]
+    assert sum(case.call.usage.tokens_in or 0 for case in cases) == tokens
+    assert sum(case.call.usage.tokens_out or 0 for case in cases) == usage["output_tokens"]
     card = (
         scorer("judged").score(ScoringInputs((File(f"x.{ending}", content(ending)),), None, None, None, "{}")).scorecard
     )
@@ -113,8 +113,9 @@ def test_a_sample_is_a_case_with_every_scorer_as_a_judge() -> None:
         "Vienna",
         "Graz",
     )
-    assert (case.model, case.parameters) == ("scripted/one", {"max_connections": 1, "temperature": Decimal("0.5")})
-    assert case.usage == Usage(tokens_in=13, tokens_out=2, latency=case.usage.latency)
+    assert case.call.model == "scripted/one"
+    assert case.call.parameters == '{"max_connections": 1, "temperature": 0.5}'
+    assert case.call.usage == Usage(tokens_in=13, tokens_out=2, latency=case.call.usage.latency)
     assert [(each.name, each.score, each.counts, each.misses) for each in case.judges] == [
         ("match", 0.0, (("match", Counts(fp=1, fn=1, wrong_value=1)),), ("match: Graz",)),
         ("brevity", 0.25, (), ()),

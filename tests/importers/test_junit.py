@@ -10,7 +10,8 @@ import pytest
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts
 from sitegen.model.scorecards import FieldScore
-from sitegen.scoring.judged.case import JudgedCase, Opinion, Usage
+from sitegen.model.usage import Call, Usage
+from sitegen.scoring.judged.case import JudgedCase, Opinion
 from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
@@ -57,7 +58,7 @@ def test_suites_may_stand_in_each_other_and_names_may_repeat() -> None:
             Opinion("", 0.0, misses=("in: too late",), counts=wrong),
             (),
             passed=False,
-            usage=Usage(latency=1234.5),
+            call=Call(Usage(latency=1234.5)),
         ),
         JudgedCase("in::a (2)", Opinion("", 1.0, counts=(FieldScore("in", right),)), (), passed=True),
         JudgedCase("k::b", Opinion("", 1.0, counts=(FieldScore("k", right),)), (), passed=True),

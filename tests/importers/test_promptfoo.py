@@ -12,7 +12,8 @@ from sitegen.model.metrics import Counts
 from sitegen.model.panels import TablePanel
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result
-from sitegen.scoring.judged.case import Grader, Usage
+from sitegen.model.usage import Usage
+from sitegen.scoring.judged.case import Grader
 from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
@@ -50,8 +51,8 @@ def test_totals_are_those_of_the_tool(name: str) -> None:
     assert card.metric("score") == pytest.approx(sum(each["score"] for each in columns) / tests)
     right, wrong = (sum(each[f"assert{what}Count"] for each in columns) for what in ("Pass", "Fail"))
     assert card.counts == Counts(tp=right, fp=wrong, fn=wrong, wrong_value=wrong)
-    assert sum(case.usage.cost or 0 for case in cases) == sum(each["cost"] for each in columns)
-    milliseconds = 1000 * sum(case.usage.latency or 0 for case in cases)
+    assert sum(case.call.usage.cost or 0 for case in cases) == sum(each["cost"] for each in columns)
+    milliseconds = 1000 * sum(case.call.usage.latency or 0 for case in cases)
     assert milliseconds == pytest.approx(sum(each["totalLatencyMs"] for each in columns))
 
 
@@ -76,13 +77,13 @@ def test_an_edit_of_a_prompt_leaves_the_names_of_cases_and_their_order() -> None
 def test_a_case_holds_what_was_asked_answered_and_asserted() -> None:
     case = read_results("output.json", content("promptfoo-2.json")).cases[4]
     text = "Welcome, Grace! Please answer in French."
-    assert (case.input, case.output, case.model, case.passed, case.score) == (text, text, "echo", False, 0.75)
+    assert (case.input, case.output, case.call.model, case.passed, case.score) == (text, text, "echo", False, 0.75)
     assert [(each.name, each.score, each.misses) for each in case.judges] == [
         ("contains", 1.0, ()),
         ("warmth", 1.0, ()),
         ("not-contains", 0.0, ('not-contains: Expected output to not contain "Grace"',)),
     ]
-    assert case.usage == Usage(cost=0.0, latency=case.usage.latency)
+    assert case.call.usage == Usage(cost=0.0, latency=case.call.usage.latency)
 
 
 def test_the_run_says_its_time_and_the_hashes_of_its_prompts() -> None:
@@ -175,7 +176,7 @@ def test_the_judge_is_the_provider_and_the_prompt_of_its_assertion_or_else_of_it
 
 
 def test_options_of_the_judge_are_no_parameters_of_the_answer() -> None:
-    assert {case.parameters for case in read_results("run.json", content("promptfoo-rated.json")).cases} == {None}
+    assert {case.call.parameters for case in read_results("run.json", content("promptfoo-rated.json")).cases} == {""}
 
 
 def test_what_a_model_judged_and_what_rules_did_is_one_headline_and_counts_as_judged() -> None:

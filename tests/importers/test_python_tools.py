@@ -70,8 +70,8 @@ def test_totals_of_openai_evals_are_its_final_report(name: str) -> None:
     lines = (FIXTURES / f"openai-evals-{name}.jsonl").read_text("utf-8").splitlines()
     (report,) = (line["final_report"] for line in map(json.loads, lines) if "final_report" in line)
     assert means(results) == {"match": report["accuracy"]}
-    assert sum(case.usage.tokens_in or 0 for case in results.cases) == report["usage_prompt_tokens"]
-    assert sum(case.usage.tokens_out or 0 for case in results.cases) == report["usage_completion_tokens"]
+    assert sum(case.call.usage.tokens_in or 0 for case in results.cases) == report["usage_prompt_tokens"]
+    assert sum(case.call.usage.tokens_out or 0 for case in results.cases) == report["usage_completion_tokens"]
     assert answers(results) == ANSWERS
     assert results.cases[0].input == f"system: Answer with one word.\n\nuser: {QUESTIONS[0]}"
     assert results.findings == ()

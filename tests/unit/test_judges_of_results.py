@@ -144,10 +144,10 @@ def test_the_judge_of_openai_evals_is_the_last_model_of_a_run_that_states_a_spec
 
 def test_what_the_grader_of_openai_evals_said_is_no_answer() -> None:
     graded = read_results("o.jsonl", oaieval({"modelgraded_spec": "fact"}, "m-1", "j-1").encode(), "{}").cases[0]
-    assert (graded.input, graded.output, graded.model, graded.usage.tokens_in) == ("What?", "Paris", "m-1", 3)
+    assert (graded.input, graded.output, graded.call.model, graded.call.usage.tokens_in) == ("What?", "Paris", "m-1", 3)
     assert graded.judges[0].reasoning == "It is. Y"
     plain = read_results("o.jsonl", oaieval({}, "m-1").encode(), "{}").cases[0]
-    assert (plain.input, plain.output, plain.usage.tokens_in) == ("Is Paris right?", "It is. Y", 53)
+    assert (plain.input, plain.output, plain.call.usage.tokens_in) == ("Is Paris right?", "It is. Y", 53)
 
 
 def test_columns_of_a_table_name_the_judge_and_what_it_was_asked_of_each_row() -> None:

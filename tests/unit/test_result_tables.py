@@ -15,7 +15,8 @@ from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import FieldScore, Scorecard
-from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion, Usage
+from sitegen.model.usage import Call, Usage
+from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion
 from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.judged.tables import rows
 from sitegen.scoring.kinds import scorer
@@ -83,7 +84,7 @@ def test_a_row_is_a_case_by_what_the_manifest_says_of_its_columns() -> None:
             input='Is it, "so"?',
             expected="yes",
             output="Yes ",
-            usage=Usage(tokens_in=12, cost=0.5, latency=2.0),
+            call=Call(Usage(tokens_in=12, cost=0.5, latency=2.0)),
         ),
         JudgedCase(
             id="b",
@@ -212,7 +213,7 @@ def test_a_preset_knows_langsmith() -> None:
     assert [case.id for case in results.cases] == ["e1", "e2"]
     assert scores(results) == [{"correct": 1.0, "tone": 0.5}, {"correct": None, "tone": None}]
     first, second = results.cases
-    assert (first.input, first.usage.latency) == ("inputs.question: why\ninputs.context: here", 1.25)
+    assert (first.input, first.call.usage.latency) == ("inputs.question: why\ninputs.context: here", 1.25)
     assert (second.error, second.score, second.passed) == ("Timeout", None, None)
 
 
@@ -303,7 +304,7 @@ def test_events_of_openai_evals_are_cases_whose_matches_are_the_report_of_the_to
     matches = [judge.score or 0 for case in results.cases for judge in case.judges if judge.name == "match"]
     assert sum(matches) / len(matches) == EVENTS[-1]["final_report"]["accuracy"]  # type: ignore[index]
     last = results.cases[2]
-    assert (last.model, last.input, last.expected, last.output) == ("gpt-x", "system: Add.\n\nuser: 1+1", "2", "3")
+    assert (last.call.model, last.input, last.expected, last.output) == ("gpt-x", "system: Add.\n\nuser: 1+1", "2", "3")
     assert last.judges[0].counts == (("match", WRONG),)
     assert results.run == JudgedRun(at="2026-01-02 03:04:05.678")
     assert [each.message for each in results.findings] == [

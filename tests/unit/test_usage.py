@@ -66,6 +66,12 @@ def test_a_model_is_a_name_and_its_parameters_are_canonical() -> None:
     assert stated({"model": 7, "seed": None}) == stated({})
 
 
+def test_a_judged_line_states_its_model_and_parameters_as_other_answers_do() -> None:
+    line = {"id": "a", "score": 1, "model": "m-1", "parameters": {"top_p": 1, "temperature": 0}, "tokens_in": 3}
+    usage = score(JudgedScorer(), json.dumps(line).encode(), name="results.jsonl").scorecard.usage
+    assert usage == RunUsage(1, ("m-1",), '{"temperature": 0, "top_p": 1}', tokens_in=3)
+
+
 def test_sums_are_of_all_answers_or_undefined() -> None:
     calls = [Call(Usage(10, 1, 0.5, seconds), "m", '{"t": 0}') for seconds in (4.0, 1.0, 3.0, 2.0)]
     failed = Call(Usage(5, 0, 0.25, 60.0), "m", failed=True)

@@ -266,12 +266,12 @@ class ChunkReader:
             self._report("'paragraphs' is no list")
         below.highlights(first_stated(value, self._keys))
         number = first_stated(value, _INDEXES)
-        own_run, call = self._run(value), stated(value)
+        own_run = self._run(value)
         return Chunk(
             number=number if isinstance(number, int | str) and not isinstance(number, bool) else None,
             run=run if own_run is None else own_run,
             paragraphs=below.all(),
-            call=Call(call.usage, call.model, call.parameters),
+            call=stated(value).call,
         )
 
     def _run(self, value: dict[str, Value]) -> str | None:

@@ -17,8 +17,7 @@ from sitegen.frozen import Frozen
 from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import FieldScore
-from sitegen.model.usage import LONGEST, Call, canonical
-from sitegen.model.usage import Usage as Usage
+from sitegen.model.usage import LONGEST, Call
 from sitegen.model.values import Unusable, Value
 from sitegen.named_tuple import NamedTuple
 from sitegen.stats.agreement import Ratings
@@ -74,10 +73,8 @@ class JudgedCase(Frozen):
     output: str = ""
     error: str = ""
     """Why there is no answer, or no judgement of it. Empty if nothing failed."""
-    model: str = ""
-    parameters: Value = None
-    """Parameters of the call, as they are in the file."""
-    usage: Usage = Usage()
+    call: Call = Call()
+    """The model that answered, and its usage. Whether it failed follows from ``error``."""
     verdicts: Ratings[bool] | None = None
     """Whether the answer is right. None unless the file states both."""
 
@@ -86,11 +83,6 @@ class JudgedCase(Frozen):
         """The score in the file, else the mean of the judges' scores."""
         stated = self.opinion.score
         return mean(judge.score for judge in self.judges).value if stated is None else stated
-
-    @property
-    def call(self) -> Call:
-        """The model that answered, and its usage."""
-        return Call(self.usage, self.model, canonical(self.parameters), failed=bool(self.error))
 
     @property
     def opinions(self) -> tuple[Opinion, ...]:

@@ -90,7 +90,7 @@ def _without_empty_columns(table: TablePanel) -> TablePanel:
 
 
 def _answer_row(case: JudgedCase) -> tuple[str, ...]:
-    usage = case.usage
+    usage = case.call.usage
     return (
         case.id,
         {True: "yes", False: "no", None: ""}[case.passed],
@@ -99,7 +99,7 @@ def _answer_row(case: JudgedCase) -> tuple[str, ...]:
         cut(case.expected, _CELL),
         cut(case.output, _CELL),
         cut(case.error, _CELL),
-        cut(case.model, _CELL),
+        cut(case.call.model, _CELL),
         "" if usage.tokens_in is None else f"{usage.tokens_in:,}",
         "" if usage.tokens_out is None else f"{usage.tokens_out:,}",
         "" if usage.cost is None else f"{usage.cost:.6f}",

@@ -55,7 +55,7 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 12
+    version = 13
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",
@@ -117,7 +117,7 @@ def _judged_result(cases: tuple[JudgedCase, ...], findings: list[Finding]) -> Re
     pooled = stats.total(document.counts for document in documents)
     score_mean, without = stats.mean(case.score for case in cases)
     pass_rate = stats.mean(_share(case.passed) for case in cases).value
-    calls = [case.call for case in cases]
+    calls = [replace(case.call, failed=bool(case.error)) for case in cases]
     notes: list[Panel] = []
     if without:
         notes.append(NotePanel("note", f"The mean leaves out {without} of {len(cases)} cases that have no score."))

@@ -242,7 +242,6 @@ class _ResponsesReader:
         self._add_response(case_id, value.get("output"), text_of_value(error) if error else "", value, line)
 
     def _add_response(self, case_id: str, output: Value, error: str, value: dict[str, Value], line: int | None) -> None:
-        call = stated(value)
         self.responses.append(
             Response(
                 case_id=case_id,
@@ -251,13 +250,7 @@ class _ResponsesReader:
                 quality=value.get("quality", value.get("judge_answer")),
                 embedding=value.get("embedding"),
                 line=line,
-                call=Call(
-                    usage=call.usage,
-                    model=call.model,
-                    parameters=call.parameters,
-                    judge=_judge_of_grade(value),
-                    failed=bool(error),
-                ),
+                call=replace(stated(value).call, judge=_judge_of_grade(value), failed=bool(error)),
                 human_quality=value.get("human_quality"),
             )
         )

@@ -17,6 +17,7 @@ from sitegen.data_files.json_reader import read_json
 from sitegen.data_files.reading import UnreadableError
 from sitegen.frozen import Frozen
 from sitegen.model.problems import Finding, Severity
+from sitegen.model.usage import Call, Usage, canonical
 from sitegen.model.values import Value
 from sitegen.scoring.judged.case import (
     Grade,
@@ -26,7 +27,6 @@ from sitegen.scoring.judged.case import (
     JudgedRun,
     Opinion,
     ResultFormat,
-    Usage,
     grade_of,
     opinions,
     passed,
@@ -255,9 +255,11 @@ class _InspectReader:
             expected=sample.expected,
             output=sample.output,
             error=error,
-            model=name_of(self._eval.get("model")),
-            parameters=members(self._eval.get("model_generate_config")) or None,
-            usage=sample.usage,
+            call=Call(
+                usage=sample.usage,
+                model=name_of(self._eval.get("model")),
+                parameters=canonical(members(self._eval.get("model_generate_config"))),
+            ),
         )
 
     def _grade(self, name: str, value: Value) -> Grade:

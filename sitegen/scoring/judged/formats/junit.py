@@ -12,7 +12,8 @@ from xml.parsers import expat
 from sitegen.data_files.reading import MAX_DEPTH, UnreadableError
 from sitegen.model.metrics import Counts
 from sitegen.model.scorecards import FieldScore
-from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion, ResultFormat, Usage
+from sitegen.model.usage import Call, Usage
+from sitegen.scoring.judged.case import JudgedCase, JudgedResults, JudgedRun, Opinion, ResultFormat
 from sitegen.scoring.judged.formats.json_values import LONGEST
 
 _FIX: Final = "Let the test runner write it again."
@@ -107,7 +108,7 @@ class _JunitReader:
             judges=(),
             passed=None if skipped else passed,
             error=message or "error" if self._outcome == "error" else "",
-            usage=Usage(latency=_seconds(attributes.get("time", ""))),
+            call=Call(Usage(latency=_seconds(attributes.get("time", "")))),
         )
 
 

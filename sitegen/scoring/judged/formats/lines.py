@@ -121,7 +121,6 @@ class _LinesReader:
             overall = replace(overall, counts=())
         if any(opinion.grader for opinion in opinions):  # the case's score and verdict are computed from the judges'
             overall = replace(overall, grader=overall.grader or Grader())
-        call = stated(value)
         self.cases[key] = JudgedCase(
             id=name,
             opinion=overall,
@@ -129,9 +128,7 @@ class _LinesReader:
             variant=target,
             passed=_VERDICTS.get(status),
             error=failure,
-            model=call.model,
-            parameters=call.parameters or None,
-            usage=call.usage,
+            call=stated(value).call,
         )
 
     def _opinion(self, value: dict[str, Value], case: str) -> Opinion:

@@ -16,7 +16,7 @@ from sitegen.data_files.json_reader import json_lines
 from sitegen.data_files.reading import UnreadableError
 from sitegen.frozen import Frozen
 from sitegen.model.problems import Finding
-from sitegen.model.usage import stated
+from sitegen.model.usage import Call, Usage, stated
 from sitegen.model.values import Value
 from sitegen.named_tuple import NamedTuple
 from sitegen.scoring.judged.case import (
@@ -28,7 +28,6 @@ from sitegen.scoring.judged.case import (
     JudgedRun,
     Opinion,
     ResultFormat,
-    Usage,
     grade_of,
     grader_name,
     opinions,
@@ -105,8 +104,7 @@ class _OpenaiEvalsReader:
                 expected=texts.get("expected", ""),
                 output=texts.get("output", "") or (answers[-1].output if answers else ""),
                 error=texts.get("error", ""),
-                model=model,
-                usage=_total_usage([answer.usage for answer in answers]),
+                call=Call(usage=_total_usage([answer.usage for answer in answers]), model=model),
             )
             if case.error:
                 message = f"The sample {name[:80]!r} ended with an error"

@@ -18,6 +18,7 @@ from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding, Severity
 from sitegen.model.scorecards import FieldScore
+from sitegen.model.usage import Call, Usage, canonical
 from sitegen.model.values import Value
 from sitegen.named_tuple import NamedTuple
 from sitegen.scoring.judged.case import (
@@ -27,7 +28,6 @@ from sitegen.scoring.judged.case import (
     JudgedRun,
     Opinion,
     ResultFormat,
-    Usage,
     grader_name,
 )
 from sitegen.scoring.judged.formats.json_values import (
@@ -187,9 +187,11 @@ class _PromptfooReader:
             expected=_expected_text(row),
             output=written(response.get("output")),
             error=error,
-            model=name_of(provider.get("id")),
-            parameters=_parameters(_members_at(row, "prompt", "config")),
-            usage=_usage_of_row(row),
+            call=Call(
+                usage=_usage_of_row(row),
+                model=name_of(provider.get("id")),
+                parameters=_parameters(_members_at(row, "prompt", "config")),
+            ),
             verdicts=_verdicts(items(grading.get("componentResults"))),
         )
 
@@ -252,9 +254,9 @@ def _assertions(results: list[Value], options: Mapping[str, Value]) -> Iterator[
         )
 
 
-def _parameters(config: Mapping[str, Value]) -> Value:
+def _parameters(config: Mapping[str, Value]) -> str:
     """The parameters of the call, without the options of the test that promptfoo adds: these are the judge's."""
-    return {key: value for key, value in config.items() if key not in ("provider", "rubricPrompt")} or None
+    return canonical({key: value for key, value in config.items() if key not in ("provider", "rubricPrompt")})
 
 
 def _grader_of_assertion(assertion: Mapping[str, Value], options: Mapping[str, Value]) -> Grader | None:

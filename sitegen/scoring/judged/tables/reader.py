@@ -9,6 +9,7 @@ from typing import Final
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.problems import Finding
+from sitegen.model.usage import Call, Usage
 from sitegen.model.values import Unusable, Value
 from sitegen.scoring.judged.case import (
     Grade,
@@ -17,7 +18,6 @@ from sitegen.scoring.judged.case import (
     JudgedCase,
     JudgedResults,
     Opinion,
-    Usage,
     grade_of,
     grader_name,
     opinions,
@@ -147,16 +147,18 @@ class _TableReader:
             expected=self._text(row, "expected"),
             output=self._text(row, "output"),
             error=self._text(row, "error"),
-            model=self._text(row, "model"),
-            usage=Usage(
-                tokens_in=whole(_cell_number(self._value(row, "tokens_in"))),
-                tokens_out=whole(_cell_number(self._value(row, "tokens_out"))),
-                cost=number(_cell_number(self._value(row, "cost"))),
-                latency=number(_cell_number(self._value(row, "latency"))),
-            ),
+            call=Call(self._usage(row), self._text(row, "model")),
             verdicts=Ratings(judged, person.score == 1)
             if judged is not None and person and person.score in (0, 1)
             else None,
+        )
+
+    def _usage(self, row: Mapping[str, Value]) -> Usage:
+        return Usage(
+            tokens_in=whole(_cell_number(self._value(row, "tokens_in"))),
+            tokens_out=whole(_cell_number(self._value(row, "tokens_out"))),
+            cost=number(_cell_number(self._value(row, "cost"))),
+            latency=number(_cell_number(self._value(row, "latency"))),
         )
 
     def _row_names(self) -> list[str]:
