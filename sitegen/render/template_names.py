@@ -14,7 +14,7 @@ from sitegen.pages.compare import compare_rows
 from sitegen.pages.edit import effect_rows
 from sitegen.pages.field import field_rows
 from sitegen.pages.instruction import edit_rows
-from sitegen.pages.regressions import step_lines
+from sitegen.pages.regressions import step_lines, step_rows
 from sitegen.pages.report import discrepancy_rows, report_rows, spans, tree, why_rows
 from sitegen.pages.trend import trend_chart, trend_rows
 from sitegen.pages.variants import variant_charts
@@ -49,6 +49,7 @@ _MODULES: Final[tuple[ModuleType, ...]] = (
     short_lists,
     spans,
     step_lines,
+    step_rows,
     tree,
     trend_chart,
     trend_rows,
