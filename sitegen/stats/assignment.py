@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final, TypeAlias
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import cache
+from typing import Any, Final, TypeAlias
 
 _EXACT: Final = 2**53
 """Integers below it are exact as floats, with which scipy computes."""
@@ -24,10 +26,9 @@ def preferred_pairs(weights: IntMatrix, preferences: IntMatrix) -> list[tuple[in
     value is above 0.
     """
     import numpy as np
-    from scipy.optimize import linear_sum_assignment
 
     matrix = np.array(weights, dtype=np.int64)
-    rows, columns = linear_sum_assignment(matrix, maximize=True)
+    rows, columns = _solver()(matrix, maximize=True)
     own = np.zeros(len(matrix), dtype=np.int64)
     own[rows] = matrix[rows, columns]
     prices = np.zeros(matrix.shape[1], dtype=np.int64)
@@ -58,8 +59,8 @@ def best_pairs(weights: IntMatrix) -> list[tuple[int, int]]:
     if len(rows) == len(columns) == len(candidates):
         return candidates
     import numpy as np
-    from scipy.optimize import linear_sum_assignment
 
+    solve = _solver()
     matrix = np.array(weights, dtype=np.int64)[np.ix_(rows, columns)]
     pairs: list[tuple[int, int]] = []
     while rows and columns:
@@ -71,12 +72,37 @@ def best_pairs(weights: IntMatrix) -> list[tuple[int, int]]:
         scaled = matrix * base**settled
         for row in range(settled):
             scaled[row] += np.where(matrix[row] > 0, np.arange(len(columns), 0, -1), 0) * base ** (settled - row - 1)
-        chosen = [(int(i), int(j)) for i, j in zip(*linear_sum_assignment(scaled, maximize=True), strict=True)]
+        chosen = [(int(i), int(j)) for i, j in zip(*solve(scaled, maximize=True), strict=True)]
         settled_pairs = [(i, j) for i, j in chosen if i < settled and matrix[i, j]]
         pairs += [(rows[i], columns[j]) for i, j in settled_pairs]
         left = sorted({*range(len(columns))} - {j for _, j in settled_pairs})
         rows, columns, matrix = rows[settled:], [columns[j] for j in left], matrix[settled:][:, left]
     return sorted(pairs)
+
+
+@cache
+def _solver() -> Callable[..., Any]:
+    """Return ``scipy.optimize.linear_sum_assignment``, if possible without importing the rest of ``scipy.optimize``.
+
+    That would take 0.4 s in every process that pairs items, much longer than the pairing. The function is the whole of
+    an extension module that needs nothing but numpy. If a version of scipy keeps it elsewhere, all is imported.
+    """
+    from importlib.machinery import PathFinder
+    from importlib.util import module_from_spec
+
+    import scipy
+
+    with suppress(ImportError, AttributeError):
+        spec = PathFinder.find_spec("_lsap", [f"{folder}/optimize" for folder in scipy.__path__])
+        if spec and spec.loader:
+            module = module_from_spec(spec)
+            spec.loader.exec_module(module)
+            alone: Callable[..., Any] = module.linear_sum_assignment
+            return alone
+    import scipy.optimize
+
+    whole: Callable[..., Any] = scipy.optimize.linear_sum_assignment
+    return whole
 
 
 def pairs_up(choices: Sequence[Sequence[int]], columns: int) -> bool:
