@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from sitegen.demo import write_demo
+from tests.gitrepo import GitRepo
 from tests.sites import build_site, clone_bare
 from tests.sources.tables import summary
 
@@ -20,6 +21,12 @@ def state_of_a_user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         yield
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> GitRepo:
+    """A repository without commits."""
+    return GitRepo(tmp_path / "repo")
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,7 @@ from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.commit.page import CommitView
 from sitegen.pages.edit.effects import GradeCount
+from sitegen.pages.labels import subject_of
 from sitegen.text.plain import line
 
 COMMITS: Final = 100
@@ -65,7 +66,7 @@ def listed_commit(commit: Commit, view: CommitView | None) -> ListedCommit:
     row = ListedCommit(
         sha=commit.sha,
         short=commit.short,
-        subject=line(commit.subject, 160) or "(no subject)",
+        subject=subject_of(commit, 160),
         author=line(commit.author, 60),
         committed_at=commit.committed_at,
         changed=_changed(view) if view else "",

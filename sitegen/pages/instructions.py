@@ -19,6 +19,7 @@ from sitegen.pages.change_text import range_of
 from sitegen.pages.edit.effects import HEADLINE, EffectsView, GradeCount, effects_view
 from sitegen.pages.instruction.file_history import go_back_command
 from sitegen.pages.instruction.page import line_counts, thinned
+from sitegen.pages.labels import subject_of
 from sitegen.text.patch import PatchCounts
 from sitegen.text.plain import line
 
@@ -110,7 +111,7 @@ class FileRecord(Frozen):
     @property
     def subject(self) -> str:
         """Subject of the commit of the newest edit with an output before and after, or else of the newest edit."""
-        return line((self.newest_measured or self.last).subject, 160) or "(no subject)"
+        return subject_of((self.newest_measured or self.last), 160)
 
     @property
     def effects(self) -> EffectsView:
@@ -212,7 +213,7 @@ def _best_row(version: BestInstructions) -> BestVersionRow:
     others = [effect for effect in version.evals if not effect.is_best]
     return BestVersionRow(
         version=version,
-        subject=line(version.commit.subject, 160) or "(no subject)",
+        subject=subject_of(version.commit, 160),
         best_for=tuple(effect for effect in version.evals if effect.is_best),
         others=tuple(others[:COSTS]),
         more=len(others[COSTS:]),
@@ -316,7 +317,7 @@ def matrix(edits: Iterable[EditEffects]) -> Matrix | None:
         rows=tuple(
             MatrixRow(
                 commit=edit.commit,
-                subject=line(edit.commit.subject, 160) or "(no subject)",
+                subject=subject_of(edit.commit, 160),
                 files=tuple(line(file_edit.file, 120) for file_edit in edit.edits),
                 target=_edit_address(edit),
                 shifts=tuple(row.get(column.eval_id) for column in columns),

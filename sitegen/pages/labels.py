@@ -7,6 +7,7 @@ from typing import Final
 
 from sitegen.analysis.deltas import Role
 from sitegen.model.cells import Fate
+from sitegen.model.commits import Commit
 from sitegen.model.metrics import Nouns
 from sitegen.model.noise import Interval, Why
 from sitegen.model.outcomes import ErrorType
@@ -133,3 +134,8 @@ def spread_words(spread: VariantSpread) -> str:
 def reason(why: Why, nouns: Nouns) -> str:
     """The reason for a verdict on a change, as the end of a sentence."""
     return _WHY[why].format(attribute=nouns.attribute, attributes=nouns.attributes)
+
+
+def subject_of(commit: Commit, longest: int) -> str:
+    """The first line of a commit's message, cut after ``longest`` characters."""
+    return line(commit.subject, longest) or "(no subject)"

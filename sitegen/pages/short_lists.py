@@ -25,7 +25,7 @@ from sitegen.pages.change_text import MINUS, span_of_change
 from sitegen.pages.commit.page import CommitView
 from sitegen.pages.edit.effects import EffectRow
 from sitegen.pages.edit.page import command_of
-from sitegen.pages.labels import STATUSES
+from sitegen.pages.labels import STATUSES, subject_of
 from sitegen.stats.counts import errors_by_type
 from sitegen.text.patch import PatchCounts
 from sitegen.text.plain import line
@@ -169,7 +169,7 @@ def edit_row(file: InstructionHistory, index: int, rows: Iterable[EffectRow], co
     lines = f", +{counts.added:,} −{counts.removed:,} lines" if counts else ""
     return ChangeRow(
         sha=edit.commit.sha,
-        title=line(edit.commit.subject, 300) or "(no subject)",
+        title=subject_of(edit.commit, 300),
         about=f"{_by(edit.commit)}, edit {index + 1:,} of the file{lines}",
         command=command_of(edit) or "",
         changes=tuple(map(_eval_change, rows)),

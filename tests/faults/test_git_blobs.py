@@ -18,11 +18,6 @@ NOWHERE = "1" * 40
 LFS = "version https://git-lfs.github.com/spec/v1\noid sha256:" + "a" * 64 + "\nsize 12345\n"
 
 
-@pytest.fixture
-def repo(tmp_path: Path) -> GitRepo:
-    return GitRepo(tmp_path / "repo")
-
-
 def test_blobs_are_answered_in_the_order_in_which_they_are_asked(repo: GitRepo) -> None:
     contents = [b"", b"one\n", b"a\0b", b"no end", "ü".encode(), b"one\n", b"\n\n"]
     sha = repo.commit({f"f{number}": content for number, content in enumerate(contents)})

@@ -15,11 +15,6 @@ from sitegen.model.timeline import Blob, Edit
 from tests.gitrepo import GitRepo
 
 
-@pytest.fixture
-def repo(tmp_path: Path) -> GitRepo:
-    return GitRepo(tmp_path / "repo")
-
-
 def edits_of(repo: GitRepo, rev: str = "HEAD") -> list[Edit]:
     repository = Repository.open(repo.path)
     edits = []

@@ -13,11 +13,6 @@ from sitegen.text.addresses import web_address
 from tests.gitrepo import GitRepo
 
 
-@pytest.fixture
-def repo(tmp_path: Path) -> GitRepo:
-    return GitRepo(tmp_path / "repo")
-
-
 def test_a_repository_is_found_from_any_folder_below_its_root(repo: GitRepo) -> None:
     repo.commit({"deep/er/a": "1"})
     repo.checkout()

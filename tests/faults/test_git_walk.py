@@ -22,11 +22,6 @@ def paths(revisions: list[Revision]) -> list[list[str]]:
     return [[change.path for change in revision.changes] for revision in revisions]
 
 
-@pytest.fixture
-def repo(tmp_path: Path) -> GitRepo:
-    return GitRepo(tmp_path / "repo")
-
-
 def test_a_walk_yields_each_commit_with_its_changes_oldest_first(repo: GitRepo) -> None:
     first = repo.commit({"a.txt": "1\n", "b.txt": "2\n"}, message="Start\n\nWith a body.\n", zone="-0800")
     second = repo.commit({"a.txt": "3\n", "b.txt": None}, message="Go on")

@@ -11,11 +11,11 @@ from typing import NamedTuple
 import pytest
 
 from tests.gitrepo import Content, GitRepo
+from tests.names import MAPPING
 from tests.sites import broken_links, build_site, content, problems_text, run
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(1)>"
 TRUTH = "id,name,total\na,Ann,1\nb,Bob,2\n"
-MAPPING = "csv_to_json: {name: name, total: total}\ndocuments: {path: docs, key: id}\n"
 FINE = '{"docs": [{"id": "a", "name": "Ann", "total": 1}, {"id": "b", "name": "Bob", "total": 2}]}'
 BASE: dict[str, Content] = {
     "CLAUDE.md": "Read well.\n",

@@ -9,9 +9,9 @@ import pytest
 
 from sitegen import __version__
 from tests.gitrepo import GitRepo
+from tests.names import MAPPING
 from tests.sites import content, run
 
-MAPPING = "csv_to_json: {name: name, total: total}\ndocuments: {path: docs, key: id}\n"
 TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00"
 ROW = {"tp": 0, "fp": 0, "fn": 0, "tn": 0, "precision": None, "recall": None, "f1": None}
 

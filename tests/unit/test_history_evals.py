@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -67,11 +66,6 @@ def points(history: EvalHistory) -> list[tuple[int, str, str, tuple[str, ...]]]:
         (each.commit.position, each.label, each.slug.replace(each.commit.sha[:12], "SHA"), each.cause)
         for each in history.snapshots
     ]
-
-
-@pytest.fixture
-def repo(tmp_path: Path) -> GitRepo:
-    return GitRepo(tmp_path / "repo")
 
 
 def test_a_snapshot_holds_everything_that_scoring_depends_on(repo: GitRepo) -> None:

@@ -138,11 +138,6 @@ def moved_instruction(random: Random, text: str, there: dict[str, str]) -> dict[
     return {old: None, new: there[old] + random.choice(["", "more\n"])} if old in there else {}
 
 
-@pytest.fixture
-def repo(tmp_path: Path) -> GitRepo:
-    return GitRepo(tmp_path / "repo")
-
-
 @pytest.mark.parametrize("seed", range(6))
 def test_folding_in_steps_gives_what_folding_at_once_gives(repo: GitRepo, seed: int) -> None:
     base = repo.commits([{TRUTH: "t", output(1): "1", "prompts/a.md": "a\n"}])

@@ -16,10 +16,10 @@ from sitegen.scoring.mapping_reader import read_mapping, remember
 from sitegen.stages.cached_kinds import MAPPINGS
 from sitegen.stages.configuration import read_manifest, read_site
 from tests.gitrepo import GitRepo
+from tests.names import MAPPING
 from tests.sites import build_site, content
 
 TRUTH = "id,name,total\na,Ann,1\n"
-MAPPING = "csv_to_json: {name: name, total: total}\ndocuments: {path: docs, key: id}\n"
 MANIFEST = (
     "evals:\n  names:\n    name: Names\n    owner: Kim\n    thresholds: {f1: 0.9}\n    settings: {coerce: true}\n"
 )

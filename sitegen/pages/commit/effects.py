@@ -19,7 +19,7 @@ from sitegen.model.series import EvalInfo, Point
 from sitegen.model.timeline import Edit
 from sitegen.pages.change_text import DisplayedChange, Flipped, changes, flipped
 from sitegen.pages.edit.effects import FlippedField, flipped_fields
-from sitegen.text.plain import line
+from sitegen.pages.labels import subject_of
 
 FIELDS: Final = 40
 """Number of fields that are stored for an eval: the ones with the most flips."""
@@ -79,7 +79,7 @@ def earlier_edits(edits: Iterable[Edit], sha: str) -> tuple[EarlierEdit, ...]:
             position=commit.position,
             sha=commit.sha,
             short=commit.short,
-            subject=line(commit.subject, 160) or "(no subject)",
+            subject=subject_of(commit, 160),
             files=files[commit],
         )
         for commit in newest

@@ -31,7 +31,7 @@ from sitegen.pages.edit.effects import (
     moved,
 )
 from sitegen.pages.edit.page import FlippedFields, Passage, RenderedPatch, fields_and_passages
-from sitegen.pages.labels import CAUSES, reason
+from sitegen.pages.labels import CAUSES, reason, subject_of
 from sitegen.text.plain import counted, cut, line, visible
 
 MOST_POINTS: Final = 500
@@ -157,7 +157,7 @@ def commit_page(inputs: CommitPageInputs, patches: Mapping[str, RenderedPatch] |
         nav="commits",
         commit=record.commit,
         earlier=inputs.earlier,
-        subject=line(record.commit.subject, 300) or "(no subject)",
+        subject=subject_of(record.commit, 300),
         body=cut(visible(record.commit.body.strip()), 10_000),
         moves=rows,
         effects=effects,

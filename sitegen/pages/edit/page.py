@@ -18,6 +18,7 @@ from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.edit.effects import EffectRow, EffectsView, effects_view
 from sitegen.pages.instruction.file_history import THICKENED
+from sitegen.pages.labels import subject_of
 from sitegen.text.diff import MOST_LINES, DiffRow, draw
 from sitegen.text.patch import Hunk, Patch, PatchCounts, read_patch
 from sitegen.text.plain import line
@@ -223,7 +224,7 @@ def edit_page(
         nav="instructions",
         name=line(file.path),
         file=file.path,
-        subject=line(edit.commit.subject, 300) or "(no subject)",
+        subject=subject_of(edit.commit, 300),
         edit=edit,
         number=index + 1,
         earlier=earlier.commit if earlier else None,

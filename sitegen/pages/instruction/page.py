@@ -23,6 +23,7 @@ from sitegen.pages.instruction.file_history import (
     is_definition,
     restore,
 )
+from sitegen.pages.labels import subject_of
 from sitegen.text.markdown import LARGEST, document
 from sitegen.text.patch import PatchCounts, VersionSlip, VersionStep, version_steps
 from sitegen.text.plain import line
@@ -144,7 +145,7 @@ def instruction_page(
     rows = tuple(
         EditRow(
             commit=edit.commit,
-            subject=line(edit.commit.subject, 160) or "(no subject)",
+            subject=subject_of(edit.commit, 160),
             status=edit.status,
             moved_from=line(file.edits[index - 1].path) if index and file.edits[index - 1].path != edit.path else None,
             counts=record.counts,

@@ -190,7 +190,7 @@ def since(info: EvalInfo, wrong: Iterable[Judgement], past: EarlierPoints) -> li
         start = past.wrong_since.get(judgement.key, last)
         if start not in by_start:
             at = past.snapshots[start]
-            file = links.report(info.id, at.slug).rpartition("/")[2]
+            file = links.file_name(links.report(info.id, at.slug))
             by_start[start] = Since(label=at.label, file=file, points=last - start + 1, new=start == last > 0)
         starts.append(by_start[start])
     return starts

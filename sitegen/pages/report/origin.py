@@ -34,7 +34,7 @@ def previous_of(info: EvalInfo, previous: Point | None, label: str) -> Previous 
         return None
     before = previous.snapshot
     name = before.label if before.label != label else f"{before.label} at {before.commit.short}"
-    return Previous(name, links.report(info.id, before.slug).rpartition("/")[2])
+    return Previous(name, links.file_name(links.report(info.id, before.slug)))
 
 
 def edits_by_commit(edits: tuple[Edit, ...], moved: Mapping[EditedFile, str]) -> tuple[CommitEdits, ...]:

@@ -149,7 +149,7 @@ class ReportView(Frozen):
     @property
     def rows(self) -> str:
         """Address of the file with the discrepancies that the page can load, relative to the report."""
-        return links.report_rows(self.info.id, self.snapshot.slug).rpartition("/")[2]
+        return links.file_name(links.report_rows(self.info.id, self.snapshot.slug))
 
     @property
     def leaves_anything_out(self) -> bool:
@@ -244,7 +244,7 @@ def report_page(
         more_documents=max(0, len(card.documents) - DOCUMENTS),
         document_metrics=_document_metrics(specs, card.documents),
         discrepancies=listed if data is None else replace(listed, loadable=()),
-        data=data or links.report_data(info.id, snapshot.slug).rpartition("/")[2],
+        data=data or links.file_name(links.report_data(info.id, snapshot.slug)),
         problems=problems,
         banner=banner(problems),
         panels=tuple(panel for panel in result.panels if panel.kind != "alignment"),
@@ -253,7 +253,7 @@ def report_page(
         verdict=verdict(all_specs(specs), info.thresholds, card.metrics),
         spread=variant_spread(info.kind, specs[0], card),
         recorded=recorded_view(snapshot, card, specs, previous),
-        tree=links.report_tree(info.id, snapshot.slug).rpartition("/")[2]
+        tree=links.file_name(links.report_tree(info.id, snapshot.slug))
         if data is None and has_tree(info, result)
         else "",
         copied=None if point.copy_of is None else past.snapshots[point.copy_of],

@@ -104,7 +104,7 @@ def tree_page(info: EvalInfo, snapshot: Snapshot, result: Result) -> Page:
         info=info,
         snapshot=snapshot,
         root=value_tree(result.judgements[:VALUES], result),
-        report=links.report(info.id, snapshot.slug).rpartition("/")[2],
+        report=links.file_name(links.report(info.id, snapshot.slug)),
         more=max(0, len(result.judgements) - VALUES),
     )
     return Page(links.report_tree(info.id, snapshot.slug), "pages/tree.html", view)

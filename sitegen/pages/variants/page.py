@@ -74,7 +74,7 @@ def variants_page(info: EvalInfo, specs: tuple[MetricSpec, ...], snapshot: Snaps
     view = VariantsView(
         info=info,
         label=snapshot.label,
-        report=links.report(info.id, snapshot.slug).rpartition("/")[2],
+        report=links.file_name(links.report(info.id, snapshot.slug)),
         comparison=comparison,
         ranked=tuple(rank[variant.name] for variant in comparison.variants),
         metrics=_variant_metric_rows(info, specs, result.scorecard),
