@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Final
@@ -153,20 +153,24 @@ def by_attribute(cells: CellMap) -> dict[str, list[Cell]]:
 
 def change_points(cells: Iterable[CellBlame], points: int) -> tuple[ChangePoint, ...]:
     """Return every point at which one of the cells changed, oldest first."""
-    fates: dict[int, Counter[Fate]] = {}
-    causes: dict[int, Counter[Role]] = {}
+    fates: dict[int, dict[Fate, int]] = defaultdict(dict)
+    causes: dict[int, dict[Role, int]] = defaultdict(dict)
     wrong, judged = [0] * (points + 1), [0] * (points + 1)
     for cell in cells:
         for stretch in cell.stretches:
-            start = stretch.run.start
-            fates_here, causes_here = fates.setdefault(start, Counter()), causes.setdefault(start, Counter())
-            if stretch.fate:
-                fates_here[stretch.fate] += 1
-                causes_here.update(stretch.causes)
+            run, fate = stretch.run, stretch.fate
+            fates_here, causes_here = fates[run.start], causes[run.start]
+            if fate:
+                fates_here[fate] = fates_here.get(fate, 0) + 1
+                for role in stretch.causes:
+                    causes_here[role] = causes_here.get(role, 0) + 1
             # Add and subtract at the two ends of each run: the running sums are the numbers at each point.
-            for totals, counts in ((wrong, stretch.run.is_wrong), (judged, stretch.run.state != "absent")):
-                totals[start] += counts
-                totals[stretch.end] -= counts
+            if run.is_wrong:
+                wrong[run.start] += 1
+                wrong[stretch.end] -= 1
+            if run.state != "absent":
+                judged[run.start] += 1
+                judged[stretch.end] -= 1
     number_wrong, number_judged = list(accumulate(wrong)), list(accumulate(judged))
     return tuple(
         ChangePoint(

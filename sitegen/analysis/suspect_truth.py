@@ -74,18 +74,23 @@ def suspect_truth(cells: CellMap, points: Sequence[Point]) -> tuple[SuspectTruth
         return ()
     last = len(points) - 1
     new_outputs = [index for index, point in enumerate(points) if "outputs" in point.snapshot.cause]
+    has_copies = any(points[index].first_with_output is not None for index in new_outputs)
     suspects = (
-        _suspect(cell, newest.expected, new_outputs, points)
+        _suspect(cell, newest.expected, new_outputs, points, has_copies=has_copies)
         for cell in cells.cells
         if (newest := cell.at(last)) is not None and newest.is_wrong and not cell.extra
     )
     return tuple(sorted(filter(None, suspects), key=_strongest_first)[:MOST])
 
 
-def _suspect(cell: Cell, label: str, new_outputs: Sequence[int], points: Sequence[Point]) -> SuspectTruth | None:
-    held_against = dict(_compared_with(cell, label, new_outputs))
-    compared = [(index, held_against[index]) for index in first_of_each_output(points, held_against)]
-    values = Counter(run.actual for _, run in compared if run.is_wrong and run.actual not in {"", REDACTED.literal})
+def _suspect(
+    cell: Cell, label: str, new_outputs: Sequence[int], points: Sequence[Point], *, has_copies: bool
+) -> SuspectTruth | None:
+    compared = _compared_with(cell, label, new_outputs)
+    if has_copies:
+        held_against = dict(compared)
+        compared = [(index, held_against[index]) for index in first_of_each_output(points, held_against)]
+    values = Counter([run.actual for _, run in compared if run.is_wrong and run.actual not in {"", REDACTED.literal}])
     if not values:
         return None
     value, agreeing = values.most_common(1)[0]
@@ -118,7 +123,7 @@ def _compared_with(cell: Cell, label: str, new_outputs: Sequence[int]) -> list[t
         if run.state != "absent" and start < end:
             if run.expected != label:
                 break
-            compared.extend((index, run) for index in reversed(new_outputs[start:end]))
+            compared += [(index, run) for index in reversed(new_outputs[start:end])]
         end = start
     return compared[::-1]
 

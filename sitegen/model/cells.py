@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from typing import Literal, TypeAlias
 
 from sitegen.frozen import Frozen
@@ -65,7 +65,7 @@ class Cell(NamedTuple):
 
     def at(self, index: int) -> Run | None:
         """Return the run that covers a point; None before the cell was first judged."""
-        following = bisect_right(self.runs, index, key=_start)
+        following = bisect_left(self.runs, (index + 1,))  # a run is a tuple that begins with its start
         return self.runs[following - 1] if following else None
 
     def wrong_since(self, index: int) -> int | None:
@@ -81,10 +81,6 @@ class Cell(NamedTuple):
         return since
 
 
-def _start(run: Run) -> int:
-    return run.start
-
-
 class CellMap(Frozen):
     """All cells of an eval."""
 
@@ -96,7 +92,7 @@ class CellMap(Frozen):
     def up_to(self, points: int) -> CellMap:
         """Return the map of the first *points* points. Names and paths of cells are the newest of the whole series."""
         cells = (
-            cell._replace(runs=cell.runs[: bisect_left(cell.runs, points, key=_start)])
+            cell._replace(runs=cell.runs[: bisect_left(cell.runs, (points,))])
             for cell in self.cells
             if cell.runs[0].start < points
         )

@@ -270,6 +270,16 @@ def test_linked_points_are_in_the_page_and_all_others_in_files_beside_it(monkeyp
             index += 1
 
 
+@pytest.mark.parametrize("bound", range(3_000, 16_000, 997))
+def test_the_page_holds_the_same_points_as_if_every_choice_of_them_were_measured(
+    monkeypatch: pytest.MonkeyPatch, bound: int
+):
+    monkeypatch.setattr(cell_blocks, "BOUND", bound)
+    found = compare_data(long_series())
+    monkeypatch.setattr(cell_blocks, "_least_characters", lambda *_: 0)
+    assert found == compare_data(long_series())
+
+
 def test_equal_values_have_one_number_in_all_files(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(cell_blocks, "BOUND", 7_000)
     first, *_, last = (piece["block"] for piece in bodies(compare_data(long_series())))

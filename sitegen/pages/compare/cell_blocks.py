@@ -11,6 +11,7 @@ import json
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import accumulate
 from typing import Any, Final
 
@@ -34,6 +35,8 @@ STATES: Final[tuple[State, ...]] = (
     "absent",
 )
 """The states. The data has their indices in this tuple; 2 to 5 are errors."""
+
+_NUMBER_OF_STATE: Final = {state: number for number, state in enumerate(STATES)}
 
 BOUND: Final = 250_000
 """Largest number of characters of the data in the page, and approximate size of a piece."""
@@ -121,17 +124,37 @@ def _embedded_block(
     """Choose the first of the sets that fits, and as many of the newest points as fit into the page beside it."""
     count = len(details)
     likely = sum(size <= BOUND * 3 // 2 for size in accumulate(reversed(sizes.points), initial=sizes.base)) - 1
+
+    @cache
+    def characters(place: int) -> int:
+        return len(json.dumps(details[place], ensure_ascii=False)) + len(", ")
+
     for places in linked:
         newest = max(0, likely)
         while True:
             chosen = tuple(sorted({*places, *range(count - newest, count)}))
-            block = _block(source, chosen, _wrong_at(source.cells, count, chosen), _Texts())
-            if len(json.dumps(([details[place] for place in chosen], block), ensure_ascii=False)) <= BOUND:
-                return chosen, block
+            room = BOUND - len("[[], ]") + len(", ") - sum(map(characters, chosen))
+            if _least_characters(source.cells, count - newest) <= room:  # as a rule there is no need to make it
+                block = _block(source, chosen, _wrong_at(source.cells, count, chosen), {})
+                if len(json.dumps(block, ensure_ascii=False)) <= room:
+                    return chosen, block
             if not newest:
                 break
             newest = newest * 3 // 4 if newest > FEWEST else 0
     return (), None
+
+
+def _least_characters(cells: Iterable[Cell], first: int) -> int:
+    """The fewest characters of a block that has the point *first* and all later ones."""
+    characters = 0
+    for cell in cells:
+        covering = max(0, bisect_left(cell.runs, (first + 1,)) - 1)
+        runs = cell.runs[covering:]
+        if any(run.is_wrong for run in runs):
+            characters += len('[0, 0, "", 0, []]') + len(cell.label) + len(runs) * len("0, 0, 0, 0, ")
+            # A place within the block has a further digit from 10 on, one more from 100 on, and so on.
+            characters += sum(len(runs) - bisect_left(runs, (first + place,)) for place in (10, 100, 1_000))
+    return characters
 
 
 def _piece_ranges(sizes: _Sizes) -> tuple[range, ...]:
@@ -153,7 +176,7 @@ def _piece_ranges(sizes: _Sizes) -> tuple[range, ...]:
 def _pieces(source: _Source, details: Sequence[dict[str, Any]], ranges: Sequence[range]) -> tuple[RawFile, ...]:
     """Make the files: all have the same cells in the same order, and the same number for the same text."""
     stamp = short_digest(json.dumps([cell.key for cell in source.cells]))
-    texts = _Texts()
+    texts: dict[str, int] = {}
     return tuple(
         script_file(
             links.compare_piece(source.eval_id, number),
@@ -169,32 +192,28 @@ def _pieces(source: _Source, details: Sequence[dict[str, Any]], ranges: Sequence
     )
 
 
-def _block(source: _Source, places: Sequence[int], cells: Sequence[Cell], texts: _Texts) -> dict[str, Any]:
-    """The states of some cells at some points, which are counted from 0 within the block."""
+def _block(source: _Source, places: Sequence[int], cells: Sequence[Cell], texts: dict[str, int]) -> dict[str, Any]:
+    """The states of some cells at some points, which are counted from 0 within the block.
+
+    ``texts``: numbers of texts, to which new ones are added; equal numbers mean equal values in all blocks that share
+    them.
+    """
     place_of = {document: index for index, document in enumerate(source.held)}
     fields = {attribute: index for index, attribute in enumerate(dict.fromkeys(cell.attribute for cell in cells))}
     lists = {name: index for index, name in enumerate(dict.fromkeys(map(flipping_together, fields)))}
     most = independent_flips(tuple(Counter(cell.attribute for cell in cells).items()))
     used: dict[int, str | None] = {}
-    rows = [
-        [
-            place_of[cell.document],
-            fields[cell.attribute],
-            cell.label,
-            int(cell.extra),
-            [
-                number
-                for place, run in _runs_at(cell, source.length, places)
-                for number in (
-                    place,
-                    STATES.index(run.state),
-                    texts.place(run.expected, used),
-                    texts.place(run.actual, used),
-                )
-            ],
-        ]
-        for cell in cells
-    ]
+    rows = []
+    for cell in cells:
+        numbers: list[int] = []
+        for place, run in _runs_at(cell, source.length, places):
+            expected, actual = texts.setdefault(run.expected, len(texts)), texts.setdefault(run.actual, len(texts))
+            if expected not in used:
+                used[expected] = written(run.expected)
+            if actual not in used:
+                used[actual] = written(run.actual)
+            numbers += (place, _NUMBER_OF_STATE[run.state], expected, actual)
+        rows.append([place_of[cell.document], fields[cell.attribute], cell.label, int(cell.extra), numbers])
     return {
         "documents": list(source.held),
         "held": [_switches([held[place] for place in places]) for held in source.held.values()],
@@ -224,17 +243,3 @@ def _runs_at(cell: Cell, count: int, places: Sequence[int]) -> Iterator[tuple[in
 def _switches(held: Sequence[int]) -> list[int]:
     """The points at which a document appears or vanishes; no document exists before the first point."""
     return [index for index, here in enumerate(held) if here != (held[index - 1] if index else 0)]
-
-
-class _Texts:
-    """Numbers texts; equal numbers mean equal values, in all blocks that share the numbering."""
-
-    def __init__(self) -> None:
-        self._places: dict[str, int] = {}
-
-    def place(self, text: str, used: dict[int, str | None]) -> int:
-        """Return the number of a text, and add the displayed text to the texts that a block uses."""
-        place = self._places.setdefault(text, len(self._places))
-        if place not in used:
-            used[place] = written(text)
-        return place

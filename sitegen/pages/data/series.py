@@ -29,14 +29,15 @@ from sitegen.named_tuple import NamedTuple
 from sitegen.pages import links
 from sitegen.pages.change_text import flipped
 from sitegen.pages.data.exports import patterns_data
-from sitegen.stats.counts import errors_by_type, in_file_order, ratios
+from sitegen.stats.counts import errors_by_type, in_file_order
 from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import spreadsheet_safe
 
 OLDER_POINTS: Final = 100
 """Number of points in a file of older points. The newest files have fewer than twice as many."""
 
-_RATIOS: Final = tuple(ratio.name for ratio in in_file_order())
+_IN_ORDER: Final = in_file_order()
+_RATIOS: Final = tuple(ratio.name for ratio in _IN_ORDER)
 _TEXTS: Final = ("label", "commit", "committed_at", "recorded_at", "subject", "author")
 _NUMBERS: Final = ("tp", "fp", "fn", "tn", *_RATIOS)
 _FATES: Final = ("fixed", "broken", "still")
@@ -148,6 +149,8 @@ def _exported_point(series: Series, index: int) -> dict[str, Any]:
     at, card = point.snapshot, point.scorecard
     spread = variant_spread(series.info.kind, series.specs[0], card)
     counts = flipped(point.flips) if point.flips else None
+    then = _clock(card)
+    now = point.now if not series.info.recorded else None
     return {
         "iteration": at.iteration,
         "label": at.label,
@@ -161,8 +164,8 @@ def _exported_point(series: Series, index: int) -> dict[str, Any]:
         "status": card.status,
         "stale": point.stale,
         "instructions": _changed_instructions(point.edits),
-        "then": _clock(card),
-        "now": _clock(point.now) if point.now and not series.info.recorded else None,
+        "then": then,
+        "now": then if now is card else now and _clock(now),
         "delta": _exported_delta(point.delta, split=not series.info.recorded) if point.delta else None,
         "interval": point.interval and [point.interval.low, point.interval.high],
         **({"variants": asdict(spread)} if spread else {}),
@@ -189,13 +192,12 @@ def _clock(card: Scorecard) -> dict[str, Any]:
     """The counts and metrics of a scorecard; each point of the series has two of them, then and now."""
     counts = card.counts
     own = {metric.name: metric.value for metric in card.metrics}
-    computed = ratios(counts)
     return {
         "tp": counts.tp,
         "fp": counts.fp,
         "fn": counts.fn,
         "tn": counts.tn,
-        **{name: own.get(name, computed[name]) for name in _RATIOS},
+        **{ratio.name: own[ratio.name] if ratio.name in own else ratio.of(counts) for ratio in _IN_ORDER},
         "errors": dict(zip(ERROR_TYPES, errors_by_type(counts), strict=True)),
         "metrics": {name: value for name, value in own.items() if name not in _RATIOS},
     }
