@@ -75,6 +75,7 @@ def _publish_in_transaction(project: Project, memo: Memo, site_files: SiteFiles,
 
 def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progress) -> Site:
     """Run the stages, each of which is a function of the results of earlier stages."""
+    from sitegen.history.process import share_processes
     from sitegen.stages.commits import write_commits
     from sitegen.stages.engine import early_pool, pool_for
     from sitegen.stages.evals import ScoredEvals
@@ -89,6 +90,8 @@ def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progr
     progress.stage("Reading history", 0)
     with ExitStack() as opened:
         pool = opened.enter_context(early_pool(project, memo, trusted_head=site_files.head))
+        if pool is None:
+            opened.enter_context(share_processes())  # most builds read history and run their tasks in this process
         timeline = read_timeline(project, memo, trusted_head=site_files.head, foreign=site_files.foreign)
         if site_files.archive:
             site_files.archive.begin(timeline.context)

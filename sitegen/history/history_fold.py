@@ -8,7 +8,7 @@ folded.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -111,8 +111,11 @@ class HistoryFold:
         """Whether history ever had an instruction file."""
         return any(self.instructions.touched.values()) or next(self._store.instructions(), None) is not None
 
-    def walk(self, head: str) -> None:
-        """Fold the commits after the state's up to *head*. Raises StartOverError as ``fold`` does."""
+    def walk(self, head: str, commits: Sequence[str] | None = None) -> None:
+        """Fold the commits after the state's up to *head*. Raises StartOverError as ``fold`` does.
+
+        *commits* are their ids, if they are known.
+        """
         if self._stale:
             raise StartOverError
         since = self.state.head
@@ -125,6 +128,7 @@ class HistoryFold:
                 since=since.sha if since else None,
                 first_position=since.position + 1 if since else 0,
                 first_parent=self._first_parent,
+                commits=commits,
                 pathspecs=self.layout.pathspecs,
                 irregular=self.irregular,
             )

@@ -193,7 +193,7 @@ _of_this_thread = threading.local()
 def share_processes() -> Iterator[None]:
     """Within this context, the thread reads a repository through a few git processes, which end with the context.
 
-    Do not fork within it: the copy would have the same pipes.
+    Do not fork within it before ``end_shared_processes``: the copy would have the same pipes.
     """
     if shared_processes() is not None:
         yield
@@ -202,9 +202,16 @@ def share_processes() -> Iterator[None]:
     try:
         yield
     finally:
-        for process in _of_this_thread.processes.values():
-            process.close()
+        end_shared_processes()
         del _of_this_thread.processes
+
+
+def end_shared_processes() -> None:
+    """End the processes that this thread shares, if any, so that it can fork; the next request starts others."""
+    processes = shared_processes() or {}
+    for process in processes.values():
+        process.close()
+    processes.clear()
 
 
 def share_processes_until_exit() -> None:

@@ -89,18 +89,19 @@ class Repository:
             fix="Name a branch, a tag or a commit that git rev-parse knows; in a clone of CI, fetch it first.",
         )
 
-    def follows(self, old: str, new: str) -> bool:
-        """Whether *old* is on the first-parent line of *new*.
+    def commits_after(self, old: str, new: str) -> tuple[str, ...] | None:
+        """Return the commits after *old* up to *new*, oldest first; None if *old* is not on *new*'s first-parent line.
 
         Being an ancestor is not enough: after a merge in the other direction the old commit is on a side branch.
         """
         if old == new:
-            return True
-        last = b""
-        with Process(self.place, ["rev-list", "--first-parent", "--parents", new, f"^{old}", "--"], ()) as listing:
-            for line in listing.stdout:
-                last = line
-            return not self._failed(listing) and last.split()[1:2] == [old.encode()]
+            return ()
+        arguments = ["rev-list", "--first-parent", "--parents", "--reverse", new, f"^{old}", "--"]
+        with Process(self.place, arguments, ()) as listing:
+            lines = [line.decode("ascii").split() for line in listing.stdout]
+            if self._failed(listing) or not lines or lines[0][1:2] != [old]:
+                return None
+        return tuple(commit for commit, *_ in lines)
 
     def count_commits(self, head: str) -> int:
         """Return the number of commits on the first-parent line of *head*; 0 if git cannot read them."""

@@ -46,6 +46,7 @@ def walk(
     since: str | None,
     first_position: int = 0,
     first_parent: bool = True,
+    commits: Sequence[str] | None = None,
     pathspecs: Sequence[str] = (),
     irregular: Irregular | None = None,
 ) -> Iterator[Revision]:
@@ -53,10 +54,14 @@ def walk(
 
     Only regular files count; a path that becomes a symbolic link or a submodule is a deletion, and *irregular* is
     called with it. *pathspecs* are literal files or folders; a commit that touches none of them is still yielded.
-    Without *first_parent*, commits of side branches are included, parents first.
+    Without *first_parent*, commits of side branches are included, parents first. *commits* are the ids of these commits
+    if they are known, so that git need not list them.
     """
-    order = ["--first-parent"] if first_parent else ["--topo-order"]
-    listing = _commit_lines(repository, [*order, "--reverse", new, *([f"^{since}"] if since else []), "--"])
+    if commits is None:
+        order = ["--first-parent"] if first_parent else ["--topo-order"]
+        listing = _commit_lines(repository, [*order, "--reverse", new, *([f"^{since}"] if since else []), "--"])
+    else:
+        listing = (f"{commit}\n".encode() for commit in commits)
     command = [
         "diff-tree",
         "--stdin",

@@ -98,7 +98,8 @@ def advance(
     store, structure = FoldStore(parts), f"{VERSION} {structure}"
     watched, renamed = Watched(), tuple[Renamed, ...]()
     state = store.state()
-    if state is not None and not _can_go_on(repository, site, state, head, structure, boundary):
+    new = None if state is None else _new_commits(repository, site, state, head, structure, boundary)
+    if new is None:
         state = None
     if state is not None and _borrowed_rules_changed(Layout(site, manifest, watched), state):
         state = None
@@ -108,7 +109,7 @@ def advance(
         )
         since = fold.state.head
         try:
-            fold.walk(head)
+            fold.walk(head, new if state else None)
             if extra is not None:
                 fold.fold(extra(fold.layout, fold.head, fold.irregular))
             if not fold.state.scorable and not fold.has_instructions:
@@ -147,12 +148,15 @@ def _borrowed_rules_changed(layout: Layout, state: FoldState) -> bool:
     return any(layout.rules(eval_id) != rules for eval_id, rules in state.borrowed.items())
 
 
-def _can_go_on(
+def _new_commits(
     repository: Repository, site: SiteConfig, state: FoldState, head: str, structure: str, boundary: tuple[str, ...]
-) -> bool:
+) -> tuple[str, ...] | None:
+    """Return the commits with which the fold can continue, oldest first; None if it has to start from the root."""
     if state.head is None or (state.structure, state.boundary) != (structure, boundary):
-        return False
-    return state.head.sha == head or (site.first_parent and repository.follows(state.head.sha, head))
+        return None
+    if state.head.sha == head:
+        return ()
+    return repository.commits_after(state.head.sha, head) if site.first_parent else None
 
 
 def update_of(fold: HistoryFold) -> Update:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from sitegen.analysis.memo import Memo
 from sitegen.errors import WorkerError
 from sitegen.history.files_at_commit import FilesAt
-from sitegen.history.process import share_processes, share_processes_until_exit
+from sitegen.history.process import end_shared_processes, share_processes, share_processes_until_exit
 from sitegen.history.repository import Repository
 from sitegen.project import Project
 from sitegen.stages.configuration import read_site
@@ -63,6 +63,7 @@ def pool_for(
     import multiprocessing  # takes milliseconds, which a build with few new commits does not spend
     from concurrent.futures import ProcessPoolExecutor
 
+    end_shared_processes()
     # A forked process inherits imports and values. No thread of ours runs, so no lock is held while memory is copied.
     method = "fork" if "fork" in multiprocessing.get_all_start_methods() and os.name == "posix" else "spawn"
     start = multiprocessing.get_context(method)

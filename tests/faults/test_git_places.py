@@ -108,7 +108,8 @@ def test_a_commit_is_on_the_line_only_by_first_parents(repo: GitRepo) -> None:
     other = repo.commit({"c": "1"}, branch="other", parent=base)
     found = Repository.open(repo.path)
     olds = [base, second, side, merge, other, "1" * 40]
-    assert [found.follows(old, merge) for old in olds] == [True, True, False, True, False, False]
+    after = [(second, merge), (merge,), None, (), None, None]
+    assert [found.commits_after(old, merge) for old in olds] == after
 
 
 @pytest.mark.parametrize(

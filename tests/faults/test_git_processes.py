@@ -1,4 +1,4 @@
-"""How many processes of git a build starts: one that reads objects for each process that runs tasks, and one before."""
+"""How many processes of git a build starts: one that reads objects for each process that runs tasks, and few others."""
 
 import os
 import shutil
@@ -45,18 +45,40 @@ def test_a_build_reads_all_objects_from_one_process_for_each_process_that_runs_t
     repo: GitRepo, started: Path, tmp_path: Path
 ) -> None:
     build_site(repo.path, tmp_path / "alone", jobs=1)
-    before_and_while_tasks_run = 2
-    after = 1  # what the configuration names and nothing fits
-    assert processes_of("cat-file", started) <= before_and_while_tasks_run + after
+    assert processes_of("cat-file", started) == 1
     walk, all_patches = 1, 1
     assert processes_of("diff-tree", started) == walk + all_patches
     assert processes_of("rev-list", started) == walk
     started.write_text("")
     build_site(repo.path, tmp_path / "beside", jobs=2)
-    workers = 2
-    assert processes_of("cat-file", started) <= 1 + workers + after
+    workers, before, after = 2, 1, 1  # the configuration and history; what the configuration names and nothing fits
+    assert processes_of("cat-file", started) <= before + workers + after
     assert processes_of("diff-tree", started) <= walk + workers
     assert content(tmp_path / "alone") == content(tmp_path / "beside")
+
+
+def test_a_build_of_one_more_commit_starts_six_processes(started: Path, tmp_path: Path) -> None:
+    repo = GitRepo(tmp_path / "repo")
+    repo.commit(
+        {
+            "evals/a/extracted.json": '{"x": 2}',
+            "evals/a/ground_truth.json": '{"x": 1}',
+            ".claude/instructions/p.md": "# Read\n",
+        }
+    )
+    build_site(repo.path, tmp_path / "site", jobs=1)
+    repo.commit({"evals/a/extracted.json": '{"x": 1}', ".claude/instructions/p.md": "# Read all\n"})
+    started.write_text("")
+    build_site(repo.path, tmp_path / "site", jobs=1)
+    commands = ("rev-parse", "cat-file", "rev-list", "diff-tree", "config")
+    assert {command: processes_of(command, started) for command in commands} == {
+        "rev-parse": 1,
+        "cat-file": 1,
+        "rev-list": 1,
+        "diff-tree": 2,  # the walk, and the patches
+        "config": 1,
+    }
+    assert len(started.read_text().splitlines()) == 6
 
 
 def test_a_program_that_ends_while_a_process_answers_ends_as_usual(repo: GitRepo) -> None:
