@@ -129,7 +129,7 @@ def content_at(repository: Repository, commit: str, path: str) -> bytes | None:
 MOST_FILES: Final = 2_000
 """The most files of a pattern at one commit; only the first by path count."""
 
-_PLACEHOLDER: Final = re.compile(r"\{(document|page)\}")
+_PLACEHOLDER: Final = r"\{(document|page)\}"
 _EXPRESSIONS: Final = {"document": "[^/]+", "page": "[0-9]{1,6}"}
 
 
@@ -151,7 +151,7 @@ def source_files(pattern: str, folder: str, folders: Folders) -> tuple[SourceFil
     *segments, _ = whole_pattern.split("/")
     level = [""]
     for segment in segments:
-        if _PLACEHOLDER.search(segment):
+        if re.search(_PLACEHOLDER, segment):
             children = ((above, folders.names(above)) for above in level[:LARGEST_SEARCH])
             fits = re.compile(_expression(segment)).fullmatch
             level = [join(above, name) for above, names in children for name in names if names[name] and fits(name)]
@@ -174,7 +174,7 @@ def _expression(pattern: str) -> str:
     pieces: list[str] = []
     end = 0
     seen: set[str] = set()
-    for match in _PLACEHOLDER.finditer(pattern):
+    for match in re.finditer(_PLACEHOLDER, pattern):
         name = match[1]
         zeros = "0*" if name == "page" else ""
         group = f"(?P={name})" if name in seen else f"(?P<{name}>{_EXPRESSIONS[name]})"

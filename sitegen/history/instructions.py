@@ -17,8 +17,8 @@ from sitegen.text.sections import VERSION_LINES, split_lines, stated_version
 
 _LONGEST_HEAD: Final = 20_000
 """Number of bytes at the start of a file that are searched for its version."""
-_VERSION_IN_NAME: Final = re.compile(r"(?:^|[-_./ ])v([0-9]+(?:[.-][0-9]+)*)$", re.IGNORECASE)
-_HASH: Final = re.compile(r"(?:(?:sha256|sha1|md5)[:-])?([0-9a-f]{7,64})")
+_VERSION_IN_NAME: Final = r"(?:^|[-_./ ])[vV]([0-9]+(?:[.-][0-9]+)*)$"
+_HASH: Final = r"(?:(?:sha256|sha1|md5)[:-])?([0-9a-f]{7,64})"
 
 
 class InstructionHistories:
@@ -86,7 +86,7 @@ class InstructionHistories:
         """
         stated = []
         for path, written in hashes:
-            digest = _HASH.fullmatch(written)
+            digest = re.fullmatch(_HASH, written)
             if digest is None:
                 return None
             stated.append((path, partial(self._has_hash, digest[1])))
@@ -125,7 +125,7 @@ class InstructionHistories:
             content = self._read(blob.oid)
             lines = split_lines((content or b"")[:_LONGEST_HEAD].decode("utf-8", "replace"))[:VERSION_LINES]
             self._versions[blob.oid] = next(filter(None, map(stated_version, lines)), "")
-        in_name = _VERSION_IN_NAME.search(splitext(blob.path)[0])
+        in_name = re.search(_VERSION_IN_NAME, splitext(blob.path)[0])
         return version in (_plain_version(self._versions[blob.oid]), in_name[1] if in_name else "") and bool(version)
 
     def _edits_of(self, path: str) -> _FileEdits | None:

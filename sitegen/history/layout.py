@@ -33,8 +33,8 @@ _OUTPUTS: Final = frozenset(name for files in SCORED_FILES for name in files.out
 _OVERWRITTEN: Final = frozenset(path for files in SCORED_FILES for path in files.overwritten)
 _VARIANT = re.compile("|".join(files.variants for files in KIND_FILES if files.variants))
 _OUTPUT = re.compile("|".join((*map(re.escape, sorted(_OUTPUTS)), _VARIANT.pattern)))
-_RUN = re.compile(rf"runs/[^/]+/(?:{_OUTPUT.pattern})")
-_OWN_RESULT = re.compile(rf"{_OUTPUT.pattern}|aggregate\.json|{re.escape(RECORDED)}|run-.*\.(?:json|html)|\..*")
+_RUN: Final = rf"runs/[^/]+/(?:{_OUTPUT.pattern})"
+_OWN_RESULT: Final = rf"{_OUTPUT.pattern}|aggregate\.json|{re.escape(RECORDED)}|run-.*\.(?:json|html)|\..*"
 _LONE_FILES: Final = frozenset((*files_of(LONE).ground_truths, *files_of(LONE).overwritten))
 _LONE_AT_ROOT: Final = frozenset(files_of(LONE).at_root)
 _LONE_RESULT = re.compile(rf"{RESULTS}/{_ITERATION.pattern}/", re.IGNORECASE)
@@ -169,12 +169,12 @@ class Layout:
             return None, ""
         name, _, rest = inside[len(RESULTS) + 1 :].partition("/")
         if iteration_number(name) is None or not rest:
-            return None if _OWN_RESULT.fullmatch(name) else "stranger", name
+            return None if re.fullmatch(_OWN_RESULT, name) else "stranger", name
         if _OUTPUT.fullmatch(rest) or rest in self._installed_outputs:
             return "output", name
         if rest in RECORDS:
             return "recorded", name
-        return "run" if _RUN.fullmatch(rest) else None, name
+        return "run" if re.fullmatch(_RUN, rest) else None, name
 
     def is_instruction(self, path: str) -> bool:
         """Whether the path is an instruction file's."""

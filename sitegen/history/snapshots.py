@@ -25,7 +25,7 @@ from sitegen.model.usage import RunUsage
 _SHORT: Final = 12
 _METRICS: Final = 50
 """The most recorded metrics of a snapshot."""
-_COMMIT_ID = re.compile(r"[0-9a-f]{7,64}")
+_COMMIT_ID = r"[0-9a-f]{7,64}"
 
 
 def new_snapshot(
@@ -168,7 +168,7 @@ def _read_outputs(outputs: tuple[Blob, ...], settings: str, eval_commit: EvalCom
 
 def _checked_statement(recorded: Recorded, eval_commit: EvalCommit) -> _RunStatement:
     timestamp = recorded.timestamp if recorded.timestamp and _moment(recorded.timestamp) else None
-    commit = recorded.git_commit if recorded.git_commit and _COMMIT_ID.fullmatch(recorded.git_commit) else None
+    commit = recorded.git_commit if recorded.git_commit and re.fullmatch(_COMMIT_ID, recorded.git_commit) else None
     if recorded.git_commit is None and (edited := eval_commit.made_with(recorded)) is not None:
         commit = edited.sha
     return _RunStatement(timestamp=timestamp, made_at=commit, metrics=recorded.metrics[:_METRICS], usage=recorded.usage)

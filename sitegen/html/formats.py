@@ -25,7 +25,7 @@ RECORDED: Final = Markup(
 """Stands beside the name of an eval whose numbers cannot be computed again."""
 
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_CODE: Final = re.compile("`([^`]+)`")
+_CODE: Final = "`([^`]+)`"
 _DATE: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 
 
@@ -115,4 +115,4 @@ def bounded(text: str, limit: int = BOUND) -> Markup:
 
 def message(text: str, limit: int = BOUND) -> Markup:
     """A message that is also printed elsewhere, escaped and cut; what stands between backticks is code."""
-    return Markup(_CODE.sub(r"<code>\1</code>", str(bounded(text, limit))))
+    return Markup(re.sub(_CODE, r"<code>\1</code>", str(bounded(text, limit))))

@@ -14,9 +14,9 @@ from sitegen.render.writer import ContentsWriter
 
 _TAGS: Final = rb"a|area|audio|embed|iframe|image|img|link|script|source|track|use|video"
 _ATTRIBUTE: Final = rb'\s+[^\s=>"\\]+(?:=(?:\\?"[^"]*"|[^\s>"]*))?'
-_LINK: Final = re.compile(rb'(<(?:%s)(?:%s)*?\s+(?:href|src)=(?:\\?")?)([^\s">\\]+)' % (_TAGS, _ATTRIBUTE))
+_LINK: Final = rb'(<(?:%s)(?:%s)*?\s+(?:href|src)=(?:\\?")?)([^\s">\\]+)' % (_TAGS, _ATTRIBUTE)
 """The beginning of a tag, and the address that it names; in scripts, quotation marks are escaped."""
-_SEARCH: Final = re.compile(rb"<button [^>]*\bdata-search\b.*?</button>", re.DOTALL)
+_SEARCH: Final = rb"(?s:<button [^>]*\bdata-search\b.*?</button>)"
 """The button that searches the site: its index is not in the archive, and pages load nothing from other servers."""
 
 
@@ -48,7 +48,7 @@ def linked_to_site(content: bytes, path: str, way_back: str) -> bytes:
 
     """
     to_site = (way_back if "://" in way_back else links.up(path) + way_back).encode()
-    return _LINK.sub(partial(_link, path, to_site), _SEARCH.sub(b"", content))
+    return re.sub(_LINK, partial(_link, path, to_site), re.sub(_SEARCH, b"", content))
 
 
 def _link(path: str, to_site: bytes, link: re.Match[bytes]) -> bytes:

@@ -34,7 +34,7 @@ MARKER: Final = ".sitegen.json"
 LIST: Final = ".sitegen.files"
 """The list of written files, one line for each: digest of the content, space, path."""
 TEMPORARY: Final = ".~sitegen"
-_TEMPORARY_NAME: Final = re.compile(re.escape(TEMPORARY) + r"-\d+")
+_TEMPORARY_NAME: Final = re.escape(TEMPORARY) + r"-\d+"
 _PLACEHOLDERS: Final = frozenset({".gitkeep", ".gitignore"})
 _MARK: Final = json.dumps({"schema": "sitegen/site/2"}) + "\n"
 _LONGEST_LIST: Final = 100_000_000
@@ -177,7 +177,7 @@ class _Ours:
         """Whether a build wrote the file. Collects the files that are not in the memo."""
         if path in self._known or path in (MARKER, LIST) or path in _PLACEHOLDERS:
             return True
-        if not _TEMPORARY_NAME.fullmatch(path.rpartition("/")[2]) and not self._is_listed(path):
+        if not re.fullmatch(_TEMPORARY_NAME, path.rpartition("/")[2]) and not self._is_listed(path):
             return False
         self.unlisted.append(path)
         return True

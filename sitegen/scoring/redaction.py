@@ -24,7 +24,7 @@ from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.values import REDACTED, Value
 from sitegen.scoring.paths import PathError, Step, parse_path, pattern
 
-_INDEX = re.compile(r"\[[0-9]+\]|(?<=\.)[0-9]+(?=\.|\Z)")
+_INDEX: Final = r"\[[0-9]+\]|(?<=\.)[0-9]+(?=\.|\Z)"
 _MAX_CACHED: Final = 20_000
 """The most paths whose answer is cached: the paths of an output are untrusted and may be any number."""
 
@@ -126,7 +126,7 @@ def fits_any(glob: str, names: Iterable[str]) -> bool:
 
     Raises ConfigurationError if the glob is no field path.
     """
-    loosened = Redaction((_INDEX.sub(lambda match: "[*]" if match[0].startswith("[") else "*", glob),))
+    loosened = Redaction((re.sub(_INDEX, lambda match: "[*]" if match[0].startswith("[") else "*", glob),))
     return any(map(loosened.hides, names))
 
 

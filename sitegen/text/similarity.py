@@ -141,7 +141,7 @@ def normalise(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", folded).split())
 
 
-_TOKEN: Final = re.compile("[a-z0-9]+")
+_TOKEN: Final = "[a-z0-9]+"
 
 
 def rouge(expected: str, actual: str) -> Rouge:
@@ -152,7 +152,7 @@ def rouge(expected: str, actual: str) -> Rouge:
 
 def tokens(text: str) -> list[str]:
     """Return the runs of a-z and 0-9 in the text in lower case; every other character separates them."""
-    return _TOKEN.findall(text.lower())
+    return re.findall(_TOKEN, text.lower())
 
 
 def _overlap(target: Sequence[str], response: Sequence[str], length: int) -> float:

@@ -193,7 +193,7 @@ def _usage_amount(value: float | None, spec: MetricSpec) -> str:
 
 ROOT: Final = "../../"
 
-_PARTS = re.compile(r"<span class=.*?</span>|<i>[^<]*</i>|</div><a href=[./]*commits/|</a> <span>[^<·]*· ")
+_PARTS: Final = r"<span class=.*?</span>|<i>[^<]*</i>|</div><a href=[./]*commits/|</a> <span>[^<·]*· "
 """Parts of rows that may repeat: remarks, subjects, the way to commits, authors."""
 
 
@@ -213,10 +213,10 @@ def _folded(rows: str) -> tuple[str, list[str]]:
     No text of a project looks like such a number, because texts are escaped. Rows of outputs whose
     instructions change often take half the room.
     """
-    counts = Counter(_PARTS.findall(rows))
+    counts = Counter(re.findall(_PARTS, rows))
     repeated = [part for part, number in counts.items() if number > 1]
     places = {part: f"<{place}>" for place, part in enumerate(repeated)}
-    return _PARTS.sub(lambda part: places.get(part[0], part[0]), rows), repeated
+    return re.sub(_PARTS, lambda part: places.get(part[0], part[0]), rows), repeated
 
 
 def _paths(chart: TrendChart) -> dict[str, list[str]]:

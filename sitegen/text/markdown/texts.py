@@ -87,7 +87,7 @@ LONGEST_LINE: Final = 5_000
 
 _FRONT_MATTER = re.compile(r"---\n(?:[^\n]*\n){1,60}?---(?=\n|\Z)")
 _TABLE_ROW = re.compile(r"\|.*\|\s*")
-_TABLE_RULE = re.compile(r"\|?(?:\s*:?-+:?\s*\|)+(?:\s*:?-+:?\s*)?")
+_TABLE_RULE: Final = r"\|?(?:\s*:?-+:?\s*\|)+(?:\s*:?-+:?\s*)?"
 
 
 class MarkdownPage(Frozen):
@@ -150,10 +150,10 @@ def _lead(lines: Sequence[str]) -> list[str]:
     fences = [line.strip() for line in lines if line.lstrip().startswith("```")]
     if len(fences) % 2 == 1 and fences[0] == "```" and lines[0].strip() != "```":
         return ["```"]
-    if lines and _TABLE_ROW.match(lines[0]) and not (len(lines) > 1 and _TABLE_RULE.fullmatch(lines[1].strip())):
+    if lines and _TABLE_ROW.match(lines[0]) and not (len(lines) > 1 and re.fullmatch(_TABLE_RULE, lines[1].strip())):
         columns = lines[0].count("|") - 1
         head = "| " * columns + "|"
-        return [head] if _TABLE_RULE.fullmatch(lines[0].strip()) else [head, "|-" * columns + "|"]
+        return [head] if re.fullmatch(_TABLE_RULE, lines[0].strip()) else [head, "|-" * columns + "|"]
     return []
 
 
