@@ -8,7 +8,6 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from statistics import fmean, median_low
 from typing import Final
 
 from msgspec.structs import replace
@@ -27,6 +26,7 @@ from sitegen.model.regressions import MetricStep, Step, StepStatus
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import EvalSummary, Point, Series
 from sitegen.model.timeline import Edit
+from sitegen.stats.averages import low_median, mean
 from sitegen.stats.outliers import OUTLYING
 from sitegen.stats.steps import Level, Levels, levels
 
@@ -84,7 +84,7 @@ def _case_count(points: Iterable[Point]) -> int:
     This is the median over the points; 0 without points.
     """
     cases = [point.scorecard.expected_values or len(point.scorecard.documents) for point in points]
-    return median_low(cases) if cases else 0
+    return low_median(cases) if cases else 0
 
 
 def _evidence(points: Sequence[Point], metric: str) -> list[float | None]:
@@ -250,7 +250,7 @@ def _bad_runs(
         here = bisect(defined, at)
         before, until = defined[here - 1 : here + 1]
         level = next(level for level in fit.levels if level.start <= before < level.end)
-        metric = _metric_step(spec, level.mean, fmean(column[index] or 0.0 for index in blip.at))
+        metric = _metric_step(spec, level.mean, mean(column[index] or 0.0 for index in blip.at))
         if blip.far and metric.points < 0 and abs(metric.after - metric.before) > OUTLYING * fit.noise:
             yield _measured_step(
                 points,

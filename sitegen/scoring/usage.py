@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from math import fsum, inf
-from statistics import median
 from typing import Final
 
 from msgspec.structs import replace
@@ -13,6 +12,7 @@ from sitegen.model.metrics import Metric, MetricSpec
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.usage import Call, RunUsage
+from sitegen.stats.averages import median
 from sitegen.stats.intervals import nearest_rank
 
 SHARE: Final = 0.95

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import takewhile
 from math import fsum, sqrt
-from statistics import median
 from typing import Final, Generic, TypeVar
 
 from sitegen.frozen import Frozen
 from sitegen.model.scorecards import Kappa
 from sitegen.named_tuple import NamedTuple
+from sitegen.stats.averages import median
 from sitegen.stats.intervals import LEVEL, normal, student
 from sitegen.stats.outliers import FAR
 from sitegen.stats.significance import mean

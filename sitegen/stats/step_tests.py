@@ -24,12 +24,12 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
 from math import ceil, comb, erfc, fsum, log, sqrt
-from statistics import median
 from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
 from sitegen.frozen import Frozen
+from sitegen.stats.averages import median
 
 CHANCE: Final = 0.005
 """The chance of any step in a series of normal noise is at most this."""

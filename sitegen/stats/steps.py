@@ -28,11 +28,11 @@ from bisect import bisect
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from math import fsum, log, sqrt
-from statistics import median
 from typing import Final
 
 from sitegen.frozen import Frozen
 from sitegen.named_tuple import NamedTuple
+from sitegen.stats.averages import median
 from sitegen.stats.outliers import (
     EQUAL,
     FAR,

@@ -35,12 +35,14 @@ SLOW = {
     "dataclasses",
     "decimal",
     "email",
+    "fractions",
     "inspect",
     "logging",
     "multiprocessing",
     "pickle",
     "random",
     "shutil",
+    "statistics",
     "uuid",
 }
 """Modules of Python that take long to import."""
@@ -81,4 +83,4 @@ def test_a_shorter_instruction_file_imports_only_the_libraries_that_draw_its_pag
     libraries = {name.partition(".")[0] for name in imported} - {"sitegen"}
     assert libraries <= {"jinja2", "markdown_it", "markupsafe", "mdurl", "msgspec", "typing_extensions"}
     assert {"jinja2", "markdown_it"} <= libraries
-    assert slow.isdisjoint({"email", "multiprocessing"})
+    assert slow.isdisjoint({"email", "fractions", "multiprocessing", "statistics"})

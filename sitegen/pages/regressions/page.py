@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import median
 from typing import Final
 
 from sitegen.analysis.best import best_of_summary, values_of_summary
@@ -20,6 +19,7 @@ from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.change_text import Part, split
 from sitegen.pages.labels import CAUSES, exchange
+from sitegen.stats.averages import median
 
 LISTED: Final = {"open": 40, "new": 15, "fixed": 25, "better": 25, "blip": 15, "muted": 25}
 """Largest number of steps listed in each group, largest steps first; in the order of the page."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import ceil, floor, log10
-from statistics import fmean
 from typing import Final
 
 from sitegen.frozen import Frozen
@@ -32,6 +31,7 @@ from sitegen.pages.trend.numbers import TrendPoint
 from sitegen.pages.trend.page import NEWEST, TrendView
 from sitegen.pages.trend.step_marks import StepMark, step_marks
 from sitegen.pages.trend.trend_island import drawn_values, island, variant_mark
+from sitegen.stats.averages import mean
 from sitegen.text.values import COUNT, metric_text
 
 GROUPS: Final = 200
@@ -206,7 +206,7 @@ def _grouped_shares(shares: Sequence[float | None], older: int) -> Sequence[floa
     grouped: list[float | None] = []
     for group in groups(older, ceil(older / HEAT_GROUPS) or 1):
         defined = [share for share in shares[group.start : group.stop] if share is not None]
-        grouped += [fmean(defined) if defined else None] * len(group)
+        grouped += [mean(defined) if defined else None] * len(group)
     return (*grouped, *shares[older:]) if older else shares
 
 
