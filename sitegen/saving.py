@@ -11,13 +11,13 @@ from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.history.entry_rules import is_glob
 from sitegen.history.layout import RECORDED, RESULTS
 from sitegen.model.kinds import traits_of
-from sitegen.model.outcomes import ERROR_TYPES, ErrorType
+from sitegen.model.outcomes import ErrorType
 from sitegen.model.recorded import read_recorded
 from sitegen.named_tuple import NamedTuple
 from sitegen.project_files import LARGEST_FILE, read_file, read_inside, write_inside
 from sitegen.scoring.documents import Document
 from sitegen.scoring.results_file import Metadata
-from sitegen.stats.counts import ratios
+from sitegen.stats.counts import errors_by_type, ratios
 from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import encodable
 from sitegen.verifying.eval_files import iterations
@@ -148,7 +148,7 @@ class AggregateLine(TypedDict):
 
 def _aggregate_line(verified: Verified, iteration: int | None, timestamp: str | None) -> dict[str, Any]:
     card = verified.result.scorecard
-    errors = {name: getattr(card.counts, name) for name in ERROR_TYPES}
+    errors = errors_by_type(card.counts)
     named_ratios = ratios(card.counts)
     return {
         "iteration": iteration,

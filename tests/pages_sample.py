@@ -30,7 +30,7 @@ from sitegen.model.site import Page, SiteInfo
 from sitegen.model.timeline import Blob, Cause, Edit, EvalHistory, Snapshot
 from sitegen.model.values import MetadataEntry, Unusable, Value
 from sitegen.pages.report.discrepancies import EarlierPoints
-from sitegen.stats.counts import errors_by_type
+from sitegen.stats.counts import error_numbers
 
 SITE = SiteInfo("Freight desk", "0.1.0", "https://example.org/freight/desk", "https://example.org/desk")
 
@@ -370,7 +370,7 @@ def headline(point: Point) -> Headline:
         at.label,
         card.status,
         tuple(card.metric(spec.name) for spec in SPECS[:3]),
-        errors_by_type(card.counts),
+        error_numbers(card.counts),
     )
 
 

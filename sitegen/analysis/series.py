@@ -26,7 +26,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Headline, Point, VariantSpread
 from sitegen.model.timeline import Blob, Snapshot
-from sitegen.stats.counts import errors_by_type
+from sitegen.stats.counts import error_numbers
 
 HEADLINES: Final = 3
 """Number of metrics stored for every point: the headline and the metrics drawn beside it."""
@@ -87,7 +87,7 @@ def headline(point: Point, specs: tuple[MetricSpec, ...], graded_since: int = 0)
         label=snapshot.label,
         status=scorecard.status,
         values=tuple(scorecard.metric(spec.name) for spec in specs[:HEADLINES]),
-        errors=errors_by_type(scorecard.counts),
+        errors=error_numbers(scorecard.counts),
         committed_at=snapshot.commit.committed_at,
         interval=point.interval,
         graded_since=graded_since,

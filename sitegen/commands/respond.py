@@ -283,7 +283,7 @@ def _inside(project: WorktreeProject, path: Path) -> Path:
 
 def _print_outcome(project: WorktreeProject, path: Path, asked: calling.CallOutcome, noun: str) -> bool:
     """Print the numbers of successes and failures, and return whether a call failed."""
-    name = line(str(path.relative_to(project.root.resolve())))
+    name = line(project.shown_path(path))
     if not asked.calls:
         print_line(f"{name}: nothing to do; --again repeats all {noun}")
         return False

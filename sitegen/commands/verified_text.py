@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final
 
 from sitegen.analysis.noise.intervals import HeadlineWithInterval, ends_of_mean, interval_of
@@ -19,7 +18,7 @@ from sitegen.scoring.kinds import scorer, specs_of
 from sitegen.scoring.responses.document import metrics_of
 from sitegen.scoring.usage import USAGE, USAGE_METRICS, all_specs
 from sitegen.scoring.verdict import verdict
-from sitegen.stats.counts import RATIOS, Averages
+from sitegen.stats.counts import RATIOS, Averages, error_numbers, errors
 from sitegen.text.plain import line
 from sitegen.text.values import amount
 from sitegen.verifying.project import WorktreeProject
@@ -40,14 +39,13 @@ def one_eval(project: WorktreeProject, verified: Verified, methods: tuple[str, .
     place, card = verified.place, verified.result.scorecard
     nouns, is_structured = scorer(place.kind).nouns, traits_of(place.kind).is_structured
     wrong = [judgement for judgement in verified.result.judgements if judgement.outcome in ERROR_TYPES]
-    files = ", ".join(shown_path(project, output) for output in verified.outputs)
+    files = ", ".join(line(project.shown_path(output)) for output in verified.outputs)
     lines = [f"{line(place.entry.id)}  {files}{_remark(card)}"]
     lines += _numbers_of_fields(card) if is_structured else _numbers_of_kind(verified, methods)
     lines += _interval_line(place.kind, card, nouns)
-    errors = tuple(zip(nouns.errors, _error_counts(card), strict=True))
     counted = "  ".join(
-        f"{name} {count}{_error_share(count, sum(_error_counts(card)))}"
-        for name, count in errors
+        f"{name} {count}{_error_share(count, errors(card.counts))}"
+        for name, count in zip(nouns.errors, error_numbers(card.counts), strict=True)
         if count or is_structured
     )
     lines += [f"  {counted}"] if counted else []
@@ -89,7 +87,7 @@ def every_eval(project: WorktreeProject, verified: Sequence[Verified], averages:
     for name, output in zip(names, verified, strict=True):
         card = output.result.scorecard
         lines.append(
-            f"{name:{width}}  {_ratio_columns(output)} {sum(_error_counts(card)):7,}"
+            f"{name:{width}}  {_ratio_columns(output)} {errors(card.counts):7,}"
             f"  {_outputs(project, output)}{_output_remarks(output)}"
         )
     counted = [output for output in verified if _has_f1(output.result.scorecard)]
@@ -107,18 +105,15 @@ def debug(project: WorktreeProject, verified: Verified) -> list[str]:
     """The files and settings that were read, for ``--debug``."""
     place = verified.place
     files = [("ground truth", place.ground_truth), *(("output", output) for output in verified.outputs)]
-    read = [f"debug: {role} {shown_path(project, path)}, {path.stat().st_size:,} bytes" for role, path in files if path]
+    read = [
+        f"debug: {role} {line(project.shown_path(path))}, {path.stat().st_size:,} bytes" for role, path in files if path
+    ]
     return [
-        f"debug: {line(place.entry.id)} is of kind {place.kind}, in {shown_path(project, place.folder)}",
+        f"debug: {line(place.entry.id)} is of kind {place.kind}, in {line(project.shown_path(place.folder))}",
         *read,
         f"debug: settings {line(place.entry.settings, 500)}, thresholds {dict(place.entry.thresholds)}",
         f"debug: {len(verified.result.judgements):,} judgements, {len(verified.result.scorecard.findings)} findings",
     ]
-
-
-def shown_path(project: WorktreeProject, path: Path) -> str:
-    """A path relative to the root of the repository if it lies below it."""
-    return line(str(path.relative_to(project.root) if path.is_relative_to(project.root) else path))
 
 
 def _numbers_of_fields(card: Scorecard) -> list[str]:
@@ -202,15 +197,11 @@ def _outputs(project: WorktreeProject, verified: Verified) -> str:
     if not verified.outputs:
         return "no output"
     names = [
-        shown_path(project, verified.outputs[0]),
+        line(project.shown_path(verified.outputs[0])),
         *(line(path.name, LONGEST_NAME) for path in verified.outputs[1:3]),
     ]
     more = len(verified.outputs) - len(names)
     return ", ".join(names) + (f" and {more} more" if more > 0 else "")
-
-
-def _error_counts(card: Scorecard) -> tuple[int, ...]:
-    return tuple(getattr(card.counts, error_type) for error_type in ERROR_TYPES)
 
 
 def _ratio_columns(verified: Verified) -> str:

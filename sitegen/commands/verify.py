@@ -22,7 +22,7 @@ from sitegen.scoring.documents import Document, results_document
 from sitegen.scoring.kinds import scorer
 from sitegen.stats.counts import Averages
 from sitegen.text.json_bytes import to_json_bytes
-from sitegen.text.plain import encodable
+from sitegen.text.plain import encodable, line
 from sitegen.verifying.project import WorktreeProject
 from sitegen.verifying.verify import Verified, metadata_of, unsaved_output, verify
 
@@ -76,7 +76,7 @@ def verify_one(request: VerifyRequest) -> None:
         _write_report(project, verified, document, results, results.parent)
     _print_or_write_results(request, document, [] if as_json else verified_text.one_eval(project, verified, methods))
     if output is None and (unsaved := unsaved_output(project, verified)):
-        message = f"{verified_text.shown_path(project, unsaved)} is not an iteration yet and was not scored."
+        message = f"{line(project.shown_path(unsaved))} is not an iteration yet and was not scored."
         fix = f"sitegen verify-one {shlex.quote(eval_id)} {shlex.quote(str(unsaved))} --save"
         print_error(SitegenError(message, fix=fix))
     if open_report:

@@ -11,12 +11,12 @@ from sitegen.exporting.tables import SCHEMA, Cell, Row
 from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts
-from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.series import Point, Series
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.model.usage import RunUsage
 from sitegen.named_tuple import NamedTuple
 from sitegen.pages import links
+from sitegen.stats.counts import error_numbers
 from sitegen.text.plain import encodable
 
 _EditKey: TypeAlias = tuple[str, str]
@@ -172,7 +172,7 @@ def _cell_rows(series: Series) -> Iterator[Row]:
 
 
 def _counts_in_columns(counts: Counts) -> tuple[int, ...]:
-    return counts.tp, counts.fp, counts.fn, counts.tn, *(getattr(counts, name) for name in ERROR_TYPES)
+    return counts.tp, counts.fp, counts.fn, counts.tn, *error_numbers(counts)
 
 
 def _encodable_row(row: Iterable[Cell]) -> Row:

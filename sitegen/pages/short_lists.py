@@ -26,7 +26,7 @@ from sitegen.pages.commit.page import CommitView
 from sitegen.pages.edit.effects import EffectRow
 from sitegen.pages.edit.page import command_of
 from sitegen.pages.labels import STATUSES, subject_of
-from sitegen.stats.counts import errors_by_type
+from sitegen.stats.counts import error_numbers
 from sitegen.text.patch import PatchCounts
 from sitegen.text.plain import line
 from sitegen.text.values import metric_text
@@ -121,7 +121,7 @@ def list_of_reports(
 
 
 def _report_row(info: EvalInfo, specs: Sequence[MetricSpec], at: Snapshot, card: Scorecard) -> ReportRow:
-    errors = zip(info.nouns.errors, errors_by_type(card.counts), strict=True)
+    errors = zip(info.nouns.errors, error_numbers(card.counts), strict=True)
     return ReportRow(
         slug=at.slug,
         label=at.label,

@@ -15,7 +15,7 @@ from sitegen.data_files.json_reader import read_json
 from sitegen.data_files.reading import UnreadableError
 from sitegen.errors import ConfigurationError
 from sitegen.model.metrics import Counts
-from sitegen.model.outcomes import ERROR_TYPES, Judgement
+from sitegen.model.outcomes import ERROR_TYPES, ErrorType, Judgement
 from sitegen.model.scorecards import Result
 from sitegen.model.values import Value
 from sitegen.scoring.fields import FieldsScorer
@@ -50,7 +50,7 @@ class Details:
     summary: dict[str, float | None]
     alignment: dict[str, list[list[int | float | None]]]
     """List -> [expected index, index in the candidate, similarity]; null for a missing partner."""
-    errors_by_type: dict[str, int]
+    errors_by_type: dict[ErrorType, int]
     problems: tuple[str, ...]
 
 
@@ -119,7 +119,7 @@ def _code_judgement(result: Result, scope: tuple[Pattern, ...]) -> CodeJudgement
                 for name, rows in alignments(result).items()
                 if _is_within(name, scope)
             },
-            errors_by_type={name: getattr(total, name) for name in ERROR_TYPES},
+            errors_by_type=stats.errors_by_type(total),
             problems=problems,
         ),
     )

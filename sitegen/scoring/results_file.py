@@ -223,7 +223,7 @@ def fields_part(result: Result) -> FieldsPart:
             total_fields_extracted=card.actual_values,
             convention=card.convention,
         ),
-        errors_by_type={name: getattr(counts, name) for name in ERROR_TYPES},
+        errors_by_type=stats.errors_by_type(counts),
         by_field={field.attribute: field_row(field.counts) for field in card.fields},
         documents=tuple(
             DocumentRow(id=document.id, f1=stats.f1(document.counts), status=document.status)

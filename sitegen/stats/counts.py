@@ -9,7 +9,7 @@ from typing import Final
 
 from sitegen.frozen import Frozen
 from sitegen.model.metrics import Convention, Counts, ErrorNumbers, MetricSpec
-from sitegen.model.outcomes import ERROR_TYPES, Judgement, Outcome
+from sitegen.model.outcomes import ERROR_TYPES, ErrorType, Judgement, Outcome
 from sitegen.named_tuple import NamedTuple
 
 _OUTCOMES: Final[tuple[Outcome, ...]] = ("correct", "true_negative", *ERROR_TYPES)
@@ -183,9 +183,14 @@ def errors(counts: Counts) -> int:
     return counts.omission + counts.hallucination + counts.wrong_value + counts.format_error
 
 
-def errors_by_type(counts: Counts) -> ErrorNumbers:
+def error_numbers(counts: Counts) -> ErrorNumbers:
     """The number of errors of each type."""
-    return ErrorNumbers(*(getattr(counts, error_type) for error_type in ERROR_TYPES))
+    return ErrorNumbers(*errors_by_type(counts).values())
+
+
+def errors_by_type(counts: Counts) -> dict[ErrorType, int]:
+    """The number of errors of each type, as documents have them."""
+    return {error_type: getattr(counts, error_type) for error_type in ERROR_TYPES}
 
 
 def judged(counts: Counts) -> int:

@@ -15,7 +15,6 @@ from sitegen.frozen import Frozen
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.responses.document import METHODS, Summary, responses_part
 from sitegen.stats.significance import ALPHA
-from sitegen.text.plain import encodable
 from sitegen.verifying.eval_files import first_file
 from sitegen.verifying.project import WorktreeProject
 from sitegen.verifying.verify import Verified, verify
@@ -61,15 +60,9 @@ class Evaluation(Frozen):
     document: EvaluationDocument
 
 
-def shown_path(project: WorktreeProject, path: Path) -> str:
-    """Return a path relative to the project's root if it is below the root, otherwise unchanged."""
-    resolved, root = path.resolve(), project.root.resolve()
-    return encodable(resolved.relative_to(root).as_posix() if resolved.is_relative_to(root) else str(path))
-
-
 def variant_name(project: WorktreeProject, prompt: Path) -> str:
     """The name of a prompt's variant: its path without suffix, with dots for slashes, ``templates.base.x``."""
-    path = Path(shown_path(project, prompt)).with_suffix("")
+    path = Path(project.shown_path(prompt)).with_suffix("")
     parts = [part for part in path.parts if part not in (path.anchor, "..")]
     return _NO_NAME.sub("-", ".".join(parts))
 
@@ -80,11 +73,11 @@ def responses_of(project: WorktreeProject, eval_id: str, prompt: Path) -> Path:
     name = variant_name(project, prompt)
     responses = first_file(place.folder, (f"responses-{name}.jsonl", f"responses-{name}.json"))
     if responses is None:
-        cases = shown_path(project, place.ground_truth) if place.ground_truth else ""
-        prompt_path = shown_path(project, prompt)
+        cases = project.shown_path(place.ground_truth) if place.ground_truth else ""
+        prompt_path = project.shown_path(prompt)
         raise NothingToReportError(
             f"There are no responses of the prompt {prompt_path}.",
-            where=shown_path(project, place.folder / f"responses-{name}.jsonl"),
+            where=project.shown_path(place.folder / f"responses-{name}.jsonl"),
             fix=f"sitegen respond --prompt {prompt_path} --test_cases {cases}",
         )
     return responses
@@ -112,8 +105,8 @@ def evaluate(
     cases = data.get("cases") if isinstance(data, dict) else 0
     document = EvaluationDocument(
         timestamp=timestamp,
-        prompt_path=shown_path(project, prompt),
-        test_cases_path=shown_path(project, place.ground_truth) if place.ground_truth else "",
+        prompt_path=project.shown_path(prompt),
+        test_cases_path=project.shown_path(place.ground_truth) if place.ground_truth else "",
         test_cases_count=cases if isinstance(cases, int) else 0,
         config=_config(project, place.entry, [method for method in METHODS if method in methods]),
         results={method: {key: section[key] for key in KEYS[method]} for method, section in results.items()},

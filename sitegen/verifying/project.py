@@ -32,6 +32,7 @@ from sitegen.named_tuple import NamedTuple
 from sitegen.project_files import LARGEST_CONFIGURATION, is_folder_inside, read_file, read_inside
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.scorer import File
+from sitegen.text.plain import encodable
 from sitegen.verifying.eval_files import (
     WorktreeEval,
     first_file,
@@ -84,6 +85,11 @@ class WorktreeProject(Frozen):
                 where = f"{EVALUATION_FILE}:{finding.line}" if finding.line else EVALUATION_FILE
                 return replace(project, misread=ConfigurationError(finding.message, where=where, fix=finding.fix))
         return project
+
+    def shown_path(self, path: Path) -> str:
+        """A path relative to the root if it is below the root, otherwise unchanged."""
+        resolved, root = path.resolve(), self.root.resolve()
+        return encodable(resolved.relative_to(root).as_posix() if resolved.is_relative_to(root) else str(path))
 
     def eval_ids(self) -> tuple[str, ...]:
         """Evals of the manifest and folders that hold a ground truth, sorted."""

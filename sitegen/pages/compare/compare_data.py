@@ -29,7 +29,7 @@ from sitegen.pages import links
 from sitegen.pages.compare.cell_blocks import FEWEST, STATES, cell_blocks
 from sitegen.pages.compare.judged import answer, judge_pairs, judged_pairs
 from sitegen.pages.labels import spread_words
-from sitegen.stats.counts import errors_by_type
+from sitegen.stats.counts import error_numbers
 from sitegen.text.plain import cut, line
 from sitegen.text.values import short_digest
 
@@ -186,7 +186,7 @@ def _point_block(series: Series, point: Point, judge: str) -> dict[str, Any]:
         "subject": cut(at.commit.subject, 160),
         "again": int("outputs" not in at.cause),
         "values": [card.metric(spec.name) for spec in series.specs],
-        "errors": errors_by_type(card.counts),
+        "errors": error_numbers(card.counts),
         **({"model": ", ".join(card.usage.models)[:160]} if card.usage and card.usage.models else {}),
         **({"judge": judge} if judge else {}),
         **({} if first is None else {"same": series.points[first].snapshot.slug}),

@@ -25,7 +25,7 @@ from sitegen.pages import labels, links
 from sitegen.pages.compare.compare_data import FATES, CompareData, EditingCommit, compare_data
 from sitegen.pages.compare.judged import judge_pairs
 from sitegen.pages.report.discrepancies import field_file
-from sitegen.stats.counts import errors_by_type
+from sitegen.stats.counts import error_numbers
 from sitegen.stats.significance import ALPHA, LEVELS, least_discordant, mcnemar, reach_of_chance
 
 ROWS: Final = 50
@@ -216,7 +216,7 @@ def _point_side(series: Series, index: int) -> PointSide:
         snapshot=point.snapshot,
         copied=series.copied_label(index),
         interval=point.interval,
-        errors=errors_by_type(point.scorecard.counts),
+        errors=error_numbers(point.scorecard.counts),
         spread=variant_spread(series.info.kind, series.specs[0], point.scorecard),
     )
 

@@ -198,7 +198,7 @@ def _clock(card: Scorecard) -> dict[str, Any]:
         "fn": counts.fn,
         "tn": counts.tn,
         **{ratio.name: own[ratio.name] if ratio.name in own else ratio.of(counts) for ratio in _IN_ORDER},
-        "errors": dict(zip(ERROR_TYPES, errors_by_type(counts), strict=True)),
+        "errors": errors_by_type(counts),
         "metrics": {name: value for name, value in own.items() if name not in _RATIOS},
     }
 

@@ -14,7 +14,7 @@ from sitegen.model.scorecards import FieldScore, Scorecard
 from sitegen.model.series import EvalInfo
 from sitegen.model.usage import regraded
 from sitegen.named_tuple import NamedTuple
-from sitegen.stats.counts import RATIOS, errors_by_type
+from sitegen.stats.counts import RATIOS, error_numbers
 
 
 class ReportMetric(Frozen):
@@ -59,16 +59,16 @@ def error_changes(before: Scorecard | None, after: Scorecard, delta: Delta | Non
         first = _errors_without(before, frozenset(delta.overlap.only_before))
         last = _errors_without(after, frozenset(delta.overlap.only_after))
         changes = tuple(now - then for then, now in zip(first, last, strict=True))
-    now = errors_by_type(after.counts)
+    now = error_numbers(after.counts)
     return tuple(ErrorChange(*row) for row in zip(ERROR_TYPES, now, changes, strict=True))
 
 
 def _errors_without(card: Scorecard, left_out: frozenset[str]) -> list[int]:
     """The errors of each type, except for those of the documents ``left_out``."""
-    counts = list(errors_by_type(card.counts))
+    counts = list(error_numbers(card.counts))
     for document in card.documents if left_out else ():
         if document.id in left_out:
-            counts = [n - more for n, more in zip(counts, errors_by_type(document.counts), strict=True)]
+            counts = [n - more for n, more in zip(counts, error_numbers(document.counts), strict=True)]
     return counts
 
 

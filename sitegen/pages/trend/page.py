@@ -39,7 +39,7 @@ from sitegen.pages.trend.panels import (
     repeats_view,
 )
 from sitegen.scoring.mapping_use import MappedColumn
-from sitegen.stats.counts import errors_by_type
+from sitegen.stats.counts import error_numbers
 
 VARIANTS: Final = 6
 """Largest number of variants or models that are drawn."""
@@ -241,7 +241,7 @@ def _trend_points(
                 rescored="outputs" not in at.cause,
                 deleted=at.deleted,
                 values=tuple([metrics.get(spec.name) for spec in series.specs]),
-                errors=errors_by_type(card.counts),
+                errors=error_numbers(card.counts),
                 edited=edited[len(points)],
                 variants=tuple(of_variants.get(name, {}).get(series.specs[0].name) for name in variants or models),
                 changes=changes(drawn, series.info.nouns, before, point) if before else (),
