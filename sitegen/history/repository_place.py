@@ -52,6 +52,8 @@ CONFIGURATION: Final = (
     ("core.fsmonitor", ""),
     ("core.gitProxy", ""),
     ("core.hooksPath", os.devnull),
+    ("core.packedGitLimit", "64m"),
+    ("core.packedGitWindowSize", "4m"),
     ("core.pager", "cat"),
     ("core.quotePath", "true"),
     ("core.sshCommand", "false"),
@@ -65,7 +67,8 @@ CONFIGURATION: Final = (
 )
 """Settings of every git process, which override those of the repository, of its work trees and of the user.
 
-They restore git's own defaults for settings that affect plumbing commands, and name no program that git would run. A
+They restore git's own defaults for settings that affect plumbing commands, and name no program that git would run. Only
+the memory for packs is less than git's own, which maps whole packs: up to 400 MB of a history of 100,000 commits. A
 repository's configuration is as untrusted as its files. If a setting cannot be restored because the repository chooses
 part of its name (``filter.*``, ``diff.*.textconv``), sitegen uses no command that it affects.
 """

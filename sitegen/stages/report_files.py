@@ -41,7 +41,7 @@ TOGETHER: Final = 20_000
 """Number of judgements in the reports of one part: a process holds all of them at the same time."""
 REPORTS: Final = 100
 """Largest number of reports in one part. A task draws whole parts."""
-IN_MEMORY: Final = 5_000_000
+IN_MEMORY: Final = 1_000_000
 """Largest number of bytes of waiting reports in memory; more are stored in a temporary file."""
 
 
