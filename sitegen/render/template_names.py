@@ -13,7 +13,7 @@ from sitegen.pages.commit import move_rows
 from sitegen.pages.compare import compare_rows
 from sitegen.pages.edit import effect_rows
 from sitegen.pages.field import field_rows
-from sitegen.pages.instruction import edit_rows
+from sitegen.pages.instruction import edit_rows, version_rows
 from sitegen.pages.regressions import step_lines, step_rows
 from sitegen.pages.report import discrepancy_rows, report_rows, spans, tree, why_rows
 from sitegen.pages.trend import trend_chart, trend_rows
@@ -54,6 +54,7 @@ _MODULES: Final[tuple[ModuleType, ...]] = (
     trend_chart,
     trend_rows,
     variant_charts,
+    version_rows,
     why_rows,
 )
 

@@ -20,10 +20,11 @@ from sitegen.pages.regressions.page import StepMetric, StepRow
 from sitegen.pages.regressions.step_lines import HEIGHT, WIDTH, step_line
 from sitegen.pages.report.report_rows import type_mark
 
-_CHECK: Final = (
+CHECK: Final = (
     '<svg viewBox="0 0 12 12" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round"'
     ' stroke-linejoin="round" aria-hidden="true">\n<path d="m2.5 6.4 2.4 2.4 4.6-5.2"/></svg>'
 )
+"""The icon of what is as it should be."""
 _WARNING: Final = (
     '<svg viewBox="0 0 12 12" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round"'
     ' stroke-linejoin="round" aria-hidden="true">\n<path d="M6 2v4.6M6 9.6v.1"/></svg>'
@@ -147,7 +148,7 @@ def _became(row: StepRow, root: str) -> str:
         case "fixed":
             assert until is not None
             return (
-                f'<div><span class="pill good">{_CHECK}fixed</span> <span class="nowrap">after {outputs}</span></div>\n'
+                f'<div><span class="pill good">{CHECK}fixed</span> <span class="nowrap">after {outputs}</span></div>\n'
                 f'<div class="muted small">by {_report(row, until, root)}, {commit(until.sha, root)};\n'
                 f"{regained:.0f} % regained</div>\n"
             )
