@@ -14,7 +14,7 @@ from sitegen.model.outcomes import Outcome
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
 from sitegen.named_tuple import NamedTuple
-from sitegen.scoring.compare import Comparison, TruthError, comparison
+from sitegen.scoring.compare import TruthError, comparison
 from sitegen.scoring.ground_truth import read_ground_truth
 from sitegen.scoring.ground_truth.truth import GroundTruth
 from sitegen.scoring.mapping import Mapping as FieldMapping
@@ -47,6 +47,10 @@ class CompiledTruth(Frozen):
     key: str | None
     """The key that names the documents of an output; None if they have no names, or if the layout names them."""
     findings: tuple[Finding, ...]
+    rules: FieldRules
+    """The rules by which it was compiled."""
+    written: bool
+    """Whether types had to be inferred, as ``GroundTruth.written``."""
     convention: Convention = "standard"
     """By which its judgements are counted."""
     values: int = 0
@@ -101,8 +105,9 @@ def _compile(truth: GroundTruth, rules: FieldRules, before: CompiledTruth | None
     findings = list(truth.findings)
     values = 0
     trees = dict(before.documents) if before else {}
+    alike = before is not None and before.written == truth.written and rules.compares_like(before.rules)
     for document in truth.documents:
-        compiler = DocumentCompiler(document.id, rules, written=truth.written)
+        compiler = DocumentCompiler(document.id, rules, written=truth.written, alike=alike)
         documents.append(
             CompiledDocument(document.id, compiler.branch(document.root, DOCUMENT, trees.get(document.id)))
         )
@@ -120,6 +125,8 @@ def _compile(truth: GroundTruth, rules: FieldRules, before: CompiledTruth | None
         key=truth.key,
         convention=convention,
         findings=tuple(findings),
+        rules=rules,
+        written=truth.written,
         values=values,
         last=last,
     )
@@ -128,10 +135,12 @@ def _compile(truth: GroundTruth, rules: FieldRules, before: CompiledTruth | None
 class DocumentCompiler:
     """Compiles the tree of one document. Collects its attributes and ground-truth errors, and counts its values."""
 
-    def __init__(self, document: str, rules: FieldRules, *, written: bool) -> None:
+    def __init__(self, document: str, rules: FieldRules, *, written: bool, alike: bool = False) -> None:
+        """``alike``: whether fields with equal rules are compared as in the ground truth compiled last."""
         self.document = document
         self.rules = rules
         self.written = written
+        self.alike = alike
         self.attributes: dict[str, None] = {}
         self.findings: list[Finding] = []
         self.values = 0
@@ -155,33 +164,44 @@ class DocumentCompiler:
             return self._list(value, place, before)
         if value == [] and rules.is_list_of_objects(path):
             return ItemList(place, rules.list_rule(path), ())
-        if rules.empty(value):
-            return self._leaf(place, value, None, before)
-        try:
-            expected, compare = comparison(value, rules.field_rule(path, attribute), rules, written=self.written)
-        except TruthError as error:
-            self._report(f"{path} {error}", error.value, path)
-            return None
-        return self._leaf(place, expected, compare, before)
+        return self._leaf(value, place, before)
 
-    def _leaf(self, place: ValuePlace, value: Value, compare: Comparison | None, before: Node) -> Leaf:
-        """Prepare the judgements of the two most frequent cases: the value is missing, or exactly as expected."""
+    def _leaf(self, value: Value, place: ValuePlace, before: Node) -> Leaf | None:
+        """Compile a value without objects in it; None if it cannot be compared, which is reported.
+
+        The judgements of the two most frequent cases are prepared: the value is missing, or exactly as expected.
+        """
+        rules = self.rules
+        rule = None if rules.empty(value) else rules.field_rule(place.path, place.attribute)
+        earlier = before if isinstance(before, Leaf) else None
+        if self.alike and earlier and earlier.rule == rule and earlier.read == value and is_same(earlier.read, value):
+            self.attributes[place.attribute] = None
+            return earlier
+        expected, compare = value, None
+        if rule is not None:
+            try:
+                expected, compare = comparison(value, rule, rules, written=self.written)
+            except TruthError as error:
+                self._report(f"{place.path} {error}", error.value, place.path)
+                return None
         self.attributes[place.attribute] = None
         nothing: Outcome = "true_negative" if compare is None else "omission"
-        same = nothing if compare is None or self.rules.empty(value) else compare(value)
+        same = nothing if compare is None or rules.empty(expected) else compare(expected)
         if (
-            isinstance(before, Leaf)
-            and (before.missing.outcome, before.same.outcome) == (nothing, same)
-            and before.value == value
-            and is_same(before.value, value)
+            earlier
+            and (earlier.missing.outcome, earlier.same.outcome) == (nothing, same)
+            and earlier.value == expected
+            and is_same(earlier.value, expected)
         ):
-            return replace(before, compare=compare)
+            return replace(earlier, compare=compare, read=value, rule=rule)
         return Leaf(
             place=place,
-            value=value,
+            value=expected,
             compare=compare,
-            missing=judgement_at(place, self.document, nothing, value, None),
-            same=judgement_at(place, self.document, same, value, value),
+            missing=judgement_at(place, self.document, nothing, expected, None),
+            same=judgement_at(place, self.document, same, expected, expected),
+            read=value,
+            rule=rule,
         )
 
     def _list(self, values: list[Value], place: ValuePlace, before: Node) -> ItemList:

@@ -138,6 +138,15 @@ class FieldRules:
             rule = self._field_rules[key] = self._compiled_rule(parse_path(key))
         return rule
 
+    def compares_like(self, other: FieldRules) -> bool:
+        """Whether fields with equal rules are compared alike by both: everything else that decides a comparison."""
+        return (self.mapping.equality, self.mapping.null_values, self.true_words, self.false_words) == (
+            other.mapping.equality,
+            other.mapping.null_values,
+            other.true_words,
+            other.false_words,
+        )
+
     def ignored(self, path: str, attribute: str) -> bool:
         """Whether a path, or one above it, is out of scope on both sides."""
         key = path if self._by_path else attribute

@@ -16,7 +16,7 @@ from sitegen.model.scorecards import FieldScore
 from sitegen.model.values import Value
 from sitegen.scoring.compare import Comparison
 from sitegen.scoring.paths import ValuePlace
-from sitegen.scoring.rules import ListRule
+from sitegen.scoring.rules import FieldRule, ListRule
 
 
 class Leaf(Frozen):
@@ -31,6 +31,10 @@ class Leaf(Frozen):
     """The judgement of an output without this value."""
     same: Judgement
     """The judgement of an output with ``value`` itself."""
+    read: Value
+    """The value as it was read, from which ``value`` and ``compare`` follow by the rule."""
+    rule: FieldRule | None
+    """None if the value is annotated as blank."""
 
 
 class Branch(Frozen):

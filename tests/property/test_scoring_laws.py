@@ -135,6 +135,14 @@ def test_a_character_that_this_python_does_not_know_yet_is_shown_as_a_later_one_
     assert with_key("a", "b.\u202e") == 'a["b.\\u202e"]'
 
 
+STRICT, NULLS, WORDS = '{"equality": "strict"}', '{"null_values": ["x"]}', '{"true_values": ["x"]}'
+RULES = st.sampled_from(
+    [
+        *(json.dumps({"convention": name}) for name in ("standard", "omissions_only")),
+        *('{"coerce": true}', '{"coerce": false}'),
+        *(STRICT, NULLS, WORDS, '{"tolerances": {"default": {"absolute": 2}}}', '{"field_types": {"string": ["a"]}}'),
+    ]
+)
 CHANGES = st.one_of(
     st.tuples(st.just("set"), KEYS, st.one_of(SCALARS, FLAT, ITEMS, st.lists(SCALARS, max_size=3))),
     st.tuples(st.just("remove"), KEYS, st.none()),
@@ -142,13 +150,16 @@ CHANGES = st.one_of(
     st.tuples(st.just("back"), st.integers(0, 5), st.none()),
     st.tuples(st.just("text"), st.sampled_from(["{", "", "[1]", '{"a": 1.0}', '{"a": true}', '{"a": 1}']), st.none()),
     st.tuples(st.just("truth"), KEYS, SCALARS),
-    st.tuples(st.just("rules"), st.sampled_from(["standard", "omissions_only"]), st.booleans()),
+    st.tuples(st.just("rules"), RULES, st.none()),
 )
 
 
 @settings(max_examples=150)
 @given(TREES, TREES, st.lists(CHANGES, max_size=8))
 @example({"a": 1}, {}, [("text", text, None) for text in ('{"a": true}', '{"a": 1}', '{"a": 1.0}', '{"a": 1.00}')])
+@example({"a": "X"}, {"a": "x"}, [("rules", STRICT, None)])
+@example({"b": ["x", 1]}, {"b": [None, 1]}, [("rules", NULLS, None)])
+@example({"a": True}, {"a": "x"}, [("rules", WORDS, None)])
 def test_an_output_gets_the_same_result_whatever_was_scored_before_it(truth: Any, output: Any, changes: Any) -> None:
     """Values, lists and items that come, change and go back, broken outputs, other ground truths and other rules."""
     long_lived, rules, before = FieldsScorer(), "{}", [json.dumps(output)]
@@ -164,7 +175,7 @@ def test_an_output_gets_the_same_result_whatever_was_scored_before_it(truth: Any
         elif what == "truth":
             truth = {**truth, key: value}
         elif what == "rules":
-            rules = json.dumps({"convention": key, "coerce": value})
+            rules = key
         text = json.dumps(output)
         if what in ("back", "text"):
             text = key if what == "text" else before[key % len(before)]
