@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sitegen.data_files.reading import DUPLICATE_KEY
 from sitegen.model.panels import NotePanel, TablePanel
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result
@@ -115,6 +116,11 @@ def test_what_is_odd_is_said_with_its_line() -> None:
         Finding("warning", "The case 'a' stands twice; the last one counts", JUDGE, 2),
         Finding("warning", "The judge failed at the case 'a'", JUDGE, 2, value="no key"),
     )
+
+
+def test_a_key_that_stands_twice_is_said_with_its_line() -> None:
+    result = score(b'{"id": "a", "score": 1}\n{"id": "b", "score": 0, "score": 1}\n')
+    assert result.scorecard.findings == (Finding("warning", DUPLICATE_KEY, "Remove one.", 2, value="'score'"),)
 
 
 @pytest.mark.parametrize(

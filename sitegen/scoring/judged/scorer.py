@@ -55,7 +55,7 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 13
+    version = 14
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",

@@ -11,8 +11,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.data_files.json_reader import parse_json
-from sitegen.data_files.reading import UnreadableError, text_of
+from sitegen.data_files.json_reader import JsonLine, each_line
+from sitegen.data_files.reading import UnreadableError
 from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding, Severity
 from sitegen.model.scorecards import FieldScore
@@ -55,15 +55,13 @@ class LineName(NamedTuple):
 
 def _read_cases(content: bytes) -> JudgedResults:
     """Read every readable line, and report the others with their numbers. Raises UnreadableError."""
-    lines = text_of(content)
-    if not lines.strip():
-        raise UnreadableError("it is empty", "Write one JSON object a line.")
     reader = _LinesReader()
-    for number, line in enumerate(lines.split("\n"), 1):
-        if line.strip():
-            reader.line(number, line)
-        if number == _TRIED and not reader.cases:
+    for line in each_line(content):
+        reader.add(line)
+        if line.number >= _TRIED and not reader.cases:
             raise UnreadableError(f"none of its first {_TRIED} lines is an object", "Write one JSON object a line.")
+    if not reader.cases and not reader.findings:
+        raise UnreadableError("it is empty", "Write one JSON object a line.")
     return JudgedResults(reader.results(), tuple(reader.findings), JudgedRun(at=reader.at))
 
 
@@ -85,14 +83,13 @@ class _LinesReader:
             results.append(replace(case, id=_BETWEEN.join(filter(None, parts))))
         return tuple(results)
 
-    def line(self, number: int, line: str) -> None:
+    def add(self, line: JsonLine) -> None:
+        number, (value, findings), error = line
         self._line = number
-        try:
-            value, findings = parse_json(line, number)
-        except UnreadableError as error:
+        if error is not None:
             self._report("error", f"Line {number} cannot be read: {error.message}")
             return
-        self.findings += findings
+        self.findings += (replace(finding, line=number) for finding in findings)
         if not isinstance(value, dict):
             self._report("error", f"Line {number} is no object")
             return
