@@ -116,6 +116,8 @@ def graded_since(cards: Sequence[Scorecard], metric: str) -> list[int]:
 
     Each point is compared with the newest earlier one that states its judge.
     """
+    if not any(card.usage for card in cards):
+        return [0] * len(cards)
     starts: list[int] = []
     stated: Scorecard | None = None
     for index, card in enumerate(cards):
@@ -176,21 +178,21 @@ def differing_roles(before: Snapshot, after: Snapshot) -> tuple[Role, ...]:
     """Return the roles whose contents differ, whatever the paths of the files."""
     differ = (
         before.outputs != after.outputs and _output_contents(before) != _output_contents(after),
-        _oid(before.ground_truth) != _oid(after.ground_truth),
-        _rule_contents(before) != _rule_contents(after),
+        before.ground_truth != after.ground_truth and _oid(before.ground_truth) != _oid(after.ground_truth),
+        _rules(before) != _rules(after) and _rule_contents(before) != _rule_contents(after),
     )
     return tuple(compress(ROLES, differ))
 
 
 def under_rules_of(snapshot: Snapshot, reference: Snapshot) -> Snapshot:
     """Combine the outputs of a snapshot with the ground truth and the rules of another: the second clock."""
-    if _compared_with(snapshot) == _compared_with(reference):  # as a rule
+    if snapshot.ground_truth == reference.ground_truth and _rules(snapshot) == _rules(reference):  # as a rule
         return snapshot
     return _mixture(snapshot, reference, ("ground_truth", "rules"))
 
 
-def _compared_with(snapshot: Snapshot) -> tuple[Blob | str | None, ...]:
-    return snapshot.ground_truth, snapshot.mapping, snapshot.schema, snapshot.settings
+def _rules(snapshot: Snapshot) -> tuple[Blob | str | None, ...]:
+    return snapshot.mapping, snapshot.schema, snapshot.settings
 
 
 def mixtures(before: Snapshot, after: Snapshot) -> tuple[Snapshot, ...]:

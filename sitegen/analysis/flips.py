@@ -207,7 +207,7 @@ def flip_p_value(fixed: int, broken: int) -> float:
 
 def number_of_cells(tally: Tally) -> int:
     """Return the number of cells of all attributes."""
-    return sum(number for _, number in tally)
+    return sum([number for _, number in tally])
 
 
 def independent_flips(tally: Tally) -> int:

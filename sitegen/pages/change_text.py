@@ -97,8 +97,8 @@ def split(parts: DeltaParts, spec: MetricSpec) -> tuple[Part, ...]:
     if spec.recorded:
         return ()
     named = zip(("outputs", "ground truth", "rules"), parts, strict=True)
-    in_order = (Part(name, in_points(value, spec)) for name, value in named)
-    return tuple(part for part in in_order if abs(part.points) > _NOTHING)
+    in_order = [Part(name, in_points(value, spec)) for name, value in named if value]
+    return tuple([part for part in in_order if abs(part.points) > _NOTHING])
 
 
 def refused(delta: Delta) -> bool:

@@ -18,6 +18,7 @@ from sitegen.analysis.field_summaries import field_summaries
 from sitegen.analysis.series import HEADLINES, headline, problems_of_point, standing_problems, variant_spread
 from sitegen.analysis.standing import last_change, since_best
 from sitegen.analysis.suspect_truth import suspect_truth
+from sitegen.history.fold_state import encode
 from sitegen.model.error_summaries import Correction, PatternSummary, SuspectTruth
 from sitegen.model.regressions import Step
 from sitegen.model.series import EvalSummary, Series, Window
@@ -97,7 +98,7 @@ def write_fields(
     snapshots = series.history.snapshots
     blame: Blame | None = None
     for index, work in enumerate(works):
-        key = digest(page_keys[work.last], repr(work.cells))
+        key = digest(page_keys[work.last], encode(work.cells))
         stands_short = writer.standing_row(work.path, room_key(key)) is not None
         is_short = stands_short if thinned is None else index < thinned
         if writer.is_fresh(owner, work.path, room_key(key) if is_short else key):

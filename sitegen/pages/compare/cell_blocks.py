@@ -15,7 +15,7 @@ from functools import cache
 from itertools import accumulate
 from typing import Any, Final
 
-from sitegen.analysis.flips import Held, flipping_together, held_documents, independent_flips, spans
+from sitegen.analysis.flips import Held, flipping_together, held_documents, independent_flips
 from sitegen.frozen import Frozen
 from sitegen.model.cells import Cell, Run, State
 from sitegen.model.series import Series
@@ -76,7 +76,6 @@ def cell_blocks(series: Series, details: Sequence[dict[str, Any]], linked: Itera
     """
     source = _Source(
         eval_id=series.info.id,
-        length=len(details),
         cells=[cell for cell in series.cells.cells if any(run.is_wrong for run in cell.runs)],
         held=held_documents(series.cells),
     )
@@ -90,8 +89,6 @@ class _Source(Frozen):
     """The inputs of all blocks of an eval."""
 
     eval_id: str
-    length: int
-    """Number of points."""
     cells: Sequence[Cell]
     """The cells that were ever wrong: all others are right on both sides of any pair."""
     held: Held
@@ -135,7 +132,8 @@ def _embedded_block(
             chosen = tuple(sorted({*places, *range(count - newest, count)}))
             room = BOUND - len("[[], ]") + len(", ") - sum(map(characters, chosen))
             if _least_characters(source.cells, count - newest) <= room:  # as a rule there is no need to make it
-                block = _block(source, chosen, _wrong_at(source.cells, count, chosen), {})
+                stretches = _stretches(chosen)
+                block = _block(source, stretches, _wrong_at(source.cells, stretches), {})
                 if len(json.dumps(block, ensure_ascii=False)) <= room:
                     return chosen, block
             if not newest:
@@ -185,14 +183,14 @@ def _pieces(source: _Source, details: Sequence[dict[str, Any]], ranges: Sequence
                 "piece": number,
                 "stamp": stamp,
                 "points": [details[place] for place in places],
-                "block": _block(source, places, source.cells, texts),
+                "block": _block(source, [places], source.cells, texts),
             },
         )
         for number, places in enumerate(ranges)
     )
 
 
-def _block(source: _Source, places: Sequence[int], cells: Sequence[Cell], texts: dict[str, int]) -> dict[str, Any]:
+def _block(source: _Source, stretches: Sequence[range], cells: Sequence[Cell], texts: dict[str, int]) -> dict[str, Any]:
     """The states of some cells at some points, which are counted from 0 within the block.
 
     ``texts``: numbers of texts, to which new ones are added; equal numbers mean equal values in all blocks that share
@@ -206,7 +204,7 @@ def _block(source: _Source, places: Sequence[int], cells: Sequence[Cell], texts:
     rows = []
     for cell in cells:
         numbers: list[int] = []
-        for place, run in _runs_at(cell, source.length, places):
+        for place, run in _runs_at(cell, stretches):
             expected, actual = texts.setdefault(run.expected, len(texts)), texts.setdefault(run.actual, len(texts))
             if expected not in used:
                 used[expected] = written(run.expected)
@@ -216,7 +214,10 @@ def _block(source: _Source, places: Sequence[int], cells: Sequence[Cell], texts:
         rows.append([place_of[cell.document], fields[cell.attribute], cell.label, int(cell.extra), numbers])
     return {
         "documents": list(source.held),
-        "held": [_switches([held[place] for place in places]) for held in source.held.values()],
+        "held": [
+            _switches(b"".join([held[stretch.start : stretch.stop] for stretch in stretches]))
+            for held in source.held.values()
+        ],
         "fields": [
             [attribute, links.field(source.eval_id, attribute).rpartition("/")[2], lists[flipping_together(attribute)]]
             for attribute in fields
@@ -227,17 +228,33 @@ def _block(source: _Source, places: Sequence[int], cells: Sequence[Cell], texts:
     }
 
 
-def _wrong_at(cells: Iterable[Cell], count: int, places: Sequence[int]) -> list[Cell]:
+def _wrong_at(cells: Iterable[Cell], stretches: Sequence[range]) -> list[Cell]:
     """The cells that are wrong at any of these points: all others are right on both sides of any pair of them."""
-    return [cell for cell in cells if any(run.is_wrong for _, run in _runs_at(cell, count, places))]
+    return [cell for cell in cells if any(run.is_wrong for _, run in _runs_at(cell, stretches))]
 
 
-def _runs_at(cell: Cell, count: int, places: Sequence[int]) -> Iterator[tuple[int, Run]]:
-    """The runs of a cell that include one of these points, each with the index of the first of these in ``places``."""
-    for run, end in spans(cell, count):
-        first = bisect_left(places, run.start)
-        if first < len(places) and places[first] < end:
-            yield first, run
+def _runs_at(cell: Cell, stretches: Sequence[range]) -> Iterator[tuple[int, Run]]:
+    """The runs of a cell that include one of these points, each with its place, the number of points before it."""
+    before, last = 0, None
+    for stretch in stretches:
+        for run in cell.runs[max(0, bisect_left(cell.runs, (stretch.start + 1,)) - 1) :]:
+            if run.start >= stretch.stop:
+                break
+            if run is not last:
+                yield before + max(0, run.start - stretch.start), run
+            last = run
+        before += len(stretch)
+
+
+def _stretches(places: Iterable[int]) -> list[range]:
+    """The points, given in order, as ranges of neighbours."""
+    stretches: list[range] = []
+    for place in places:
+        if stretches and stretches[-1].stop == place:
+            stretches[-1] = range(stretches[-1].start, place + 1)
+        else:
+            stretches.append(range(place, place + 1))
+    return stretches
 
 
 def _switches(held: Sequence[int]) -> list[int]:
