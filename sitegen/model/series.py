@@ -268,4 +268,5 @@ class Effect(Frozen):
         """
         if self.model:
             return None
-        return self.change if self.change is None or self.by_rules is None else self.change - self.by_rules
+        change = self.change
+        return change if change is None or self.by_rules is None else change - self.by_rules

@@ -61,6 +61,8 @@ class Timeline(Frozen):
     """All instruction files, by path."""
     problems: tuple[Problem, ...]
     """Problems of history."""
+    files: FilesAt
+    """The files of the built commit."""
 
     @property
     def jobs(self) -> int | None:
@@ -200,6 +202,7 @@ def fold(project: Project, parts: PartStore) -> Timeline:
         commits=advanced.commits,
         instructions=_instructions(parts, advanced.update),
         problems=(*advanced.problems, *_unread(evaluation)),
+        files=files,
     )
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from sitegen.analysis.regressions import unmatched_mutes
 from sitegen.config import INSTRUCTIONS
 from sitegen.frozen import Frozen
-from sitegen.history.files_at_commit import FilesAt, FolderListing, Folders, first_file_named
+from sitegen.history.files_at_commit import FolderListing, Folders, first_file_named
 from sitegen.history.globs import compiled
 from sitegen.history.layout import Layout, Watched
 from sitegen.history.process import share_processes
@@ -34,7 +34,7 @@ def unmatched(timeline: Timeline, evals: Evals) -> tuple[Problem, ...]:
     layout = Layout(timeline.config, timeline.manifest, Watched())
     shadowed = _shadowed(timeline, layout, summaries)
     failed = {problem.eval_id for problem in evals.failures if problem.eval_id is not None}
-    folders: Folders = FilesAt(timeline.project.place, timeline.head.sha)
+    folders: Folders = timeline.files
     if timeline.project.options.worktree and timeline.project.place.root is not None:
         from sitegen.history.worktree import work_tree_paths
 
