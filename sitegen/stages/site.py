@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from functools import partial
+from functools import cache, partial
+from itertools import groupby
 from typing import Final
 
 from msgspec.structs import replace
@@ -203,11 +203,9 @@ def write_first_pages(
     rendered = render_once(renderer, pages, problems, writer, without=links.instructions())
     if rendered.failures:
         return None
-    by_root = defaultdict(list)
-    for path in _later_pages(timeline, evals):
-        by_root[links.up(path)].append(path)
-    for root, paths in by_root.items():
-        site_files.reserve(paths, renderer.render(unfinished_page(root)))
+    placeholder = cache(lambda root: renderer.render(unfinished_page(root)))
+    for root, paths in groupby(_later_pages(timeline, evals), key=links.up):
+        site_files.reserve(paths, placeholder(root))
     write_files(rendered.files, writer)
     return str(timeline.project.out / links.overview())
 
