@@ -185,7 +185,10 @@ def differing_roles(before: Snapshot, after: Snapshot) -> tuple[Role, ...]:
 
 
 def under_rules_of(snapshot: Snapshot, reference: Snapshot) -> Snapshot:
-    """Combine the outputs of a snapshot with the ground truth and the rules of another: the second clock."""
+    """Combine the outputs of a snapshot with the ground truth and the rules of another: the second clock.
+
+    The result is the snapshot itself if it has the same ones.
+    """
     if snapshot.ground_truth == reference.ground_truth and _rules(snapshot) == _rules(reference):  # as a rule
         return snapshot
     return _mixture(snapshot, reference, ("ground_truth", "rules"))

@@ -179,7 +179,11 @@ def points(
             snapshots, inputs.edits.since_previous, inputs.edits.stale, inputs.first_with_output, strict=True
         )
     ]
-    under_newest_rules = [scorecard_of(under_rules_of(snapshot, snapshots[-1])) for snapshot in snapshots]
+    under_newest_rules = [
+        point.scorecard if newest is point.snapshot else scorecard_of(newest)
+        for point in scored
+        for newest in (under_rules_of(point.snapshot, snapshots[-1]),)
+    ]
     derived = (*stored, *_derived(inputs, scored, len(stored), scorecard_of, cells, reported))
     return tuple(
         replace(

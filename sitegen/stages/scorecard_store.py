@@ -35,8 +35,11 @@ from sitegen.stages.worker_context import WorkerContext
 
 
 def under_newest_rules(history: EvalHistory) -> Iterator[Snapshot]:
-    """Yield each snapshot under the ground truth and the rules of the newest snapshot."""
-    return (under_rules_of(snapshot, history.snapshots[-1]) for snapshot in history.snapshots)
+    """Yield each snapshot of other ground truth or rules than the newest snapshot, under those of the newest."""
+    for snapshot in history.snapshots:
+        newest = under_rules_of(snapshot, history.snapshots[-1])
+        if newest is not snapshot:
+            yield newest
 
 
 def pins_of(timeline: Timeline, parts: PartStore) -> dict[str, EvalInputs]:
@@ -235,7 +238,7 @@ class EvalScorecards:
 
 def known_cells(store: CacheStore, eval_id: str, card_keys: Sequence[str]) -> CellMap | None:
     """Return the cached cells of an eval, followed through its first points. ``card_keys``: the keys of all points."""
-    return CELLS.get(store, eval_id, tuple(_digests_of_beginnings(card_keys)))
+    return CELLS.get(store, eval_id, _digests_of_beginnings(card_keys))
 
 
 def keep_cells(store: CacheStore, eval_id: str, card_keys: Sequence[str], cells: CellMap) -> None:

@@ -113,9 +113,11 @@ class RepeatsSoFar:
         label = point.snapshot.label
         if not point.is_copy:
             self._group.append(_repeat(label, point.scorecard))
-        runs_of_point = _repeats_of_run_cards(runs, f"{label}, ")
-        self._finished = self._finished.and_group(runs_of_point)
-        if len(runs_of_point) > 1 or len(self._group) > 1:
+        if runs:  # few points have any
+            runs_of_point = _repeats_of_run_cards(runs, f"{label}, ")
+            self._finished = self._finished.and_group(runs_of_point)
+            self._is_measured &= len(runs_of_point) < 2
+        if len(self._group) > 1:
             self._is_measured = False
         self._last = point
         self.points += 1
