@@ -84,12 +84,12 @@ def plain_build(arguments: Sequence[str]) -> PlainBuild | None:
     The options are those that workflows and the benchmark use, each once and with its value as a word of its own.
     Importing typer takes longer than a build with nothing to do.
     """
-    from pathlib import Path
-
-    from sitegen.project import Options
-
     if not arguments or arguments[0] != "build":
         return None
+    from pathlib import Path
+
+    from sitegen.project import Options  # not before this: --help does not need it
+
     values: dict[str, Any] = {}
     words = iter(arguments[1:])
     for word in words:

@@ -77,6 +77,22 @@ def test_a_build_with_nothing_new_imports_no_library_and_few_modules(tmp_path: P
     assert imported_by(*build) == (NOTHING_NEW.split(), set())
 
 
+def test_the_help_imports_only_what_describes_the_commands() -> None:
+    imported, _ = imported_by("--help")
+    ours = {name for name in imported if name.startswith("sitegen.")}
+    signatures = {name for name in ours if name.startswith("sitegen.commands.signatures")}
+    assert signatures
+    assert ours - signatures == {
+        "sitegen.commands",
+        "sitegen.commands.main",
+        "sitegen.commands.printing",
+        "sitegen.errors",
+        "sitegen.named_tuple",
+        "sitegen.text",
+        "sitegen.text.plain",
+    }
+
+
 def test_a_shorter_instruction_file_imports_only_the_libraries_that_draw_its_pages(tmp_path: Path) -> None:
     repo = GitRepo(tmp_path / "project")
     truth, output = "id,name\na,Ann\n", '[{"id": "a"}]'
