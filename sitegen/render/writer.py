@@ -87,6 +87,10 @@ class Writer:
         row = self._standing.get(path)
         return row if row and row.key == key else None
 
+    def standing_rows(self, key: str) -> list[PageRow]:
+        """The records of all files that the folder is known to have and that were made from these inputs."""
+        return [row for row in self._standing.values() if row.key == key]
+
     def is_fresh(self, owner: str, path: str, key: str) -> bool:
         """Whether the folder has the file already, made from the same inputs, so that it need not be rendered."""
         row = self.standing_row(path, key)
@@ -100,7 +104,7 @@ class Writer:
         """``is_fresh`` for a page and all files that were made from the same inputs."""
         if self.standing_row(path, key) is None:
             return False
-        self.rows.extend(row._replace(owner=owner) for row in self._standing.values() if row.key == key)
+        self.rows.extend(row._replace(owner=owner) for row in self.standing_rows(key))
         return True
 
     def write(self, owner: str, path: str, content: bytes, key: str | None = None, *, full: int = 0) -> None:

@@ -133,7 +133,7 @@ def render_once(
 
     ``without``: path of a page that is not rendered.
     """
-    files, failures, causes = list(map(_site_file, renderer.assets())), [], causes_of(problems)
+    files, failures, causes = _assets(renderer, writer, site_pages.templates), [], causes_of(problems)
     for maker in site_pages.pages(problems, causes):
         path = maker.path
         if path == without:
@@ -161,6 +161,14 @@ def write_files(files: Iterable[SiteFile], writer: Writer) -> None:
             writer.is_fresh(OWNER, file.path, file.key)
         else:
             writer.write(OWNER, file.path, file.content, file.key)
+
+
+def _assets(renderer: Renderer, writer: Writer, templates: str) -> list[SiteFile]:
+    """Return the styles, scripts and pictures, which are read only if any of them, or a template, changed."""
+    key = digest("assets", templates)
+    if standing := writer.standing_rows(key):
+        return [SiteFile(row.path, None, row.size, key=key) for row in standing]
+    return [SiteFile(file.path, file.content, len(file.content), key=key) for file in renderer.assets()]
 
 
 def _site_file(file: RawFile) -> SiteFile:

@@ -305,3 +305,15 @@ def test_a_build_never_changes_the_project(small, tmp_path):
     after = (small.git("status", "--porcelain"), small.git("for-each-ref"), content(small.path / "evals"))
     assert after == before
     assert (small.path / ".git" / "index").read_bytes() == index
+
+
+def test_one_more_commit_reads_no_style_script_or_picture(
+    small: GitRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build_site(small.path, tmp_path / "more", jobs=1)
+    small.commit({"evals/names/extracted.json": output(2)})
+    with monkeypatch.context() as patched:
+        patched.setattr("sitegen.render.environment.Renderer.assets", lambda renderer: pytest.fail("assets were read"))
+        build_site(small.path, tmp_path / "more", jobs=1)
+    build_site(small.path, tmp_path / "cold", jobs=1)
+    assert differences(tmp_path / "more", tmp_path / "cold") == []
