@@ -8,16 +8,14 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
 from sitegen.analysis.copies import first_of_each_output
 from sitegen.analysis.deltas import graded_since
 from sitegen.analysis.edits import edits_of_outputs
-from sitegen.analysis.noise.metrics import variance_by_units
 from sitegen.analysis.series import HEADLINES
-from sitegen.analysis.step_context import circumstances
 from sitegen.config import MUTE_DIGITS, Mute
 from sitegen.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
@@ -28,7 +26,9 @@ from sitegen.model.series import EvalSummary, Point, Series
 from sitegen.model.timeline import Edit
 from sitegen.stats.averages import low_median, mean
 from sitegen.stats.outliers import OUTLYING
-from sitegen.stats.steps import Level, Levels, levels
+
+if TYPE_CHECKING:
+    from sitegen.stats.steps import Level, Levels
 
 REGAINED: Final = 0.75
 """Share of a loss that a later level must regain for the regression to count as fixed."""
@@ -55,6 +55,9 @@ def steps_of(series: Series) -> tuple[Step, ...]:
 
     Only metrics that are stored for every point are examined.
     """
+    from sitegen.analysis.noise.metrics import variance_by_units  # takes time to import, and new points alone need it
+    from sitegen.stats.steps import levels
+
     specs = series.specs[:HEADLINES]
     cases = 0 if series.info.recorded else _case_count(series.points)
     cards = [point.scorecard for point in series.points]
@@ -185,6 +188,8 @@ def _measured_step(
     noise: float,
 ) -> Step:
     """Return a step between the points of two levels, with the outputs at the new level up to the index *end*."""
+    from sitegen.analysis.step_context import circumstances
+
     at = after.start
     outputs = [index for index in range(at, end) if "outputs" in points[index].snapshot.cause]
     return Step(

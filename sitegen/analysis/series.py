@@ -15,7 +15,6 @@ from sitegen.analysis.deltas import MetricsFor, delta, differing_roles, under_ru
 from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.flips import flips_between
 from sitegen.analysis.noise.intervals import interval_of
-from sitegen.analysis.noise.metrics import unit_changes
 from sitegen.frozen import Frozen
 from sitegen.model.cells import CellMap, Flips
 from sitegen.model.deltas import Delta
@@ -212,6 +211,8 @@ def _derived(
         before, after = scored[index - 1] if index else None, scored[index]
         by_units: tuple[UnitChange, ...] = ()
         if before and "outputs" in differing_roles(before.snapshot, after.snapshot):
+            from sitegen.analysis.noise.metrics import unit_changes  # takes time to import; new outputs alone need it
+
             names = [metric.name for metric in after.scorecard.metrics[:HEADLINES]]
             by_units = unit_changes(before.scorecard, after.scorecard, inputs.kind, names, flips.get(index) or Flips())
         if index in reported:
