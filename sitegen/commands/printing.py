@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
-from typing import Final
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final, TextIO
 
 from sitegen.errors import SitegenError
 from sitegen.text.plain import visible
@@ -15,9 +18,20 @@ _COMMAND: Final = re.compile(r"^\s*:(?=:)|##(?=\[)")
 _WORD_JOINER: Final = "\u2060"
 
 
+@contextmanager
+def _until_closed(stream: TextIO) -> Iterator[None]:
+    """Drop what is printed after the reader closed the pipe, as ``head`` does. The command goes on to its end."""
+    try:
+        yield
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
 def print_line(text: str, *, error: bool = False) -> None:
     """Print one line, on standard error if it is not a result. Line breaks and control characters become visible."""
-    print(visible_line(text), file=sys.stderr if error else sys.stdout, flush=error)
+    stream = sys.stderr if error else sys.stdout
+    with _until_closed(stream):
+        print(visible_line(text), file=stream, flush=True)
 
 
 def print_text(text: str) -> None:
@@ -28,9 +42,10 @@ def print_text(text: str) -> None:
 
 def print_document(content: bytes) -> None:
     """Write the content of a file to standard output unchanged."""
-    sys.stdout.flush()
-    sys.stdout.buffer.write(content)
-    sys.stdout.buffer.flush()
+    with _until_closed(sys.stdout):
+        sys.stdout.flush()
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
 
 
 def print_workflow_command(command: object, *, error: bool) -> None:

@@ -108,11 +108,9 @@ def _metric_check(
     metric: GateMetric, specs: Iterable[MetricSpec], compared: GatedChange | None, *, recorded: bool
 ) -> MetricCheck:
     limits = MetricLimits(metric.floor, metric.drop)
-    spec = next((spec for spec in specs if spec.name == metric.name), None)
-    if spec is None and "no such metric" not in metric.reasons:
-        spec = _metric_spec(metric, recorded=recorded)
-    if spec is None:
+    if "no such metric" in metric.reasons:
         return check_stranger(metric.name, limits)
+    spec = next((spec for spec in specs if spec.name == metric.name), None) or _metric_spec(metric, recorded=recorded)
     parts = DeltaParts(metric.parts.outputs, metric.parts.ground_truth, metric.parts.rules) if metric.parts else None
     delta = MetricDelta(metric.name, metric.change, parts) if compared else None
     verdict = _change_verdict(metric.noise) if metric.noise else None

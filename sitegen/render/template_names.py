@@ -59,9 +59,9 @@ class TemplateModule(ModuleType):
     def __getattr__(self, name: str) -> Any:
         """Return a function or a value of the module, and find it here the next time."""
         # As the import statement does it, so that ``-X importtime`` lists the module.
-        found = getattr(__import__(self.__name__, fromlist=[name]), name)
-        setattr(self, name, found)
-        return found
+        member = getattr(__import__(self.__name__, fromlist=[name]), name)
+        setattr(self, name, member)
+        return member
 
 
 GLOBALS: Final[dict[str, object]] = {

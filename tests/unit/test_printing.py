@@ -1,7 +1,10 @@
 """What the command line prints: nothing that a project holds is obeyed by a terminal or by a workflow."""
 
 import ast
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -97,3 +100,23 @@ def test_a_key_of_the_manifest_with_a_line_break_makes_no_line(tmp_path, words):
     assert done.returncode == 2
     assert "a\\n::error::b" in done.stderr
     assert OBEYED.findall(done.stdout + done.stderr) == []
+
+
+@pytest.mark.parametrize("command", [["build", "-o", "site"], ["history", "a", "--json"]])
+def test_a_reader_that_closes_the_pipe_ends_no_command(tmp_path, command):
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({"evals/a/ground_truth.json": '{"x": 1}', "evals/a/extracted.json": '{"x": 1}'})
+    code = "import sys; sys.stdin.readline(); from sitegen.commands.main import run; run()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *command],
+        cwd=repo.path,
+        env={**os.environ, "PYTHONPATH": str(COMMANDS.parents[1])},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout
+    process.stdout.close()  # before the command begins
+    _, errors = process.communicate("\n")
+    assert (process.returncode, [line for line in errors.splitlines() if not line.endswith("...")]) == (0, [])
