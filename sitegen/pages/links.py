@@ -110,11 +110,6 @@ def field(eval_id: str, attribute: str) -> str:
     return f"evals/{slug(eval_id)}/fields/{slug(attribute)}.html"
 
 
-def field_file(eval_id: str, attribute: str) -> str:
-    """Address of the page of an attribute, relative to a report."""
-    return field(eval_id, attribute).split("/", 2)[2]
-
-
 def source_picture(eval_id: str, oid: str, ending: str) -> str:
     """A page of a source document as a picture, by the id of its blob: one file, however many reports show it."""
     return f"evals/{slug(eval_id)}/source/{oid}.{ending}"

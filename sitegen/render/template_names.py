@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any, Final
+from typing import Final
 
-from sitegen.html import formats
+from sitegen.html import charts, formats, heat_cells
 from sitegen.model.outcomes import ERROR_TYPES
-from sitegen.pages import labels
+from sitegen.pages import change_text, fields, labels, links, short_lists
+from sitegen.pages.commit import move_rows
+from sitegen.pages.compare import compare_rows
+from sitegen.pages.edit import effect_rows
+from sitegen.pages.field import field_rows
+from sitegen.pages.instruction import edit_rows, version_rows
+from sitegen.pages.regressions import step_lines, step_rows
+from sitegen.pages.report import discrepancy_rows, report_rows, spans, tree, why_rows
+from sitegen.pages.trend import trend_chart, trend_rows
+from sitegen.pages.variants import variant_charts
 
 FILTERS: Final[dict[str, Callable[..., str]]] = {
     "number": formats.number,
@@ -24,48 +33,33 @@ FILTERS: Final[dict[str, Callable[..., str]]] = {
     "printable": formats.printable,
 }
 
-_MODULES: Final = (
-    "sitegen.html.charts",
-    "sitegen.html.heat_cells",
-    "sitegen.pages.change_text",
-    "sitegen.pages.commit.move_rows",
-    "sitegen.pages.compare.compare_rows",
-    "sitegen.pages.edit.effect_rows",
-    "sitegen.pages.field.field_rows",
-    "sitegen.pages.fields",
-    "sitegen.pages.instruction.edit_rows",
-    "sitegen.pages.instruction.version_rows",
-    "sitegen.pages.links",
-    "sitegen.pages.regressions.step_lines",
-    "sitegen.pages.regressions.step_rows",
-    "sitegen.pages.report.discrepancy_rows",
-    "sitegen.pages.report.report_rows",
-    "sitegen.pages.report.spans",
-    "sitegen.pages.report.tree",
-    "sitegen.pages.report.why_rows",
-    "sitegen.pages.short_lists",
-    "sitegen.pages.trend.trend_chart",
-    "sitegen.pages.trend.trend_rows",
-    "sitegen.pages.variants.variant_charts",
+_MODULES: Final[tuple[ModuleType, ...]] = (
+    change_text,
+    charts,
+    compare_rows,
+    discrepancy_rows,
+    edit_rows,
+    effect_rows,
+    field_rows,
+    fields,
+    heat_cells,
+    links,
+    move_rows,
+    report_rows,
+    short_lists,
+    spans,
+    step_lines,
+    step_rows,
+    tree,
+    trend_chart,
+    trend_rows,
+    variant_charts,
+    version_rows,
+    why_rows,
 )
 
-
-class TemplateModule(ModuleType):
-    """A module in templates. It is imported when a template uses it, because few builds draw every kind of page.
-
-    The sandbox of a project's templates takes it for the module whose name it has.
-    """
-
-    def __getattr__(self, name: str) -> Any:
-        """Return a function or a value of the module, and find it here the next time."""
-        # As the import statement does it, so that ``-X importtime`` lists the module.
-        member = getattr(__import__(self.__name__, fromlist=[name]), name)
-        setattr(self, name, member)
-        return member
-
-
 GLOBALS: Final[dict[str, object]] = {
-    **{module.rpartition(".")[2]: TemplateModule(module) for module in _MODULES},
+    **{module.__name__.rpartition(".")[2]: module for module in _MODULES},
     "recorded_pill": formats.RECORDED,
     "error_types": ERROR_TYPES,
     "iterations_and_outputs": labels.iterations_and_outputs,

@@ -24,6 +24,7 @@ from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit, Snapshot
 from sitegen.pages import links
 from sitegen.pages.field.page import field_work
+from sitegen.pages.report.page import ReportView
 from sitegen.pages.report.patterns import pattern_summaries
 from sitegen.pages.trend.page import has_variants
 from sitegen.render.writer import WrittenFiles, digest
@@ -192,8 +193,6 @@ class _EvalJob:
 
     def _draw_newest(self, inputs: ReportInputs, files: ReportFiles | None) -> None:
         """Draw the newest report and note its error patterns. ``files``: writes it; None: it is not stale."""
-        from sitegen.pages.report.page import ReportView  # takes time to import, and few commits need it
-
         page = ReportWriter(self._context, self._info, self._inputs, self._task.edits.value.moved).page(inputs)
         if files:
             files.write(inputs.at, page, inputs.result)

@@ -25,6 +25,8 @@ from sitegen.model.series import EvalSummary, Series, Window
 from sitegen.model.site import Page, RawFile
 from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
+from sitegen.pages.compare.compare_data import compare_data
+from sitegen.pages.compare.page import compare_page
 from sitegen.pages.field.page import FieldWork, field_page
 from sitegen.pages.overview.focus import focus_of
 from sitegen.pages.short_pages import short_field
@@ -73,9 +75,6 @@ def write_comparison(
     path, key = links.compare(series.info.id), digest("comparison", *page_keys)
     if len(series.points) < 2 or writer.are_fresh(owner, path, key):
         return
-    from sitegen.pages.compare.compare_data import compare_data  # takes time to import, and new outputs alone need it
-    from sitegen.pages.compare.page import compare_page
-
     data = compare_data(series, steps)
     writer.write(owner, path, renderer.render(compare_page(series, data)), key)
     for piece in data.pieces:

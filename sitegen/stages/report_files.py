@@ -25,6 +25,9 @@ from sitegen.model.timeline import Snapshot
 from sitegen.named_tuple import NamedTuple
 from sitegen.pages import links
 from sitegen.pages.data.exports import results_json
+from sitegen.pages.report.discrepancy_rows import rows_file
+from sitegen.pages.report.page import ReportView
+from sitegen.pages.report.tree import TreeView, has_tree, tree_page
 from sitegen.render.writer import Writer
 from sitegen.stages.cached_kinds import SOURCE_USES, SourceUse
 from sitegen.stages.reports import ReportInputs
@@ -81,9 +84,6 @@ class ReportFiles:
 
     def write(self, index: int, page: Page, result: Result) -> None:
         """Write the files that a report links to, then the report, so that none of its links is ever broken."""
-        from sitegen.pages.report.discrepancy_rows import rows_file  # takes time to import, as do the next two
-        from sitegen.pages.report.page import ReportView
-
         key, owner = self._keys[index], self._owner
         view = page.view
         assert isinstance(view, ReportView)
@@ -119,8 +119,6 @@ class ReportFiles:
 
     def _tree_page(self, index: int, result: Result) -> Page | None:
         """Make the page of ground truth beside output, with the source if there is one; write the pictures it shows."""
-        from sitegen.pages.report.tree import TreeView, has_tree, tree_page
-
         snapshot, use = self._snapshots[index], SourceUse()
         page = tree_page(self._info, snapshot, result) if has_tree(self._info, result) else None
         if self._sources is None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -28,14 +27,14 @@ from sitegen.model.series import EvalInfo, Point
 from sitegen.model.site import Page
 from sitegen.model.timeline import Snapshot
 from sitegen.pages.report.discrepancies import EarlierPoints
+from sitegen.pages.report.page import report_page
+from sitegen.scoring.fields import rule_sources
 from sitegen.scoring.kinds import in_order_of
+from sitegen.scoring.rules import FieldRules, compile_rules
 from sitegen.scoring.usage import specs_with_usage
 from sitegen.stages.scorecard_store import EvalScorecards, runs_of
 from sitegen.stages.scoring import all_inputs
 from sitegen.stages.worker_context import WorkerContext
-
-if TYPE_CHECKING:
-    from sitegen.scoring.rules import FieldRules
 
 
 class ReportInputs(Frozen):
@@ -123,8 +122,6 @@ class ReportWriter:
 
     def page(self, inputs: ReportInputs) -> Page:
         """Make the report of a point."""
-        from sitegen.pages.report.page import report_page  # takes time to import, and new outputs alone need it
-
         index, result, before, derived = inputs.at, inputs.result, inputs.before, inputs.derived
         snapshot = self._inputs.snapshots[index]
         point = replace(
@@ -158,9 +155,6 @@ class ReportWriter:
 
     def _rules(self, snapshot: Snapshot) -> FieldRules:
         """Return the rules by which an output was scored; they are compiled already."""
-        from sitegen.scoring.fields import rule_sources
-        from sitegen.scoring.rules import compile_rules
-
         inputs = next(all_inputs(self._context, [replace(snapshot, outputs=(), ground_truth=None)]))
         return compile_rules(rule_sources(inputs)).value
 

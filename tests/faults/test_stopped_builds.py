@@ -146,7 +146,7 @@ def test_the_build_after_a_stopped_one_scores_and_draws_only_what_is_missing(
     stopped(project, out, stop_at("Writing the site"))
     missing = {path for path, body in content(finished).items() if content(out).get(path) != body}
     for made_already in (
-        "pages.report.page.report_page",
+        "stages.reports.report_page",
         "stages.eval_pages.field_page",
         "stages.instruction_task.edit_page",
     ):
@@ -178,7 +178,7 @@ def test_verify_makes_every_page_of_a_stopped_build_again(project, finished, tmp
         drawn.append(point.snapshot.iteration)
         return report_page(info, specs, point, *others, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("sitegen.pages.report.page.report_page", draw)
+    monkeypatch.setattr("sitegen.stages.reports.report_page", draw)
     build_site(project, out, jobs=1, cache=tmp_path / "memo", verify=True)
     assert sorted(drawn) == sorted([*range(OUTPUTS)] * 2)
     assert differences(out, finished) == []

@@ -10,8 +10,7 @@ from sitegen.analysis.error_patterns import OTHER_ITEM, RULES, SWAPPED, error_pa
 from sitegen.model.metrics import Counts, Metric
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.values import REDACTED, Value
-from sitegen.pages import links
-from sitegen.pages.report.discrepancies import Since, wrong_in
+from sitegen.pages.report.discrepancies import Since, field_file, wrong_in
 from sitegen.pages.report.patterns import pattern_summaries, pattern_words, patterns_view
 from sitegen.stats.counts import f1, tally
 from tests import pages_sample as sample
@@ -89,7 +88,7 @@ def test_a_report_says_what_the_headline_would_be_without_each_pattern_where_and
         ("a text cut short or continued", 4, old, 2, 5 / 9),
         ("a currency sign", 3, old, 2, 4 / 9),
     ]
-    assert view.rows[1].fields == {"p[].price": links.field_file("e", "p[].price")}
+    assert view.rows[1].fields == {"p[].price": field_file("e", "p[].price")}
     assert (view.rows[1].example, view.rows[0].more_fields) == (("10", "$10"), 1)
     assert (view.errors, view.without) == (7, 8 / 9)
     summaries = pattern_summaries(view, 8, 2 / 9)

@@ -73,8 +73,7 @@ def test_steps_use_the_changes_over_units_that_older_points_keep(project, tmp_pa
         computed.append([change.metric for change in changes])
         return changes
 
-    for module in (series, metrics):
-        monkeypatch.setattr(module, "unit_changes", noted)
+    monkeypatch.setattr(metrics, "unit_changes", noted)
     build_site(project.path, tmp_path / "out", jobs=1)
     assert computed == [["f1", "precision", "recall"]] * 3
     computed.clear()

@@ -14,11 +14,11 @@ from sitegen.model.cells import ABSENT, CellFlip, Run
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.series import EvalInfo
-from sitegen.pages import links
 from sitegen.pages.change_text import MINUS, span
 from sitegen.pages.compare.compare_data import diff_command, is_share
 from sitegen.pages.compare.judged import answer
 from sitegen.pages.compare.page import ComparedField, PointPair, Valued
+from sitegen.pages.report.discrepancies import field_file
 from sitegen.pages.report.report_rows import letter_of, type_name
 from sitegen.text.plain import cut
 from sitegen.text.values import written
@@ -127,7 +127,7 @@ def _compared_cell_row(flip: CellFlip, info: EvalInfo) -> str:
     now = before if after.state == "absent" else after
     is_changed = "absent" not in (before.state, after.state) and before.expected != after.expected
     was = f"<i> was {text(written(before.expected) or '') or 'blank'}</i>" if is_changed else ""
-    place = where(cell.label, cell.document, extra=cell.extra, file=links.field_file(info.id, cell.attribute))
+    place = where(cell.label, cell.document, extra=cell.extra, file=field_file(info.id, cell.attribute))
     return (
         f'<tr><td>{place}<td class="sides" dir=auto>{_value_or_none(written(now.expected), _BLANK)}{was}'
         f"{_side_cell(before, info.nouns)}{_side_cell(after, info.nouns)}\n"

@@ -24,6 +24,7 @@ from sitegen.model.usage import regraded
 from sitegen.pages import labels, links
 from sitegen.pages.compare.compare_data import FATES, CompareData, EditingCommit, compare_data
 from sitegen.pages.compare.judged import judge_pairs
+from sitegen.pages.report.discrepancies import field_file
 from sitegen.stats.counts import error_numbers
 from sitegen.stats.significance import ALPHA, LEVELS, least_discordant, mcnemar, reach_of_chance
 
@@ -229,7 +230,7 @@ def _compared_fields(info: EvalInfo, flips: Iterable[CellFlip]) -> list[Compared
     rows = [
         ComparedField(
             attribute=attribute,
-            file=links.field_file(info.id, attribute),
+            file=field_file(info.id, attribute),
             before=sum(flip.before is not None and flip.before.is_wrong for flip in cells),
             after=sum(flip.after is not None and flip.after.is_wrong for flip in cells),
             fixed=(fixed := sum(flip.fate == "fixed" for flip in cells)),

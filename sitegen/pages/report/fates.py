@@ -7,8 +7,8 @@ from typing import Final
 
 from sitegen.frozen import Frozen
 from sitegen.model.cells import CellFlip, Flips
-from sitegen.pages import links
 from sitegen.pages.change_text import Flipped, flipped
+from sitegen.pages.report.discrepancies import field_file
 
 FIELDS: Final = 12
 """Number of fields in the table: the ones with the most flips."""
@@ -63,7 +63,7 @@ def _fate_rows(eval_id: str, flips: Flips) -> Sequence[FateRow]:
     rows = [
         FateRow(
             attribute=attribute,
-            file=links.field_file(eval_id, attribute),
+            file=field_file(eval_id, attribute),
             fixed=fixed.get(attribute, 0),
             broken=broken.get(attribute, 0),
             still=still.get(attribute, 0),

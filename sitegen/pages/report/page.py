@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -38,12 +38,10 @@ from sitegen.pages.report.numbers import (
 from sitegen.pages.report.patterns import PatternsView, patterns_view
 from sitegen.pages.report.tree import has_tree
 from sitegen.pages.report.why import RunsView, Why, runs_view, why
+from sitegen.scoring.rules import FieldRules
 from sitegen.scoring.usage import all_specs
 from sitegen.scoring.verdict import verdict
 from sitegen.stats.counts import errors
-
-if TYPE_CHECKING:
-    from sitegen.scoring.rules import FieldRules
 
 ALIGNED: Final = 100
 """Largest number of rows of one alignment in a report."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from sitegen.analysis.error_patterns import ROUNDING, ErrorPattern, error_patterns, without_errors
 from sitegen.frozen import Frozen
@@ -12,14 +12,11 @@ from sitegen.model.error_summaries import PatternSummary
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement
 from sitegen.model.scorecards import Result, Scorecard
-from sitegen.pages import links
+from sitegen.pages.report.discrepancies import Since, field_file
+from sitegen.scoring.rules import FieldRules
 from sitegen.stats.counts import share_of
 from sitegen.text.plain import counted
 from sitegen.text.values import ValueTexts, as_text, metric_text, told_apart
-
-if TYPE_CHECKING:
-    from sitegen.pages.report.discrepancies import Since
-    from sitegen.scoring.rules import FieldRules
 
 _NAMED: Final = 3
 """Number of named fields of a pattern: the ones with most of its errors."""
@@ -122,7 +119,7 @@ def patterns_view(
             PatternRow(
                 name=pattern.name,
                 errors=len(errors),
-                fields={attribute: links.field_file(eval_id, attribute) for attribute, _ in fields[:_NAMED]},
+                fields={attribute: field_file(eval_id, attribute) for attribute, _ in fields[:_NAMED]},
                 more_fields=max(0, len(fields) - _NAMED),
                 since=since,
                 since_errors=since_errors,

@@ -19,8 +19,8 @@ from sitegen.model.metrics import Counts, MetricSpec, Nouns
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.panels import AlignmentRow
 from sitegen.model.scorecards import DocumentScore, FieldScore
-from sitegen.pages import links
 from sitegen.pages.labels import ERROR_LABELS, STATUSES
+from sitegen.pages.report.discrepancies import field_file
 from sitegen.pages.report.numbers import ErrorChange, ReportMetric
 from sitegen.stats.counts import FIELD_ACCURACY, RATIOS, CountRatio, errors
 
@@ -158,7 +158,7 @@ def fields(scores: Iterable[FieldScore], eval_id: str, nouns: Nouns = _FIELDS) -
     return Markup(
         "".join(
             [
-                f"<tr><td><a href={links.field_file(eval_id, attribute)}>{_text(attribute)}</a>{cells(counts)}"
+                f"<tr><td><a href={field_file(eval_id, attribute)}>{_text(attribute)}</a>{cells(counts)}"
                 for attribute, counts in scores
             ]
         )

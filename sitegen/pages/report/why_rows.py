@@ -13,9 +13,10 @@ from sitegen.model.cells import ABSENT, CellFlip
 from sitegen.model.deltas import Overlap
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.noise import ChangeVerdict, Decision, FlipRate, Interval, Noise
-from sitegen.pages import change_text, links
+from sitegen.pages import change_text
 from sitegen.pages.change_text import DisplayedChange, in_own_unit, own_unit, span_of_change
 from sitegen.pages.labels import bad_runs, interval_basis, reason
+from sitegen.pages.report.discrepancies import field_file
 from sitegen.pages.report.fates import FateRow
 from sitegen.pages.report.why import RunsView, Why
 from sitegen.text.values import metric_text
@@ -180,7 +181,7 @@ def runs(view: RunsView, spec: MetricSpec) -> Markup:
 
 def rates(rows: Iterable[FlipRate], eval_id: str) -> Markup:
     """Table rows of the fields in which runs differ: pairs of runs that differ, all pairs, share."""
-    return Markup("".join([_rate_row(rate, links.field_file(eval_id, rate.attribute)) for rate in rows]))
+    return Markup("".join([_rate_row(rate, field_file(eval_id, rate.attribute)) for rate in rows]))
 
 
 def _rate_row(rate: FlipRate, file: str) -> str:

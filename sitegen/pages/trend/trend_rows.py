@@ -19,6 +19,7 @@ from sitegen.pages import links
 from sitegen.pages.change_text import DisplayedChange, in_own_unit, origin, own_unit
 from sitegen.pages.data.scripts import script_file
 from sitegen.pages.labels import STALE
+from sitegen.pages.report.discrepancies import field_file
 from sitegen.pages.report.report_rows import error_types
 from sitegen.pages.trend.numbers import ROWS, OutputUsage, TrendPoint, UsageView
 from sitegen.pages.trend.page import TrendView
@@ -155,7 +156,7 @@ def moved(change: DisplayedChange | None, spec: MetricSpec) -> Markup | str:
 def field_history(rows: Iterable[HeatRow], info: EvalInfo) -> Markup:
     """A row for each attribute: its errors now and over all points, and a link to its page."""
     types = error_types(info.nouns)
-    return Markup("".join([_field_history(row, links.field_file(info.id, row.attribute), types) for row in rows]))
+    return Markup("".join([_field_history(row, field_file(info.id, row.attribute), types) for row in rows]))
 
 
 def _field_history(row: HeatRow, file: str, types: tuple[ErrorType, ...]) -> str:
