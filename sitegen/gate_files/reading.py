@@ -179,13 +179,13 @@ def _gated_change(gate_eval: GateEval, nouns: Nouns) -> GatedChange | None:
 
 def _cell_flip(cell: GateCell) -> CellFlip:
     """The flip without the states of the cell, which no form of the report contains."""
-    sides = (
+    before, after = (
         Run(start=0, state="absent", expected=cell.expected or "", actual=actual or "")
         for actual in (cell.base, cell.head)
     )
     return CellFlip(
-        cell.fate,
-        Cell(
+        fate=cell.fate,
+        cell=Cell(
             document=cell.document,
             path=cell.path,
             attribute="",
@@ -193,5 +193,6 @@ def _cell_flip(cell: GateCell) -> CellFlip:
             runs=(),
             named_path=cell.named_path,
         ),
-        *sides,
+        before=before,
+        after=after,
     )

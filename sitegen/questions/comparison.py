@@ -117,8 +117,9 @@ def compare_revisions(options: Options, base: str, head: str) -> ComparisonWithT
             living = [history for history in study.evals.values() if history.snapshots and not history.deleted]
             sides.append(
                 {
-                    history.id: ScoredSide(revision, history.kind, *study.results(history, history.snapshots[-1:]))
+                    history.id: ScoredSide(revision, history.kind, result)
                     for history in living
+                    for result in study.results(history, history.snapshots[-1:])
                 }
             )
             thresholds = _thresholds_of(study)

@@ -79,9 +79,10 @@ def opinion(subject: Subject, payload: bytes) -> CodeJudgement:
     if not isinstance(config, dict):
         raise _payload_error("'config' is no object")
     scope, settings = _fields_config(config) if subject == "fields" else _list_config(config, expected)
+    content, reason = _candidate(body)
     result = FieldsScorer().score(
         ScoringInputs(
-            outputs=(File("candidate.json", *_candidate(body)),),
+            outputs=(File("candidate.json", content, reason),),
             ground_truth=File("expected.json", _json_text(expected)),
             mapping=None,
             schema=None,

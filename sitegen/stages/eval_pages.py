@@ -138,7 +138,11 @@ def suspects_of(
         from sitegen.scoring.truth_correction import corrected_line
 
         line = corrected_line(score, inputs, suspects[index])
-        corrections[keys[index]] = Correction(truth.path, truth.oid, *line) if line else None
+        corrections[keys[index]] = (
+            None
+            if line is None
+            else Correction(path=truth.path, oid=truth.oid, line=line.number, before=line.before, after=line.after)
+        )
     if corrections != cached:
         CORRECTIONS.keep(store, series.info.id, corrections)
     located = (

@@ -7,7 +7,7 @@ from typing import Final
 
 from sitegen.analysis.noise.samples import cases_of, is_counted, paired_sample_of, sample_of
 from sitegen.model.kinds import traits_of
-from sitegen.model.noise import Ends, Interval
+from sitegen.model.noise import Ends, Interval, Unit
 from sitegen.model.scorecards import Scorecard
 from sitegen.named_tuple import NamedTuple
 from sitegen.stats.intervals import Estimate, around, around_mean, effective_wilson, mean_of, ratio, wilson
@@ -30,12 +30,17 @@ def interval_of(card: Scorecard, kind: str, metric: str | None = None) -> Interv
         if not is_counted(metric):
             return None
         cases = cases_of(card)
-        return Interval(*wilson(value, cases), "cases", cases, "Wilson")
+        return _stated_interval(wilson(value, cases), unit="cases", n=cases, method="Wilson")
     sample = sample_of(card, metric)
     spread = ratio(sample.shares)
     if spread is None:
         return None
-    return Interval(*effective_wilson(spread, sample.trials), sample.unit, sample.shares.total(), _EFFECTIVE)
+    ends = effective_wilson(spread, sample.trials)
+    return _stated_interval(ends, unit=sample.unit, n=sample.shares.total(), method=_EFFECTIVE)
+
+
+def _stated_interval(ends: Ends | None, unit: Unit, n: int, method: str) -> Interval | None:
+    return None if ends is None else Interval(low=ends.low, high=ends.high, unit=unit, n=n, method=method)
 
 
 class HeadlineWithInterval(NamedTuple):
@@ -68,7 +73,7 @@ def bootstrap_of(card: Scorecard, kind: str) -> Interval | None:
         return None
     sample = sample_of(card, metric)
     ends = bootstrap_ratio(tuple(sample.shares.elements()))
-    return Interval(*ends, sample.unit, sample.shares.total(), "bootstrap") if ends else None
+    return _stated_interval(ends, unit=sample.unit, n=sample.shares.total(), method="bootstrap")
 
 
 def bootstrap_of_change(before: Scorecard, after: Scorecard, kind: str) -> Interval | None:
@@ -79,7 +84,7 @@ def bootstrap_of_change(before: Scorecard, after: Scorecard, kind: str) -> Inter
         return None
     unit, pairs = paired_sample_of(before, after, after.metrics[0].name)
     ends = bootstrap_ratio_change(tuple(pairs.elements()))
-    return Interval(*ends, unit, pairs.total(), "bootstrap") if ends else None
+    return _stated_interval(ends, unit=unit, n=pairs.total(), method="bootstrap")
 
 
 def _is_sample_of_documents(kind: str) -> bool:
@@ -91,4 +96,6 @@ def _is_sample_of_documents(kind: str) -> bool:
 def interval_of_runs(values: Sequence[float]) -> Interval | None:
     """Compute the interval of the mean over repeated runs of one iteration; None for fewer than two runs."""
     spread = mean_of(values)
-    return Interval(*around(spread), "runs", len(values), "Student's t over runs") if spread else None
+    return _stated_interval(
+        around(spread) if spread else None, unit="runs", n=len(values), method="Student's t over runs"
+    )

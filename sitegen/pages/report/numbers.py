@@ -60,7 +60,10 @@ def error_changes(before: Scorecard | None, after: Scorecard, delta: Delta | Non
         last = _errors_without(after, frozenset(delta.overlap.only_after))
         changes = tuple(now - then for then, now in zip(first, last, strict=True))
     now = error_numbers(after.counts)
-    return tuple(ErrorChange(*row) for row in zip(ERROR_TYPES, now, changes, strict=True))
+    return tuple(
+        ErrorChange(type=error_type, number=number, change=change)
+        for error_type, number, change in zip(ERROR_TYPES, now, changes, strict=True)
+    )
 
 
 def _errors_without(card: Scorecard, left_out: frozenset[str]) -> list[int]:
