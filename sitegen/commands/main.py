@@ -1,4 +1,4 @@
-"""The entry point. The version and a plain build start without typer, whose import takes longer than they do."""
+"""The entry point. Version, help and plain builds start without typer, whose import takes longer than they do."""
 
 from __future__ import annotations
 
@@ -38,6 +38,11 @@ def run() -> None:
     """
     if sys.argv[1:] in (["--version"], ["-V"]):  # without typer, because scripts ask for it often
         print(f"sitegen {__version__}")
+        return
+    if sys.argv[1:] == ["--help"]:
+        from sitegen.commands.help_text import HELP
+
+        print(HELP, end="")
         return
     gc.set_threshold(50_000)  # imports make many objects, and hardly any of them is garbage
     from sitegen.errors import Notice, SitegenError
@@ -86,10 +91,6 @@ def plain_build(arguments: Sequence[str]) -> PlainBuild | None:
     """
     if not arguments or arguments[0] != "build":
         return None
-    from pathlib import Path
-
-    from sitegen.project import Options  # not before this: --help does not need it
-
     values: dict[str, Any] = {}
     words = iter(arguments[1:])
     for word in words:
@@ -100,6 +101,10 @@ def plain_build(arguments: Sequence[str]) -> PlainBuild | None:
         values[name] = value
     if "jobs" in values and not re.fullmatch("[1-9][0-9]{0,3}", values["jobs"]):
         return None
+    from pathlib import Path
+
+    from sitegen.project import Options  # not before this: the help of a command does not need it
+
     make = {"repo": Path, "out": Path, "cache": Path, "jobs": int, "base_url": str}
     options = {name: make[name](value) for name, value in values.items() if name in make}
     return PlainBuild(Options(**options), strict="strict" in values, public="public" in values)

@@ -74,8 +74,13 @@ def test_a_build_with_nothing_new_imports_no_library_and_few_modules(tmp_path: P
     assert imported_by(*build) == (NOTHING_NEW.split(), set())
 
 
-def test_the_help_imports_only_what_describes_the_commands() -> None:
-    imported, _ = imported_by("--help")
+def test_the_help_imports_nothing_but_its_text() -> None:
+    ours = ["sitegen", "sitegen.commands", "sitegen.commands.help_text", "sitegen.commands.main", "sitegen.named_tuple"]
+    assert imported_by("--help") == (ours, set())
+
+
+def test_the_help_of_a_command_imports_only_what_describes_the_commands() -> None:
+    imported, _ = imported_by("build", "--help")
     ours = {name for name in imported if name.startswith("sitegen.")}
     signatures = {name for name in ours if name.startswith("sitegen.commands.signatures")}
     assert signatures
