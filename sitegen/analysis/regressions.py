@@ -50,10 +50,15 @@ class _MetricLevels(Frozen):
         return _metric_step(self.spec, self.before.mean, self.after.mean)
 
 
-def steps_of(series: Series) -> tuple[Step, ...]:
+def steps_of(series: Series, beside: Sequence[Sequence[Edit]] | None = None) -> tuple[Step, ...]:
     """Return the steps of an eval, falls that are too new to tell from noise, and bad runs of the headline, by time.
 
     Only metrics that are stored for every point are examined.
+
+    Args:
+        series: all points of the eval.
+        beside: for each point the edits beside it (``OutputEdits.beside``); None: it is computed.
+
     """
     from sitegen.analysis.noise.metrics import variance_by_units  # takes time to import, and new points alone need it
     from sitegen.stats.steps import levels
@@ -68,9 +73,9 @@ def steps_of(series: Series) -> tuple[Step, ...]:
         for of_metric in (unit_variance(spec.name),)
         for column in _by_one_judge(cards, spec.name, _evidence(series.points, spec.name))
     ]
-    beside = edits_of_outputs(
-        [point.snapshot for point in series.points], [edit for point in series.points for edit in point.edits]
-    ).beside
+    if beside is None:
+        snapshots = [point.snapshot for point in series.points]
+        beside = edits_of_outputs(snapshots, [edit for point in series.points for edit in point.edits]).beside
     metric_steps = [step for spec, _, fit in fitted for step in _metric_steps(series.points, spec, fit)]
     steps = [_step(series.points, group, specs[0], beside) for group in _steps_by_point(metric_steps)]
     for spec, column, fit in fitted:

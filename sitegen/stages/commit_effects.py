@@ -51,11 +51,32 @@ def mixtures_of_commits(snapshots: Sequence[Snapshot], first_new: int = 0) -> It
             yield from mixtures(snapshots[before], snapshots[after])
 
 
+class SeriesVerdicts:
+    """Judges changes between two points of a series, each once: often a commit and an edit changed the same output.
+
+    Repeats do not count. Repeated runs can arrive later, and a stored verdict is not computed again.
+    """
+
+    def __init__(self, series: Series) -> None:
+        self._series = series
+        self._verdicts: dict[tuple[int, int], ChangeVerdict | None] = {}
+
+    def between(self, before: int, after: int, later: Point) -> ChangeVerdict | None:
+        """Return the verdict on a change. ``later``: the point at *after*, with its flips since the point *before*."""
+        if (before, after) not in self._verdicts:
+            series = self._series
+            self._verdicts[before, after] = output_verdict(
+                series.points[before], later, series.info.kind, higher_is_better=series.specs[0].higher_is_better
+            )
+        return self._verdicts[before, after]
+
+
 def effects_of_commits(
     series: Series,
     inputs: SeriesInputs,
     first_new: int,
     card: Callable[[Snapshot], Scorecard],
+    verdicts: SeriesVerdicts,
 ) -> Iterator[EffectOfCommit]:
     """Yield the effect of each commit with new points, except a commit without an earlier point."""
     snapshots = series.history.snapshots
@@ -64,7 +85,7 @@ def effects_of_commits(
         if after - before > 1:  # the last point's own delta compares it with another point of the same commit
             change = delta(inputs.metrics_for, earlier, later, card)
             later = replace(later, delta=change, flips=flips(series.cells, before, after), unit_changes=())
-        verdict = _verdict_without_repeats(series, earlier, later)
+        verdict = verdicts.between(before, after, later)
         effect = commit_effect(series.info, series.specs, earlier, later, verdict)
         if effect is not None:
             sha = later.snapshot.commit.sha
@@ -72,7 +93,9 @@ def effects_of_commits(
             yield EffectOfCommit(sha, replace(effect, edits=edits))
 
 
-def outcomes_of_edits(series: Series, windows: Sequence[Window], first_new: int) -> Iterator[OutcomeOfEdit]:
+def outcomes_of_edits(
+    series: Series, windows: Sequence[Window], first_new: int, verdicts: SeriesVerdicts
+) -> Iterator[OutcomeOfEdit]:
     """Yield how the eval changed across each edit that new points are attributed to."""
     pairs = {
         window.edit: (window.before, window.after)
@@ -82,21 +105,16 @@ def outcomes_of_edits(series: Series, windows: Sequence[Window], first_new: int)
     distant = [(before, after) for before, after in pairs.values() if after - before > 1]
     changes = dict(zip(distant, flips_between(series.cells, distant), strict=True))
     for edit, (before, after) in pairs.items():
-        earlier, later = series.points[before], series.points[after]
+        later = series.points[after]
         if (before, after) in changes:
             later = replace(later, flips=changes[before, after], unit_changes=())
-        yield OutcomeOfEdit(edit, edit_outcome(later, _verdict_without_repeats(series, earlier, later)))
+        yield OutcomeOfEdit(edit, edit_outcome(later, verdicts.between(before, after, later)))
 
 
 def edit_outcome(after: Point, verdict: ChangeVerdict | None) -> EditOutcome:
     """Reduce the change to the later of two outputs to what is stored."""
     flips = after.flips or Flips()
     return EditOutcome(flips=replace(flips, still=()), verdict=verdict and replace(verdict, fields=()))
-
-
-def _verdict_without_repeats(series: Series, before: Point, after: Point) -> ChangeVerdict | None:
-    """Judge a change. Repeated runs can arrive later, and a stored verdict is not computed again."""
-    return output_verdict(before, after, series.info.kind, higher_is_better=series.specs[0].higher_is_better)
 
 
 def _spans(snapshots: Sequence[Snapshot], first_new: int) -> Iterator[tuple[int, int]]:

@@ -32,7 +32,7 @@ from sitegen.scoring.mapping_use import mapped_columns
 from sitegen.scoring.scorer import ScoringInputs
 from sitegen.scoring.usage import specs_with_usage
 from sitegen.stages.cached_kinds import COMMIT_EFFECTS, EDIT_OUTCOMES, NEWEST_REPORT, NewestReport
-from sitegen.stages.commit_effects import effects_of_commits, mixtures_of_commits, outcomes_of_edits
+from sitegen.stages.commit_effects import SeriesVerdicts, effects_of_commits, mixtures_of_commits, outcomes_of_edits
 from sitegen.stages.configuration import recall_mapping, without_settings
 from sitegen.stages.eval_pages import eval_pages, record_of, suspects_of
 from sitegen.stages.eval_task import EvalDone, EvalTask, WaitingEval, owner, sources_of
@@ -226,14 +226,16 @@ class _EvalJob:
         series = self._cards.series(self._info, self._inputs, cells, settled, self._collector.derived)
         works = field_work(eval_id, cells, self._snapshots)
         suspects = suspects_of(self._context, series, self._cards.key, cache)
-        of_newest = self._known or NewestReport(steps_of(series) if series.points else (), self._patterns)
+        of_newest = self._known or NewestReport(
+            steps_of(series, self._inputs.edits.beside) if series.points else (), self._patterns
+        )
         steps = of_newest.steps
         if self._page_keys and not self._known:
             NEWEST_REPORT.keep(cache, eval_id, of_newest, self._page_keys[-1])
         newest = self._newest_inputs()
         edit_windows = windows(series.points, self._inputs.edits.made_by)
-        decisions = {}
-        for edit, outcome in outcomes_of_edits(series, edit_windows, first_new):
+        decisions, verdicts = {}, SeriesVerdicts(series)
+        for edit, outcome in outcomes_of_edits(series, edit_windows, first_new, verdicts):
             EDIT_OUTCOMES.keep(cache, within(eval_id, edit), outcome)
             decisions[edit] = outcome.verdict.decision if outcome.verdict else None
         edit_windows = tuple(window._replace(decision=decisions.get(window.edit)) for window in edit_windows)
@@ -256,7 +258,7 @@ class _EvalJob:
             write_series_pages(self._task, self._writer, series, steps, works, self._page_keys)
         patterns = record.summary.patterns
         write_series(self._writer, self._owner, series, patterns, self._page_keys, cache)
-        for sha, effect in effects_of_commits(series, self._inputs, first_new, self._cards.__getitem__):
+        for sha, effect in effects_of_commits(series, self._inputs, first_new, self._cards.__getitem__, verdicts):
             COMMIT_EFFECTS.keep(cache, within(eval_id, sha), effect)
         left = WaitingEval(tuple(self._page_keys), waiting.parts())
         return EvalDone(

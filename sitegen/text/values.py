@@ -12,6 +12,8 @@ from sitegen.model.values import Unusable, Value
 from sitegen.named_tuple import NamedTuple
 
 _DEEPEST: Final = 40
+_in_quotes: Final = json.JSONEncoder(ensure_ascii=False).encode
+"""A text as JSON. ``json.dumps`` would make an encoder for each."""
 
 
 def as_text(value: Value) -> str:
@@ -97,14 +99,14 @@ def short_digest(text: str) -> str:
 def _compact(value: Value, depth: int = 0) -> str:
     """Return JSON on one line in which numbers keep their spelling, unlike with ``json.dumps``."""
     if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
+        return _in_quotes(value)
     if not isinstance(value, list | dict):
         return as_text(value)
     if depth == _DEEPEST:
         return "…"
     if isinstance(value, list):
         return "[" + ", ".join(_compact(item, depth + 1) for item in value) + "]"
-    pairs = (f"{json.dumps(key, ensure_ascii=False)}: {_compact(item, depth + 1)}" for key, item in value.items())
+    pairs = (f"{_in_quotes(key)}: {_compact(item, depth + 1)}" for key, item in value.items())
     return "{" + ", ".join(pairs) + "}"
 
 

@@ -1,5 +1,6 @@
 """Points before the newest are not computed again, and whatever happens meanwhile, the site is that of a cold build."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,15 +9,17 @@ import pytest
 from sitegen.analysis import series
 from sitegen.analysis.deltas import delta
 from sitegen.analysis.noise import metrics
+from sitegen.analysis.noise.changes import output_verdict
 from sitegen.analysis.noise.metrics import unit_changes
 from sitegen.analysis.regressions import steps_of
 from sitegen.model.deltas import Delta
-from sitegen.model.noise import UnitChange
+from sitegen.model.noise import ChangeVerdict, UnitChange
 from sitegen.model.regressions import Step
-from sitegen.model.series import Series
+from sitegen.model.series import Point, Series
 from sitegen.model.site import Page
+from sitegen.model.timeline import Edit
 from sitegen.render.environment import Renderer
-from sitegen.stages import eval_job, reports
+from sitegen.stages import commit_effects, eval_job, reports
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
 from tests.sites import build_site, differences
@@ -65,6 +68,25 @@ def test_a_new_point_is_computed_with_the_one_before_it_and_no_other(project, tm
     assert len(deltas) == 2
 
 
+def test_a_change_that_a_commit_and_an_edit_made_is_judged_once(project, tmp_path, monkeypatch):
+    judged: list[tuple[str, str]] = []
+
+    def noted(before: Point, after: Point, *arguments: Any, **more: Any) -> ChangeVerdict | None:
+        judged.append((before.snapshot.label, after.snapshot.label))
+        return output_verdict(before, after, *arguments, **more)
+
+    monkeypatch.setattr(commit_effects, "output_verdict", noted)
+    project.commit({"CLAUDE.md": "# Rules\n\nRead twice.\n"})
+    project.commit({"evals/names/extracted.json": output(5)})
+    build_site(project.path, tmp_path / "out", jobs=1)
+    assert sorted(judged) == [
+        ("iteration-001", "iteration-002"),
+        ("iteration-002", "iteration-003"),
+        ("iteration-003", "iteration-004"),
+        ("iteration-004", "iteration-005"),
+    ]
+
+
 def test_steps_use_the_changes_over_units_that_older_points_keep(project, tmp_path, monkeypatch):
     computed: list[list[str]] = []
 
@@ -94,9 +116,9 @@ def test_an_edit_without_an_output_searches_no_steps_and_renders_no_page_of_them
     searched: list[str] = []
     rendered: list[str] = []
 
-    def search(of: Series) -> tuple[Step, ...]:
+    def search(of: Series, beside: Sequence[Sequence[Edit]]) -> tuple[Step, ...]:
         searched.append(of.info.id)
-        return steps_of(of)
+        return steps_of(of, beside)
 
     def render(renderer: Renderer, page: Page) -> bytes:
         rendered.append(page.path)

@@ -71,16 +71,17 @@ def commit_effect(
 
 def earlier_edits(edits: Iterable[Edit], sha: str) -> tuple[EarlierEdit, ...]:
     """The commits of *edits*, newest first, except for *sha*, whose own page lists its edits already."""
-    edited = {(edit.commit, edit.path) for edit in edits if edit.commit.sha != sha}
+    edited = {(edit.commit.sha, edit.path): edit.commit for edit in edits if edit.commit.sha != sha}
     files = Counter(commit for commit, _ in edited)
-    newest = sorted(files, key=lambda commit: -commit.position)[:EDITS]
+    commits = {commit.sha: commit for commit in edited.values()}
+    newest = sorted(commits.values(), key=lambda commit: -commit.position)[:EDITS]
     return tuple(
         EarlierEdit(
             position=commit.position,
             sha=commit.sha,
             short=commit.short,
             subject=subject_of(commit, 160),
-            files=files[commit],
+            files=files[commit.sha],
         )
         for commit in newest
     )
