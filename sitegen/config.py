@@ -220,6 +220,7 @@ class SiteConfig(ConfigTable):
     """Globs of field paths of all evals whose values no file of the site may hold."""
 
 
+PlotFormat: TypeAlias = Literal["png", "svg"]
 GroundTruthFormat: TypeAlias = Literal["auto", "wide", "long", "building_summary_csv", "cases"]
 """``cases``: the file of ``outputs`` holds both expected values and outputs, case by case."""
 

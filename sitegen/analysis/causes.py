@@ -16,7 +16,7 @@ _NAMES: Final = r"'[^']*'|\"[^\"]*\"|`[^`]*`|\b\d[\d,.]*\b"
 _GAP: Final = "…"
 
 
-class Cause(Frozen):
+class ProblemCause(Frozen):
     """Problems with a common cause, which one change of the project removes."""
 
     id: str
@@ -40,14 +40,14 @@ class Cause(Frozen):
         return len({problem.commit for problem in self.problems if problem.commit is not None})
 
 
-def causes_of(problems: Iterable[Problem]) -> tuple[Cause, ...]:
+def causes_of(problems: Iterable[Problem]) -> tuple[ProblemCause, ...]:
     """Group problems by cause: current causes before past ones, then by severity, then by number of problems."""
     by_cause: dict[tuple[bool, Severity, str], list[Problem]] = {}
     for problem in problems:
         key = problem.type or f"{_pattern(problem.message)} {_pattern(problem.fix)}"
         by_cause.setdefault((problem.past, problem.severity, key), []).append(problem)
     causes = [
-        Cause(
+        ProblemCause(
             id=f"{'past' if past else 'cause'}-{hashlib.sha256(key.encode('utf-8', 'replace')).hexdigest()[:10]}",
             severity=severity,
             message=_common_message(same),
@@ -60,7 +60,7 @@ def causes_of(problems: Iterable[Problem]) -> tuple[Cause, ...]:
     return tuple(sorted(causes, key=lambda cause: (cause.past, SEVERITIES.index(cause.severity), -len(cause.problems))))
 
 
-def count_causes(causes: Iterable[Cause]) -> ProblemCounts:
+def count_causes(causes: Iterable[ProblemCause]) -> ProblemCounts:
     """Count causes by severity."""
     causes = tuple(causes)
     current = [cause.severity for cause in causes if not cause.past]

@@ -43,7 +43,7 @@ VERDICT_OF_REASON: Final[Mapping[Reason, GateVerdict]] = {
 
 _ROUNDING: Final = 1e-9
 
-Chance = Callable[[MetricSpec], ChangeVerdict | None]
+ChanceTest = Callable[[MetricSpec], ChangeVerdict | None]
 """Judges whether the change of a metric is more than chance; returns None if that cannot be judged."""
 
 
@@ -77,7 +77,7 @@ def check_metric(
     before: float | None,
     after: float | None,
     delta: MetricDelta | None,
-    chance: Chance | None = None,
+    chance: ChanceTest | None = None,
     *,
     regraded: bool = False,
 ) -> MetricCheck:

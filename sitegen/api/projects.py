@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sitegen import frames
 from sitegen.build import build as build_site
-from sitegen.exporting.files import Format
+from sitegen.exporting.tables import ExportFormat
 from sitegen.gate_files.document import GateDocument
 from sitegen.gate_files.document import gate_document as gate_document
 from sitegen.gate_files.markdown import gate_markdown
@@ -179,7 +179,7 @@ def history(repo: str | Path, eval_id: str, rev: str | None = None, *, cache: st
 def export(
     repo: str | Path,
     place: str | Path,
-    format: Format = "sqlite",
+    format: ExportFormat = "sqlite",
     evals: Sequence[str] = (),
     *,
     rev: str | None = None,

@@ -12,8 +12,9 @@ from msgspec.structs import replace
 
 from sitegen.commands.printing import print_document, print_error, print_line, print_text
 from sitegen.comparison_files.markdown import comparison_markdown
-from sitegen.comparison_files.plots import NoPlotsError, PlotFormat, plots
+from sitegen.comparison_files.plots import NoPlotsError, plots
 from sitegen.comparison_files.prompts import prompts_document
+from sitegen.config import PlotFormat
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.frozen import Frozen
 from sitegen.project import Options

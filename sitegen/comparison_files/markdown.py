@@ -9,7 +9,7 @@ from typing import Final
 
 from sitegen.analysis.comparison.chance import Chance, HeadlineInterval
 from sitegen.analysis.comparison.change import ResultChange
-from sitegen.analysis.comparison.values import Flipped, MetricTest, Tested, VariantComparison, VariantPair
+from sitegen.analysis.comparison.values import MetricTest, PairedFate, Tested, VariantComparison, VariantPair
 from sitegen.comparison_files.document import ComparisonDocument
 from sitegen.frozen import Frozen
 from sitegen.model.metrics import Nouns
@@ -156,13 +156,13 @@ _NOUNS: Final = Nouns("judgement", "judgements")
 SHOWN: Final = 50
 """Largest number of rows in a report; the JSON has all of them."""
 
-WORDS: Final[dict[Flipped, str]] = {"fixed": "fixed", "broken": "broken", "still_wrong": "still wrong"}
+WORDS: Final[dict[PairedFate, str]] = {"fixed": "fixed", "broken": "broken", "still_wrong": "still wrong"}
 
 
 class FlipRow(Frozen):
     """A row of a table of flips."""
 
-    change: Flipped
+    change: PairedFate
     cells: tuple[str, ...]
     """All cells except the last, which states the change; escaped already."""
 

@@ -9,11 +9,12 @@ import warnings
 from collections.abc import Mapping, Sequence
 from io import BytesIO
 from math import pi
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from sitegen.analysis.comparison.change import ResultChange
 from sitegen.analysis.comparison.values import VariantComparison, VariantNumbers
 from sitegen.comparison_files.document import ComparisonDocument
+from sitegen.config import PlotFormat
 from sitegen.errors import SitegenError
 from sitegen.model.metrics import MetricSpec
 from sitegen.scoring.usage import USAGE, USAGE_METRICS
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import SubFigure
 
-PlotFormat: TypeAlias = Literal["png", "svg"]
 
 _Metric: TypeAlias = tuple[str, str, str, float]
 _Usage: TypeAlias = list[tuple[MetricSpec, list[float | None]]]

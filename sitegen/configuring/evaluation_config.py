@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from msgspec import field
 
-from sitegen.config import FINITE, ConfigTable
+from sitegen.config import FINITE, ConfigTable, PlotFormat
 
 EVALUATION_FILE: Final = "evaluations/config/default_config.yaml"
 """The configuration of the evaluation of prompts, unless ``--config`` names another file."""
@@ -37,4 +37,4 @@ class EvaluationConfig(ConfigTable):
     evaluation_methods: tuple[Literal["exact_match", "consistency", "quality", "rouge"], ...] = ()
     metrics: MetricThresholds = field(default_factory=MetricThresholds)
     significance_level: float | None = None
-    plot_format: Literal["png", "svg"] | None = None
+    plot_format: PlotFormat | None = None

@@ -6,16 +6,13 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from sitegen.config import ConfigTable
-from sitegen.data_files.reading import UnreadableError
+from sitegen.data_files.reading import Location, UnreadableError
 from sitegen.errors import ConfigurationError
 from sitegen.model.problems import Finding
 from sitegen.text.keys import key_path, keys_at, nearest
 
 UNKNOWN: Final = ("unexpected_keyword_argument", "extra_forbidden")
 """pydantic's types of errors for an unknown key."""
-
-Location = tuple[str | int, ...]
-"""The keys that lead to a value, outermost first."""
 
 
 def invalid(message: str, fix: str, line: int | None) -> Finding:

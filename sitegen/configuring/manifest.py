@@ -10,9 +10,9 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from sitegen.config import EvalConfig, Manifest
-from sitegen.configuring.findings import Location, describe, error_in, finding_of, invalid, unknown_key, unreadable
+from sitegen.configuring.findings import describe, error_in, finding_of, invalid, unknown_key, unreadable
 from sitegen.configuring.paths import FIX, OUTSIDE, is_source, leads_out
-from sitegen.data_files.reading import UnreadableError
+from sitegen.data_files.reading import Location, UnreadableError
 from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.extensions import KINDS, names
 from sitegen.kind_files import KIND_FILES

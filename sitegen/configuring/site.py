@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from sitegen.config import SiteConfig
-from sitegen.configuring.findings import UNKNOWN, Location, describe, error_in, finding_of, invalid
+from sitegen.configuring.findings import UNKNOWN, describe, error_in, finding_of, invalid
 from sitegen.configuring.paths import FIX, OUTSIDE, leads_out
+from sitegen.data_files.reading import Location
 from sitegen.errors import ConfigurationError
 from sitegen.project_files import LARGEST_CONFIGURATION, SITE_FILES, read_file, read_inside
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import decimal
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 from sitegen.model.problems import Finding
 from sitegen.model.values import Unusable, Value
+
+Location: TypeAlias = tuple[str | int, ...]
+"""The keys and indices that lead to a value, outermost first."""
 
 MAX_DEPTH: Final = 100
 """Largest number of levels of nested containers; the same on every version of Python."""

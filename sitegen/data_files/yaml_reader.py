@@ -15,6 +15,7 @@ from sitegen.data_files.json_reader import read_json
 from sitegen.data_files.reading import (
     DUPLICATE_KEY,
     MAX_DEPTH,
+    Location,
     UnreadableError,
     constant,
     fraction,
@@ -42,8 +43,8 @@ _TEXT: Final = "tag:yaml.org,2002:str"
 _LEVELS_WITH_LINES: Final = 5
 _T = TypeVar("_T")
 
-KeyLines: TypeAlias = dict[tuple[str | int, ...], int]
-"""The line, from 1, of each key and item by its path."""
+KeyLines: TypeAlias = dict[Location, int]
+"""The line, from 1, of each key and item."""
 
 
 class ParsedYaml(NamedTuple):
@@ -184,7 +185,7 @@ class _ValueBuilder:
                 yield self._value_of(next(self._events), ())
                 self._in_first = False
 
-    def _value_of(self, event: Any, path: tuple[str | int, ...]) -> Value:
+    def _value_of(self, event: Any, path: Location) -> Value:
         if isinstance(event, self._yaml.AliasEvent):
             return self._anchors[event.anchor]
         if isinstance(event, self._yaml.MappingStartEvent):
@@ -197,7 +198,7 @@ class _ValueBuilder:
             self._anchors[event.anchor] = value
         return value
 
-    def _items(self, path: tuple[str | int, ...]) -> list[Value]:
+    def _items(self, path: Location) -> list[Value]:
         items: list[Value] = []
         while not isinstance(event := next(self._events), self._yaml.SequenceEndEvent):
             below = (*path, len(items))
@@ -205,7 +206,7 @@ class _ValueBuilder:
             items.append(self._value_of(event, below))
         return items
 
-    def _members(self, path: tuple[str | int, ...]) -> dict[str, Value]:
+    def _members(self, path: Location) -> dict[str, Value]:
         merged: dict[str, Value] = {}
         members: dict[str, Value] = {}
         while not isinstance(event := next(self._events), self._yaml.MappingEndEvent):
@@ -230,7 +231,7 @@ class _ValueBuilder:
             members[key] = value
         return {**merged, **members}
 
-    def _note_line(self, event: Any, path: tuple[str | int, ...]) -> None:
+    def _note_line(self, event: Any, path: Location) -> None:
         if self._in_first:
             self.lines[path] = event.start_mark.line + 1
 
@@ -249,7 +250,7 @@ def _plain_value(event: Any) -> Value:
     return fraction(text) if re.fullmatch(_FRACTION, text) else text
 
 
-def _lines_of_keys(node: Any, path: tuple[str | int, ...] = (), lines: KeyLines | None = None) -> KeyLines:
+def _lines_of_keys(node: Any, path: Location = (), lines: KeyLines | None = None) -> KeyLines:
     """The line of each key; for a duplicate key, the line of the first."""
     lines = {} if lines is None else lines
     if node.id == "mapping" and len(path) < _LEVELS_WITH_LINES:

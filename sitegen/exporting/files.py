@@ -15,17 +15,15 @@ from itertools import islice
 from pathlib import Path
 from shutil import copyfileobj
 from tempfile import TemporaryFile
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from sitegen.errors import ConfigurationError
 from sitegen.exporting.rows import Batch
-from sitegen.exporting.tables import SCHEMA, TABLES, ExportColumn, Row, Table
+from sitegen.exporting.tables import SCHEMA, TABLES, ExportColumn, ExportFormat, ExportRow, Table
 from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import spreadsheet_safe
 
-Format: TypeAlias = Literal["csv", "json", "parquet", "sqlite"]
-
-PLACES: Final[dict[Format, str]] = {
+PLACES: Final[dict[ExportFormat, str]] = {
     "csv": "export",
     "json": "export.json",
     "parquet": "export",
@@ -39,7 +37,7 @@ AT_ONCE: Final = 10_000
 _SQL_TYPES: Final = {"text": "TEXT", "integer": "INTEGER", "real": "REAL", "boolean": "INTEGER"}
 
 
-def check_format(format: Format) -> None:
+def check_format(format: ExportFormat) -> None:
     """Raise ConfigurationError if a format needs a package that is not installed, before any work is done."""
     from importlib.util import find_spec
 
@@ -50,7 +48,7 @@ def check_format(format: Format) -> None:
         )
 
 
-def write_tables(format: Format, place: Path, batches: Iterable[Batch]) -> tuple[Path, ...]:
+def write_tables(format: ExportFormat, place: Path, batches: Iterable[Batch]) -> tuple[Path, ...]:
     """Write every table and return the files. Existing files of the same names are replaced."""
     return _WRITERS[format](place, batches)
 
@@ -147,7 +145,7 @@ def _column_names(table: Table) -> tuple[str, ...]:
     return tuple(column.name for column in table.columns)
 
 
-def _row_chunks(rows: Iterable[Row]) -> Iterator[list[Row]]:
+def _row_chunks(rows: Iterable[ExportRow]) -> Iterator[list[ExportRow]]:
     """The rows in lists of at most ``AT_ONCE``."""
     remaining = iter(rows)
     while chunk := list(islice(remaining, AT_ONCE)):
@@ -166,7 +164,7 @@ def _whole_file(file: Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
-_WRITERS: Final[dict[Format, Callable[[Path, Iterable[Batch]], tuple[Path, ...]]]] = {
+_WRITERS: Final[dict[ExportFormat, Callable[[Path, Iterable[Batch]], tuple[Path, ...]]]] = {
     "csv": _write_csv,
     "json": _write_json,
     "parquet": _write_parquet,

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from sitegen import __version__
 from sitegen.analysis.series import variant_spread
-from sitegen.exporting.tables import SCHEMA, Cell, Row
+from sitegen.exporting.tables import SCHEMA, ExportCell, ExportRow
 from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts
@@ -27,7 +27,7 @@ class Batch(NamedTuple):
     """Rows of one table."""
 
     table: str
-    rows: Iterable[Row]
+    rows: Iterable[ExportRow]
 
 
 class Exported(Frozen):
@@ -78,7 +78,7 @@ def _series_batches(series: Series, numbers: _EditNumbers) -> Iterator[Batch]:
     )
 
 
-def _edit_row(number: int, edit: Edit) -> Row:
+def _edit_row(number: int, edit: Edit) -> ExportRow:
     old, new = edit.old, edit.new
     return _encodable_row(
         (
@@ -97,11 +97,11 @@ def _edit_key(edit: Edit) -> _EditKey:
     return edit.path, edit.commit.sha
 
 
-def _commit_in_columns(commit: Commit) -> Row:
+def _commit_in_columns(commit: Commit) -> ExportRow:
     return commit.sha, commit.position, commit.committed_at, commit.author, commit.subject
 
 
-def _point_row(eval_id: str, index: int, point: Point) -> Row:
+def _point_row(eval_id: str, index: int, point: Point) -> ExportRow:
     at, card = point.snapshot, point.scorecard
     usage = card.usage or RunUsage()
     return _encodable_row(
@@ -125,7 +125,7 @@ def _point_row(eval_id: str, index: int, point: Point) -> Row:
     )
 
 
-def _score_rows(series: Series, index: int, point: Point) -> Iterator[Row]:
+def _score_rows(series: Series, index: int, point: Point) -> Iterator[ExportRow]:
     """One row for each metric of the kind. Only the headline has an interval."""
     deltas = {delta.name: delta for delta in point.delta.metrics} if point.delta else {}
     for spec in series.specs:
@@ -148,7 +148,7 @@ def _score_rows(series: Series, index: int, point: Point) -> Iterator[Row]:
         )
 
 
-def _cell_rows(series: Series) -> Iterator[Row]:
+def _cell_rows(series: Series) -> Iterator[ExportRow]:
     """One row for each run of a cell, with its first and last point."""
     last = len(series.points) - 1
     for number, cell in enumerate(series.cells.cells):
@@ -175,6 +175,6 @@ def _counts_in_columns(counts: Counts) -> tuple[int, ...]:
     return counts.tp, counts.fp, counts.fn, counts.tn, *error_numbers(counts)
 
 
-def _encodable_row(row: Iterable[Cell]) -> Row:
+def _encodable_row(row: Iterable[ExportCell]) -> ExportRow:
     """The row with bytes that are not UTF-8 spelled out in its texts."""
     return tuple(encodable(cell) if isinstance(cell, str) else cell for cell in row)

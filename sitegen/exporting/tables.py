@@ -12,9 +12,10 @@ from sitegen.model.outcomes import ERROR_TYPES
 
 SCHEMA: Final = "sitegen/export/1"
 
+ExportFormat: TypeAlias = Literal["csv", "json", "parquet", "sqlite"]
 ColumnType: TypeAlias = Literal["text", "integer", "real", "boolean"]
-Cell: TypeAlias = str | float | bool | None
-Row: TypeAlias = tuple[Cell, ...]
+ExportCell: TypeAlias = str | float | bool | None
+ExportRow: TypeAlias = tuple[ExportCell, ...]
 
 
 class ExportColumn(Frozen):

@@ -21,13 +21,13 @@ from sitegen.text.plain import encodable, line
 SHOWN: Final = 10
 """Number of annotations of each level that GitHub displays for a step."""
 
-Level: TypeAlias = Literal["error", "warning"]
+AnnotationLevel: TypeAlias = Literal["error", "warning"]
 
 
 class Annotation(Frozen):
     """A message, on a file or on the whole step."""
 
-    level: Level
+    level: AnnotationLevel
     message: str
     title: str = "sitegen check"
     file: str = ""
@@ -43,7 +43,7 @@ class Annotation(Frozen):
 def annotations_of(report: GateReport) -> list[Annotation]:
     """Errors, then warnings, at most ``SHOWN`` of each; the last one says how many more there are."""
     all_annotations = list(_all_annotations(report))
-    levels: tuple[Level, ...] = ("error", "warning")
+    levels: tuple[AnnotationLevel, ...] = ("error", "warning")
     by_level = ([annotation for annotation in all_annotations if annotation.level == level] for level in levels)
     return list(chain.from_iterable(map(_within_limits, by_level)))
 
@@ -85,7 +85,7 @@ def _edit_annotations(check: EvalCheck, title: str) -> Iterator[Annotation]:
         yield Annotation(level="warning", message=message, title=title, file=edit.path)
 
 
-def _annotation_level(verdict: GateVerdict, report: GateReport) -> Level:
+def _annotation_level(verdict: GateVerdict, report: GateReport) -> AnnotationLevel:
     fails = verdict == "fail" or (verdict == "not comparable" and not report.passed)
     return "error" if fails else "warning"
 

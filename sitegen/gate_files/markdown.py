@@ -26,7 +26,7 @@ from sitegen.pages.change_text import in_own_unit, split
 from sitegen.text.markdown_cells import NIL, code, count, name, number, prose, signed, table
 from sitegen.text.plain import counted
 
-Item = TypeVar("Item")
+T = TypeVar("T")
 
 LONGEST: Final = 65_000
 """Largest number of characters of the report; a comment on GitHub may have 65,536."""
@@ -226,7 +226,7 @@ def _not_made_again(evals: Iterable[EvalCheck]) -> list[str]:
     return [f"Not measured: instructions were edited, and no new output was made with them, for {names}."]
 
 
-def _listed_words(items: Sequence[Item], words: Callable[[Item], str], most: int = NAMED) -> str:
+def _listed_words(items: Sequence[T], words: Callable[[T], str], most: int = NAMED) -> str:
     """The words of the first items, and the number of the others, whose words are not made."""
     more = f" and {count(len(items) - most)} more" if len(items) > most else ""
     return ", ".join(map(words, items[:most])) + more

@@ -18,7 +18,7 @@ from sitegen.history.layout import RESULTS, PathRole
 from sitegen.history.snapshots import differences
 from sitegen.kind_files import GROUND_TRUTHS, Kind, files_of
 from sitegen.model.commits import ChangedPath
-from sitegen.model.timeline import Blob, EvalHistory, Layout, Snapshot
+from sitegen.model.timeline import Blob, EvalHistory, OutputLayout, Snapshot
 
 
 def fold_eval(state: EvalState, eval_commit: EvalCommit, inputs_of: Callable[[EvalState], EvalInputs]) -> None:
@@ -65,7 +65,7 @@ def ground_truth(state: EvalState, kind: Kind | None, stated: str | None, shared
     return first_blob(paths, state.files) or first_blob(paths, shared)
 
 
-def layout_of(state: EvalState, entry: EvalConfig) -> Layout:
+def layout_of(state: EvalState, entry: EvalConfig) -> OutputLayout:
     """Return the layout of an eval's outputs: iterations if it ever had any, unless the manifest states another."""
     if entry.outputs == "iterations" or is_glob(entry.outputs):
         return "iterations"

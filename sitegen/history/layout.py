@@ -16,7 +16,7 @@ from sitegen.kind_files import GROUND_TRUTHS, KIND_FILES, SCORED_FILES, Kind, fi
 from sitegen.model.kinds import traits_of
 from sitegen.model.timeline import Blob
 
-Role: TypeAlias = Literal["ground_truth", "overwritten", "output", "recorded", "run", "stranger"]
+FileRole: TypeAlias = Literal["ground_truth", "overwritten", "output", "recorded", "run", "stranger"]
 
 RESULTS: Final = "results"
 RECORDED: Final = "eval-results.json"
@@ -46,7 +46,7 @@ class PathRole(Frozen):
     eval_id: str
     folder: str
     """The eval's folder that contains the path."""
-    role: Role
+    role: FileRole
     iteration: str = ""
     """Name of the iteration's folder, of the run, or of a folder that is neither (a stranger)."""
 
@@ -149,7 +149,7 @@ class Layout:
         role, iteration = self._role(eval_id, inside)
         return role and PathRole(eval_id=eval_id, folder=folder, role=role, iteration=iteration)
 
-    def _role(self, eval_id: str, inside: str) -> tuple[Role | None, str]:
+    def _role(self, eval_id: str, inside: str) -> tuple[FileRole | None, str]:
         """Return the role of a path in the eval's folder, and the iteration, run or stranger that it belongs to."""
         recorded = self._recorded.get(eval_id)
         if inside in self._truths and recorded is None:

@@ -11,7 +11,7 @@ from sitegen.errors import SitegenError
 from sitegen.frozen import Frozen
 from sitegen.llm.client import CallError, CallSettings, Client, Log, ModelReply
 from sitegen.llm.prompts import Prompt, PromptCase, PromptTemplate
-from sitegen.llm.responses_file import ResponsesFile, Row, Slot
+from sitegen.llm.responses_file import ResponseRow, ResponsesFile, Slot
 from sitegen.named_tuple import NamedTuple
 
 
@@ -53,7 +53,7 @@ class ModelCalls(Frozen):
     """Called after each call."""
     log: Log
 
-    def record(self, jobs: Sequence[Job], row_of: Callable[[Job, ModelReply | CallError], Row]) -> CallOutcome:
+    def record(self, jobs: Sequence[Job], row_of: Callable[[Job, ModelReply | CallError], ResponseRow]) -> CallOutcome:
         """Call the model for every job, record the row of each result, and write the file.
 
         Raises SitegenError if no call can succeed.
@@ -135,7 +135,7 @@ def responses_to_ask_for(
     return tuple(todo for todo in pending if again or not is_answered(file.rows.get(todo.slot)))[:limit]
 
 
-def is_answered(row: Row | None) -> bool:
+def is_answered(row: ResponseRow | None) -> bool:
     """Whether a row holds a response, which may be empty."""
     return row is not None and isinstance(row.get("output"), str) and not row.get("error")
 
@@ -154,8 +154,8 @@ def ask_for_responses(todo: Sequence[PendingResponse], calls: ModelCalls) -> Cal
     """
     template, settings = calls.template, calls.settings
 
-    def row_of(job: Job, result: ModelReply | CallError) -> Row:
-        row: Row = {"case_id": job.slot.case_id, "prompt": template.digest}
+    def row_of(job: Job, result: ModelReply | CallError) -> ResponseRow:
+        row: ResponseRow = {"case_id": job.slot.case_id, "prompt": template.digest}
         if isinstance(result, CallError):
             return {**row, "error": str(result)}
         model = result.model or settings.model

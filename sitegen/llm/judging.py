@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from sitegen.llm.calling import CallOutcome, Job, ModelCalls, PendingResponse, is_answered
 from sitegen.llm.client import CallError, ModelReply
 from sitegen.llm.prompts import PromptCase
-from sitegen.llm.responses_file import ResponsesFile, Row
+from sitegen.llm.responses_file import ResponseRow, ResponsesFile
 from sitegen.text.plain import cut
 
 NO_REFERENCE: Final = "(none)"
@@ -58,7 +58,7 @@ def grade_responses(todo: Sequence[PendingResponse], calls: ModelCalls) -> CallO
     jobs = [Job(slot, template.fill(_judge_placeholders(case, rows[slot]["output"]))) for case, slot in todo]
     malformed = 0
 
-    def row_of(job: Job, result: ModelReply | CallError) -> Row:
+    def row_of(job: Job, result: ModelReply | CallError) -> ResponseRow:
         nonlocal malformed
         row = {key: value for key, value in rows[job.slot].items() if key not in ("quality", *_OF_JUDGE)}
         if isinstance(result, CallError):

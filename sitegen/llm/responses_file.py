@@ -20,7 +20,7 @@ from sitegen.project_files import NotOpenedError, append_inside, read_inside, wr
 LARGEST: Final = 1_000_000_000
 """The size of the largest file that is read, in bytes."""
 
-Row: TypeAlias = dict[str, Any]
+ResponseRow: TypeAlias = dict[str, Any]
 """A response: ``case_id``, ``output`` or ``error``, ``model``, ``prompt``, usage, ``quality``, and any other keys."""
 
 
@@ -37,7 +37,7 @@ class Slot(Frozen):
 class ResponsesFile:
     """Rows by slot, and a context manager in which rows are ``put`` and then ``finish`` is called."""
 
-    def __init__(self, path: Path, rows: dict[Slot, Row], order: Sequence[str]) -> None:
+    def __init__(self, path: Path, rows: dict[Slot, ResponseRow], order: Sequence[str]) -> None:
         self.path = path
         self.rows = rows
         self._order = order
@@ -71,7 +71,7 @@ class ResponsesFile:
             self._journal.close()
             self._journal = None
 
-    def put(self, slot: Slot, row: Row) -> None:
+    def put(self, slot: Slot, row: ResponseRow) -> None:
         """Set the row of a slot and append it to the partial file, so that it survives the end of this process."""
         if self._journal is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -98,17 +98,17 @@ def partial_of(path: Path) -> Path:
     return path.with_name(f"{path.name}.partial")
 
 
-def _responses_bytes(rows: list[Row], *, lines: bool) -> bytes:
+def _responses_bytes(rows: list[ResponseRow], *, lines: bool) -> bytes:
     if lines:
         return b"".join(map(_json_line, rows))
     return (json.dumps(rows, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
 
 
-def _json_line(value: Row | list[int | Row]) -> bytes:
+def _json_line(value: ResponseRow | list[int | ResponseRow]) -> bytes:
     return (json.dumps(value, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
 
 
-def _rows_by_slot(rows: Iterable[Row]) -> dict[Slot, Row]:
+def _rows_by_slot(rows: Iterable[ResponseRow]) -> dict[Slot, ResponseRow]:
     counts: Counter[str] = Counter()
     by_slot = {}
     for row in rows:
@@ -118,7 +118,7 @@ def _rows_by_slot(rows: Iterable[Row]) -> dict[Slot, Row]:
     return by_slot
 
 
-def _read_rows(path: Path) -> list[Row]:
+def _read_rows(path: Path) -> list[ResponseRow]:
     try:
         text = read_inside(path.parent, path.name, LARGEST).decode("utf-8-sig")
     except FileNotFoundError:
@@ -142,7 +142,7 @@ def _read_rows(path: Path) -> list[Row]:
     return [_checked_row(response, f"{path}, response {number}") for number, response in enumerate(root, 1)]
 
 
-def _read_journal(path: Path) -> dict[Slot, Row]:
+def _read_journal(path: Path) -> dict[Slot, ResponseRow]:
     """The rows of a partial file; text after the last line feed is an incomplete row."""
     try:
         lines = read_inside(path.parent, path.name, LARGEST).split(b"\n")[:-1]
@@ -169,7 +169,7 @@ def _parsed_json(text: str, where: str) -> Any:
         raise _unreadable_responses(where, str(error)) from None
 
 
-def _checked_row(value: Any, where: str) -> Row:
+def _checked_row(value: Any, where: str) -> ResponseRow:
     case_id = value.get("case_id", value.get("id")) if isinstance(value, dict) else None
     if not isinstance(case_id, str | int):
         raise _unreadable_responses(where, "an object with a 'case_id' is wanted")

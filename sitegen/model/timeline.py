@@ -55,7 +55,7 @@ class Snapshot(Frozen):
     """The recorded usage and model of the run; None if neither is recorded."""
 
 
-Layout: TypeAlias = Literal["iterations", "overwritten"]
+OutputLayout: TypeAlias = Literal["iterations", "overwritten"]
 
 
 class EvalHistory(Frozen):
@@ -63,7 +63,7 @@ class EvalHistory(Frozen):
 
     id: str
     kind: str
-    layout: Layout
+    layout: OutputLayout
     snapshots: tuple[Snapshot, ...]
     """In series order: by commit, within one commit by recorded timestamp, then by iteration number."""
     renamed_from: tuple[str, ...] = ()

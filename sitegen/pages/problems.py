@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from sitegen.analysis.causes import Cause, causes_of, count_causes
+from sitegen.analysis.causes import ProblemCause, causes_of, count_causes
 from sitegen.analysis.problem_counts import ProblemCounts
 from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
@@ -27,7 +27,7 @@ class Banner(Frozen):
     """The most severe cause of problems that change the scores on a page."""
 
     severity: Severity
-    cause: Cause
+    cause: ProblemCause
     where: str
     """The number of evals with the cause, in words; empty if it is clear."""
     more: int
@@ -54,7 +54,7 @@ class Banner(Frozen):
 class CauseRow(Frozen):
     """A cause on the problems page."""
 
-    cause: Cause
+    cause: ProblemCause
     where: str
     """``in 23 evals, at 14 commits``; empty for a single problem, whose place is shown."""
     places: tuple[Problem, ...]
@@ -76,7 +76,7 @@ class ProblemsView(Frozen):
     nav: str = "problems"
 
 
-def problems_page(causes: tuple[Cause, ...], evals: tuple[EvalInfo, ...], head: Commit, revision: str) -> Page:
+def problems_page(causes: tuple[ProblemCause, ...], evals: tuple[EvalInfo, ...], head: Commit, revision: str) -> Page:
     """All problems by cause, past ones separately."""
     view = ProblemsView(
         head=head,
@@ -104,7 +104,7 @@ def banner(problems: Iterable[Problem], *, of_site: bool = False) -> Banner | No
     )
 
 
-def _cause_row(cause: Cause) -> CauseRow:
+def _cause_row(cause: ProblemCause) -> CauseRow:
     counts = ((len(cause.evals), "in", "eval"), (cause.commits, "at", "commit"))
     several = len(cause.problems) > 1
     where = ", ".join(f"{word} {counted(count, noun)}" for count, word, noun in counts if count) if several else ""

@@ -30,7 +30,7 @@ from sitegen.verifying.evaluation import Evaluation
 from sitegen.verifying.project import WorktreeProject
 from sitegen.verifying.verify import verify
 
-Thresholds: TypeAlias = dict[str, float]
+ThresholdValues: TypeAlias = dict[str, float]
 """The lowest acceptable value of each metric, by name."""
 
 
@@ -38,7 +38,7 @@ class ComparisonWithThresholds(Frozen):
     """A comparison, and the thresholds of each eval's metrics."""
 
     document: ComparisonDocument
-    thresholds: dict[str, Thresholds]
+    thresholds: dict[str, ThresholdValues]
     """The thresholds of each eval, by id."""
 
 
@@ -110,7 +110,7 @@ def compare_revisions(options: Options, base: str, head: str) -> ComparisonWithT
     Raises NothingToReportError if the revisions have no eval in common.
     """
     sides: list[dict[str, ScoredSide]] = []
-    thresholds: dict[str, Thresholds] = {}
+    thresholds: dict[str, ThresholdValues] = {}
     manifest = Manifest()
     for revision in (base, head):
         with open_study(options._replace(rev=revision)) as study:
@@ -160,12 +160,12 @@ def _result_change(eval_id: str, before: ScoredSide, after: ScoredSide) -> Resul
     return change_of(eval_id, specs, first, second, before.kind)
 
 
-def _thresholds(kind: str, stated: Iterable[Threshold]) -> Thresholds:
+def _thresholds(kind: str, stated: Iterable[Threshold]) -> ThresholdValues:
     """The default thresholds of the kind, overridden by thresholds of the manifest."""
     return {spec.name: spec.least for spec in scorer(kind).metrics if spec.least is not None} | dict(stated)
 
 
-def _thresholds_of(study: Study) -> dict[str, Thresholds]:
+def _thresholds_of(study: Study) -> dict[str, ThresholdValues]:
     return {
         eval_id: _thresholds(history.kind, study.timeline.info(history).thresholds)
         for eval_id, history in study.evals.items()

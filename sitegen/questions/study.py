@@ -25,7 +25,7 @@ from sitegen.stages.scorecard_store import EvalScorecards, keep_cells, known_cel
 from sitegen.stages.timeline import Timeline, driving_edits, fold
 
 if TYPE_CHECKING:
-    from sitegen.exporting.files import Format
+    from sitegen.exporting.tables import ExportFormat
 
 
 class Study(Frozen):
@@ -99,7 +99,7 @@ def read_series(options: Options, eval_id: str) -> Series:
 
 
 def write_export(
-    options: Options, format: Format, place: Path | None = None, evals: Sequence[str] = ()
+    options: Options, format: ExportFormat, place: Path | None = None, evals: Sequence[str] = ()
 ) -> tuple[Path, ...]:
     """Write the tables of these evals, by default of all. Returns the paths of the files.
 

@@ -13,7 +13,7 @@ from sitegen.model.outcomes import Judgement
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
 from sitegen.named_tuple import NamedTuple
-from sitegen.scoring.paths import PathError, Step, parse_path, path_text
+from sitegen.scoring.paths import PathError, PathStep, parse_path, path_text
 
 _SHORTEST: Final = 4
 """The least length of a value that is searched. Shorter values, such as ``12`` or ``yes``, occur anywhere by chance."""
@@ -52,7 +52,7 @@ def with_places(judgements: list[Judgement], root: dict[str, Value], text: str =
     }
     if sought:
         sought.difference_update([_text(item.actual) for item in judgements if item.outcome == "correct"])
-    places: dict[str, tuple[Step, ...] | None] = {}
+    places: dict[str, tuple[PathStep, ...] | None] = {}
     if sought:
         _look(root, (), _MOST_VALUES, sought, places)
     if not any(places.values()):
@@ -110,10 +110,10 @@ def _stands_at(path: str, text: str, root: Any) -> bool:
 
 def _look(
     node: dict[str, Value] | list[Value],
-    above: tuple[Step, ...],
+    above: tuple[PathStep, ...],
     left: int,
     sought: set[str],
-    places: dict[str, tuple[Step, ...] | None],
+    places: dict[str, tuple[PathStep, ...] | None],
 ) -> int:
     """Record the places of the sought texts among the first values below a node, and None for a text that occurs twice.
 

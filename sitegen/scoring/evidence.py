@@ -20,7 +20,7 @@ from sitegen.named_tuple import NamedTuple
 from sitegen.scoring.compiled_truth import CompiledTruths
 from sitegen.scoring.fields import documents_by_expected_names, rule_sources
 from sitegen.scoring.outputs import read_outputs
-from sitegen.scoring.paths import Step, path_text
+from sitegen.scoring.paths import PathStep, path_text
 from sitegen.scoring.rules import compile_rules
 from sitegen.scoring.scorer import ScoringInputs
 
@@ -81,8 +81,8 @@ def evidence_in(document: Mapping[str, Value]) -> EvidenceByPath:
 
 
 def _objects(
-    node: Value | Mapping[str, Value], above: tuple[Step, ...] = ()
-) -> Iterator[tuple[tuple[Step, ...], Mapping[str, Value]]]:
+    node: Value | Mapping[str, Value], above: tuple[PathStep, ...] = ()
+) -> Iterator[tuple[tuple[PathStep, ...], Mapping[str, Value]]]:
     """Yield every object of a document with its path, except objects that only hold evidence."""
     if isinstance(node, Mapping):
         yield above, node

@@ -16,7 +16,7 @@ from sitegen.scoring.paths import KEYS, ListItem, follow, item_name, item_names,
 from sitegen.scoring.rules import FieldRule, FieldRules, ListRule
 from sitegen.scoring.truth_tree import Branch, ItemList, Leaf, PairedItems
 from sitegen.scoring.values import Emptiness, coerced_number, is_number, plain_number
-from sitegen.text.similarity import Cell, Exact, SimilarPair, normalise, similarity
+from sitegen.text.similarity import Comparable, Exact, SimilarPair, normalise, similarity
 
 PairedPositions: TypeAlias = tuple[int, int, float, PairedBy]
 """Positions in the expected and the actual list, the similarity of the keys there, and how the items were paired."""
@@ -88,7 +88,7 @@ def _item_keys(
     A plain digit string counts as a number if any item has a number in that field, so that CSV cells match JSON
     numbers; otherwise it is a text.
     """
-    columns: list[list[Cell]] = []
+    columns: list[list[Comparable]] = []
     for match_field in match_fields:
         rule = fields(match_field)
         values: list[Value] = [follow(item, match_field) for item in items]  # type: ignore[misc]
@@ -97,7 +97,7 @@ def _item_keys(
     return list(zip(*columns, strict=True)) or [()] * len(items)
 
 
-def _match_cell(value: Value, rule: FieldRule, rules: FieldRules, numbers: bool) -> Cell:
+def _match_cell(value: Value, rule: FieldRule, rules: FieldRules, numbers: bool) -> Comparable:
     if rules.empty(value):
         return None
     if rule.type == "date":

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, TypeAlias
 from msgspec.structs import replace
 
 from sitegen.data_files.json_reader import read_json
-from sitegen.data_files.reading import UnreadableError
+from sitegen.data_files.reading import Location, UnreadableError
 from sitegen.data_files.yaml_reader import read_yaml
 from sitegen.model.problems import Finding, Parsed
 from sitegen.scoring.mapping import (
@@ -32,8 +32,7 @@ _FIX_OF_KEY: Final = {
 }
 """Fixes for frequent wrong keys that ``nearest`` cannot relate to the right key."""
 
-Location: TypeAlias = tuple[str | int, ...]
-About: TypeAlias = Literal["mapping", "settings"]
+RulesFile: TypeAlias = Literal["mapping", "settings"]
 
 _REMEMBERED: Final[dict[tuple[bytes | None, str], Parsed[Mapping]]] = {}
 """Mappings from the memo, by their sources: results of ``_read_and_validate``."""
@@ -85,7 +84,7 @@ def _load(content: bytes | None, findings: list[Finding]) -> tuple[Any, dict[Loc
     return (parsed.values[0] if parsed.values else {}), dict(parsed.lines)
 
 
-def _with_one_name_of_ignore(written: Any, about: About, findings: list[Finding]) -> dict[str, Any]:
+def _with_one_name_of_ignore(written: Any, about: RulesFile, findings: list[Finding]) -> dict[str, Any]:
     """The keys that have a value, with ``non_extractable_fields`` renamed to ``ignore``."""
     if not isinstance(written, dict):
         if written is not None:
@@ -115,7 +114,7 @@ def _adapter() -> Any:
     return TypeAdapter(Mapping)
 
 
-def _valid(data: Any, about: About, lines: dict[Location, int], findings: list[Finding]) -> dict[str, Any]:
+def _valid(data: Any, about: RulesFile, lines: dict[Location, int], findings: list[Finding]) -> dict[str, Any]:
     """The valid part of *data*; each invalid value becomes a finding and is removed."""
     if not data:
         return {}
@@ -166,7 +165,7 @@ def _remove(data: Any, location: Location) -> None:
         data.pop(location[-1], None)
 
 
-def _misfit_finding(about: About, location: Location, message: str, lines: dict[Location, int]) -> Finding:
+def _misfit_finding(about: RulesFile, location: Location, message: str, lines: dict[Location, int]) -> Finding:
     name = key_path(step if isinstance(step, int) else str(step)[:80] for step in location)
     line = lines.get(location)
     possible = _possible_keys(location)

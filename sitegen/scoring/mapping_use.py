@@ -15,11 +15,11 @@ from sitegen.scoring.ground_truth import read_ground_truth
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.mapping_reader import read_mapping
 from sitegen.scoring.outputs import read_outputs
-from sitegen.scoring.paths import ANY, PathError, Pattern, Step, parse_path, path_text, pattern
+from sitegen.scoring.paths import ANY, PathError, PathStep, Pattern, parse_path, path_text, pattern
 from sitegen.scoring.scorer import ScoringInputs
 from sitegen.text.keys import nearest
 
-_Fields: TypeAlias = dict[tuple[Step, ...], bool]
+_Fields: TypeAlias = dict[tuple[PathStep, ...], bool]
 """Field path with ``ANY`` for each index, including objects and lists -> whether it ever has a value."""
 
 _MOST_FIELDS: Final = 20_000
@@ -103,7 +103,7 @@ def _fields_of_both_sides(inputs: ScoringInputs) -> _Fields | None:
     return fields if len(fields) <= _MOST_FIELDS else None
 
 
-def _collect_fields(value: Value, path: tuple[Step, ...], fields: _Fields) -> None:
+def _collect_fields(value: Value, path: tuple[PathStep, ...], fields: _Fields) -> None:
     if len(fields) > _MOST_FIELDS:
         return
     fields[path] = fields.get(path, False) or value not in (None, [], {})

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from sitegen.named_tuple import NamedTuple
 from sitegen.stats.assignment import best_pairs, preferred_pairs
-from sitegen.text.similarity import Cell, SimilarPair, similar_pairs
+from sitegen.text.similarity import Comparable, SimilarPair, similar_pairs
 
 LEAST: Final = 2
 """The least number of equal values of a pair by agreement."""
@@ -33,7 +33,7 @@ MAX_ASSIGNED: Final = 250_000
 """The most pairs of one connected part for ``hungarian``, whose time grows with the third power of the number of
 items."""
 
-ItemKey: TypeAlias = tuple[Cell, ...]
+ItemKey: TypeAlias = tuple[Comparable, ...]
 """The match fields of an item."""
 EqualFields: TypeAlias = Callable[[int, int], int]
 """Counts the equal score fields of an expected and an actual item, given by their positions."""

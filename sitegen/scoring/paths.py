@@ -19,7 +19,7 @@ from sitegen.model.values import Value
 from sitegen.named_tuple import NamedTuple
 
 T = TypeVar("T")
-Step: TypeAlias = str | int
+PathStep: TypeAlias = str | int
 """A key, or an index of a list."""
 
 ANY: Final = "*"
@@ -36,9 +36,9 @@ class PathError(ValueError):
 
 
 @lru_cache(maxsize=4_096)
-def parse_path(text: str) -> tuple[Step, ...]:
+def parse_path(text: str) -> tuple[PathStep, ...]:
     """The steps of a path or pattern; ``[*]`` and ``[]`` become ``ANY``. Raises PathError."""
-    steps: list[Step] = []
+    steps: list[PathStep] = []
     position = 0
     while position < len(text):
         token = _TOKEN.match(text, position)
@@ -80,7 +80,7 @@ def _may_be_printed(character: str) -> bool:
     )
 
 
-def path_text(steps: Sequence[Step]) -> str:
+def path_text(steps: Sequence[PathStep]) -> str:
     """A path as pages write it."""
     path = ""
     for step in steps:
@@ -88,7 +88,7 @@ def path_text(steps: Sequence[Step]) -> str:
     return path
 
 
-def follow(value: object, steps: Sequence[Step]) -> object:
+def follow(value: object, steps: Sequence[PathStep]) -> object:
     """Return the value at a path; None if there is none, for example below null or a scalar, or at a negative index."""
     for step in steps:
         if isinstance(value, dict):
@@ -120,7 +120,7 @@ def project(item: dict[str, Value], fields: tuple[tuple[str, ...], ...]) -> dict
 class Pattern(Frozen):
     """A compiled pattern: ``*`` and ``[*]`` match one step, a trailing ``.*`` one or more."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[PathStep, ...]
     open_end: bool
     """Whether the last step is ``.*``, which matches one or more steps."""
 
@@ -135,13 +135,13 @@ class Pattern(Frozen):
         named = [str(step) for step in self.steps if step != ANY]
         return len(named), sum(map(len, named))
 
-    def matches(self, path: Sequence[Step]) -> bool:
+    def matches(self, path: Sequence[PathStep]) -> bool:
         """Whether the pattern matches the whole path."""
         if len(path) != len(self.steps) and not (self.open_end and len(path) > len(self.steps)):
             return False
         return all(map(_step_fits, self.steps, path))
 
-    def matches_end(self, path: Sequence[Step]) -> bool:
+    def matches_end(self, path: Sequence[PathStep]) -> bool:
         """Whether the pattern matches the end of the path; its first step may match the end of a name after ``_``.
 
         ``ceiling_area`` matches ``zones[0].cathedral_ceiling_area``; ``area`` does not match ``subarea``.
@@ -166,7 +166,7 @@ def pattern(text: str) -> Pattern:
     return Pattern(parse_path(text), open_end=text.endswith(".*"))
 
 
-def _step_fits(stated: Step, step: Step) -> bool:
+def _step_fits(stated: PathStep, step: PathStep) -> bool:
     return stated in (ANY, step) or str(stated) == str(step)
 
 

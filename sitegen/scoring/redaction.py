@@ -22,7 +22,7 @@ from sitegen.model.panels import AlignmentPanel, NotePanel, Panel
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.values import REDACTED, Value
-from sitegen.scoring.paths import PathError, Step, parse_path, pattern
+from sitegen.scoring.paths import PathError, PathStep, parse_path, pattern
 
 _INDEX: Final = r"\[[0-9]+\]|(?<=\.)[0-9]+(?=\.|\Z)"
 _MAX_CACHED: Final = 20_000
@@ -97,14 +97,14 @@ class Redaction:
             self._hidden[key] = hidden
         return hidden
 
-    def _hides(self, steps: tuple[Step, ...]) -> bool:
+    def _hides(self, steps: tuple[PathStep, ...]) -> bool:
         return any(
             pattern.matches(steps[:length]) or pattern.matches_end(steps[:length])
             for length in range(1, len(steps) + 1)
             for pattern in self._patterns
         )
 
-    def _cleaned(self, value: Value, steps: tuple[Step, ...]) -> Value:
+    def _cleaned(self, value: Value, steps: tuple[PathStep, ...]) -> Value:
         """An object or a list without the hidden fields inside it."""
         if isinstance(value, dict):
             return {key: self._below(child, (*steps, key)) for key, child in value.items()}
@@ -112,7 +112,7 @@ class Redaction:
             return [self._below(child, (*steps, index)) for index, child in enumerate(value)]
         return value
 
-    def _below(self, value: Value, steps: tuple[Step, ...]) -> Value:
+    def _below(self, value: Value, steps: tuple[PathStep, ...]) -> Value:
         return REDACTED if self._hides(steps) else self._cleaned(value, steps)
 
 

@@ -15,7 +15,7 @@ from sitegen.frozen import Frozen
 from sitegen.model.problems import Finding, Parsed
 from sitegen.scoring.mapping import Algorithm, FieldSettings, FieldType, ListSettings, Mapping, Tolerance
 from sitegen.scoring.mapping_reader import read_mapping
-from sitegen.scoring.paths import ANY, PathError, PatternValue, Step, parse_path, pattern
+from sitegen.scoring.paths import ANY, PathError, PathStep, PatternValue, parse_path, pattern
 from sitegen.scoring.schema_types import SchemaRules, read_schema
 from sitegen.scoring.values import Emptiness
 from sitegen.text.similarity import normalise
@@ -85,7 +85,7 @@ class _PatternTable(Generic[_T]):
         entries.sort(key=itemgetter(0))
         return [entry for _, entry in entries]
 
-    def matching(self, path: tuple[Step, ...]) -> list[_T]:
+    def matching(self, path: tuple[PathStep, ...]) -> list[_T]:
         """The values of the patterns that match a path, the most specific first."""
         return [value for stated, value in self.ending_in(str(path[-1])) if stated.matches(path)]
 
@@ -178,7 +178,7 @@ class FieldRules:
         in_schema = ".".join(ANY if isinstance(step, int) else step for step in steps) in self.lists_of_objects
         return in_schema or path in self.mapping.array_mappings or bool(self._lists.matching(steps))
 
-    def _compiled_rule(self, steps: tuple[Step, ...]) -> FieldRule:
+    def _compiled_rule(self, steps: tuple[PathStep, ...]) -> FieldRule:
         own: FieldSettings = _merged(FieldSettings, self._fields.matching(steps))
         declared = [own.type] if own.type else self._types.matching(steps) or self._schema_types.matching(steps)
         tolerances = self.mapping.tolerances
@@ -204,7 +204,7 @@ class FieldRules:
             ordered=True if own.ordered is None else own.ordered,
         )
 
-    def _category(self, steps: tuple[Step, ...]) -> str | None:
+    def _category(self, steps: tuple[PathStep, ...]) -> str | None:
         """The tolerance category of a path; categories without a tolerance do not count.
 
         A pattern that matches the whole path takes precedence over one that matches its end, then the most specific

@@ -15,10 +15,10 @@ from sitegen.data_files.reading import UnreadableError
 from sitegen.frozen import Frozen
 from sitegen.model.problems import Finding
 from sitegen.scoring.mapping import FieldType, Tolerance
-from sitegen.scoring.paths import ANY, Pattern, PatternValue, Step, follow, path_text
+from sitegen.scoring.paths import ANY, PathStep, Pattern, PatternValue, follow, path_text
 from sitegen.scoring.values import is_number
 
-_Statement: TypeAlias = tuple[tuple[Step, ...], str | Tolerance | Finding]
+_Statement: TypeAlias = tuple[tuple[PathStep, ...], str | Tolerance | Finding]
 """A path and the statement of the schema there: a type, ``list`` for a list of objects, a tolerance, or an error."""
 
 
@@ -86,7 +86,7 @@ def _schema_error(message: str, fix: str, line: int | None = None) -> Finding:
     return Finding(severity="error", message=message, fix=fix, line=line, about="schema")
 
 
-def _statements(schema: Any, root: Any, steps: tuple[Step, ...], refs: tuple[str, ...]) -> Iterator[_Statement]:
+def _statements(schema: Any, root: Any, steps: tuple[PathStep, ...], refs: tuple[str, ...]) -> Iterator[_Statement]:
     if not isinstance(schema, dict) or len(steps) > _MAX_DEPTH:
         return
     if TOLERANCE_KEY in schema and steps:
@@ -114,7 +114,7 @@ def _statements(schema: Any, root: Any, steps: tuple[Step, ...], refs: tuple[str
     yield from _leaf_or_list(schema, root, steps, refs)
 
 
-def _stated_tolerance(written: Any, steps: tuple[Step, ...]) -> Tolerance | Finding:
+def _stated_tolerance(written: Any, steps: tuple[PathStep, ...]) -> Tolerance | Finding:
     """The tolerance of a property; a finding if it is invalid."""
     if isinstance(written, dict) and written and {*written} <= {"percent", "absolute"}:
         numbers = {key: Decimal(number) for key, number in written.items() if is_number(number) and number >= 0}
@@ -125,7 +125,7 @@ def _stated_tolerance(written: Any, steps: tuple[Step, ...]) -> Tolerance | Find
 
 
 def _leaf_or_list(
-    schema: dict[str, Any], root: Any, steps: tuple[Step, ...], refs: tuple[str, ...]
+    schema: dict[str, Any], root: Any, steps: tuple[PathStep, ...], refs: tuple[str, ...]
 ) -> Iterator[_Statement]:
     written = schema.get("type")
     kinds = [kind for kind in (written if isinstance(written, list) else [written]) if kind != "null"]

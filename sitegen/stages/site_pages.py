@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from msgspec.structs import replace
 
-from sitegen.analysis.causes import Cause, count_causes
+from sitegen.analysis.causes import ProblemCause, count_causes
 from sitegen.analysis.go_back import best_instructions
 from sitegen.analysis.memo import Memo
 from sitegen.frozen import Frozen
@@ -125,7 +125,7 @@ class SitePages(Frozen):
         """Digest of the templates, as in ``WorkerContext``."""
         return self.timeline.context.templates
 
-    def pages(self, problems: tuple[Problem, ...], causes: tuple[Cause, ...]) -> tuple[PageMaker, ...]:
+    def pages(self, problems: tuple[Problem, ...], causes: tuple[ProblemCause, ...]) -> tuple[PageMaker, ...]:
         """Every page, in the order of the navigation."""
         timeline, summaries, instructions = self.timeline, self.evals.summaries, self.instructions
         head, revision = timeline.head, timeline.project.revision
@@ -173,7 +173,7 @@ class SitePages(Frozen):
             PageMaker(links.not_found(), lambda: not_found_page(timeline.context.site.base_url)),
         )
 
-    def other_files(self, causes: tuple[Cause, ...]) -> Iterator[RawFile]:
+    def other_files(self, causes: tuple[ProblemCause, ...]) -> Iterator[RawFile]:
         """Yield the files for programs (index and schemas of the data, summary, feed, badges), and those for search."""
         timeline, summaries = self.timeline, self.evals.summaries
         head, site = timeline.head, timeline.context.site

@@ -20,7 +20,7 @@ from sitegen.model.timeline import Snapshot
 from sitegen.named_tuple import NamedTuple
 from sitegen.pages import links
 from sitegen.pages.report.tree import PagePicture, TreeView
-from sitegen.pages.report.tree_source import Citation, Page, citations, with_source
+from sitegen.pages.report.tree_source import Citation, SourcePage, citations, with_source
 from sitegen.scoring.compiled_truth import CompiledTruths
 from sitegen.scoring.evidence import evidence_by_document
 from sitegen.stages.cached_kinds import SourceUse
@@ -104,9 +104,9 @@ class EvalSources:
 
     def _pages(
         self, document: str, files: Mapping[SourceFile, str], cited: Iterable[Citation]
-    ) -> dict[int | None, Page]:
+    ) -> dict[int | None, SourcePage]:
         numbers = {place.evidence.page for place in cited if place.document == document}
-        pages: dict[int | None, Page] = {}
+        pages: dict[int | None, SourcePage] = {}
         for file, oid in files.items():
             if file.document not in (None, document) or file.page in pages:
                 continue

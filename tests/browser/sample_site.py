@@ -242,7 +242,7 @@ def _sourced(series: Series) -> Page:
     }
     text = SearchedText(f"{sample.LONG}\nWaybill no: waybill MSKU-2025-00417\n")
     cited = tuple(citations(page.view.root, evidence, several=True))
-    pages: dict[str, dict[int | None, tree_source.Page]] = {"f-001": {1: text}, "f-002": {2: SCAN}}
+    pages: dict[str, dict[int | None, tree_source.SourcePage]] = {"f-001": {1: text}, "f-002": {2: SCAN}}
     return Page(page.path, page.template, with_source(page.view, cited, pages))
 
 

@@ -18,7 +18,7 @@ from sitegen.model.problems import Finding
 from sitegen.model.recorded import Recorded
 from sitegen.model.usage import Usage
 from sitegen.model.values import Unusable, Value
-from sitegen.scoring.judged.case import Grade, JudgedCase, JudgedRun, grade_of
+from sitegen.scoring.judged.case import AnswerGrade, JudgedCase, JudgedRun, grade_of
 from sitegen.scoring.judged.formats import inspect_archive, read_results
 from sitegen.scoring.judged.formats.inspect_archive import JsonArchive
 from sitegen.scoring.judged.formats.inspect_graders import graders_of
@@ -169,15 +169,15 @@ def test_a_sample_that_failed_and_a_run_that_did_not_end_are_said() -> None:
 @pytest.mark.parametrize(
     ("value", "grade"),
     [
-        ("C", Grade(1.0, True)),
-        ("I", Grade(0.0, False)),
-        ("P", Grade(0.5, False)),
-        ("N", Grade(0.0, False)),
-        ("Yes", Grade(1.0, True)),
-        (False, Grade(0.0, False)),
-        (1, Grade(1.0)),
-        ("0.25", Grade(0.25)),
-        (Unusable("NaN", "no number"), Grade(None)),
+        ("C", AnswerGrade(1.0, True)),
+        ("I", AnswerGrade(0.0, False)),
+        ("P", AnswerGrade(0.5, False)),
+        ("N", AnswerGrade(0.0, False)),
+        ("Yes", AnswerGrade(1.0, True)),
+        (False, AnswerGrade(0.0, False)),
+        (1, AnswerGrade(1.0)),
+        ("0.25", AnswerGrade(0.25)),
+        (Unusable("NaN", "no number"), AnswerGrade(None)),
         (Unusable("Infinity", "no number"), None),
         (7, None),
         (-1, None),
@@ -186,7 +186,7 @@ def test_a_sample_that_failed_and_a_run_that_did_not_end_are_said() -> None:
         ([], None),
     ],
 )
-def test_a_value_is_taken_as_the_metrics_of_inspect_take_it(value: Value, grade: Grade | None) -> None:
+def test_a_value_is_taken_as_the_metrics_of_inspect_take_it(value: Value, grade: AnswerGrade | None) -> None:
     assert grade_of(value, WORDS) == grade
 
 

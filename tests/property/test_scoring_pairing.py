@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 from sitegen.scoring.pairing import agreeing_pairs
 from sitegen.stats.assignment import pairs_up, preferred_pairs
 from sitegen.text import similarity
-from sitegen.text.similarity import Cell, Exact, normalise
+from sitegen.text.similarity import Comparable, Exact, normalise
 
 CELLS = st.one_of(st.none(), st.text("abcdeß", min_size=1, max_size=8), st.integers(0, 3).map(Exact))
 ITEMS = st.lists(st.tuples(CELLS, CELLS), max_size=6)
@@ -82,14 +82,14 @@ def test_everyone_gets_a_partner_exactly_where_scipy_finds_a_whole_matching(choi
 
 
 @given(st.tuples(CELLS, CELLS), st.tuples(CELLS, CELLS))
-def test_similarity_is_symmetric(one: tuple[Cell, Cell], other: tuple[Cell, Cell]) -> None:
+def test_similarity_is_symmetric(one: tuple[Comparable, Comparable], other: tuple[Comparable, Comparable]) -> None:
     assert similarity.similarity(one, other) == similarity.similarity(other, one)
     assert 0 <= similarity.similarity(one, other) <= 1
 
 
 @given(ITEMS, ITEMS, st.sampled_from([0.0, 0.5, 0.8, 1.0]))
 def test_long_lists_are_compared_as_short_ones_are(
-    ones: list[tuple[Cell, Cell]], others: list[tuple[Cell, Cell]], threshold: float
+    ones: list[tuple[Comparable, Comparable]], others: list[tuple[Comparable, Comparable]], threshold: float
 ) -> None:
     short = similarity.similar_pairs(ones, others, threshold)
     with pytest.MonkeyPatch.context() as patch:

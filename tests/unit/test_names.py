@@ -9,12 +9,12 @@ from typing import Final
 PACKAGE = Path(__file__).parents[2] / "sitegen"
 
 
-def test_every_class_has_a_name_of_its_own():
+def test_every_class_and_every_other_type_has_a_name_of_its_own():
     places = defaultdict(list)
     for file in sorted(PACKAGE.rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ClassDef):
-                places[node.name].append(f"{file.relative_to(PACKAGE)}:{node.lineno}")
+            for name in _types_named_by(node):
+                places[name].append(file.relative_to(PACKAGE).as_posix())
     assert len(places) > 100
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
 
@@ -117,6 +117,17 @@ def _has_fixed_length(node: ast.AST) -> bool:
             return not (isinstance(last, ast.Constant) and last.value is Ellipsis)
         case _:
             return False
+
+
+def _types_named_by(node: ast.AST) -> list[str]:
+    """The class or the alias of a type that a statement defines; not a variable of a type, such as ``T``."""
+    match node:
+        case ast.ClassDef(name=name):
+            return [name]
+        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr()):
+            return [name] if name[:1].isupper() and not name.isupper() else []
+        case _:
+            return []
 
 
 def _named_by(node: ast.AST) -> list[str]:

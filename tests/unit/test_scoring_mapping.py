@@ -12,7 +12,7 @@ from sitegen.model.problems import Finding
 from sitegen.scoring.mapping import Documents, FieldSettings, ListSettings, Mapping, Tolerance
 from sitegen.scoring.mapping_reader import read_mapping
 from sitegen.scoring.mapping_use import mapped_columns
-from sitegen.scoring.paths import Pattern, PatternValue, Step, parse_path, pattern
+from sitegen.scoring.paths import PathStep, Pattern, PatternValue, parse_path, pattern
 from sitegen.scoring.rules import RuleSources, _PatternTable, compile_rules
 from sitegen.scoring.scorer import File, ScoringInputs
 
@@ -170,7 +170,7 @@ def test_a_pattern_is_only_held_against_paths_that_end_as_it_does(monkeypatch: p
     compared = 0
     matches = Pattern.matches
 
-    def counted(pattern: Pattern, path: tuple[Step, ...]) -> bool:
+    def counted(pattern: Pattern, path: tuple[PathStep, ...]) -> bool:
         nonlocal compared
         compared += 1
         return matches(pattern, path)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from sitegen.analysis.causes import Cause, causes_of
+from sitegen.analysis.causes import ProblemCause, causes_of
 from sitegen.model.problems import Problem, Severity
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, differences, problems_text, run
@@ -25,7 +25,7 @@ def problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Commits these files beside an eval that is in order, builds, and gives the problems that stand."""
     shown: list[Problem] = []
 
-    def recording(problems: tuple[Problem, ...]) -> tuple[Cause, ...]:
+    def recording(problems: tuple[Problem, ...]) -> tuple[ProblemCause, ...]:
         shown[:] = [replace(problem, type="") for problem in problems if not problem.past]
         return causes_of(problems)
 

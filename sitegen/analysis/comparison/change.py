@@ -10,7 +10,7 @@ from typing import Final, cast
 from sitegen.analysis.cells import compare_results
 from sitegen.analysis.comparison.chance import Chance, chance_of
 from sitegen.analysis.comparison.pairs import ORDER
-from sitegen.analysis.comparison.values import Flipped
+from sitegen.analysis.comparison.values import PairedFate
 from sitegen.analysis.deltas import exchanges
 from sitegen.analysis.flips import tallied
 from sitegen.model.cells import WRONG, CellFlip, Fate, Run
@@ -50,7 +50,7 @@ class Flip:
 
     document: str
     path: str
-    change: Flipped
+    change: PairedFate
     before: Outcome | None
     """None if no value was expected, and the output gave none."""
     after: Outcome | None
@@ -211,7 +211,7 @@ def _listed_flips(
         Flip(
             document=flip.cell.document,
             path=flip.cell.path,
-            change=cast("Flipped", flip.fate),
+            change=cast("PairedFate", flip.fate),
             before=_run_outcome(flip.before),
             after=_run_outcome(flip.after),
             value=_compared_value([side[flip.cell.key] for side in sides if flip.cell.key in side]),

@@ -14,8 +14,8 @@ from typing import Final
 
 from sitegen.analysis.comparison.values import (
     CaseFlip,
-    Flipped,
     MetricTest,
+    PairedFate,
     Tested,
     VariantNumbers,
     VariantPair,
@@ -26,7 +26,7 @@ from sitegen.model.usage import exchanged
 from sitegen.stats import significance as tests
 from sitegen.stats.significance import Significance, mean
 
-ORDER: Final[tuple[Flipped, ...]] = ("broken", "fixed", "still_wrong")
+ORDER: Final[tuple[PairedFate, ...]] = ("broken", "fixed", "still_wrong")
 
 
 class CaseOutcome(Frozen):

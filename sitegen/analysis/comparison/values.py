@@ -9,7 +9,7 @@ from sitegen.model.series import VariantSpread
 
 TestedMetric: TypeAlias = Literal["accuracy", "quality"]
 Confidence: TypeAlias = Literal["high", "medium", "low"]
-Flipped: TypeAlias = Literal["fixed", "broken", "still_wrong"]
+PairedFate: TypeAlias = Literal["fixed", "broken", "still_wrong"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class CaseFlip:
 
     case_id: str
     category: str
-    change: Flipped
+    change: PairedFate
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -15,8 +15,6 @@ Cache = Annotated[
     Path | None,
     typer.Option(help="Folder of the memo, safe to delete. Default: .sitegen in the project."),
 ]
-ExportFormat = Literal["csv", "json", "parquet", "sqlite"]
-PlotFormat = Literal["png", "svg"]
 OwnTemplates = Annotated[
     bool, typer.Option("--templates/--no-templates", help="Let site_templates/ of the project override templates.")
 ]
@@ -41,7 +39,7 @@ LlmConfig = Annotated[
 ]
 Model = Annotated[str | None, typer.Option(help="Name of the model. Overrides the configuration.")]
 Concurrency = Annotated[int | None, typer.Option(min=1, help="Number of simultaneous calls.")]
-Limit = Annotated[int | None, typer.Option(min=1, help="Greatest number of calls for each file.")]
+MostCalls = Annotated[int | None, typer.Option(min=1, help="Greatest number of calls for each file.")]
 ApiAddress = Annotated[
     str | None,
     typer.Option(

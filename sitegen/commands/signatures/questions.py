@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from sitegen.commands.signatures.options import Cache, EvalId, Json, PlotFormat, RepoOption, Rev
+from sitegen.commands.signatures.options import Cache, EvalId, Json, RepoOption, Rev
 
 
 def history(
@@ -59,7 +59,7 @@ def compare(
         ),
     ] = None,
     plot_format: Annotated[
-        PlotFormat | None,
+        Literal["png", "svg"] | None,
         typer.Option("--format", help="Format of the picture; needs the extra 'plots'. Default: png."),
     ] = None,
     test_cases: Annotated[

@@ -14,10 +14,10 @@ from sitegen.commands.signatures.options import (
     Debug,
     EvalId,
     Json,
-    Limit,
     LlmConfig,
     Methods,
     Model,
+    MostCalls,
     OutputFile,
     RepoOption,
     TestCases,
@@ -124,7 +124,7 @@ def respond(
     variant: Variant = None,
     model: Model = None,
     concurrency: Concurrency = None,
-    limit: Limit = None,
+    limit: MostCalls = None,
     again: Annotated[
         bool, typer.Option("--again", help="Ask for every case, including those already answered.")
     ] = False,
@@ -177,7 +177,7 @@ def judge(
     variant: Variant = None,
     model: Model = None,
     concurrency: Concurrency = None,
-    limit: Limit = None,
+    limit: MostCalls = None,
     again: Annotated[
         bool, typer.Option("--again", help="Grade every response, including those already graded.")
     ] = False,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from sitegen.commands.signatures.options import Cache, ExportFormat, OwnTemplates, Repo, RepoOption, Rev
+from sitegen.commands.signatures.options import Cache, OwnTemplates, Repo, RepoOption, Rev
 
 
 def build(
@@ -153,7 +153,10 @@ def init(
 
 
 def export(
-    format_: Annotated[ExportFormat, typer.Option("--format", help="parquet needs the extra 'parquet'.")],
+    format_: Annotated[
+        Literal["csv", "json", "parquet", "sqlite"],
+        typer.Option("--format", help="parquet needs the extra 'parquet'."),
+    ],
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", metavar="PATH", help="Default: export/, export.json or export.sqlite."),

@@ -10,7 +10,7 @@ from sitegen.history.layout import Layout
 from sitegen.model.commits import ChangedPath
 from sitegen.text.plain import line
 
-Role: TypeAlias = Literal["output", "recorded", "run", "ground_truth", "rules", "instruction", "other"]
+TouchedRole: TypeAlias = Literal["output", "recorded", "run", "ground_truth", "rules", "instruction", "other"]
 """recorded: metrics that a run recorded. run: an output of a repeated run. rules: a field mapping, a schema or the
 manifest."""
 
@@ -21,7 +21,7 @@ class Touched(Frozen):
     """One changed path with its role."""
 
     change: ChangedPath
-    role: Role
+    role: TouchedRole
     eval_id: str = ""
     iteration: str = ""
     """Name of the iteration's folder; empty for an overwritten output, and for other roles."""
@@ -86,7 +86,7 @@ def _sorted_out(change: ChangedPath, layout: Layout, names_now: Mapping[str, str
     touched = []
     for place in layout.places(path):
         if place.role != "stranger":
-            role: Role = "output" if place.role == "overwritten" else place.role
+            role: TouchedRole = "output" if place.role == "overwritten" else place.role
             touched.append(
                 Touched(
                     change=change,
@@ -136,7 +136,7 @@ def outputs(touched: Iterable[Touched], names: Mapping[str, str]) -> tuple[Outpu
     return tuple(sorted(rows, key=lambda row: (row.name, row.eval_id)))
 
 
-def paths(touched: Iterable[Touched], role: Role, names: Mapping[str, str]) -> tuple[PathChange, ...]:
+def paths(touched: Iterable[Touched], role: TouchedRole, names: Mapping[str, str]) -> tuple[PathChange, ...]:
     """The changed paths with one role, in their order."""
     return tuple(
         PathChange(

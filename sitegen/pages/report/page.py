@@ -37,7 +37,7 @@ from sitegen.pages.report.numbers import (
 )
 from sitegen.pages.report.patterns import PatternsView, patterns_view
 from sitegen.pages.report.tree import has_tree
-from sitegen.pages.report.why import RunsView, Why, runs_view, why
+from sitegen.pages.report.why import RunsView, WhyView, runs_view, why
 from sitegen.scoring.rules import FieldRules
 from sitegen.scoring.usage import all_specs
 from sitegen.scoring.verdict import verdict
@@ -99,7 +99,7 @@ class ReportView(Frozen):
     metrics: tuple[ReportMetric, ...]
     interval: Interval | None
     """Around the headline."""
-    why: Why | None
+    why: WhyView | None
     """None for the first point."""
     fates: Fates | None
     runs: RunsView | None

@@ -22,7 +22,7 @@ _INDEX: Final = re.compile(r"(\[\d+\])\+")
 NOT_THERE: Final = "this quote is not in the source: a hint at a hallucination"
 
 
-Page: TypeAlias = SearchedText | PagePicture | str
+SourcePage: TypeAlias = SearchedText | PagePicture | str
 """A page as a text or a picture; a string states why it is neither, and is empty if the page is not needed."""
 
 
@@ -65,7 +65,9 @@ def _below(way: tuple[TreeNode, ...], path: str, document: str, by_path: Evidenc
             yield from _below((*way, child), f"{path}{step}" if path else step.removeprefix("."), document, by_path)
 
 
-def with_source(view: TreeView, cited: Sequence[Citation], pages: Mapping[str, Mapping[int | None, Page]]) -> TreeView:
+def with_source(
+    view: TreeView, cited: Sequence[Citation], pages: Mapping[str, Mapping[int | None, SourcePage]]
+) -> TreeView:
     """Add a note for each citation. ``pages``: by document, then by number; None for the whole document."""
     pictures = _pictures(cited, pages)
     notes = {}
@@ -93,7 +95,9 @@ def with_source(view: TreeView, cited: Sequence[Citation], pages: Mapping[str, M
     return replace(view, notes=notes, doubtful=frozenset(doubtful), pictures=tuple(pictures.values()))
 
 
-def _pictures(cited: Sequence[Citation], pages: Mapping[str, Mapping[int | None, Page]]) -> dict[str, SourcePicture]:
+def _pictures(
+    cited: Sequence[Citation], pages: Mapping[str, Mapping[int | None, SourcePage]]
+) -> dict[str, SourcePicture]:
     """The pictures that are shown, by address, in the order of the citations."""
     several = len(pages) > 1
     pictures: dict[str, SourcePicture] = {}
@@ -112,7 +116,9 @@ def _pictures(cited: Sequence[Citation], pages: Mapping[str, Mapping[int | None,
     return pictures
 
 
-def _passage(number: int | None, quote: str, pages: Mapping[int | None, Page]) -> tuple[QuotedPassage | None, str]:
+def _passage(
+    number: int | None, quote: str, pages: Mapping[int | None, SourcePage]
+) -> tuple[QuotedPassage | None, str]:
     """Find the quote in the texts of a document, first on its own page, and state any problem with it."""
     texts = {page: text for page, text in pages.items() if isinstance(text, SearchedText)}
     if not quote or not texts:

@@ -24,7 +24,7 @@ NAMED: Final = 10
 """Number of documents of only one of the two points that the report names."""
 
 
-class Why(Frozen):
+class WhyView(Frozen):
     """The changes from the previous point to a point."""
 
     specs: tuple[MetricSpec, ...]
@@ -56,13 +56,13 @@ class Why(Frozen):
 
 def why(
     info: EvalInfo, specs: tuple[MetricSpec, ...], before: Point | None, after: Point, past: EarlierPoints
-) -> Why | None:
+) -> WhyView | None:
     """None for a first point, for two points that were not compared, and for recorded numbers."""
     if info.recorded or before is None or after.delta is None:
         return None
     drawn = specs[:HEADLINES]
     shared = after.delta.overlap
-    return Why(
+    return WhyView(
         specs=drawn,
         changes=changes(drawn, info.nouns, before, after),
         overlap=shared._replace(only_before=shared.only_before[:NAMED], only_after=shared.only_after[:NAMED]),

@@ -18,7 +18,7 @@ from sitegen.pages.change_text import DisplayedChange, in_own_unit, own_unit, sp
 from sitegen.pages.labels import bad_runs, interval_basis, reason
 from sitegen.pages.report.discrepancies import field_file
 from sitegen.pages.report.fates import FateRow
-from sitegen.pages.report.why import RunsView, Why
+from sitegen.pages.report.why import RunsView, WhyView
 from sitegen.text.values import metric_text
 
 _ORIGINS: Final = {
@@ -69,7 +69,7 @@ def interval_note(interval: Interval | None, nouns: Nouns) -> Markup:
     return Markup(f'<span title="{how}">{ends}</span>, by {units}')
 
 
-def documents(why: Why, nouns: Nouns, before: str) -> Markup:
+def documents(why: WhyView, nouns: Nouns, before: str) -> Markup:
     """The number of documents that both points have, and the documents that only one of them has."""
     shared = why.overlap
     if shared.verdict == "comparable":
@@ -101,7 +101,7 @@ def _documents_of_one_side(where: str, names: Iterable[str], more: int) -> list[
     return [f"{where}: {listed}{f' and {more:,} more' if more else ''}."] if listed else []
 
 
-def parts(why: Why) -> Markup:
+def parts(why: WhyView) -> Markup:
     """Table rows with the change of each metric: one for each role that contributed to it, then their sum."""
     headline = why.changes[0]
     longest = max([abs(part.points) for part in headline.parts] + [abs(headline.points or 0)], default=0) or 1

@@ -10,7 +10,7 @@ from sitegen.frozen import Frozen
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
 from sitegen.scoring.mapping import Mapping
-from sitegen.scoring.paths import PathError, Step, parse_path, path_text
+from sitegen.scoring.paths import PathError, PathStep, parse_path, path_text
 
 _MAX_ITEMS: Final = 10_000
 _PLAIN_PATH: Final = r"[^\W\d]\w*(\.[^\W\d]\w*|\[\d+\])+"
@@ -43,7 +43,7 @@ class Tree:
     """Builds the tree of a document from paths and values; ``a[0].b`` makes a list."""
 
     def __init__(self) -> None:
-        self._root: dict[Step, object] = {}
+        self._root: dict[PathStep, object] = {}
         self.findings: list[Finding] = []
 
     def put(self, path: str, value: Value) -> None:
@@ -80,7 +80,7 @@ class Tree:
         return {str(step): _with_lists(below) for step, below in self._root.items()}
 
 
-def _steps(path: str) -> tuple[Step, ...]:
+def _steps(path: str) -> tuple[PathStep, ...]:
     steps = parse_path(path)
     if any(isinstance(step, int) and step >= _MAX_ITEMS for step in steps):
         raise PathError(f"the index in {path[:80]!r} is larger than {_MAX_ITEMS - 1}")

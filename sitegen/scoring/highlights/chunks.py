@@ -189,11 +189,11 @@ def nfc(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
-About: TypeAlias = Literal["output", "ground_truth"]
+ReadSide: TypeAlias = Literal["output", "ground_truth"]
 
 _INDEXES: Final = ("chunkIndex", "chunk_index", "chunk_id")
 _RUNS: Final = ("run_id", "runId")
-_SIDES: Final[dict[About, tuple[str, ...]]] = {
+_SIDES: Final[dict[ReadSide, tuple[str, ...]]] = {
     "ground_truth": ("expected", "highlights"),
     "output": ("llm_output", "highlights"),
 }
@@ -215,11 +215,11 @@ class Chunk(Frozen):
 class ChunkReader:
     """Reads the values of one file, and collects findings about them."""
 
-    def __init__(self, about: About) -> None:
+    def __init__(self, about: ReadSide) -> None:
         self.findings: list[Finding] = []
         self.beside: RunUsage | None = None
         """What the file states about all chunks, beside their list."""
-        self._about: About = about
+        self._about: ReadSide = about
         self._keys = _SIDES[about]
         self._line: int | None = None
 

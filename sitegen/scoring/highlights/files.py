@@ -16,7 +16,7 @@ from sitegen.frozen import Frozen
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.usage import RunUsage
 from sitegen.named_tuple import NamedTuple
-from sitegen.scoring.highlights.chunks import About, Chunk, ChunkReader, Paragraph, Paragraphs
+from sitegen.scoring.highlights.chunks import Chunk, ChunkReader, Paragraph, Paragraphs, ReadSide
 from sitegen.scoring.scorer import File, content_of
 
 _LINES: Final = (".ndjson", ".jsonl")
@@ -125,7 +125,7 @@ class _FileChunks(NamedTuple):
     beside: RunUsage | None = None
 
 
-def _read_chunks(is_lines: bool, content: bytes, about: About) -> _FileChunks:
+def _read_chunks(is_lines: bool, content: bytes, about: ReadSide) -> _FileChunks:
     reader = ChunkReader(about)
     if not is_lines:
         value, odd = read_json(content)

@@ -126,7 +126,7 @@ class ResultFormat(Frozen):
     """Raises UnreadableError if nothing of the file can be read. Any other fault is a finding."""
 
 
-class Grade(NamedTuple):
+class AnswerGrade(NamedTuple):
     """One score of one answer."""
 
     score: float | None
@@ -145,7 +145,7 @@ _NOTHING: Final = frozenset({"", "nan", "none", "null", "n/a"})
 class Graded(Frozen):
     """One score of one case, which may have several answers."""
 
-    grades: tuple[Grade, ...]
+    grades: tuple[AnswerGrade, ...]
     """One for each answer."""
     score: float | None = None
     """The score of all answers, if the tool states it. None stands for their mean."""
@@ -154,29 +154,29 @@ class Graded(Frozen):
     grader: Grader | None = None
 
 
-def grade_of(value: Value, words: Mapping[str, Grade], low: float = 0.0, high: float = 1.0) -> Grade | None:
+def grade_of(value: Value, words: Mapping[str, AnswerGrade], low: float = 0.0, high: float = 1.0) -> AnswerGrade | None:
     """Read a truth value, one of *words* (as written, else in lower case) or a number from low to high as a grade.
 
     No value, and NaN, is a grade without a score. Returns None for any other value.
     """
     if isinstance(value, bool):
-        return Grade(float(value), value)
+        return AnswerGrade(float(value), value)
     if isinstance(value, str):
         spelled = value.strip()
         if grade := words.get(spelled) or words.get(spelled.lower()):
             return grade
         if spelled.lower() in _NOTHING:
-            return Grade(None)
+            return AnswerGrade(None)
         value = Decimal(spelled) if len(spelled) <= _LONGEST and _NUMBER.fullmatch(spelled) else False
     if value is None or (isinstance(value, Unusable) and value.literal.lower() == "nan"):
-        return Grade(None)
+        return AnswerGrade(None)
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
         return None
     try:
         score = (float(value) - low) / (high - low)
     except OverflowError:
         return None
-    return Grade(score) if math.isfinite(score) and 0 <= score <= 1 else None
+    return AnswerGrade(score) if math.isfinite(score) and 0 <= score <= 1 else None
 
 
 def opinions(cases: Sequence[Mapping[str, Graded]]) -> list[tuple[Opinion, ...]]:

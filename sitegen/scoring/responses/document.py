@@ -89,7 +89,7 @@ class RougeScores:
     rougeL: float | None  # noqa: N815  (the name of the metric everywhere)
 
 
-Section: TypeAlias = ExactMatch | Consistency | Quality | RougeScores
+MethodSection: TypeAlias = ExactMatch | Consistency | Quality | RougeScores
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class ResponsesPart:
 
     form: ClassVar = "sitegen/responses-results/1"
 
-    results: dict[str, Section]
+    results: dict[str, MethodSection]
     """The sections of the requested methods, by method."""
     summary: Summary
     variants: tuple[VariantRow, ...]
@@ -203,7 +203,7 @@ def _rouge_section(result: Result, _: Verdict) -> RougeScores:
     return RougeScores(*(result.scorecard.metric(name) for name in METHODS["rouge"]))
 
 
-_SECTIONS: Final[dict[str, Callable[[Result, Verdict], Section]]] = {
+_SECTIONS: Final[dict[str, Callable[[Result, Verdict], MethodSection]]] = {
     "exact_match": _exact_match_section,
     "consistency": _consistency_section,
     "quality": _quality_section,

@@ -20,7 +20,7 @@ from sitegen.model.problems import Finding, Severity
 from sitegen.model.usage import Call, Usage, canonical
 from sitegen.model.values import Value
 from sitegen.scoring.judged.case import (
-    Grade,
+    AnswerGrade,
     Graded,
     JudgedCase,
     JudgedResults,
@@ -34,7 +34,7 @@ from sitegen.scoring.judged.case import (
 from sitegen.scoring.judged.formats.inspect_graders import graders_of
 from sitegen.scoring.judged.formats.json_values import items, lone_item, members, name_of, number, text, whole, written
 
-Number = TypeVar("Number", int, float)
+NumberT = TypeVar("NumberT", int, float)
 
 
 class Epoch(Frozen):
@@ -108,7 +108,7 @@ def _usage_of_epoch(sample: Mapping[str, Value]) -> Usage:
     )
 
 
-def _sum(numbers: Iterable[Number | None]) -> Number | None:
+def _sum(numbers: Iterable[NumberT | None]) -> NumberT | None:
     defined = [number for number in numbers if number is not None]
     return sum(defined) if defined else None
 
@@ -134,14 +134,14 @@ _ARCHIVE: Final = "eval"
 _BEGINNING = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\s*"')
 _FIX: Final = "Let Inspect write the log again."
 WORDS: Final = {
-    "C": Grade(1.0, True),
-    "I": Grade(0.0, False),
-    "P": Grade(0.5, False),
-    "N": Grade(0.0, False),
-    "yes": Grade(1.0, True),
-    "true": Grade(1.0, True),
-    "no": Grade(0.0, False),
-    "false": Grade(0.0, False),
+    "C": AnswerGrade(1.0, True),
+    "I": AnswerGrade(0.0, False),
+    "P": AnswerGrade(0.5, False),
+    "N": AnswerGrade(0.0, False),
+    "yes": AnswerGrade(1.0, True),
+    "true": AnswerGrade(1.0, True),
+    "no": AnswerGrade(0.0, False),
+    "false": AnswerGrade(0.0, False),
 }
 """Correct, incorrect, partial, no answer, and truth values, with the numbers that Inspect's metrics give them."""
 
@@ -213,7 +213,7 @@ class _InspectReader:
 
     def _graded_scores(self, sample: LogSample) -> dict[str, Graded]:
         """Return all scores by name. If a scorer gives several values, each has a separate name."""
-        grades: dict[str, list[Grade]] = {}
+        grades: dict[str, list[AnswerGrade]] = {}
         details: dict[str, list[Value]] = {}
         reasons: dict[str, list[str]] = {}
         scorers: dict[str, str] = {}
@@ -262,11 +262,11 @@ class _InspectReader:
             ),
         )
 
-    def _grade(self, name: str, value: Value) -> Grade:
+    def _grade(self, name: str, value: Value) -> AnswerGrade:
         grade = grade_of(value, WORDS)
         if grade is None:
             self._off_scale[name] += 1
-            return Grade(None)
+            return AnswerGrade(None)
         return grade
 
     def _report(self, severity: Severity, message: str, value: str = "", fix: str = _FIX) -> None:

@@ -20,7 +20,7 @@ from sitegen.model.usage import Call, Usage, stated
 from sitegen.model.values import Value
 from sitegen.named_tuple import NamedTuple
 from sitegen.scoring.judged.case import (
-    Grade,
+    AnswerGrade,
     Graded,
     Grader,
     JudgedCase,
@@ -57,7 +57,7 @@ class Sampling(Frozen):
 class SampleEvents(NamedTuple):
     """The events of one sample."""
 
-    grades: dict[str, list[Grade]]
+    grades: dict[str, list[AnswerGrade]]
     """By metric, of which ``match`` is one."""
     texts: dict[str, str]
     """expected, output, error, and the reasoning of a grader: the last of each."""
@@ -142,7 +142,7 @@ class _OpenaiEvalsReader:
 
     def _add_to_sample(self, sample: SampleEvents, kind: str, data: Mapping[str, Value]) -> None:
         if kind == MATCH and (right := truth(data.get("correct"))) is not None:
-            sample.grades.setdefault(MATCH, []).append(Grade(float(right), right))
+            sample.grades.setdefault(MATCH, []).append(AnswerGrade(float(right), right))
             sample.texts["expected"] = written(lone_item(data.get("expected")))
             if answer := written(lone_item(data.get("sampled", data.get("picked")))):
                 sample.texts["output"] = answer

@@ -12,7 +12,7 @@ from sitegen.model.problems import Finding
 from sitegen.model.usage import Call, Usage
 from sitegen.model.values import Unusable, Value
 from sitegen.scoring.judged.case import (
-    Grade,
+    AnswerGrade,
     Graded,
     Grader,
     JudgedCase,
@@ -30,7 +30,7 @@ from sitegen.scoring.settings import settings_finding
 from sitegen.stats.agreement import Ratings
 from sitegen.text.plain import cut
 
-RIGHT, WRONG = Grade(1.0, True), Grade(0.0, False)
+RIGHT, WRONG = AnswerGrade(1.0, True), AnswerGrade(0.0, False)
 WORDS: Final = {
     **dict.fromkeys(("true", "yes", "pass", "passed", "correct"), RIGHT),
     **dict.fromkeys(("false", "no", "fail", "failed", "incorrect"), WRONG),
@@ -178,11 +178,11 @@ class _TableReader:
             self.findings.append(Finding("warning", message, "Name a column with an id for each row."))
         return names
 
-    def _grade(self, column: str, value: Value) -> Grade:
+    def _grade(self, column: str, value: Value) -> AnswerGrade:
         grade = grade_of(value, WORDS, self._map.low, self._map.high)
         if grade is None:
             self._off_scale[column] += 1
-        return grade or Grade(None)
+        return grade or AnswerGrade(None)
 
     def _value(self, row: Mapping[str, Value], part: str) -> Value:
         columns = self._columns.parts.get(part, ())
