@@ -10,8 +10,6 @@ from __future__ import annotations
 import shlex
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from itertools import groupby
-from operator import attrgetter
 from typing import Any, Final
 
 from sitegen.analysis.best import best_before_newest
@@ -25,6 +23,7 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.regressions import Step
 from sitegen.model.series import Point, Series
 from sitegen.model.site import RawFile
+from sitegen.model.timeline import Edit
 from sitegen.pages import links
 from sitegen.pages.compare.cell_blocks import FEWEST, STATES, cell_blocks
 from sitegen.pages.compare.judged import answer, judge_pairs, judged_pairs
@@ -201,9 +200,17 @@ class EditingCommit(Frozen):
     point: int
     """Index of the first point after the edit, which is between this point and the previous one."""
     commit: Commit
-    page: str
-    """Address of its page, relative to the page of comparisons; empty for uncommitted edits."""
+    up: str
+    """Address of the root of the site, relative to the page of comparisons."""
     paths: tuple[str, ...]
+
+    @property
+    def page(self) -> str:
+        """Address of its page, relative to the page of comparisons; empty for uncommitted edits.
+
+        Of many commits, few are named with their pages.
+        """
+        return "" if self.commit.sha == WORKTREE else self.up + links.commit(self.commit.sha)
 
 
 def editing_commits(series: Series) -> tuple[EditingCommit, ...]:
@@ -211,13 +218,12 @@ def editing_commits(series: Series) -> tuple[EditingCommit, ...]:
     up = links.up(links.compare(series.info.id))
     commits = []
     for index, point in enumerate(series.points):
-        # Edits are in the order of commits. A position is compared faster than a whole commit.
-        for _, group in groupby(point.edits, key=attrgetter("commit.position")):
-            edits = tuple(group)
-            commit = edits[0].commit
-            page = "" if commit.sha == WORKTREE else up + links.commit(commit.sha)
-            paths = tuple(dict.fromkeys(edit.path for edit in edits))
-            commits.append(EditingCommit(point=index, commit=commit, page=page, paths=paths))
+        edited: dict[int, list[Edit]] = {}
+        for edit in point.edits:  # in the order of commits; a position is hashed faster than a whole commit
+            edited.setdefault(edit.commit.position, []).append(edit)
+        for edits in edited.values():
+            paths = tuple(dict.fromkeys([edit.path for edit in edits])) if len(edits) > 1 else (edits[0].path,)
+            commits.append(EditingCommit(point=index, commit=edits[0].commit, up=up, paths=paths))
     return tuple(commits)
 
 
@@ -228,6 +234,6 @@ def shell_word(path: str) -> str:
 
 def diff_command(before: Commit, after: Commit, commits: Iterable[EditingCommit]) -> str:
     """The command that shows all edits between two commits as one diff."""
-    paths = dict.fromkeys(shell_word(path) for commit in commits for path in commit.paths)
+    paths = dict.fromkeys(map(shell_word, dict.fromkeys(path for commit in commits for path in commit.paths)))
     sides = " ".join(commit.short for commit in (before, after) if commit.sha != WORKTREE)
     return f"git diff {sides} -- {' '.join(paths)}"
