@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain
 from types import MappingProxyType
 from typing import Final
@@ -29,6 +30,9 @@ from sitegen.stats.counts import error_numbers
 
 HEADLINES: Final = 3
 """Number of metrics stored for every point: the headline and the metrics drawn beside it."""
+_REMEMBERED: Final = 256
+"""Number of texts that keys of scorecards have in common and that are remembered."""
+_JSON: Final = json.JSONEncoder()
 
 
 def scorecard_key(scored_by: Sequence[str | int], snapshot: Snapshot, model: str = "") -> str:
@@ -42,24 +46,32 @@ def scorecard_key(scored_by: Sequence[str | int], snapshot: Snapshot, model: str
     how the file is read. The names of several output files are included too: they distinguish the documents.
     """
     single = len(snapshot.outputs) == 1
-
-    def name_and_id(blob: Blob | None, *, whole: bool = False) -> list[str] | None:
-        if blob is None:
-            return None
-        name = blob.path.rpartition("/")[2]
-        return [name if whole else name.rpartition(".")[2].lower(), blob.oid]
-
-    decisive = [
-        *scored_by,
-        snapshot.settings,
-        [name_and_id(blob, whole=not single) for blob in snapshot.outputs],
-        name_and_id(snapshot.ground_truth),
-        name_and_id(snapshot.mapping),
-        name_and_id(snapshot.schema),
-        *([model] if model else []),
-        *([snapshot.usage] if snapshot.usage else []),
+    parts = [
+        _as_json(*scored_by, snapshot.settings),
+        f"[{', '.join([_name_and_id(blob, whole=not single) for blob in snapshot.outputs])}]",
+        _names_and_ids(snapshot.ground_truth, snapshot.mapping, snapshot.schema),
+        *([_as_json(model)] if model else []),
+        *([json.dumps(snapshot.usage)] if snapshot.usage else []),
     ]
-    return hashlib.sha256(json.dumps(decisive).encode()).hexdigest()
+    return hashlib.sha256(f"[{', '.join(parts)}]".encode()).hexdigest()
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _as_json(*values: str | int) -> str:
+    """Return values, most of which many outputs share, as JSON without the brackets of the list."""
+    return json.dumps(values)[1:-1]
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _names_and_ids(*blobs: Blob | None) -> str:
+    """Return the files of the rules, which many outputs share, as JSON without the brackets of the list."""
+    return ", ".join(["null" if blob is None else _name_and_id(blob, whole=False) for blob in blobs])
+
+
+def _name_and_id(blob: Blob, *, whole: bool) -> str:
+    """Return the extension of a file, or its *whole* name, and its blob id as JSON."""
+    name = blob.path.rpartition("/")[2]
+    return f"[{_JSON.encode(name if whole else name.rpartition('.')[2].lower())}, {_JSON.encode(blob.oid)}]"
 
 
 def variant_spread(kind: str, spec: MetricSpec, card: Scorecard) -> VariantSpread | None:

@@ -18,7 +18,7 @@ from sitegen.model.timeline import EvalHistory, EvalUpdate
 from sitegen.pages import links
 from sitegen.pages.data.search import SearchFields
 from sitegen.scoring.mapping_use import MappingUse
-from sitegen.stages.cached_kinds import EVAL_RECORDS, EvalRecord, ListedField
+from sitegen.stages.cached_kinds import EVAL_RECORDS, SCORECARDS, EvalRecord, ListedField
 from sitegen.stages.configuration import known_mappings
 from sitegen.stages.eval_job import score_eval
 from sitegen.stages.eval_task import EvalDone, EvalTask, WaitingEval, owner
@@ -95,9 +95,19 @@ class ScoredEvals:
         updates = [replace(update, history=under_pins(update.history, pins)) for update in touched]
         updates.sort(key=lambda update: len(update.history.snapshots), reverse=True)  # the longest tasks start first
         edits = EditsOfEvals(timeline)
+        scored = memo.has(SCORECARDS.name)  # whether an earlier build left any
         tasks = (
             replace(
-                task_for(timeline, memo, self._site_files, update, edits, self._surely_thinned(update.history), None),
+                task_for(
+                    timeline,
+                    memo,
+                    self._site_files,
+                    update,
+                    edits,
+                    self._surely_thinned(update.history),
+                    None,
+                    scored=scored,
+                ),
                 first_only=first_only,
                 fields_before=self._room.short_before(),
             )

@@ -53,8 +53,13 @@ def task_for(
     edits: EditsOfEvals,
     thinned: int | None,
     thinned_fields: int | None,
+    *,
+    scored: bool = True,
 ) -> EvalTask:
-    """Make the task for one eval. ``thinned``, ``thinned_fields``: as in ``EvalTask``."""
+    """Make the task for one eval.
+
+    ``thinned``, ``thinned_fields``: as in ``EvalTask``; ``scored``: as in ``cached_rows``.
+    """
     history = update.history
     context, info = timeline.context_for(history.id), timeline.info(history)
     return EvalTask(
@@ -65,7 +70,7 @@ def task_for(
         first_new=update.first_new,
         pages=site_files.standing_files(owner(history.id)),
         archived=site_files.archived_files(owner(history.id)),
-        cached=tuple(cached_rows(memo, history, context, info)),
+        cached=tuple(cached_rows(memo, history, context, info, scored=scored)),
         thinned=thinned,
         thinned_fields=thinned_fields,
         source_folders=_source_folders(timeline, history) if info.source else (),
@@ -79,9 +84,15 @@ def _source_folders(timeline: Timeline, history: EvalHistory) -> tuple[str, ...]
     return tuple(dict.fromkeys((*folders, *(posixpath.join(above, name) for name in reversed(history.renamed_from)))))
 
 
-def cached_rows(memo: Memo, history: EvalHistory, context: WorkerContext, info: EvalInfo) -> Iterator[CachedRow]:
-    """Yield the cached values of an eval, with the scorecards that its pages may need."""
-    yield from memo.rows(SCORECARDS.name, wanted_keys(history, context.redact))
+def cached_rows(
+    memo: Memo, history: EvalHistory, context: WorkerContext, info: EvalInfo, *, scored: bool = True
+) -> Iterator[CachedRow]:
+    """Yield the cached values of an eval, with the scorecards that its pages may need.
+
+    ``scored``: whether the memo may have scorecards of it; looking for them in vain would take a while.
+    """
+    if scored:
+        yield from memo.rows(SCORECARDS.name, wanted_keys(history, context.redact))
     for kind in (CELLS, SETTLED_POINTS, CORRECTIONS, NEWEST_REPORT):
         yield from memo.rows(kind.name, [history.id])
     if info.source:

@@ -1,10 +1,15 @@
 """What is kept of the points of an eval."""
 
+import hashlib
+import json
+
 from msgspec.structs import replace
 
 from sitegen.analysis.noise.intervals import interval_of
-from sitegen.analysis.series import headline, standing_problems
+from sitegen.analysis.series import headline, scorecard_key, standing_problems
 from sitegen.model.problems import Problem
+from sitegen.model.timeline import Blob
+from sitegen.model.usage import RunUsage
 from tests import pages_sample as sample
 
 
@@ -40,3 +45,24 @@ def test_a_point_in_a_few_numbers_keeps_the_interval_of_its_headline():
     assert headline(point, sample.SPECS) == replace(
         sample.headline(point), interval=point.interval, committed_at=point.snapshot.commit.committed_at
     )
+
+
+def test_the_key_of_a_scorecard_is_a_digest_of_all_that_decides_it_without_folders():
+    truth, rules = Blob("evals/receipts/ground_truth.csv", "aa"), Blob('rules/a "map".YAML', "bb")
+    one = replace(
+        sample.points(1)[0].snapshot,
+        outputs=(Blob("evals/receipts/extracted.json", "11"),),
+        ground_truth=truth,
+        mapping=rules,
+        schema=None,
+        settings='{"unit": "\u00b5m"}',
+    )
+    several = replace(one, outputs=(Blob("a/one.json", "11"), Blob("a/two.json", "22")), usage=RunUsage(cost=1.0))
+    rules_of_both = [["csv", "aa"], ["yaml", "bb"], None]
+    files = [["one.json", "11"], ["two.json", "22"]]
+    decided_by = [
+        ["fields", 3, "f1", one.settings, [["json", "11"]], *rules_of_both],
+        ["fields", 3, "f1", several.settings, files, *rules_of_both, "a model", several.usage],
+    ]
+    keys = [scorecard_key(("fields", 3, "f1"), one), scorecard_key(("fields", 3, "f1"), several, "a model")]
+    assert keys == [hashlib.sha256(json.dumps(values).encode()).hexdigest() for values in decided_by]
