@@ -220,19 +220,27 @@ def content_digest(content: bytes) -> str:
     return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
-def list_files(folder: str, paths: Iterable[str], digest: str) -> None:
-    """Adds files with the same content to the list, before they are moved into their places.
+class FileList:
+    """The list of an output folder, to which a writer adds files. It stays open: a build adds tens of thousands."""
 
-    ``digest``: the ``content_digest`` of these files.
-    """
-    lines = b"".join(_list_line(digest, path) for path in paths)
-    descriptor = os.open(f"{folder}/{LIST}", os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o644)
-    try:
-        view = memoryview(lines)
+    def __init__(self, folder: str) -> None:
+        self._place = f"{folder}/{LIST}"
+        self._descriptor: int | None = None
+
+    def add(self, paths: Iterable[str], digest: str) -> None:
+        """Add files with the same content, before they are moved into their places.
+
+        ``digest``: the ``content_digest`` of these files.
+        """
+        if self._descriptor is None:
+            self._descriptor = os.open(self._place, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+        view = memoryview(b"".join([_list_line(digest, path) for path in paths]))
         while view:
-            view = view[os.write(descriptor, view) :]
-    finally:
-        os.close(descriptor)
+            view = view[os.write(self._descriptor, view) :]
+
+    def __del__(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
 
 
 def _list_line(digest: str, path: str) -> bytes:

@@ -17,7 +17,7 @@ from sitegen.analysis.memo import PageRow
 from sitegen.errors import OutputFolderError
 from sitegen.frozen import Frozen
 from sitegen.render.below import Parents, read_regular
-from sitegen.render.output_folder import TEMPORARY, content_digest, list_files
+from sitegen.render.output_folder import TEMPORARY, FileList, content_digest
 
 QUICK: Final = 1
 """Level of zlib for contents sent over a network; higher levels take more time than they save."""
@@ -65,7 +65,7 @@ class Writer:
         self._folder = str(folder)
         self._standing = {row.path: row for row in standing}
         self._foreign = foreign
-        self._listed = listed
+        self._list = FileList(self._folder) if listed else None
         self._parents = Parents(self._folder)
         self._temporary = f"{TEMPORARY}-{os.getpid()}"
         self.rows: list[PageRow] = []
@@ -134,8 +134,8 @@ class Writer:
         parent = self._parents.of(path)
         target = f"{self._folder}/{path}"
         if read_regular(target, size=len(content)) == content:
-            if self._listed:
-                list_files(self._folder, [path], of_content)
+            if self._list:
+                self._list.add([path], of_content)
             return
         if is_foreign(path, self._foreign) and os.path.lexists(target):
             raise OutputFolderError(
@@ -143,8 +143,8 @@ class Writer:
                 where=target,
                 fix="Move it away, or choose another -o; --force replaces such files, and keeps all others.",
             )
-        if self._listed:
-            list_files(self._folder, [path], of_content)
+        if self._list:
+            self._list.add([path], of_content)
         self._put(f"{parent}/{self._temporary}", target, content)
         self._written.add(path)
 
@@ -154,7 +154,8 @@ class Writer:
         The paths are recorded nowhere but in the list of the folder: pages are to replace all of them.
         """
         free = [path for path in paths if not is_foreign(path, self._foreign) and not self._exists(path)]
-        list_files(self._folder, free, content_digest(content))
+        if self._list:
+            self._list.add(free, content_digest(content))
         source = None
         for path in free:
             target = f"{self._folder}/{path}"

@@ -19,6 +19,7 @@ from sitegen.render.output_folder import (
     content_digest,
     folder_times,
     look_into,
+    read_list,
     same_times,
     shorten_list,
 )
@@ -39,6 +40,15 @@ def test_a_new_file_is_written_and_an_equal_one_kept(tmp_path):
     again.write("eval:a", "evals/a/index.html", b"one")
     assert (writer.written, len(writer.rows), again.written, len(again.rows)) == (1, 1, 0, 1)
     assert (tmp_path / "evals/a/index.html").stat().st_ino == before
+
+
+def test_each_file_is_in_the_list_of_the_folder_as_soon_as_it_stands(tmp_path):
+    writer, listed = Writer(tmp_path), []
+    for path in ("a.html", "evals/b.html"):
+        writer.write("", path, path.encode())
+        listed.append(read_list(tmp_path))
+    digests = {path: [content_digest(path.encode())] for path in ("a.html", "evals/b.html")}
+    assert listed == [{"a.html": digests["a.html"]}, digests]
 
 
 def test_a_file_whose_inputs_are_known_is_not_even_looked_at(tmp_path):
