@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from sitegen.frozen import Frozen
@@ -29,14 +29,17 @@ def mentioned_fields(hunks: Sequence[Hunk], attributes: Sequence[str], path: str
 
     ``path``: the path of the file, in which a step above a field may occur.
     """
-    return tuple(tuple(_named_in(hunk, attributes, path)) for hunk in hunks) if attributes else ((),) * len(hunks)
+    if not attributes:
+        return ((),) * len(hunks)
+    names = {attribute: _names_of(attribute) for attribute in attributes}
+    return tuple(tuple(_named_in(hunk, names, path)) for hunk in hunks)
 
 
-def _named_in(hunk: Hunk, attributes: Iterable[str], path: str) -> Iterator[str]:
+def _named_in(hunk: Hunk, names: Mapping[str, tuple[str, str]], path: str) -> Iterator[str]:
+    """Yield the attributes that a passage names. ``names``: the words of the last two steps of each attribute."""
     everything = _words("\n".join([line.text for line in hunk.lines if line.kind in ("removed", "added")]))
     changed = everything.split("\n")
-    for attribute in attributes:
-        above, last = _names_of(attribute)
+    for attribute, (above, last) in names.items():
         if last not in everything:
             continue
         alone = not above or " " in last.strip() or above in _around(hunk, path)

@@ -50,7 +50,7 @@ _INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)")
 
 
 class _KeptPatches:
-    """The newest patches that git wrote, by commit and path: an edit is counted, drawn, and drawn for its commit."""
+    """The newest patches that git wrote, by commit and path: the edits of a file are counted, then drawn."""
 
     def __init__(self) -> None:
         self.patches: dict[tuple[str, str], bytes] = {}

@@ -181,6 +181,9 @@ BUILT_HEAD: Final = CachedKind(name="built head", type=str, until="inputs")
 COMMIT_EFFECTS: Final = CachedKind(name="commit effect", type=CommitEffect, until="build", owner="eval")
 """Effects of new commits on an eval, stored by the second stage for the fourth: too many to hold in memory."""
 
+EDIT_DIFFS: Final = CachedKind(name="edit diff", type=bytes, until="build")
+"""The diffs of new edits, as ``edit_diffs.py`` encodes them, stored by the third stage for the fourth."""
+
 CLEAN_FILES: Final = CachedKind(name="clean files", type=bytes, until="inputs")
 """Digests of the files of an output folder that hold no secret, by the version of the search."""
 

@@ -6,7 +6,7 @@ these.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import chain, islice
 from typing import Final
@@ -23,12 +23,10 @@ from sitegen.history.layout import Layout, Watched
 from sitegen.history.memo_rows import CachedRow
 from sitegen.model.commits import WORKTREE
 from sitegen.model.problems import Problem
-from sitegen.model.timeline import Edit
 from sitegen.pages import links
 from sitegen.pages.commit import touched
 from sitegen.pages.commit.page import CommitPageInputs, CommitView, commit_page
 from sitegen.pages.commits import ListedCommit, listed_commit
-from sitegen.pages.edit.page import RenderedPatch, draw_edit
 from sitegen.pages.instruction.file_history import apart_since, thickens
 from sitegen.pages.short_lists import commit_row
 from sitegen.pages.short_pages import short_commit
@@ -38,11 +36,13 @@ from sitegen.stages.cached_kinds import (
     COMMIT_LIST_TAIL,
     COMMIT_ROWS,
     COMMITS_WITHOUT_OUTPUT,
+    EDIT_DIFFS,
     CommitListTail,
     id_of_commit_row,
     key_of_commit_row,
 )
 from sitegen.stages.commit_effects import moves_of_commit, names_of_evals
+from sitegen.stages.edit_diffs import diffs_of_commit, key_of_diff
 from sitegen.stages.evals import Evals
 from sitegen.stages.failures import attempt, write_in_its_place
 from sitegen.stages.history_lists import CommitList
@@ -52,15 +52,10 @@ from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.size_budget.thinning import write_short
 from sitegen.stages.timeline import Timeline
 from sitegen.stages.worker_context import WorkerContext
-from sitegen.text.patch import read_patch
 
 OWNER: Final = "commits"
 AT_ONCE: Final = 100
 """Number of commits in one task."""
-DIFFS: Final = 20
-"""Number of instruction files whose diff the page of a commit shows."""
-DIFF_LINES: Final = 600
-"""Number of lines of these diffs together. The page of an edit shows more."""
 
 
 class Commits(Frozen):
@@ -91,6 +86,8 @@ class CommitsTask(Frozen):
     """The pages of these commits that are known to be in the output folder."""
     folders: tuple[str, ...]
     """Folders and files that contain all instruction files of the project; empty: instruction files may be anywhere."""
+    diffs: tuple[CachedRow, ...]
+    """The diffs of their edits that this build has drawn."""
 
 
 class CommitsDone(Frozen):
@@ -119,7 +116,7 @@ def write_commits(
     again = tuple(_inputs_again(timeline, effects, memo))
     standing = {row.path: row for row in site_files.standing_files(OWNER)} if update.complete or again else {}
     inputs = chain(_page_inputs(timeline, evals, effects, memo, newest), again)
-    tasks = _commit_tasks(timeline, inputs, standing, evals.short_before)
+    tasks = _commit_tasks(timeline, memo, inputs, standing, evals.short_before)
     commit_list = CommitList(timeline, memo, site_files)
     for _, done in pool.map(write_commit_pages, tasks):
         site_files.record(OWNER, done.files, whole=update.complete)
@@ -127,6 +124,7 @@ def write_commits(
         memo.put_rows(done.cached)
         uncommitted = done.uncommitted or uncommitted
         failures += done.failures
+    memo.forget(EDIT_DIFFS.name)
     tail = commit_list.finish()
     return Commits(
         newest=newest_commit(timeline, memo), uncommitted=uncommitted, failures=tuple(reversed(failures)), tail=tail
@@ -164,7 +162,7 @@ def write_commits_again(
         return (Problem("error", "Pages of commits have room again.", ""),)
     every = _page_inputs(timeline, evals, effects, memo, None)
     inputs = (inputs for inputs in every if inputs.record.commit.sha in longer)
-    tasks = _commit_tasks(timeline, inputs, {}, 0) if longer else iter(())
+    tasks = _commit_tasks(timeline, memo, inputs, {}, 0) if longer else iter(())
     done = [done.files for _, done in pool.map(write_commit_pages, tasks)]
     rows |= {row.path: row for row in chain(writer.rows, *(files.rows for files in done))}
     site_files.replace(OWNER, WrittenFiles(tuple(rows.values()), writer.written + sum(files.written for files in done)))
@@ -184,7 +182,11 @@ def _newest_listed(memo: Memo) -> str | None:
 
 
 def _commit_tasks(
-    timeline: Timeline, commits: Iterator[CommitPageInputs], standing: Mapping[str, PageRow], short_before: int | None
+    timeline: Timeline,
+    memo: Memo,
+    commits: Iterator[CommitPageInputs],
+    standing: Mapping[str, PageRow],
+    short_before: int | None,
 ) -> Iterator[CommitsTask]:
     while batch := tuple(islice(commits, AT_ONCE)):
         paths = (links.commit(inputs.record.commit.sha) for inputs in batch)
@@ -194,6 +196,7 @@ def _commit_tasks(
             commits=batch,
             pages=tuple(standing[path] for path in paths if path in standing),
             folders=literal_prefixes(timeline.config.instructions),
+            diffs=tuple(memo.rows(EDIT_DIFFS.name, [key_of_diff(edit) for inputs in batch for edit in inputs.edits])),
         )
 
 
@@ -254,7 +257,7 @@ def write_commit_pages(task: CommitsTask) -> CommitsDone:
     uncommitted: CommitView | None = None
     rows: list[ListedCommit] = []
     short_pages = {row.path for row in task.pages if row.full}
-    cache = TaskCache(())
+    cache, diffs = TaskCache(()), TaskCache(task.diffs)
     failures: list[Problem] = []
     for inputs in task.commits:
         commit = inputs.record.commit
@@ -265,7 +268,7 @@ def write_commit_pages(task: CommitsTask) -> CommitsDone:
         fresh = is_short or (commit.sha != WORKTREE and writer.is_fresh(OWNER, path, key))
         result = attempt(
             "the page of this commit",
-            partial(_rendered_commit, renderer, task, inputs, fresh=fresh),
+            partial(_rendered_commit, renderer, task, diffs, inputs, fresh=fresh),
             commit=commit.sha,
         )
         if isinstance(result, Problem):
@@ -292,22 +295,10 @@ def write_commit_pages(task: CommitsTask) -> CommitsDone:
 
 
 def _rendered_commit(
-    renderer: Renderer, task: CommitsTask, inputs: CommitPageInputs, *, fresh: bool
+    renderer: Renderer, task: CommitsTask, diffs: TaskCache, inputs: CommitPageInputs, *, fresh: bool
 ) -> tuple[CommitView, bytes | None]:
     """Return the view of a commit's page, and the page's bytes unless the output folder already has them."""
-    page = commit_page(inputs, {} if fresh else _patches(task, inputs.edits))
+    patches = {} if fresh else diffs_of_commit(inputs.edits, diffs, task.context, task.folders)
+    page = commit_page(inputs, patches)
     assert isinstance(page.view, CommitView)
     return page.view, None if fresh else renderer.render(page)
-
-
-def _patches(task: CommitsTask, edits: Sequence[Edit]) -> dict[str, RenderedPatch]:
-    """Return the diffs on the page of a commit, by path: diffs of few lines, until the page is full."""
-    drawn: dict[str, RenderedPatch] = {}
-    room = DIFF_LINES
-    edits = edits[:DIFFS]
-    for edit, patch in zip(edits, task.context.open().patches(edits, task.folders) if edits else (), strict=True):
-        lines = sum(len(hunk.lines) for hunk in read_patch(patch).hunks)
-        if 0 < lines <= room:
-            drawn[edit.path] = draw_edit(edit, patch, with_passages=False)
-            room -= lines
-    return drawn

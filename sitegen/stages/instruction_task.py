@@ -6,10 +6,12 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import groupby, repeat
 
+from sitegen.analysis.cached import TaskCache
 from sitegen.analysis.effects import EvalPeak
 from sitegen.analysis.memo import PageRow
 from sitegen.frozen import Frozen
 from sitegen.history.fold_state import encode
+from sitegen.history.memo_rows import CachedRow
 from sitegen.model.problems import Problem
 from sitegen.model.series import Effect
 from sitegen.model.timeline import InstructionHistory
@@ -27,6 +29,7 @@ from sitegen.pages.instruction.page import (
 from sitegen.pages.short_pages import short_edit
 from sitegen.render.writer import WrittenFiles, digest
 from sitegen.stages.cached_kinds import CountedEdit
+from sitegen.stages.edit_diffs import keep_diff
 from sitegen.stages.failures import attempt
 from sitegen.stages.size_budget.thinning import write_short
 from sitegen.stages.worker_context import WorkerContext
@@ -63,6 +66,8 @@ class InstructionDone(Frozen):
     counted: tuple[CountedEdit, ...]
     """The size and sections of each edit."""
     files: WrittenFiles
+    diffs: tuple[CachedRow, ...] = ()
+    """The diffs that were drawn, for the pages of their commits."""
 
 
 def owner(path: str) -> str:
@@ -89,6 +94,7 @@ class _InstructionWork:
         self._writer = task.context.writer(task.pages)
         self._renderer = task.context.renderer()
         self._counted = list(task.counted)
+        self._diffs = TaskCache(())
         self._pages = [links.edit(task.history.path, edit.commit.sha) for edit in self._edits]
         self._changing = [index for index, page in enumerate(self._pages) if page not in task.staying]
         self._keys = {index: self._page_key(index) for index in self._changing}
@@ -107,7 +113,9 @@ class _InstructionWork:
         counts = [edit and edit.counts for edit in self._counted]
         sizes = tuple(map(TextStats, line_counts(counts), word_counts(counts)))
         for index, patch in self._patches(sorted(stale, reverse=True)):
-            self._write_edit(index, draw_edit(self._edits[index], patch), sizes)
+            drawn = draw_edit(self._edits[index], patch)
+            keep_diff(self._diffs, self._edits[index], drawn)
+            self._write_edit(index, drawn, sizes)
         for index in sorted(self._short, reverse=True):
             page, key, make = self._pages[index], self._keys[index], partial(short_edit, self._history, index)
             write_short(self._writer, self._renderer, self._owner, [page], key, make)
@@ -183,6 +191,7 @@ class _InstructionWork:
         return InstructionDone(
             counted=counted,
             files=self._writer.files,
+            diffs=self._diffs.new,
         )
 
 

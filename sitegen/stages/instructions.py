@@ -98,6 +98,7 @@ def write_instructions(
             continue
         counted = zip(task.history.edits, done.counted, strict=True)
         COUNTED_EDITS.keep(memo, path, {_contents(edit, timeline.context): counts for edit, counts in counted})
+        memo.put_rows(done.diffs)
         site_files.record(owner(path), done.files)
     for former in _former_names(timeline.instructions, touched):
         site_files.drop(owner(former))

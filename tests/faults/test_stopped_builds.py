@@ -18,7 +18,7 @@ from sitegen.pages.report.page import report_page
 from sitegen.project import Options
 from sitegen.render.output_folder import LIST, look_into
 from sitegen.scoring.kinds import scorer
-from sitegen.stages import commits, site_files
+from sitegen.stages import commits, edit_diffs, instruction_task, site_files
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
 from tests.sites import broken_links, build_site, clone_bare, content, differences
@@ -223,6 +223,26 @@ def test_edits_and_commits_are_written_from_the_newest_to_the_oldest(project, fi
         assert sorted(pages, key=last_place.__getitem__) == pages
     build_site(project, out, jobs=1, cache=tmp_path / "memo")
     assert differences(out, finished) == []
+
+
+def no_diff(*_: object, **__: object) -> None:
+    raise AssertionError("a diff was drawn again")
+
+
+def test_the_page_of_a_commit_shows_the_diffs_that_were_drawn_for_the_pages_of_its_edits(
+    project, finished, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(edit_diffs, "draw_edit", no_diff)
+    assert build_site(project, tmp_path / "public", jobs=1).failed == 0
+    assert differences(tmp_path / "public", finished) == []
+
+
+def test_the_page_of_a_commit_shows_its_diffs_if_they_were_not_drawn_for_other_pages(
+    project, finished, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(instruction_task, "keep_diff", lambda *_: None)
+    assert build_site(project, tmp_path / "public", jobs=1).failed == 0
+    assert differences(tmp_path / "public", finished) == []
 
 
 def test_an_early_overview_counts_each_file_once(project, finished, tmp_path, monkeypatch):

@@ -149,6 +149,11 @@ class RenderedPatch(Frozen):
     command: str | None
     """The command that shows the whole edit, if the page does not."""
 
+    @property
+    def lines(self) -> int:
+        """Number of drawn lines."""
+        return sum(len(hunk.lines) for hunk in self.hunks)
+
 
 class EditView(Frozen):
     """What ``pages/edit.html`` shows."""
