@@ -21,7 +21,7 @@ LARGEST: Final = 4_000_000
 """The greatest length of a patch in bytes; longer patches are truncated."""
 
 KEPT: Final = 10_000_000
-"""The most bytes of patches that a thread keeps while it shares its processes: about 3,000 edits."""
+"""The most bytes of patches that a thread keeps while it shares its processes: about 3,000 edits of one file."""
 _LONGEST_COMMAND: Final = 60_000
 _AHEAD: Final = 16
 """Number of commits requested from git before the first answer is read. They fit the smallest buffer of a pipe, so that
@@ -50,23 +50,29 @@ _INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)")
 
 
 class _KeptPatches:
-    """The newest patches that git wrote, by commit and path: the edits of a file are counted, then drawn."""
+    """The newest patches that were read once, by commit and path: all edits of a file are counted, then drawn."""
 
     def __init__(self) -> None:
-        self.patches: dict[tuple[str, str], bytes] = {}
+        self._patches: dict[tuple[str, str], bytes] = {}
         self._room = KEPT
 
     def add(self, edit: Edit, patch: bytes) -> None:
         """Keep a patch, and forget the oldest ones for which there is no room."""
-        key = edit.commit.sha, edit.path
-        self._room += len(self.patches.pop(key, b"")) - len(patch)
-        self.patches[key] = patch
+        self.take(edit)
+        self._room -= len(patch)
+        self._patches[edit.commit.sha, edit.path] = patch
         while self._room < 0:
-            self._room += len(self.patches.pop(next(iter(self.patches))))
+            self._room += len(self._patches.pop(next(iter(self._patches))))
+
+    def take(self, edit: Edit) -> bytes | None:
+        """Return the patch of an edit and forget it; None if there is none."""
+        patch = self._patches.pop((edit.commit.sha, edit.path), None)
+        self._room += len(patch or b"")
+        return patch
 
     def close(self) -> None:
         """Forget the patches."""
-        self.patches.clear()
+        self._patches.clear()
 
 
 def read_patches(repository: RepositoryPlace, edits: Sequence[Edit], folders: tuple[str, ...]) -> Iterator[bytes]:
@@ -74,7 +80,7 @@ def read_patches(repository: RepositoryPlace, edits: Sequence[Edit], folders: tu
     shared = shared_processes()
     cache = _KeptPatches() if shared is None else shared.setdefault(("patches", repository), _KeptPatches())
     assert isinstance(cache, _KeptPatches)
-    cached = [cache.patches.get((edit.commit.sha, edit.path)) for edit in edits]
+    cached = [cache.take(edit) for edit in edits]
     asked = [edit for edit, patch in zip(edits, cached, strict=True) if patch is None]
     answers = _patches_from_git(repository, asked, folders)
     for edit, patch in zip(edits, cached, strict=True):

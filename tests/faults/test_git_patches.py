@@ -1,6 +1,7 @@
 """Patches from one stream: each belongs to its edit, whatever the edits, the files and the settings are."""
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -46,15 +47,16 @@ def test_each_edit_gets_its_own_patch(repo: GitRepo) -> None:
     assert bodies(repo, edits[::-1]) == bodies(repo, edits)[::-1]
 
 
-@pytest.mark.parametrize(("room", "times"), [(patches.KEPT, 1), (0, 2)])
-def test_git_is_asked_once_for_a_patch_that_is_kept(
-    repo: GitRepo, monkeypatch: pytest.MonkeyPatch, room: int, times: int
+@pytest.mark.parametrize(("room", "times"), [(patches.KEPT, [1, 1, 2]), (0, [1, 2, 3])])
+def test_git_is_asked_once_for_a_patch_that_is_read_twice(
+    repo: GitRepo, monkeypatch: pytest.MonkeyPatch, room: int, times: list[int]
 ) -> None:
     monkeypatch.setattr(patches, "KEPT", room)
     repo.commit({"a.md": "1\n"})
     repo.commit({"a.md": "2\n"})
     edits, send = edits_of(repo), patches._send_commits
     asked: list[str] = []
+    counts: list[int] = []
 
     def send_noted(process: Process, shas: Sequence[str]) -> None:
         asked.extend(shas)
@@ -62,8 +64,11 @@ def test_git_is_asked_once_for_a_patch_that_is_kept(
 
     monkeypatch.setattr(patches, "_send_commits", send_noted)
     with share_processes():
-        assert bodies(repo, edits) == bodies(repo, edits[::-1])[::-1]
-    assert asked == [edit.commit.sha for edit in [*edits, *edits[::-1]][: 2 * times]]
+        for sorting in (edits, edits[::-1], edits):
+            assert sorted(bodies(repo, sorting)) == ["@@ -0,0 +1 @@\n+1\n", "@@ -1 +1 @@\n-1\n+2\n"]
+            counts.append(len(asked) // 2)
+    assert counts == times
+    assert Counter(asked) == Counter({edit.commit.sha: times[-1] for edit in edits})
 
 
 def test_a_commit_may_be_asked_for_again_and_again(repo: GitRepo) -> None:
