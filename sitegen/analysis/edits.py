@@ -56,25 +56,35 @@ class OutputEdits(Frozen):
     """Whether instructions were edited after the output was made, and it was not made again."""
 
 
-def edits_of_outputs(snapshots: Sequence[Snapshot], edits: Sequence[Edit]) -> OutputEdits:
+def positions_of(edits: Sequence[Edit]) -> tuple[int, ...]:
+    """Return the position of the commit of each edit."""
+    return tuple(map(_EDIT_POSITION, edits))
+
+
+def edits_of_outputs(
+    snapshots: Sequence[Snapshot], edits: Sequence[Edit], positions: Sequence[int] | None = None
+) -> OutputEdits:
     """Find for each snapshot of an eval the edit that its output is attributed to, and the edits beside it.
 
     Args:
         snapshots: snapshots of the eval, in series order.
         edits: edits of the instructions that drive it, by commit.
+        positions: the result of ``positions_of``, which many evals can share; None: it is computed.
 
     """
-    made_with = [instructions_of(snapshot, edits) for snapshot in snapshots]
-    positions = list(map(_EDIT_POSITION, edits))
+    if positions is None:
+        positions = positions_of(edits)
+    ends = [bisect_right(positions, snapshot.commit.position) for snapshot in snapshots]
+    made_with = [_instructions_among(snapshot, edits, end) for snapshot, end in zip(snapshots, ends, strict=True)]
     made_by = _made_by(snapshots, edits, positions, made_with)
     return OutputEdits(
         snapshots=snapshots,
         edits=edits,
         made_with=made_with,
         made_by=made_by,
-        since_previous=edits_of_points(snapshots, edits),
+        since_previous=_since_previous(edits, ends),
         beside=_beside(snapshots, edits, positions, made_by),
-        stale=_stale(snapshots, positions, made_by),
+        stale=_stale(snapshots, positions, made_by, ends),
     )
 
 
@@ -85,12 +95,22 @@ def instructions_of(snapshot: Snapshot, edits: Sequence[Edit]) -> Commit | None:
     such edit, if a recorded time cannot be read, or if the output records a commit, which then takes precedence.
     *edits* are in the order of commits.
     """
+    return _instructions_among(snapshot, edits, _edits_up_to(snapshot, edits))
+
+
+def _edits_up_to(snapshot: Snapshot, edits: Sequence[Edit]) -> int:
+    """Return the number of edits up to the commit of a snapshot."""
+    return bisect_right(edits, snapshot.commit.position, key=_EDIT_POSITION)
+
+
+def _instructions_among(snapshot: Snapshot, edits: Sequence[Edit], end: int) -> Commit | None:
+    """Return ``instructions_of``. *end*: number of edits up to the commit of the snapshot."""
     if snapshot.made_at:
         return None
     recorded = _time(snapshot.recorded_at) if snapshot.recorded_at else None
     if snapshot.recorded_at and recorded is None:
         return None
-    for index in range(bisect_right(edits, snapshot.commit.position, key=_EDIT_POSITION), 0, -1):
+    for index in range(end, 0, -1):
         commit = edits[index - 1].commit
         committed = _time(commit.committed_at) if recorded else None
         if recorded is None or (committed is not None and committed <= recorded):
@@ -100,10 +120,15 @@ def instructions_of(snapshot: Snapshot, edits: Sequence[Edit]) -> Commit | None:
 
 def edits_of_points(snapshots: Sequence[Snapshot], edits: Sequence[Edit]) -> list[tuple[Edit, ...]]:
     """Return for each snapshot the edits after the commit of the previous snapshot, up to its own commit."""
+    return _since_previous(edits, [_edits_up_to(snapshot, edits) for snapshot in snapshots])
+
+
+def _since_previous(edits: Sequence[Edit], ends: Sequence[int]) -> list[tuple[Edit, ...]]:
+    """Return ``edits_of_points``. *ends*: for each snapshot the number of edits up to its commit."""
     since_previous = []
     start = 0
-    for snapshot in snapshots:
-        end = max(start, bisect_right(edits, snapshot.commit.position, key=_EDIT_POSITION))
+    for up_to in ends:
+        end = max(start, up_to)
         since_previous.append(tuple(edits[start:end]))
         start = end
     return since_previous
@@ -226,7 +251,9 @@ def _beside(
     return beside
 
 
-def _stale(snapshots: Sequence[Snapshot], positions: Sequence[int], made_by: Sequence[int]) -> list[bool]:
+def _stale(
+    snapshots: Sequence[Snapshot], positions: Sequence[int], made_by: Sequence[int], ends: Sequence[int]
+) -> list[bool]:
     """Return for each point whether instructions were edited after its output was made, and it was not made again.
 
     Only the newest point and re-scored points can be stale. An edit that was committed together with the output, and
@@ -234,11 +261,10 @@ def _stale(snapshots: Sequence[Snapshot], positions: Sequence[int], made_by: Seq
     """
     stale = []
     newest_used = 0  # position of the newest edit, or commit, that the current output was made with
-    for snapshot, edit in zip(snapshots, made_by, strict=True):
+    for snapshot, edit, until in zip(snapshots, made_by, ends, strict=True):
         rescored = "outputs" not in snapshot.cause
         if not rescored:
             newest_used = edit if edit >= 0 else snapshot.commit.position
-        until = bisect_right(positions, snapshot.commit.position)
         stale.append(rescored and until > bisect_right(positions, newest_used))
     if stale:
         stale[-1] = len(positions) > bisect_right(positions, newest_used)

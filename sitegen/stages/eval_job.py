@@ -35,13 +35,13 @@ from sitegen.stages.cached_kinds import COMMIT_EFFECTS, EDIT_OUTCOMES, NEWEST_RE
 from sitegen.stages.commit_effects import SeriesVerdicts, effects_of_commits, mixtures_of_commits, outcomes_of_edits
 from sitegen.stages.configuration import recall_mapping, without_settings
 from sitegen.stages.eval_pages import eval_pages, record_of, suspects_of
-from sitegen.stages.eval_task import EvalDone, EvalTask, WaitingEval, owner, sources_of
+from sitegen.stages.eval_task import EvalDone, EvalTask, WaitingEval, inputs_of, owner, sources_of
 from sitegen.stages.failures import attempt, working_on
 from sitegen.stages.older_reports import draw_waiting_reports
 from sitegen.stages.pool import Pool
 from sitegen.stages.report_files import ReportFiles, WaitingReports
 from sitegen.stages.reports import ReportCollector, ReportInputs, ReportWriter
-from sitegen.stages.scorecard_store import EvalScorecards, keep_cells, known_cells, series_inputs
+from sitegen.stages.scorecard_store import EvalScorecards, keep_cells, known_cells
 from sitegen.stages.scoring import all_inputs, without_lost_outputs
 from sitegen.stages.series_cache import settled_points, write_series
 from sitegen.stages.series_pages import short_reports, write_series_pages
@@ -105,7 +105,7 @@ class _EvalJob:
         self._cards = EvalScorecards(self._context, task.history, self._cache, pool)
         self._card_keys = [self._cards.key(snapshot) for snapshot in self._snapshots]
         self._specs = self._cards.series_specs()
-        self._inputs = series_inputs(task.history, task.edits.value.by_commit)
+        self._inputs = inputs_of(task)
         self._collector = ReportCollector(self._specs, self._inputs, self._cards)
         self._writer = self._context.writer(task.pages)
         self._renderer = self._context.renderer()

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from sitegen.analysis.memo import PageRow
+from sitegen.analysis.series import SeriesInputs
 from sitegen.frozen import Frozen
 from sitegen.history.memo_rows import CachedRow
 from sitegen.model.regressions import EditedFile, Step
@@ -14,6 +15,7 @@ from sitegen.model.timeline import Edit, EvalHistory
 from sitegen.render.writer import WrittenFiles
 from sitegen.stages.cached_kinds import EvalRecord
 from sitegen.stages.report_files import WaitingPart
+from sitegen.stages.scorecard_store import series_inputs
 from sitegen.stages.sent_once import SentOnce
 from sitegen.stages.worker_context import WorkerContext
 
@@ -25,6 +27,8 @@ class DrivingEdits(Frozen):
     """The edits of the instruction files that drive an eval."""
 
     by_commit: tuple[Edit, ...]
+    positions: tuple[int, ...]
+    """The result of ``positions_of`` for these edits."""
     moved: Mapping[EditedFile, str]
     """Maps each edit of a file that was moved later to the last path of the file."""
 
@@ -92,6 +96,12 @@ class EvalDone(EvalPagesDone):
 def owner(eval_id: str) -> str:
     """Return the name under which the site's files record the pages of an eval."""
     return f"eval:{eval_id}"
+
+
+def inputs_of(task: EvalTask) -> SeriesInputs:
+    """Return the inputs of the points of an eval."""
+    edits = task.edits.value
+    return series_inputs(task.history, edits.by_commit, edits.positions)
 
 
 def sources_of(task: EvalTask) -> EvalSources | None:

@@ -8,11 +8,10 @@ from sitegen.analysis.cached import TaskCache
 from sitegen.model.problems import Problem
 from sitegen.pages import links
 from sitegen.pages.short_pages import short_report
-from sitegen.stages.eval_task import EvalPagesDone, EvalTask, WaitingEval, owner, sources_of
+from sitegen.stages.eval_task import EvalPagesDone, EvalTask, WaitingEval, inputs_of, owner, sources_of
 from sitegen.stages.failures import attempt, working_on
 from sitegen.stages.report_files import ReportFiles, newest_first
 from sitegen.stages.reports import ReportWriter
-from sitegen.stages.scorecard_store import series_inputs
 from sitegen.stages.size_budget.thinning import Short, write_short
 
 
@@ -28,7 +27,7 @@ def draw_waiting_reports(task: EvalTask, waiting: WaitingEval | None) -> EvalPag
     writer, cache = context.writer(task.pages), TaskCache(task.cached)
     sources = sources_of(task)
     files = ReportFiles(context, info, snapshots, keys, sources, writer, cache)
-    draw = ReportWriter(context, info, series_inputs(task.history, task.edits.value.by_commit), task.edits.value.moved)
+    draw = ReportWriter(context, info, inputs_of(task), task.edits.value.moved)
     archived = context.archive_pages(task.archived or ())
     archive = ReportFiles(context, info, snapshots, keys, sources, archived, cache)
     short = Short.of(len(snapshots), context.reports_kept, task.thinned or 0)

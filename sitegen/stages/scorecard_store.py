@@ -89,11 +89,14 @@ def wanted_keys(history: EvalHistory, redact: tuple[str, ...]) -> list[str]:
     return list(dict.fromkeys(map(ScorecardKeys(history.kind, redact), every_snapshot)))
 
 
-def series_inputs(history: EvalHistory, edits: Sequence[Edit]) -> SeriesInputs:
-    """Collect the inputs of the points. ``edits``: edits of the instructions that drive the eval, by commit."""
+def series_inputs(history: EvalHistory, edits: Sequence[Edit], positions: Sequence[int] | None = None) -> SeriesInputs:
+    """Collect the inputs of the points.
+
+    ``edits``: edits of the instructions that drive the eval, by commit; ``positions``: as in ``edits_of_outputs``.
+    """
     snapshots, kind = history.snapshots, history.kind
     return SeriesInputs(
-        edits=edits_of_outputs(snapshots, edits),
+        edits=edits_of_outputs(snapshots, edits, positions),
         metrics_for=scorer(kind).metrics_for,
         kind=kind,
         first_with_output=first_points_with_output(snapshots, kind),

@@ -17,9 +17,9 @@ from sitegen.model.series import Series
 from sitegen.pages.field.page import FieldWork, field_work
 from sitegen.render.writer import Writer, WrittenFiles
 from sitegen.stages.eval_pages import write_comparison, write_fields
-from sitegen.stages.eval_task import EvalTask, owner
+from sitegen.stages.eval_task import EvalTask, inputs_of, owner
 from sitegen.stages.failures import attempt
-from sitegen.stages.scorecard_store import EvalScorecards, known_cells, series_inputs
+from sitegen.stages.scorecard_store import EvalScorecards, known_cells
 from sitegen.stages.series_cache import settled_points
 from sitegen.stages.size_budget.thinning import Short, write_thinned
 
@@ -70,7 +70,7 @@ def _written(task: EvalTask) -> WrittenFiles:
     cards = EvalScorecards(task.context, history, cache)
     cells = known_cells(cache, history.id, list(map(cards.key, history.snapshots))) or CellMap(0, ())
     settled = settled_points(cache, history, keys)
-    series = cards.series(task.info, series_inputs(history, task.edits.value.by_commit), cells, settled)
+    series = cards.series(task.info, inputs_of(task), cells, settled)
     works = field_work(history.id, cells, history.snapshots)
     writer = task.context.writer(task.pages)
     write_series_pages(task, writer, series, task.waiting.steps, works, keys)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator
 
+from sitegen.analysis.edits import positions_of
 from sitegen.analysis.memo import Memo
 from sitegen.history.layout import Layout, Watched
 from sitegen.history.memo_rows import CachedRow
@@ -40,8 +41,8 @@ class EditsOfEvals:
         files = self._timeline.drivers(eval_id)
         paths = tuple(file.path for file in files)
         if paths not in self._by_files:
-            edits = DrivingEdits(driving_edits(self._timeline, eval_id), moved_edits(files))
-            self._by_files[paths] = SentOnce(edits)
+            edits = driving_edits(self._timeline, eval_id)
+            self._by_files[paths] = SentOnce(DrivingEdits(edits, positions_of(edits), moved_edits(files)))
         return self._by_files[paths]
 
 

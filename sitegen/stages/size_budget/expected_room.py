@@ -23,6 +23,8 @@ COMMIT_PAGE: Final = 16_000
 """Estimated bytes of the page of a commit."""
 EDIT_PAGE: Final = 24_000
 """Estimated bytes of the page of an edit of instructions."""
+REPORT: Final = 24_000
+"""Estimated bytes of a report, before any is rendered: rather too few, so that the first evals leave out too little."""
 FIELD_PAGE: Final = 24_000
 """Estimated bytes of the page of a field, before any is rendered."""
 LISTED_COMMIT: Final = 500
@@ -33,7 +35,7 @@ PAGES_ONCE: Final = 500_000
 """Estimated bytes of the files that a site has once: scripts, the methods page, search."""
 MARGIN: Final = 1.1
 """Factor on the room for full pages: shortening a rendered page is cheaper than rendering a short one later."""
-EARLY_MARGIN: Final = 2.0
+EARLY_MARGIN: Final = 1.5
 """The factor while evals are still scored: to make a report full again, its whole eval is scored again."""
 
 
@@ -103,10 +105,11 @@ class ExpectedRoom:
         An estimate exists only if all evals are written: otherwise the existing reports show how many are short.
         ``margin``: factor on the room for full reports.
         """
-        if not self._reports or not self._positions:
+        if not self._positions:
             return None
         room = self._room_in_all()
-        gained = max(1.0, self._report_bytes / self._reports - SHORT)
+        mean = self._report_bytes / self._reports if self._reports else REPORT
+        gained = max(1.0, mean - SHORT)
         others = self._gains_before[-1] + len(self._fields) * self._field_gain()
         full = int(margin * max(room / RESERVED, room - others) / gained)
         if full >= len(self._positions):
