@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from sitegen.commands.printing import print_document, print_text, print_workflow_command
+from sitegen.commands.signatures.requests import CheckRequest
 from sitegen.errors import ConfigurationError, SitegenError
-from sitegen.frozen import Frozen
 from sitegen.gate_files.annotations import Annotation, annotation_of_error, annotations_of
 from sitegen.gate_files.document import gate_json
 from sitegen.gate_files.junit import gate_junit, junit_of_error
@@ -23,40 +23,34 @@ FAILED: Final = 1
 """Exit code if the gate does not pass."""
 
 
-class ReportForms(Frozen):
-    """The requested formats of the report and their files."""
-
-    as_json: bool = False
-    """Whether standard output gets JSON instead of Markdown."""
-    markdown: Path | None = None
-    junit: Path | None = None
-    annotations: bool | None = None
-    """None: only in a GitHub workflow."""
-
-
-def check(options: Options, base: str | None, forms: ReportForms, *, exact: bool = False) -> None:
+def check(request: CheckRequest) -> None:
     """Compare, write the report in every requested format, then exit with 1 if the gate does not pass.
 
-    An error is written to the files and annotations too, before it ends the command.
+    An error is written to the files and annotations too, before it ends the command. With a report of another run,
+    only its Markdown is written.
     """
+    if request.report:
+        _print_report_of(request.report, request.markdown)
+        return
+    options = Options(repo=request.repo, rev=request.rev, cache=request.cache, worktree=request.worktree)
     try:
-        report = compare(options, base or _base_of_workflow(), exact=exact)
+        report = compare(options, request.base or _base_of_workflow(), exact=request.exact)
     except SitegenError as error:
-        _write_forms(forms, markdown_of_error(error), junit_of_error(error))
-        _print_annotations(forms, [annotation_of_error(error)])
+        _write_forms(request, markdown_of_error(error), junit_of_error(error))
+        _print_annotations(request, [annotation_of_error(error)])
         raise
     text = gate_markdown(report)
-    _write_forms(forms, text, gate_junit(report))
-    if forms.as_json:
+    _write_forms(request, text, gate_junit(report))
+    if request.as_json:
         print_document(gate_json(report))
     else:
         print_text(text)
-    _print_annotations(forms, annotations_of(report))
+    _print_annotations(request, annotations_of(report))
     if not report.passed:
         sys.exit(FAILED)
 
 
-def print_report_of(file: Path, markdown_file: Path | None) -> None:
+def _print_report_of(file: Path, markdown_file: Path | None) -> None:
     """Write the Markdown of a report that another run wrote as JSON. Raises SitegenError if it is not a report.
 
     The exit code does not depend on the verdict, which was already the exit code of the other run.
@@ -85,19 +79,19 @@ def _base_of_workflow() -> str:
     return f"origin/{branch}"
 
 
-def _write_forms(forms: ReportForms, text: str, junit: bytes) -> None:
+def _write_forms(request: CheckRequest, text: str, junit: bytes) -> None:
     content = text.encode("utf-8", "backslashreplace")
-    if forms.markdown:
-        forms.markdown.write_bytes(content)
-    if forms.junit:
-        forms.junit.write_bytes(junit)
+    if request.markdown:
+        request.markdown.write_bytes(content)
+    if request.junit:
+        request.junit.write_bytes(junit)
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
         with open(summary, "ab") as file:
             file.write(content)
 
 
-def _print_annotations(forms: ReportForms, annotations: Iterable[Annotation]) -> None:
+def _print_annotations(request: CheckRequest, annotations: Iterable[Annotation]) -> None:
     """Print workflow commands, on standard error if standard output is JSON. GitHub reads both streams."""
-    is_workflow = os.environ.get("GITHUB_ACTIONS") == "true" if forms.annotations is None else forms.annotations
+    is_workflow = os.environ.get("GITHUB_ACTIONS") == "true" if request.annotations is None else request.annotations
     for annotation in annotations if is_workflow else ():
-        print_workflow_command(annotation, error=forms.as_json)
+        print_workflow_command(annotation, error=request.as_json)

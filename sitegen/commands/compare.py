@@ -8,9 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from msgspec.structs import replace
-
 from sitegen.commands.printing import print_document, print_error, print_line, print_text
+from sitegen.commands.signatures.requests import CompareRequest
 from sitegen.comparison_files.markdown import comparison_markdown
 from sitegen.comparison_files.plots import NoPlotsError, plots
 from sitegen.comparison_files.prompts import prompts_document
@@ -46,45 +45,29 @@ class ComparedSides(Frozen):
     revisions: tuple[str, ...] = ()
 
 
-class ComparisonOutput(Frozen):
-    """The requested output."""
-
-    out: Path | None
-    plot_format: PlotFormat | None
-    """None: the format in the configuration of the evaluation, otherwise ``png``."""
-    as_json: bool
-
-
-def compare(
-    repo: Path,
-    sides: list[str],
-    *,
-    eval_id: str | None,
-    cache: Path | None,
-    config: Path | None,
-    output: ComparisonOutput,
-) -> None:
+def compare(request: CompareRequest) -> None:
     """Compare, and print the report or write the files."""
-    compared = read_sides(sides, eval_id)
+    if request.test_cases:
+        _compare_prompts(request, request.sides or [], request.test_cases)
+        return
+    compared = read_sides(request.sides or [], request.eval_id)
     if compared.revisions:
         _refuse_files(compared.revisions)
-    if config and not compared.variants and (compared.iterations or compared.revisions):
+    if request.config and not compared.variants and (compared.iterations or compared.revisions):
         raise ConfigurationError("--config is for variants of a prompt.", fix="Leave it out.")
     if compared.revisions or compared.iterations:
-        comparison, chosen = _compare_in_history(Options(repo=repo, cache=cache), compared), None
+        options = Options(repo=request.repo, cache=request.cache)
+        comparison, chosen = _compare_in_history(options, compared), None
     else:
-        project = WorktreeProject.open(repo)
-        project = project.configured(compared.eval_id, config) if config else project
+        project = WorktreeProject.open(request.repo)
+        project = project.configured(compared.eval_id, request.config) if request.config else project
         comparison = compare_variants(project, compared.eval_id, compared.variants)
         chosen = project.evaluation.plot_format
-    files = {RESULTS: schema_first(comparison.document)}
-    _print_or_write(files, comparison, replace(output, plot_format=output.plot_format or chosen))
+    _print_or_write(request, {RESULTS: schema_first(comparison.document)}, comparison, chosen)
 
 
-def compare_files(
-    repo: Path, prompts: Sequence[str], test_cases: Path, *, config: Path | None, output: ComparisonOutput
-) -> None:
-    """Compare prompts by their recorded responses to test cases, and print the report or write the files.
+def _compare_prompts(request: CompareRequest, prompts: Sequence[str], test_cases: Path) -> None:
+    """Compare prompts by their recorded responses to test cases.
 
     Raises ConfigurationError for fewer than two prompts, NothingToReportError for a prompt without responses.
     """
@@ -93,9 +76,9 @@ def compare_files(
     for name in prompts:
         if not Path(name).is_file():
             raise NothingToReportError("There is no such prompt.", where=name, fix="Name a file that is there.")
-    project, eval_id = WorktreeProject.open(repo).for_cases(test_cases)
-    if config:
-        project = project.configured(eval_id, config)
+    project, eval_id = WorktreeProject.open(request.repo).for_cases(test_cases)
+    if request.config:
+        project = project.configured(eval_id, request.config)
     elif project.misread:
         print_error(project.misread)
     timestamp = datetime.now(UTC).replace(microsecond=0).isoformat()
@@ -107,9 +90,7 @@ def compare_files(
     files = {RESULTS: json_bytes(prompts_document(comparison.document.variants[0], evaluations, timestamp))}
     for number, evaluation in enumerate(evaluations, 1):
         files[f"evaluation_{number}.json"] = json_bytes(evaluation.document)
-    _print_or_write(
-        files, comparison, replace(output, plot_format=output.plot_format or project.evaluation.plot_format)
-    )
+    _print_or_write(request, files, comparison, project.evaluation.plot_format)
 
 
 def _refuse_files(revisions: Sequence[str]) -> None:
@@ -121,13 +102,16 @@ def _refuse_files(revisions: Sequence[str]) -> None:
         )
 
 
-def _print_or_write(files: dict[str, bytes], thresholds: ComparisonWithThresholds, output: ComparisonOutput) -> None:
-    if output.as_json:
+def _print_or_write(
+    request: CompareRequest, files: dict[str, bytes], thresholds: ComparisonWithThresholds, chosen: PlotFormat | None
+) -> None:
+    """*chosen*: the format of the picture in the configuration of the evaluation, if it names one."""
+    if request.as_json:
         print_document(files[RESULTS])
-    elif output.out is None:
+    elif request.out is None:
         print_text(comparison_markdown(thresholds.document))
-    if output.out is not None:
-        for path in _write_files(output.out, files, thresholds, output.plot_format or "png"):
+    if request.out is not None:
+        for path in _write_files(request.out, files, thresholds, request.plot_format or chosen or "png"):
             print_line(f"wrote {path}", error=True)
 
 

@@ -15,9 +15,9 @@ from msgspec.structs import asdict, replace
 from sitegen.commands import verified_text
 from sitegen.commands.printing import print_line
 from sitegen.commands.progress import CallProgress
+from sitegen.commands.signatures.requests import CallRequest, JudgeRequest, RespondRequest
 from sitegen.configuring import evaluation_methods, read_site_file
 from sitegen.errors import ConfigurationError, NothingToReportError
-from sitegen.frozen import Frozen
 from sitegen.history.entry_rules import is_path
 from sitegen.kind_files import files_of
 from sitegen.llm import calling, judging
@@ -39,33 +39,6 @@ FAILED: Final = 1
 _VARIANT = re.compile(r"[\w-][\w.-]*")
 
 
-class RespondRequest(Frozen):
-    """The arguments of ``respond`` or ``judge``."""
-
-    repo: Path
-    eval_id: str | None
-    variant: str | None
-    prompt: Path | None
-    config: Path | None
-    model: str | None
-    concurrency: int | None
-    limit: int | None
-    again: bool
-    debug: bool
-    base_url: str | None = None
-    test_cases: Path | None = None
-    """A file of test cases instead of an eval's id."""
-    judge_model: str | None = None
-    methods: tuple[str, ...] = ()
-    output: Path | None = None
-    """The file for the results of the evaluation."""
-
-    @property
-    def evaluates(self) -> bool:
-        """Whether the responses are graded and scored too."""
-        return self.test_cases is not None or self.output is not None
-
-
 class AskedEval(NamedTuple):
     """The eval that a command is about, with its test cases."""
 
@@ -81,7 +54,8 @@ class AskedEval(NamedTuple):
 
 def respond(request: RespondRequest) -> None:
     """Run a prompt on the test cases that have no response yet, and on request grade and score all responses."""
-    asked_eval = _asked_eval(request)
+    eval_id, methods = request.words
+    asked_eval = _asked_eval(request, eval_id, request.test_cases)
     project, place, _ = asked_eval
     if request.test_cases and not request.prompt:
         raise ConfigurationError("--test_cases goes with a prompt.", fix="Name it by --prompt FILE.")
@@ -93,7 +67,7 @@ def respond(request: RespondRequest) -> None:
     if request.test_cases and not variant:
         variant = variant_name(project, prompt)
     path = _inside(project, _responses_path(place, variant))
-    methods = request.methods or evaluation_methods(place.entry.settings) or tuple(METHODS)
+    methods = methods or evaluation_methods(place.entry.settings) or tuple(METHODS)
     metrics_of(methods)  # raises for an unknown method before any call is paid for
     judges = _judge_template(asked_eval, None) if request.evaluates and "quality" in methods else None
     failed = _respond(asked_eval, request, template, path)
@@ -112,9 +86,9 @@ def respond(request: RespondRequest) -> None:
         raise typer.Exit(FAILED)
 
 
-def judge(request: RespondRequest) -> None:
+def judge(request: JudgeRequest) -> None:
     """Grade the responses that have no grade yet."""
-    asked_eval = _asked_eval(request)
+    asked_eval = _asked_eval(request, request.eval_id)
     template = _judge_template(asked_eval, request.prompt)
     if _judge(
         asked_eval, request, template, _responses(asked_eval.project, asked_eval.place, request.variant), request.model
@@ -154,7 +128,7 @@ def _judge_template(asked_eval: AskedEval, prompt: Path | None) -> PromptTemplat
 
 
 def _judge(
-    asked_eval: AskedEval, request: RespondRequest, template: PromptTemplate, paths: Sequence[Path], model: str | None
+    asked_eval: AskedEval, request: CallRequest, template: PromptTemplate, paths: Sequence[Path], model: str | None
 ) -> bool:
     """Grade the responses in files, by default with the configured model. Returns whether a call failed."""
     project, _, cases = asked_eval
@@ -164,7 +138,7 @@ def _judge(
         file = ResponsesFile.read(path, [case.id for case in cases])
         todo = judging.responses_to_grade(cases, file, again=request.again, limit=request.limit)
         if own := judging.given_by_the_judge(todo, file, settings.model):
-            option = "--judge-model" if request.evaluates else "--model"
+            option = "--judge-model" if isinstance(request, RespondRequest) else "--model"
             by = f"{own} of the responses in {path.name} are by {settings.model}, which grades its own answers"
             print_line(f"sitegen: {by}; judge_model or {option} names another judge", error=True)
         with CallProgress(f"Grading {path.name} by {settings.model}", len(todo), debug=request.debug) as progress:
@@ -173,19 +147,18 @@ def _judge(
     return failed
 
 
-def _asked_eval(request: RespondRequest) -> AskedEval:
+def _asked_eval(request: CallRequest, eval_id: str | None, test_cases: Path | None = None) -> AskedEval:
     if request.variant is not None and not _VARIANT.fullmatch(request.variant):
         raise ConfigurationError(
             f"A variant cannot be called {request.variant!r}.",
             fix="Use letters, digits, dots, hyphens and underscores.",
         )
-    if (request.eval_id is None) == (request.test_cases is None):
+    if (eval_id is None) == (test_cases is None):
         raise ConfigurationError("One eval at a time.", fix="Name it by its id, or by --test_cases FILE.")
     project = WorktreeProject.open(request.repo)
-    if request.test_cases:
-        project, eval_id = project.for_cases(request.test_cases)
-    else:
-        eval_id = str(request.eval_id)
+    if test_cases:
+        project, eval_id = project.for_cases(test_cases)
+    eval_id = str(eval_id)
     project = _configured(project, eval_id, request.config)
     place = project.place(eval_id)
     if not traits_of(place.kind).answers_cases or place.ground_truth is None:
@@ -214,7 +187,7 @@ def _configured(project: WorktreeProject, eval_id: str, file: Path | None) -> Wo
     return project.configured(eval_id, file)
 
 
-def _call_settings(project: WorktreeProject, request: RespondRequest, model: str | None) -> CallSettings:
+def _call_settings(project: WorktreeProject, request: CallRequest, model: str | None) -> CallSettings:
     """The table ``[llm]``, overridden by options."""
     options = {"model": model, "concurrency": request.concurrency, "base_url": request.base_url}
     return CallSettings(

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import shlex
 import webbrowser
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from types import MappingProxyType
 
 from sitegen import saving
 from sitegen.commands import verified_text
 from sitegen.commands.printing import print_document, print_error, print_line
+from sitegen.commands.signatures.requests import VerifyRequest
 from sitegen.configuring import evaluation_methods
 from sitegen.errors import ConfigurationError, SitegenError
-from sitegen.frozen import Frozen
 from sitegen.history.layout import RECORDED, REPORT
 from sitegen.model.kinds import traits_of
 from sitegen.project_files import write_inside
@@ -27,35 +26,13 @@ from sitegen.verifying.project import WorktreeProject
 from sitegen.verifying.verify import Verified, metadata_of, unsaved_output, verify
 
 
-class VerifyRequest(Frozen):
-    """The command line of ``verify-one``."""
-
-    repo: Path
-    eval_id: str
-    output: Path | None = None
-    settings: Mapping[str, str] = MappingProxyType({})
-    """Settings of the kind, which take precedence over the configuration."""
-    methods: tuple[str, ...] = ()
-    """For kind ``responses``. Default: all."""
-    config: Path | None = None
-    results_file: Path | None = None
-    """A file for the results, in the form of ``--json``."""
-    save: bool = False
-    output_dir: Path | None = None
-    open_report: bool = False
-    as_json: bool = False
-    debug: bool = False
-
-
 def verify_one(request: VerifyRequest) -> None:
     """Score an output, and print or save the result."""
-    repo, eval_id, output = request.repo, request.eval_id, request.output
-    open_report, as_json = request.open_report, request.as_json
-    project = WorktreeProject.open(repo)
+    output, methods = request.words
+    project = WorktreeProject.open(request.repo)
     if request.config:
-        project = project.configured(eval_id, request.config)
-    verified = verify(project, eval_id, output.resolve() if output else None, request.settings)
-    methods = request.methods
+        project = project.configured(request.eval_id, request.config)
+    verified = verify(project, request.eval_id, Path(output).resolve() if output else None, request.settings)
     if traits_of(verified.place.kind).answers_cases:
         methods = methods or evaluation_methods(verified.place.entry.settings)
         if project.misread:
@@ -74,12 +51,13 @@ def verify_one(request: VerifyRequest) -> None:
     if request.output_dir:
         results = saving.save_into(request.output_dir.resolve(), verified, document)
         _write_report(project, verified, document, results, results.parent)
-    _print_or_write_results(request, document, [] if as_json else verified_text.one_eval(project, verified, methods))
+    rows = [] if request.as_json else verified_text.one_eval(project, verified, methods)
+    _print_or_write_results(request, document, rows)
     if output is None and (unsaved := unsaved_output(project, verified)):
         message = f"{line(project.shown_path(unsaved))} is not an iteration yet and was not scored."
-        fix = f"sitegen verify-one {shlex.quote(eval_id)} {shlex.quote(str(unsaved))} --save"
+        fix = f"sitegen verify-one {shlex.quote(request.eval_id)} {shlex.quote(str(unsaved))} --save"
         print_error(SitegenError(message, fix=fix))
-    if open_report:
+    if request.open_report:
         from sitegen.questions.preview import write_preview
 
         page = write_preview(project, verified)

@@ -1,11 +1,17 @@
-"""Arguments and options that several commands share."""
+"""Arguments and options that several commands share, and commands that take theirs as one value."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import MISSING, fields
+from functools import wraps
+from inspect import Parameter, Signature
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
+
+R = TypeVar("R")
 
 EvalId = Annotated[str, typer.Argument(metavar="EVAL", help="Id of the eval.")]
 Rev = Annotated[str | None, typer.Option(help="Revision. Default: HEAD.")]
@@ -51,3 +57,27 @@ TestCases = Annotated[
     Path | None,
     typer.Option("--test_cases", "--test-cases", metavar="FILE", help="The test cases, instead of EVAL."),
 ]
+
+
+def taking(request: type[R]) -> Callable[[Callable[[R], None]], Callable[..., None]]:
+    """Decorate a command that takes a dataclass: each field is an argument or an option, as its annotation says."""
+    hints = get_type_hints(request, include_extras=True)
+    parameters = [
+        Parameter(
+            field.name,
+            Parameter.KEYWORD_ONLY,
+            default=Parameter.empty if field.default is MISSING else field.default,
+            annotation=hints[field.name],
+        )
+        for field in fields(request)  # type: ignore[arg-type]  # a type variable cannot be bound to dataclasses
+    ]
+
+    def decorated(command: Callable[[R], None]) -> Callable[..., None]:
+        @wraps(command)
+        def with_words(**words: Any) -> None:
+            command(request(**words))
+
+        with_words.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+        return with_words
+
+    return decorated

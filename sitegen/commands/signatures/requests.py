@@ -1,0 +1,235 @@
+"""The command lines of commands with many options, each as a dataclass whose fields are the arguments and options."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from sitegen.commands.signatures.options import (
+    ApiAddress,
+    Cache,
+    Concurrency,
+    Debug,
+    EvalId,
+    Json,
+    LlmConfig,
+    Methods,
+    Model,
+    MostCalls,
+    OutputFile,
+    RepoOption,
+    TestCases,
+    Variant,
+)
+from sitegen.named_tuple import NamedTuple
+
+
+class WordAndMethods(NamedTuple):
+    """The words of a command line that may name methods as well."""
+
+    word: str | None
+    methods: tuple[str, ...]
+
+
+def _word_and_methods(words: Sequence[str], methods: Sequence[str], noun: str) -> WordAndMethods:
+    """The one word of the command line besides methods, and all methods: names of more may follow ``--methods``.
+
+    Raises ConfigurationError if more than one other word remains.
+    """
+    from sitegen.errors import ConfigurationError
+    from sitegen.scoring.responses.document import METHODS
+
+    further = [word for word in words if methods and word in METHODS]
+    others = [word for word in words if word not in further]
+    if len(others) > 1:
+        raise ConfigurationError(f"One {noun} at a time: {', '.join(others)}.", fix="Name one.")
+    return WordAndMethods(others[0] if others else None, (*methods, *further))
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerifyRequest:
+    """The command line of ``verify-one``."""
+
+    eval_id: EvalId
+    rest: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[OUTPUT]", help="Default: the eval's newest output."),
+    ] = None
+    methods: Methods = None
+    range: Annotated[
+        str | None,
+        typer.Option("--range", metavar="X-Y", help="Kind highlights: only paragraphs X to Y."),
+    ] = None
+    run_id: Annotated[
+        str | None,
+        typer.Option("--run-id", metavar="ID", help="Kind highlights: this run of the log. Default: the newest."),
+    ] = None
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Keys of the eval's entry, or how prompts are evaluated (YAML). Overrides the manifest.",
+        ),
+    ] = None
+    results_file: OutputFile = None
+    save: Annotated[
+        bool, typer.Option("--save", help="Write the next iteration-NNN/ with a report, and aggregate.json.")
+    ] = False
+    output_dir: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write output, results and report to this folder."),
+    ] = None
+    open_report: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False
+    as_json: Json = False
+    debug: Annotated[bool, typer.Option("--debug", help="Report which files were read.")] = False
+    repo: RepoOption = Path()
+
+    @property
+    def words(self) -> WordAndMethods:
+        """The output, and the methods for kind ``responses``. Raises ConfigurationError for more than one output."""
+        return _word_and_methods(self.rest or (), self.methods or (), "output")
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Settings of the kind, which take precedence over the configuration."""
+        settings = {"range": self.range, "run_id": self.run_id}
+        return {name: value for name, value in settings.items() if value is not None}
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallRequest:
+    """What the commands that call a model share."""
+
+    prompt: Path | None = None
+    variant: Variant = None
+    model: Model = None
+    concurrency: Concurrency = None
+    limit: MostCalls = None
+    again: bool = False
+    config: LlmConfig = None
+    base_url: ApiAddress = None
+    debug: Debug = False
+    repo: RepoOption = Path()
+
+
+@dataclass(frozen=True, kw_only=True)
+class RespondRequest(CallRequest):
+    """The command line of ``respond``."""
+
+    rest: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[EVAL]", help="Id of an eval of kind responses."),
+    ] = None
+    prompt: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Default: the setting 'prompt', otherwise prompts/EVAL.md.")
+    ] = None
+    again: Annotated[bool, typer.Option("--again", help="Ask for every case, including those already answered.")] = (
+        False
+    )
+    test_cases: TestCases = None
+    judge_model: Annotated[
+        str | None,
+        typer.Option("--judge-model", help="Name of the model that grades. Overrides the configuration."),
+    ] = None
+    methods: Methods = None
+    output: OutputFile = None
+
+    @property
+    def words(self) -> WordAndMethods:
+        """The id of the eval, and the methods. Raises ConfigurationError for more than one eval."""
+        return _word_and_methods(self.rest or (), self.methods or (), "eval")
+
+    @property
+    def evaluates(self) -> bool:
+        """Whether the responses are graded and scored too."""
+        return self.test_cases is not None or self.output is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeRequest(CallRequest):
+    """The command line of ``judge``."""
+
+    eval_id: Annotated[str, typer.Argument(metavar="EVAL", help="Id of an eval of kind responses.")]
+    prompt: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Default: the setting 'judge_prompt', otherwise sitegen's own.")
+    ] = None
+    again: Annotated[bool, typer.Option("--again", help="Grade every response, including those already graded.")] = (
+        False
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareRequest:
+    """The command line of ``compare``."""
+
+    sides: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="A B", help="EVAL:VARIANT, EVAL@ITERATION, two revisions, or, with --test_cases, prompt files."
+        ),
+    ] = None
+    eval_id: Annotated[
+        str | None,
+        typer.Option(
+            "--eval", metavar="EVAL", help="A and B are variants of this eval; without them, all its variants."
+        ),
+    ] = None
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "--output-dir", "-o", metavar="DIR", help="Write JSON, Markdown and a picture to this folder."
+        ),
+    ] = None
+    plot_format: Annotated[
+        Literal["png", "svg"] | None,
+        typer.Option("--format", help="Format of the picture; needs the extra 'plots'. Default: png."),
+    ] = None
+    test_cases: Annotated[
+        Path | None,
+        typer.Option("--test_cases", "--test-cases", metavar="FILE", help="The test cases; A and B are prompt files."),
+    ] = None
+    config: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="How prompts are evaluated (YAML)."),
+    ] = None
+    as_json: Json = False
+    repo: RepoOption = Path()
+    cache: Cache = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckRequest:
+    """The command line of ``check``."""
+
+    base: Annotated[
+        str | None,
+        typer.Option(
+            metavar="REV", help="Compare with the commit where the branch left REV. Default in a workflow: its target."
+        ),
+    ] = None
+    exact: Annotated[bool, typer.Option("--exact", help="Compare with REV itself.")] = False
+    rev: Annotated[str | None, typer.Option(help="Revision to check. Default: HEAD.")] = None
+    worktree: Annotated[bool, typer.Option("--worktree", help="Check the uncommitted state.")] = False
+    as_json: Json = False
+    markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the report to this file.")] = None
+    junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write JUnit XML to this file.")] = None
+    annotations: Annotated[
+        bool | None,
+        typer.Option(
+            "--annotations/--no-annotations", help="Print annotations for GitHub. Default: only in a workflow."
+        ),
+    ] = None
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            metavar="FILE",
+            help="Check nothing: validate the report that --json wrote elsewhere, and write it as Markdown.",
+        ),
+    ] = None
+    repo: RepoOption = Path()
+    cache: Cache = None
