@@ -49,6 +49,7 @@ CONFIGURATION: Final = (
     ("core.alternateRefsCommand", "false"),
     ("core.askPass", ""),
     ("core.attributesFile", os.devnull),
+    ("core.deltaBaseCacheLimit", "64m"),
     ("core.fsmonitor", ""),
     ("core.gitProxy", ""),
     ("core.hooksPath", os.devnull),
@@ -68,9 +69,10 @@ CONFIGURATION: Final = (
 """Settings of every git process, which override those of the repository, of its work trees and of the user.
 
 They restore git's own defaults for settings that affect plumbing commands, and name no program that git would run. Only
-the memory for packs is less than git's own, which maps whole packs: up to 400 MB of a history of 100,000 commits. A
-repository's configuration is as untrusted as its files. If a setting cannot be restored because the repository chooses
-part of its name (``filter.*``, ``diff.*.textconv``), sitegen uses no command that it affects.
+the memory is less than git's own, which maps whole packs, up to 400 MB of a history of 100,000 commits, and keeps 96 MB
+of contents on which others are based: with 64 MB it reads as fast. A repository's configuration is as untrusted as its
+files. If a setting cannot be restored because the repository chooses part of its name (``filter.*``,
+``diff.*.textconv``), sitegen uses no command that it affects.
 """
 
 
