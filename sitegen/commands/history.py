@@ -62,7 +62,7 @@ def _clocks_differ(series: Series) -> bool:
 def _point_lines(series: Series, before: Point | None, point: Point, *, both: bool) -> Iterator[str]:
     """Yield the lines of a point; with *both*, the headline by both clocks."""
     from sitegen.analysis.series import variant_spread
-    from sitegen.pages.change_text import changes, in_own_unit, origin, own_unit, span
+    from sitegen.pages.change_text import changes, origin, own_unit, span
     from sitegen.pages.labels import STALE, spread_words
     from sitegen.stats.counts import errors
 
@@ -72,8 +72,7 @@ def _point_lines(series: Series, before: Point | None, point: Point, *, both: bo
     if both:
         values.insert(1, ((point.now or card).metric(spec.name), spec.unit))
     change = next(iter(changes((spec,), series.info.nouns, before, point) if before else ()), None)
-    size = change.points if change else None
-    moved = "" if change is None else "—" if size is None else own_unit(in_own_unit(size, spec), spec)
+    moved = "" if change is None else "—" if change.amount is None else own_unit(change.amount, spec)
     numbers = [f"{'—' if value is None else metric_text(value, unit=unit):>9}" for value, unit in values]
     numbers.insert(1, f"{span(point.interval):>14}")
     label = line(at.label, 16) + (" (re-)" if "outputs" not in at.cause else "")

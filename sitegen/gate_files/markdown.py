@@ -22,7 +22,7 @@ from sitegen.gate_files.wording import (
 from sitegen.model.cells import CellFlip
 from sitegen.model.commits import WORKTREE
 from sitegen.model.gate import EvalCheck, GatedChange, GateReport, InstructionChange, MetricCheck
-from sitegen.pages.change_text import in_own_unit, split
+from sitegen.pages.change_text import split
 from sitegen.text.markdown_cells import NIL, code, count, name, number, prose, signed, table
 from sitegen.text.plain import counted
 
@@ -147,7 +147,7 @@ def _metric_row(metric: MetricCheck) -> tuple[str, ...]:
         number(metric.before, unit=unit),
         number(metric.after, unit=unit),
         change_text(metric),
-        ", ".join(f"{part.name} {signed(in_own_unit(part.points, metric.spec))}" for part in parts),
+        ", ".join(f"{part.name} {signed(part.amount)}" for part in parts),
         ", ".join(limits) or NIL,
         _metric_verdict_words(metric),
     )

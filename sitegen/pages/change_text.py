@@ -1,7 +1,4 @@
-"""Changes of metrics for pages and for the terminal: in points, split into parts by cause, and as text.
-
-A *point* is a hundredth of the metric's range, so that changes of different metrics can be compared.
-"""
+"""Changes of metrics for pages and for the terminal: in the metric's unit, split into parts by cause, and as text."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ NAMED: Final = 3
 """Number of documents of only one side that a note names; further documents are counted."""
 
 _NOTHING: Final = 1e-9
-"""Changes up to this size, in points, are rounding errors of a sum and count as no change."""
+"""Parts up to this size, in hundredths of the metric's range, are rounding errors of a sum and count as no change."""
 
 
 class Flipped(NamedTuple):
@@ -45,16 +42,18 @@ class Part(NamedTuple):
 
     name: str
     """"outputs", "ground truth" or "rules"."""
-    points: float
+    amount: float
+    """In the unit of the metric."""
 
 
 class DisplayedChange(Frozen):
     """The change of one metric between two points of an eval."""
 
-    points: float | None
-    """None if the points cannot be compared or either side is undefined; the note states the reason."""
+    amount: float | None
+    """In the unit of the metric; None if the points cannot be compared or either side is undefined, and the note states
+    the reason."""
     parts: tuple[Part, ...] = ()
-    """The parts that are not zero, which sum to ``points``; empty if nothing moved or the change cannot be split."""
+    """The parts that are not zero, which sum to ``amount``; empty if nothing moved or the change cannot be split."""
     note: str = ""
     """A restriction of the number, such as a comparison over fewer documents; empty without any."""
 
@@ -83,13 +82,8 @@ def range_of(spec: MetricSpec) -> float:
 
 
 def in_points(change: float, spec: MetricSpec) -> float:
-    """Convert a change of a metric to points, hundredths of its range."""
+    """Convert a change of a metric to hundredths of its range, so that changes of different metrics can be compared."""
     return 100 * change / (spec.high - spec.low)
-
-
-def in_own_unit(points: float, spec: MetricSpec) -> float:
-    """Convert a change from points to the unit of its metric."""
-    return points * (spec.high - spec.low) / 100
 
 
 def split(parts: DeltaParts, spec: MetricSpec) -> tuple[Part, ...]:
@@ -97,8 +91,7 @@ def split(parts: DeltaParts, spec: MetricSpec) -> tuple[Part, ...]:
     if spec.recorded:
         return ()
     named = zip(("outputs", "ground truth", "rules"), parts, strict=True)
-    in_order = [Part(name, in_points(value, spec)) for name, value in named if value]
-    return tuple([part for part in in_order if abs(part.points) > _NOTHING])
+    return tuple([Part(name, value) for name, value in named if value and abs(in_points(value, spec)) > _NOTHING])
 
 
 def refused(delta: Delta) -> bool:
@@ -117,8 +110,8 @@ def _displayed_change(
         return DisplayedChange(None, (), note)
     if delta.parts is None:
         unsplit = "a mixture of both sides is undefined, so that it cannot be split"
-        return DisplayedChange(in_points(delta.change, spec), (), "; ".join(filter(None, (shared, unsplit))))
-    return DisplayedChange(in_points(delta.change, spec), split(delta.parts, spec), shared)
+        return DisplayedChange(delta.change, (), "; ".join(filter(None, (shared, unsplit))))
+    return DisplayedChange(delta.change, split(delta.parts, spec), shared)
 
 
 def _undefined_note(spec: MetricSpec, before: Point) -> str:
@@ -179,7 +172,7 @@ def own_unit(change: float, spec: MetricSpec) -> str:
 
 def origin(change: DisplayedChange, spec: MetricSpec) -> str:
     """The parts of a change and its restrictions: ``outputs +0.050, ground truth −0.011; over 3 documents``."""
-    split = [f"{part.name} {own_unit(in_own_unit(part.points, spec), spec)}" for part in change.parts]
+    split = [f"{part.name} {own_unit(part.amount, spec)}" for part in change.parts]
     return "; ".join(filter(None, (", ".join(split), change.note)))
 
 

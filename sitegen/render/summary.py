@@ -15,7 +15,7 @@ from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.series import EvalSummary
 from sitegen.model.site import RawFile, SiteInfo
 from sitegen.pages import links
-from sitegen.pages.change_text import in_own_unit, in_points, split
+from sitegen.pages.change_text import in_points, split
 from sitegen.pages.instructions import EditEffects
 from sitegen.pages.labels import exchange, outputs
 from sitegen.pages.overview.focus import focus_view
@@ -122,7 +122,7 @@ def _eval_table_row(summary: EvalSummary) -> tuple[str, ...]:
         metric_label(spec),
         number(newest.values[0], unit=spec.unit) + around,
         signed(change, spec.unit),
-        ", ".join(f"{part.name} {signed(in_own_unit(part.points, spec), spec.unit)}" for part in moved) or NIL,
+        ", ".join(f"{part.name} {signed(part.amount, spec.unit)}" for part in moved) or NIL,
         count(sum(newest.errors)),
         "; ".join(_eval_remarks(summary)),
     )

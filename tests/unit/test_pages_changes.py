@@ -32,12 +32,12 @@ def _moved(
 
 def test_a_change_is_in_hundredths_of_the_range_with_the_parts_that_did_anything():
     found = _change(_moved(0.5, DeltaParts(0.75, 0.0, -0.25)))
-    assert found == DisplayedChange(50.0, (Part("outputs", 75.0), Part("rules", -25.0)))
-    assert _change(_moved(0.5, DeltaParts(0.5, 0.0, 0.0)), QUALITY) == DisplayedChange(12.5, (Part("outputs", 12.5),))
+    assert found == DisplayedChange(0.5, (Part("outputs", 0.75), Part("rules", -0.25)))
+    assert _change(_moved(0.5, DeltaParts(0.5, 0.0, 0.0)), QUALITY) == DisplayedChange(0.5, (Part("outputs", 0.5),))
 
 
 def test_digits_that_only_a_sum_leaves_are_no_part():
-    assert _change(_moved(0.5, DeltaParts(0.5, 1e-16, -1e-16))).parts == (Part("outputs", 50.0),)
+    assert _change(_moved(0.5, DeltaParts(0.5, 1e-16, -1e-16))).parts == (Part("outputs", 0.5),)
 
 
 def test_a_bridged_change_names_the_documents_of_one_side():
@@ -69,7 +69,7 @@ def test_a_change_of_an_undefined_metric_says_where_it_is_undefined():
 
 def test_a_change_whose_mixtures_are_undefined_is_whole_but_not_split():
     assert _change(_moved(0.5, None)) == DisplayedChange(
-        50.0, (), "a mixture of both sides is undefined, so that it cannot be split"
+        0.5, (), "a mixture of both sides is undefined, so that it cannot be split"
     )
 
 
@@ -81,11 +81,11 @@ def test_points_that_nobody_compared_have_no_changes():
 @pytest.mark.parametrize(
     ("change", "spec", "written"),
     [
-        (DisplayedChange(4.2, (Part("outputs", 5.0), Part("ground truth", -1.1), Part("rules", 0.3))), F1,
+        (DisplayedChange(0.042, (Part("outputs", 0.05), Part("ground truth", -0.011), Part("rules", 0.003))), F1,
          "outputs +0.050, ground truth −0.011, rules +0.003"),
-        (DisplayedChange(12.5, (Part("outputs", 12.5),)), QUALITY, "outputs +0.500"),
+        (DisplayedChange(0.5, (Part("outputs", 0.5),)), QUALITY, "outputs +0.500"),
         (DisplayedChange(0.0), F1, ""),
-        (DisplayedChange(1.0, (Part("outputs", 1.0),), "over 3 common documents"), F1,
+        (DisplayedChange(0.01, (Part("outputs", 0.01),), "over 3 common documents"), F1,
          "outputs +0.010; over 3 common documents"),
         (DisplayedChange(None, (), "not comparable"), F1, "not comparable"),
     ],

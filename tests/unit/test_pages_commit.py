@@ -28,7 +28,7 @@ from tests.sites import renderer_of
 
 BROUGHT = CommitEffect(
     changes=(-0.02, None, 0.01),
-    headline=Moved(-2.0, (Part("outputs", -3.0), Part("ground truth", 1.0)), "over 3 common documents"),
+    headline=Moved(-0.02, (Part("outputs", -0.03), Part("ground truth", 0.01)), "over 3 common documents"),
     verdict=ChangeVerdict(
         "worse", "beyond chance", -0.02, Interval(-0.03, -0.01, "documents", 3, "paired"), 1, 9, 0.02, None, ()
     ),

@@ -53,7 +53,7 @@ def test_every_change_of_a_report_is_that_of_the_delta_and_not_a_difference_of_t
     metrics = tuple(MetricDelta(spec.name, 0.25, DeltaParts(0.5, -0.25, 0.0)) for spec in sample.SPECS)
     view = _view(replace(after, delta=Delta(Overlap("comparable", 1), metrics)), before)
     assert [metric.change for metric in view.metrics] == [0.25] * 4
-    assert view.why.changes == (DisplayedChange(25.0, (Part("outputs", 50.0), Part("ground truth", -25.0))),) * 3
+    assert view.why.changes == (DisplayedChange(0.25, (Part("outputs", 0.5), Part("ground truth", -0.25))),) * 3
 
 
 def test_what_cannot_be_compared_has_no_change_anywhere():
@@ -193,14 +193,14 @@ def test_repeated_runs_show_how_far_they_are_apart_and_in_which_fields():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (DisplayedChange(-2.2, (Part("outputs", -2.2),)), "F1 fell by 0.022, all of it from the outputs."),
+        (DisplayedChange(-0.022, (Part("outputs", -0.022),)), "F1 fell by 0.022, all of it from the outputs."),
         (
-            DisplayedChange(-2.2, (Part("outputs", -3.1), Part("ground truth", 0.9))),
+            DisplayedChange(-0.022, (Part("outputs", -0.031), Part("ground truth", 0.009))),
             "F1 fell by 0.022: −0.031 from the outputs, +0.009 because the ground truth changed.",
         ),
         (DisplayedChange(0.0), "F1 did not move."),
         (
-            DisplayedChange(0.01, (Part("rules", 0.01),)),
+            DisplayedChange(0.0001, (Part("rules", 0.0001),)),
             "F1 rose by 0.0001, all of it because the rules changed.",
         ),
         (DisplayedChange(None, (), "F1 is undefined <here>"), "F1 is undefined &lt;here&gt;."),
@@ -213,9 +213,7 @@ def test_a_change_is_said_in_one_sentence(change, said):
 def test_a_rise_of_what_should_be_low_is_coloured_as_a_loss():
     before, after = _points()
     view = _view(after, before)
-    why = replace(
-        view.why, specs=(COST,), changes=(DisplayedChange(10.0, (Part("outputs", 15.0), Part("rules", -5.0))),)
-    )
+    why = replace(view.why, specs=(COST,), changes=(DisplayedChange(0.4, (Part("outputs", 0.6), Part("rules", -0.2))),))
     rows = str(why_rows.parts(why))
     assert rows.count('class="delta dn">+0.600') == rows.count('class="delta up">−0.200') == 1
     assert rows.count('class="delta dn">+0.400') == 1

@@ -42,7 +42,7 @@ def test_an_eval_without_outputs_has_an_empty_page():
 
 def test_a_change_is_undefined_where_either_point_is():
     points = sample.view_of(trend_page(sample.series())).points
-    assert [point.changes[0].points is None for point in points[29:33]] == [False, True, True, False]
+    assert [point.changes[0].amount is None for point in points[29:33]] == [False, True, True, False]
     assert points[0].changes == ()
 
 
@@ -180,7 +180,7 @@ def _last(*deltas: float, flips: Flips) -> LastChange | None:
 def test_the_last_change_has_its_size_its_cells_and_its_verdict():
     last = _last(-0.2, flips=Flips((("a", 1),), (("b", 30),)))
     assert last is not None
-    assert last[:2] == (1, DisplayedChange(-20.0, (Part("outputs", -20.0),)))
+    assert last[:2] == (1, DisplayedChange(-0.2, (Part("outputs", -0.2),)))
     assert last.flipped == Flipped(1, 30, 0)
     assert (last.verdict.decision, last.verdict.why) == ("likely worse", "interval holds zero")
 
@@ -188,7 +188,7 @@ def test_the_last_change_has_its_size_its_cells_and_its_verdict():
 def test_iterations_in_which_nothing_moved_are_passed_over():
     last = _last(0.1, 0.0, 0.0, flips=Flips())
     assert last is not None
-    assert (last.at, last.change.points) == (1, 10.0)
+    assert (last.at, last.change.amount) == (1, 0.1)
 
 
 def test_the_line_above_the_chart_names_the_last_change_in_the_unit_of_the_metric_and_its_details_stand_below():

@@ -255,7 +255,7 @@ def test_where_the_change_came_from_is_told_if_it_came_from_more_than_one_place(
         ((row,),) = [view(EvalSummary(one.info, one.specs, heads, steps=steps_of(one))).groups[0].rows]
         return row
 
-    assert parted(-0.5, 0.1, 0.0).parts == (Part("outputs", -50.0), Part("ground truth", 10.0))
+    assert parted(-0.5, 0.1, 0.0).parts == (Part("outputs", -0.5), Part("ground truth", 0.1))
     assert parted(-0.4, 0.0, 0.0).parts == ()
 
 

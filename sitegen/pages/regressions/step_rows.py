@@ -14,7 +14,7 @@ from sitegen.model.outcomes import ErrorType
 from sitegen.model.regressions import Circumstances
 from sitegen.model.series import Headline
 from sitegen.pages import links
-from sitegen.pages.change_text import Part, in_own_unit, own_unit
+from sitegen.pages.change_text import Part, own_unit
 from sitegen.pages.labels import iterations_and_outputs
 from sitegen.pages.regressions.page import StepMetric, StepRow
 from sitegen.pages.regressions.step_lines import HEIGHT, WIDTH, step_line
@@ -109,7 +109,7 @@ def _because(row: StepRow, root: str) -> str:
 
 def _part(part: Part, row: StepRow) -> str:
     spec = row.metrics[0].spec
-    return f'<span class="nowrap">{escape(part.name)}\n{escape(own_unit(in_own_unit(part.points, spec), spec))}</span>'
+    return f'<span class="nowrap">{escape(part.name)}\n{escape(own_unit(part.amount, spec))}</span>'
 
 
 def _edits(row: StepRow, root: str) -> str:

@@ -14,7 +14,7 @@ from sitegen.model.deltas import Overlap
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.noise import ChangeVerdict, Decision, FlipRate, Interval, Noise
 from sitegen.pages import change_text
-from sitegen.pages.change_text import DisplayedChange, in_own_unit, own_unit, span_of_change
+from sitegen.pages.change_text import DisplayedChange, in_points, own_unit, span_of_change
 from sitegen.pages.labels import bad_runs, interval_basis, reason
 from sitegen.pages.report.discrepancies import field_file
 from sitegen.pages.report.fates import FateRow
@@ -42,21 +42,21 @@ LIKELY: Final[tuple[Decision, ...]] = ("likely better", "likely worse")
 def sentence(spec: MetricSpec, change: DisplayedChange) -> Markup:
     """A change in one sentence: ``F1 fell by 0.022: −0.031 from the outputs, +0.009 because ...``."""
     label = text(spec.label)
-    if change.points is None:
+    if change.amount is None:
         return Markup(f"{text(change.note[:1].upper() + change.note[1:])}.")
-    origins = [f"{text(own_unit(in_own_unit(part.points, spec), spec))} {_ORIGINS[part.name]}" for part in change.parts]
+    origins = [f"{text(own_unit(part.amount, spec))} {_ORIGINS[part.name]}" for part in change.parts]
     if not change.parts:
         split = ""
     elif len(change.parts) == 1:
         split = f", all of it {_ORIGINS[change.parts[0].name]}"
     else:
         split = f": {', '.join(origins)}"
-    return Markup(f"{label} {_moved_words(change.points, spec)}{split}.")
+    return Markup(f"{label} {_moved_words(change.amount, spec)}{split}.")
 
 
-def _moved_words(points: float, spec: MetricSpec) -> str:
-    size = text(own_unit(in_own_unit(points, spec), spec)).lstrip(f"+{change_text.MINUS}")
-    return "did not move" if size == "0" else f"{'rose' if points > 0 else 'fell'} by {size}"
+def _moved_words(change: float, spec: MetricSpec) -> str:
+    size = text(own_unit(change, spec)).lstrip(f"+{change_text.MINUS}")
+    return "did not move" if size == "0" else f"{'rose' if change > 0 else 'fell'} by {size}"
 
 
 def interval_note(interval: Interval | None, nouns: Nouns) -> Markup:
@@ -104,36 +104,38 @@ def _documents_of_one_side(where: str, names: Iterable[str], more: int) -> list[
 def parts(why: WhyView) -> Markup:
     """Table rows with the change of each metric: one for each role that contributed to it, then their sum."""
     headline = why.changes[0]
-    longest = max([abs(part.points) for part in headline.parts] + [abs(headline.points or 0)], default=0) or 1
+    spec, amounts = why.specs[0], [headline.amount or 0.0, *(part.amount for part in headline.parts)]
+    longest = max(abs(in_points(amount, spec)) for amount in amounts) or 1
     sums: dict[str, list[float | None]] = {
-        role: [dict(change.parts).get(role, 0.0) if change.points is not None else None for change in why.changes]
+        role: [dict(change.parts).get(role, 0.0) if change.amount is not None else None for change in why.changes]
         for role in why.roles
     }
-    sums["together"] = [change.points for change in why.changes]
-    return Markup("".join([_part_row(name, points, why.specs, longest) for name, points in sums.items()]))
+    sums["together"] = [change.amount for change in why.changes]
+    return Markup("".join([_part_row(name, amounts, why.specs, longest) for name, amounts in sums.items()]))
 
 
-def _part_row(name: str, points: list[float | None], specs: Sequence[MetricSpec], longest: float) -> str:
-    first = points[0] or 0.0
+def _part_row(name: str, amounts: list[float | None], specs: Sequence[MetricSpec], longest: float) -> str:
+    """``longest``: the largest part of the headline's change, in hundredths of its range."""
+    first = in_points(amounts[0] or 0.0, specs[0])
     start, width = min(first, 0.0), abs(first)
     bar = (
         f'<svg class="part" viewBox="{-longest:.4f} 0 {2 * longest:.4f} 1" preserveAspectRatio="none" '
         f'aria-hidden="true"><rect class="{_tone(first, specs[0].higher_is_better)}" x="{start:.4f}" '
         f'width="{width:.4f}" height="1"/></svg>'
     )
-    cells = "".join([_change_cell(change, spec) for change, spec in zip(points, specs, strict=True)])
+    cells = "".join([_change_cell(change, spec) for change, spec in zip(amounts, specs, strict=True)])
     return f'<tr><th scope="row">{name}</th><td>{bar}</td>{cells}</tr>\n'
 
 
-def _change_cell(points: float | None, spec: MetricSpec) -> str:
-    if points is None:
+def _change_cell(change: float | None, spec: MetricSpec) -> str:
+    if change is None:
         return f'<td class="num">{NIL}</td>'
-    change = text(own_unit(in_own_unit(points, spec), spec))
-    return f'<td class="num"><span class="delta {_tone(points, spec.higher_is_better)}">{change}</span></td>'
+    tone = _tone(change, spec.higher_is_better)
+    return f'<td class="num"><span class="delta {tone}">{text(own_unit(change, spec))}</span></td>'
 
 
-def _tone(points: float, higher_is_better: bool) -> str:
-    return "" if points == 0 else "up" if (points > 0) is higher_is_better else "dn"
+def _tone(change: float, higher_is_better: bool) -> str:
+    return "" if change == 0 else "up" if (change > 0) is higher_is_better else "dn"
 
 
 def fates(rows: Iterable[FateRow], with_others: int) -> Markup:

@@ -10,7 +10,7 @@ from sitegen.html.charts import (
     percent,
 )
 from sitegen.model.regressions import Step
-from sitegen.pages.change_text import in_own_unit, own_unit
+from sitegen.pages.change_text import own_unit
 from sitegen.pages.trend.page import TrendView
 
 _STEPS: Final = {"open": "worse", "fixed": "worse", "better": "better", "new": "new", "blip": "blip"}
@@ -57,5 +57,5 @@ def step_marks(view: TrendView) -> Iterator[StepMark]:
 def _step_title(step: Step, view: TrendView) -> str:
     moved = step.metrics[0]
     spec = next(spec for spec in view.specs if spec.name == moved.name)
-    size = in_own_unit(moved.points if spec.higher_is_better else -moved.points, spec)
-    return f"{_STEP_NAMES[step.status]}: {spec.label} {own_unit(size, spec)} at {view.points[step.at].label}"
+    change = own_unit(moved.after - moved.before, spec)
+    return f"{_STEP_NAMES[step.status]}: {spec.label} {change} at {view.points[step.at].label}"

@@ -11,7 +11,7 @@ from sitegen.html.charts import round_steps
 from sitegen.html.formats import printable
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Ends
-from sitegen.pages.change_text import ROUNDING, in_own_unit
+from sitegen.pages.change_text import ROUNDING
 from sitegen.pages.trend.numbers import TrendPoint
 from sitegen.pages.trend.page import TrendView
 from sitegen.pages.variants.variant_charts import tone
@@ -77,7 +77,7 @@ def island(view: TrendView, values: DrawnValues, older: int, *, axis: Ends, most
         **({"numbers": numbers} if (numbers := _run_numbers(view.points)[older:]) else {}),
         "values": [_rounded(column[older:]) for column in (*values.metrics, *values.variants)],
         "now": [_rounded(column[older:]) for column in values.now],
-        "changes": [_written_changes(points, k, spec) for k, spec in enumerate(specs)],
+        "changes": [_written_changes(points, k) for k in range(len(specs))],
         "by_outputs": [int(bool(point.changes) and point.changes[0].by_outputs) for point in points],
         "spans": [point.interval and _rounded(point.interval[:2]) for point in points],
     }
@@ -96,10 +96,9 @@ def _rounded(values: Sequence[float | None]) -> list[float | None]:
     ]
 
 
-def _written_changes(points: Sequence[TrendPoint], metric: int, spec: MetricSpec) -> list[float | None]:
+def _written_changes(points: Sequence[TrendPoint], metric: int) -> list[float | None]:
     """The changes, rounded as in the table, in the unit of the metric."""
-    in_points = [point.changes[metric].points if point.changes else None for point in points]
-    changes = [None if change is None else in_own_unit(change, spec) for change in in_points]
+    changes = [point.changes[metric].amount if point.changes else None for point in points]
     return _rounded([0 if change is not None and abs(change) < ROUNDING else change for change in changes])
 
 

@@ -16,7 +16,7 @@ from sitegen.model.outcomes import ErrorType
 from sitegen.model.series import EvalInfo
 from sitegen.model.site import RawFile
 from sitegen.pages import links
-from sitegen.pages.change_text import DisplayedChange, in_own_unit, origin, own_unit
+from sitegen.pages.change_text import DisplayedChange, origin, own_unit
 from sitegen.pages.data.scripts import script_file
 from sitegen.pages.labels import STALE
 from sitegen.pages.report.discrepancies import field_file
@@ -91,12 +91,12 @@ def _change_cell(change: DisplayedChange | None, spec: MetricSpec) -> str:
     """A signed change, to which the style sheet adds arrow and colour; empty at the first point."""
     if change is None:
         return "<td>"
-    if change.points is None:
+    if change.amount is None:
         return f"<td>{_NIL}"
-    if change.points == 0:
+    if change.amount == 0:
         return "<td>0"
-    size = own_unit(in_own_unit(change.points, spec), spec)
-    return f"<td class={'up' if (change.points > 0) is spec.higher_is_better else 'dn'}>{size}"
+    size = own_unit(change.amount, spec)
+    return f"<td class={'up' if (change.amount > 0) is spec.higher_is_better else 'dn'}>{size}"
 
 
 def _note(change: DisplayedChange | None, spec: MetricSpec) -> str:
@@ -148,9 +148,9 @@ def moved(change: DisplayedChange | None, spec: MetricSpec) -> Markup | str:
     """The change beside a number, in its unit; a dash with the reason if undefined, empty at the first point."""
     if change is None:
         return ""
-    if change.points is None:
+    if change.amount is None:
         return Markup('<span class="nil" title="{}">—</span>').format(printable(change.note))
-    return signed(in_own_unit(change.points, spec), 3, not spec.higher_is_better, spec.unit)
+    return signed(change.amount, 3, not spec.higher_is_better, spec.unit)
 
 
 def field_history(rows: Iterable[HeatRow], info: EvalInfo) -> Markup:
