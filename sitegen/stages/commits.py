@@ -87,7 +87,7 @@ class CommitsTask(Frozen):
     folders: tuple[str, ...]
     """Folders and files that contain all instruction files of the project; empty: instruction files may be anywhere."""
     diffs: tuple[CachedRow, ...]
-    """The diffs of their edits that this build has drawn."""
+    """The diffs of their edits that this build has stored."""
 
 
 class CommitsDone(Frozen):

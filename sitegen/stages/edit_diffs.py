@@ -20,6 +20,8 @@ FILES: Final = 20
 """Number of instruction files whose diff the page of a commit shows."""
 LINES: Final = 600
 """Number of lines of these diffs together. The page of an edit shows more."""
+LARGEST: Final = 10_000
+"""Number of bytes up to which a diff is stored, compressed: those of a file are in memory together. Most take 2,000."""
 
 
 def key_of_diff(edit: Edit) -> str:
@@ -29,9 +31,14 @@ def key_of_diff(edit: Edit) -> str:
 
 
 def keep_diff(cache: CacheStore, edit: Edit, drawn: RenderedPatch) -> None:
-    """Store the diff of an edit, without its lines if the page of a commit has no room for them."""
-    lines = replace(drawn, passages=()) if drawn.lines <= LINES else replace(drawn, passages=(), rows=(), hunks=())
-    EDIT_DIFFS.keep(cache, key_of_diff(edit), zlib.compress(encode(lines), 1))
+    """Store the diff of an edit, without its lines if the page of a commit has no room for them.
+
+    Large diffs are not stored, and drawn again.
+    """
+    diff = replace(drawn, passages=()) if drawn.lines <= LINES else replace(drawn, passages=(), rows=(), hunks=())
+    content = zlib.compress(encode(diff), 1)
+    if len(content) <= LARGEST:
+        EDIT_DIFFS.keep(cache, key_of_diff(edit), content)
 
 
 def diffs_of_commit(
@@ -41,7 +48,7 @@ def diffs_of_commit(
 
     Args:
         edits: the edits of the commit.
-        cache: the diffs that this build has drawn. All others are drawn now.
+        cache: the diffs that this build has stored. All others are drawn now.
         context: opens the repository.
         folders: contain all instruction files of the project, as in ``Repository.patches``.
 

@@ -18,7 +18,7 @@ from sitegen.pages.report.page import report_page
 from sitegen.project import Options
 from sitegen.render.output_folder import LIST, look_into
 from sitegen.scoring.kinds import scorer
-from sitegen.stages import commits, edit_diffs, instruction_task, site_files
+from sitegen.stages import commits, edit_diffs, site_files
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
 from tests.sites import broken_links, build_site, clone_bare, content, differences
@@ -237,10 +237,8 @@ def test_the_page_of_a_commit_shows_the_diffs_that_were_drawn_for_the_pages_of_i
     assert differences(tmp_path / "public", finished) == []
 
 
-def test_the_page_of_a_commit_shows_its_diffs_if_they_were_not_drawn_for_other_pages(
-    project, finished, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(instruction_task, "keep_diff", lambda *_: None)
+def test_the_page_of_a_commit_shows_diffs_that_are_too_large_to_be_stored(project, finished, tmp_path, monkeypatch):
+    monkeypatch.setattr(edit_diffs, "LARGEST", 0)
     assert build_site(project, tmp_path / "public", jobs=1).failed == 0
     assert differences(tmp_path / "public", finished) == []
 
