@@ -86,7 +86,7 @@ def _scalar_comparison(
     if isinstance(value, str):
         return value, _is_text(value)
     assert value is not None
-    return value, _is_number(value, _absolute_tolerance(value, rule), coerced_number if rule.coerce else _never)
+    return value, _is_number(value, rule, coerced_number if rule.coerce else _never)
 
 
 def _declared_comparison(
@@ -112,8 +112,7 @@ def _declared_comparison(
     read = coerced_number if rule.coerce else _never
     if rule.type == "angle":
         return number, _is_angle(number, _absolute_tolerance(number, rule), read)
-    exact = rule.type == "integer" and rule.exact_integer
-    return number, _is_number(number, 0 if exact else _absolute_tolerance(number, rule), read)
+    return number, _is_number(number, rule, read)
 
 
 def _inferred_comparison(value: str, rule: FieldRule, rules: FieldRules) -> tuple[Value, Comparison]:
@@ -122,7 +121,7 @@ def _inferred_comparison(value: str, rule: FieldRule, rules: FieldRules) -> tupl
         number = coerced_number(value)
     if number is not None:
         read = coerced_number if rule.coerce else plain_number
-        return number, _is_number(number, _absolute_tolerance(number, rule), read)
+        return number, _is_number(number, rule, read)
     word = normalise(value)
     if word in ("true", "false"):
         return word == "true", _is_boolean(word == "true", rules)
@@ -156,18 +155,24 @@ def _is_identical(expected: Value) -> Comparison:
     return judge
 
 
-def _is_number(expected: Number, tolerance: Number, read: NumberReader) -> Comparison:
+def _is_number(expected: Number, rule: FieldRule, read: NumberReader) -> Comparison:
     """Accept numbers within ``max(percent / 100 * |expected|, absolute)``, both ends included."""
-    low, high = EXACT.subtract(expected, tolerance), EXACT.add(expected, tolerance)
+    exact = rule.type == "integer" and rule.exact_integer
+    tolerance: Decimal | None = None
 
     def judge(actual: Value) -> Outcome:
+        nonlocal tolerance
         kind = type(actual)
         if kind is not int and kind is not Decimal:
             number = read(actual) if isinstance(actual, str) else None
             if number is None:
                 return FORMAT
             actual = number
-        return CORRECT if low <= actual <= high else WRONG  # type: ignore[operator]
+        if exact or actual == expected:
+            return CORRECT if actual == expected else WRONG
+        if tolerance is None:  # as for most values, which the outputs of a history have as expected or not at all
+            tolerance = _absolute_tolerance(expected, rule)
+        return CORRECT if EXACT.abs(EXACT.subtract(actual, expected)) <= tolerance else WRONG  # type: ignore[arg-type]
 
     return judge
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from operator import is_
+from typing import Any, Final
 
 from msgspec import field
 from msgspec.structs import replace
@@ -18,10 +19,19 @@ from sitegen.scoring.compare import TruthError, comparison
 from sitegen.scoring.ground_truth import read_ground_truth
 from sitegen.scoring.ground_truth.truth import GroundTruth
 from sitegen.scoring.mapping import Mapping as FieldMapping
-from sitegen.scoring.paths import DOCUMENT, ValuePlace, item_name, item_names, objects_of, project
+from sitegen.scoring.paths import DOCUMENT, ValuePlace, follow, item_name, item_names, objects_of, project
 from sitegen.scoring.rules import FieldRules, RuleSources, compile_rules
 from sitegen.scoring.scorer import File, content_of
-from sitegen.scoring.truth_tree import Branch, Item, ItemList, LastOutput, Leaf, Node, judgement_at
+from sitegen.scoring.truth_tree import (
+    Branch,
+    Item,
+    ItemList,
+    LastJudged,
+    LastOutput,
+    Leaf,
+    Node,
+    judgement_at,
+)
 from sitegen.scoring.values import is_same
 
 MAX_DOCUMENTS: Final = 100_000
@@ -105,7 +115,7 @@ def _compile(truth: GroundTruth, rules: FieldRules, before: CompiledTruth | None
     findings = list(truth.findings)
     values = 0
     trees = dict(before.documents) if before else {}
-    alike = before is not None and before.written == truth.written and rules.compares_like(before.rules)
+    alike = before is not None and before.written == truth.written and rules.judges_like(before.rules)
     for document in truth.documents:
         compiler = DocumentCompiler(document.id, rules, written=truth.written, alike=alike)
         documents.append(
@@ -136,7 +146,7 @@ class DocumentCompiler:
     """Compiles the tree of one document. Collects its attributes and ground-truth errors, and counts its values."""
 
     def __init__(self, document: str, rules: FieldRules, *, written: bool, alike: bool = False) -> None:
-        """``alike``: whether fields with equal rules are compared as in the ground truth compiled last."""
+        """``alike``: whether nodes with equal rules judge as in the ground truth compiled last."""
         self.document = document
         self.rules = rules
         self.written = written
@@ -148,7 +158,10 @@ class DocumentCompiler:
     def branch(self, members: dict[str, Value], place: ValuePlace, before: Node) -> Branch:
         """Compile an object and everything below it. *before*: what the ground truth compiled last has instead."""
         earlier = before.members if isinstance(before, Branch) and before.place == place else {}
-        return Branch(place, {key: self._node(value, place, key, earlier.get(key)) for key, value in members.items()})
+        nodes = {key: self._node(value, place, key, earlier.get(key)) for key, value in members.items()}
+        if self.alike and isinstance(before, Branch) and _are_the_very(nodes, earlier):
+            return before
+        return Branch(place, nodes)
 
     def _node(self, value: Value, above: ValuePlace, key: str, before: Node) -> Node:
         """Compile the value at a key of an object. *before*: the node at the same place."""
@@ -163,7 +176,7 @@ class DocumentCompiler:
         if isinstance(value, list) and any(isinstance(item, dict) for item in value):
             return self._list(value, place, before)
         if value == [] and rules.is_list_of_objects(path):
-            return ItemList(place, rules.list_rule(path), ())
+            return self._list([], place, before)
         return self._leaf(value, place, before)
 
     def _leaf(self, value: Value, place: ValuePlace, before: Node) -> Leaf | None:
@@ -174,7 +187,7 @@ class DocumentCompiler:
         rules = self.rules
         rule = None if rules.empty(value) else rules.field_rule(place.path, place.attribute)
         earlier = before if isinstance(before, Leaf) else None
-        if self.alike and earlier and earlier.rule == rule and earlier.read == value and is_same(earlier.read, value):
+        if self.alike and earlier and earlier.rule == rule and is_same(earlier.read, value):
             self.attributes[place.attribute] = None
             return earlier
         expected, compare = value, None
@@ -190,10 +203,10 @@ class DocumentCompiler:
         if (
             earlier
             and (earlier.missing.outcome, earlier.same.outcome) == (nothing, same)
-            and earlier.value == expected
             and is_same(earlier.value, expected)
         ):
-            return replace(earlier, compare=compare, read=value, rule=rule)
+            last = earlier.last if self.alike else LastJudged()
+            return replace(earlier, compare=compare, read=value, rule=rule, last=last)
         return Leaf(
             place=place,
             value=expected,
@@ -202,10 +215,12 @@ class DocumentCompiler:
             same=judgement_at(place, self.document, same, expected, expected),
             read=value,
             rule=rule,
+            last=LastJudged(),
         )
 
     def _list(self, values: list[Value], place: ValuePlace, before: Node) -> ItemList:
-        rule = self.rules.list_rule(place.path)
+        rules = self.rules
+        rule = rules.list_rule(place.path)
         objects = objects_of(values)
         earlier = {item.index: item.branch for item in before.items} if isinstance(before, ItemList) else {}
         items = [
@@ -220,7 +235,17 @@ class DocumentCompiler:
         for index, value in enumerate(values):
             if not isinstance(value, dict) and not self.rules.empty(value):
                 self._report(f"{place.path}[{index}] is no object as the other items are")
-        return ItemList(place, rule, tuple(items))
+        node = ItemList(place=place, rule=rule, key_rules=rules.key_rules(place, rule.keys), items=tuple(items))
+        if not self.alike or not isinstance(before, ItemList) or before.rule != rule:
+            return node
+        pairs_alike = before.key_rules == node.key_rules and is_same(_keys(before, rules), _keys(node, rules))
+        if pairs_alike and all(
+            item.branch is earlier.branch for item, earlier in zip(items, before.items, strict=True)
+        ):
+            return before
+        paired = before.paired if pairs_alike else node.paired
+        extra = before.extra if before.expected_keys == node.expected_keys else node.extra
+        return replace(node, paired=paired, extra=extra)
 
     def _report(self, error: str, value: str = "", path: str = "") -> None:
         self.findings.append(
@@ -233,3 +258,16 @@ class DocumentCompiler:
                 path=path,
             )
         )
+
+
+def _are_the_very(nodes: dict[str, Node], others: dict[str, Node]) -> bool:
+    """Whether two objects have the very same nodes, in the same order."""
+    return list(nodes) == list(others) and all(map(is_, nodes.values(), others.values()))
+
+
+def _keys(node: ItemList, rules: FieldRules) -> Any:
+    """What decides how the items of an output are paired with those of a list by their keys, and how it is shown."""
+    return [
+        [item.index, item.label, rules.empty(item.raw), [follow(item.raw, key) for key in node.rule.keys]]
+        for item in node.items
+    ]

@@ -21,6 +21,7 @@ from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.outputs import ReadOutput, read_outputs
 from sitegen.scoring.rules import FieldRules, RuleSources, compile_rules
 from sitegen.scoring.scorer import File, ScoringInputs, bounded_findings, unscored_result
+from sitegen.scoring.truth_tree import CountedField, forget
 from sitegen.stats import counts as stats
 
 METRICS: Final = (
@@ -108,7 +109,7 @@ class _FieldsScoring:
         documents: list[DocumentScore] = []
         misplaced: list[str] = []
         for name, branch in self._truth.documents:
-            judge = Judge(name, self._rules, self._truth.last)
+            judge = Judge(name, self._rules)
             status: Status = "scored"
             root = roots.get(name)
             if root is None:
@@ -124,10 +125,11 @@ class _FieldsScoring:
             self._panels += judge.panels
             self._findings += judge.findings
         counts = stats.total(document.counts for document in documents)
-        fields = self._fields()
-        self._findings[:0] = (*_nothing_in_common(fields), *elsewhere(misplaced, counts.omission))
+        counted = self._fields()
+        fields = tuple([field.score for field in counted])
+        self._findings[:0] = (*_nothing_in_common(counts, fields), *elsewhere(misplaced, counts.omission))
         without = sum(stats.f1(document.counts) is None for document in documents)
-        macro_fields, fields_without = stats.mean(stats.f1(field.counts) for field in fields)
+        macro_fields, fields_without = stats.mean([field.f1 for field in counted])
         readable = any(document.status == "scored" for document in documents)
         scorecard = Scorecard(
             status="scored" if readable else "unreadable",
@@ -182,7 +184,7 @@ class _FieldsScoring:
         unreadable = self._output.unreadable
         return unreadable.get(name) or unreadable.get("") or "the document is missing"
 
-    def _fields(self) -> tuple[FieldScore, ...]:
+    def _fields(self) -> list[CountedField]:
         """Return the counts of each attribute.
 
         Only attributes with a judgement that the previous output lacks are counted anew.
@@ -193,20 +195,23 @@ class _FieldsScoring:
         for judgement in self._judgements if changed else ():
             if judgement.attribute in changed:
                 changed[judgement.attribute].append(judgement)
-        counted = {attribute: score for attribute, score in before.fields.items() if attribute not in changed}
-        counted |= {
-            attribute: FieldScore(attribute, stats.tally(judgements, self._convention))
-            for attribute, judgements in changed.items()
-            if judgements
-        }
+        counted = before.fields.copy()
+        for attribute, judgements in changed.items():
+            if judgements:
+                counts = stats.tally(judgements, self._convention)
+                counted[attribute] = CountedField(FieldScore(attribute, counts), stats.f1(counts))
+            else:
+                del counted[attribute]
         names = [attribute for attribute in self._truth.attributes if attribute in counted]
         if len(names) < len(counted):
             names = list(dict.fromkeys((*names, *(judgement.attribute for judgement in self._judgements))))
         if len(self._judgements) > _MOST_REMEMBERED:
-            before.forget()
+            before.judgements, before.fields = (), {}
+            for _, branch in self._truth.documents:
+                forget(branch)
         else:
             before.judgements, before.fields = self._judgements, counted
-        return tuple([counted[name] for name in names])
+        return [counted[name] for name in names]
 
 
 def documents_by_expected_names(truth: CompiledTruth, output: ReadOutput) -> dict[str, dict[str, Value]]:
@@ -221,12 +226,13 @@ def documents_by_expected_names(truth: CompiledTruth, output: ReadOutput) -> dic
     return {name: root for name, root in actual.items() if name in names}
 
 
-def _nothing_in_common(fields: Iterable[FieldScore]) -> Iterator[Finding]:
+def _nothing_in_common(counts: Counts, fields: Iterable[FieldScore]) -> Iterator[Finding]:
     """Yield a finding if both sides have values but no common field, as with a missing or wrong mapping."""
+    if counts.tp or counts.wrong_value or counts.format_error:
+        return
     expected = [field.attribute for field in fields if field.counts.omission]
     actual = [field.attribute for field in fields if field.counts.hallucination]
-    compared = any(field.counts.tp or field.counts.wrong_value or field.counts.format_error for field in fields)
-    if expected and actual and not compared and not {*expected} & {*actual}:
+    if expected and actual and not {*expected} & {*actual}:
         sides = f"It has {_first_names(actual)}; the ground truth has {_first_names(expected)}"
         message = f"No field of the output is expected. {sides}"
         fix = "Map the columns to the fields of the output, in csv_to_json or by their names."

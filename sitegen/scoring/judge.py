@@ -10,17 +10,16 @@ from sitegen.model.panels import AlignmentPanel
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
 from sitegen.scoring.lists import paired_items
-from sitegen.scoring.paths import ANY, KEYS, ListItem, ValuePlace, follow, item_names, objects_of, project
+from sitegen.scoring.paths import ANY, ListItem, ValuePlace, follow, item_names, objects_of, project
 from sitegen.scoring.rules import FieldRules
 from sitegen.scoring.truth_tree import (
     Branch,
     Item,
     ItemList,
     JudgedNode,
-    LastOutput,
+    LastJudged,
     Leaf,
     Node,
-    NodeKey,
     PairedItems,
     judgement_at,
 )
@@ -35,13 +34,11 @@ NOT_A_LIST: Final = "not a list of objects"
 class Judge:
     """Judges one document: call ``document`` or ``unreadable`` once, then read the collected results."""
 
-    __slots__ = ("_document", "_empty", "_last", "_rules", "findings", "judgements", "panels")
+    __slots__ = ("_document", "_empty", "_rules", "findings", "judgements", "panels")
 
-    def __init__(self, document: str, rules: FieldRules, last: LastOutput) -> None:
-        """``last`` holds the results of the previous output, which this document's replace node by node."""
+    def __init__(self, document: str, rules: FieldRules) -> None:
         self._document = document
         self._rules = rules
-        self._last = last
         self._empty = rules.empty
         self.judgements: list[Judgement] = []
         self.panels: list[AlignmentPanel] = []
@@ -64,53 +61,62 @@ class Judge:
                 if value is node.value or (type(value) is str and value == node.value):
                     judgements.append(node.same)
                     continue
-            if node is not None:
-                self._once(id(node), value, self._judge, node, value)
+                self._leaf(node, value)
+            elif node is not None:
+                self._once(node.last, value, self._judge, node, value)
         if self._rules.mapping.extra_fields == "count":
             for key, value in actual.items():
                 if key not in members:
                     self._extra(value, expected.place.member(key), EXTRA)
 
-    def _once(self, key: NodeKey, actual: Value, judge: Callable[..., None], *args: object) -> None:
-        """Judge a value, or reuse the judgements of the previous output if it has the same value there."""
-        last = self._last.nodes.get(key)
-        if last is not None and last.actual == actual and is_same(last.actual, actual):
-            self.judgements += last.judgements
-            self.panels += last.panels
-            self.findings += last.findings
+    def _once(self, last: LastJudged, actual: Value, judge: Callable[..., None], *args: object) -> None:
+        """Judge a value, or reuse the judgements of the value that was judged last at a node, if it is the same."""
+        node = last.node
+        if node is not None and is_same(node.actual, actual):
+            self.judgements += node.judgements
+            self.panels += node.panels
+            self.findings += node.findings
             return
         before = len(self.judgements), len(self.panels), len(self.findings)
         judge(*args)
-        self._last.nodes[key] = JudgedNode(
+        last.node = JudgedNode(
             actual=actual,
             judgements=tuple(self.judgements[before[0] :]),
             panels=tuple(self.panels[before[1] :]),
             findings=tuple(self.findings[before[2] :]),
         )
 
-    def _judge(self, node: Node, actual: Value) -> None:
-        if isinstance(node, Leaf):
-            self._leaf(node, actual)
-        elif isinstance(node, Branch):
+    def _judge(self, node: Branch | ItemList, actual: Value) -> None:
+        if isinstance(node, Branch):
             if isinstance(actual, dict) and actual:
                 self.document(node, actual)
                 return
             self._omit(node, "", blanks=True)
             if not self._empty(actual):
                 self._add(node.place, "hallucination", None, actual, NOT_AN_OBJECT)
-        elif isinstance(node, ItemList):
+        else:
             self._list(node, actual)
 
     def _leaf(self, leaf: Leaf, actual: Value) -> None:
+        """Judge the value of a leaf as ``_once`` does. Another comparison most often finds the same outcome."""
+        last = leaf.last.node
+        same = last is not None and is_same(last.actual, actual)
+        if last is not None and same and last.compare is leaf.compare:
+            self.judgements += last.judgements
+            return
+        start = len(self.judgements)
         if leaf.compare is None:
             if self._empty(actual):
                 self._add(leaf.place, "true_negative", leaf.value, actual)
             else:
                 self._extra(actual, leaf.place, BLANK)
-        elif self._empty(actual):
-            self._add(leaf.place, "omission", leaf.value, actual)
         else:
-            self._add(leaf.place, leaf.compare(actual), leaf.value, actual)
+            outcome: Outcome = "omission" if self._empty(actual) else leaf.compare(actual)
+            if last is not None and same and last.judgements[0].outcome == outcome:
+                self.judgements += last.judgements
+                return
+            self._add(leaf.place, outcome, leaf.value, actual)
+        leaf.last.node = JudgedNode(actual=actual, judgements=tuple(self.judgements[start:]), compare=leaf.compare)
 
     def _list(self, node: ItemList, actual: Value) -> None:
         if self._empty(actual):
@@ -132,12 +138,13 @@ class Judge:
         for place, item in enumerate(node.items):
             if place in pairing.partners:
                 value = actual[pairing.partners[place]].value
-                self._once(id(item.branch), value, self._item, node, item, value)
+                self._once(item.branch.last, value, self._item, node, item, value)
             else:
-                self._once(id(item.branch), None, self._missing_item, item)
+                self._once(item.branch.last, None, self._missing_item, item)
         for place, name in pairing.unmatched.items():
             index, extra = actual[place]
-            self._once((id(node), index), [name, extra], self._extra_item, node, node.place.item(index, name), extra)
+            last = node.extra.setdefault(index, LastJudged())
+            self._once(last, [name, extra], self._extra_item, node, node.place.item(index, name), extra)
         self.findings += pairing.findings
         self.panels.append(pairing.panel)
 
@@ -148,25 +155,25 @@ class Judge:
         self._omit(item.branch, MISSING_ITEM, blanks=False)
 
     def _extra_item(self, node: ItemList, place: ValuePlace, extra: dict[str, Value]) -> None:
-        self._extra(self._counted_fields(node.items, project(extra, node.rule.score_fields)), place, EXTRA_ITEM)
+        self._extra(self._counted_fields(node, project(extra, node.rule.score_fields)), place, EXTRA_ITEM)
 
     def _pairing(self, node: ItemList, actual: list[ListItem]) -> PairedItems:
-        """Return the pairs of a list, reusing the previous output's if its items have the same keys and names."""
-        fields = node.rule.match_fields or KEYS
+        """Return the pairs of a list, reusing those of the last items if these have the same keys and names."""
+        fields = node.rule.keys
         keys: Any = [[index, *(follow(item, key) for key in fields)] for index, item in actual]
-        last = self._last.pairings.get(id(node))
-        if last is not None and last.keys == keys and is_same(last.keys, keys):
+        last = node.paired.items
+        if last is not None and is_same(last.keys, keys):
             return last
         pairing = paired_items(node, actual, keys, self._document, self._rules)
         if pairing.by_keys_alone:
-            self._last.pairings[id(node)] = pairing
+            node.paired.items = pairing
         return pairing
 
-    def _counted_fields(self, items: tuple[Item, ...], extra: dict[str, Value]) -> dict[str, Value]:
+    def _counted_fields(self, node: ItemList, extra: dict[str, Value]) -> dict[str, Value]:
         """The fields of an extra item that count; with ``extra_fields: ignore`` only those of expected items."""
-        if self._rules.mapping.extra_fields == "count" or not items:
+        if self._rules.mapping.extra_fields == "count" or not node.items:
             return extra
-        expected_keys = {key for item in items for key in item.branch.members}
+        expected_keys = node.expected_keys
         return {key: value for key, value in extra.items() if key in expected_keys}
 
     def _omit(self, node: Node, note: str, *, blanks: bool) -> None:

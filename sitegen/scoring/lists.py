@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import TypeAlias
 
@@ -12,7 +12,7 @@ from sitegen.model.values import Value
 from sitegen.scoring.compare import read_boolean, read_date
 from sitegen.scoring.mapping import Algorithm
 from sitegen.scoring.pairing import EqualFields, ItemKey, agreeing_pairs, greedy_pairs, hungarian_pairs
-from sitegen.scoring.paths import KEYS, ListItem, follow, item_name, item_names, path_text
+from sitegen.scoring.paths import KEYS, ListItem, follow, item_name, item_names
 from sitegen.scoring.rules import FieldRule, FieldRules, ListRule
 from sitegen.scoring.truth_tree import Branch, ItemList, Leaf, PairedItems
 from sitegen.scoring.values import Emptiness, coerced_number, is_number, plain_number
@@ -26,7 +26,7 @@ def _aligned(
     expected: Sequence[ListItem],
     actual: Sequence[ListItem],
     rule: ListRule,
-    fields: Callable[[tuple[str, ...]], FieldRule],
+    fields: Mapping[tuple[str, ...], FieldRule],
     rules: FieldRules,
     equal_fields: EqualFields,
     expected_values: Callable[[int], int],
@@ -36,7 +36,7 @@ def _aligned(
     Returns the pairs by expected position, the algorithm that paired items by their keys, whether too many items were
     left over to pair them by agreement, and the limit that the lists exceed with its consequence, in words.
 
-    *fields* returns the rule of a match field. *equal_fields* is slow, and called only for equal similarities and for
+    *fields* has the rule of each match field. *equal_fields* is slow, and called only for equal similarities and for
     items that their keys leave unpaired. *expected_values* counts the values of an expected item.
     """
     items = [item.value for item in (*expected, *actual)]
@@ -80,7 +80,7 @@ def _aligned(
 def _item_keys(
     items: Sequence[dict[str, Value]],
     match_fields: tuple[tuple[str, ...], ...],
-    fields: Callable[[tuple[str, ...]], FieldRule],
+    fields: Mapping[tuple[str, ...], FieldRule],
     rules: FieldRules,
 ) -> list[ItemKey]:
     """The match fields of the items of both lists.
@@ -90,7 +90,7 @@ def _item_keys(
     """
     columns: list[list[Comparable]] = []
     for match_field in match_fields:
-        rule = fields(match_field)
+        rule = fields[match_field]
         values: list[Value] = [follow(item, match_field) for item in items]  # type: ignore[misc]
         numbers = any(map(is_number, values))
         columns.append([_match_cell(value, rule, rules, numbers) for value in values])
@@ -127,9 +127,6 @@ def paired_items(node: ItemList, actual: list[ListItem], keys: Value, document: 
     path = node.place.path
     compared = False
 
-    def field(key: tuple[str, ...]) -> FieldRule:
-        return rules.field_rule(f"{path}[0].{path_text(key)}", f"{node.place.attribute}[].{path_text(key)}")
-
     def equal_fields(i: int, j: int) -> int:
         nonlocal compared
         compared = True
@@ -140,7 +137,13 @@ def paired_items(node: ItemList, actual: list[ListItem], keys: Value, document: 
 
     expected = [ListItem(item.index, item.raw) for item in node.items]
     pairs, algorithm, too_many, exceeded = _aligned(
-        expected, actual, node.rule, field, rules, equal_fields, expected_values
+        expected,
+        actual,
+        node.rule,
+        dict(zip(node.rule.keys, node.key_rules, strict=True)),
+        rules,
+        equal_fields,
+        expected_values,
     )
     partners = {place: partner for place, partner, _, _ in pairs}
     findings: tuple[Finding, ...] = ()

@@ -63,9 +63,23 @@ def read_outputs(files: tuple[File, ...], mapping: Mapping, *, expected: int, ke
     return output
 
 
+class _SearchedText(str):
+    """A text that is searched once for each value: an output is scored by the rules of its time and by the newest."""
+
+    def __init__(self, _: str) -> None:
+        super().__init__()
+        self._occurs: dict[str, bool] = {}
+
+    def __contains__(self, value: str, /) -> bool:  # type: ignore[override]
+        occurs = self._occurs.get(value)
+        if occurs is None:
+            occurs = self._occurs[value] = super().__contains__(value)
+        return occurs
+
+
 def _plain_text(files: tuple[File, ...]) -> str:
     content = files[0].content if len(files) == 1 and files[0].path.lower().endswith(".json") else None
-    return "" if content is None or b"\\" in content else content.decode("utf-8", "replace").casefold()
+    return "" if content is None or b"\\" in content else _SearchedText(content.decode("utf-8", "replace").casefold())
 
 
 class _OutputReader:

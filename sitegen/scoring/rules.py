@@ -15,7 +15,17 @@ from sitegen.frozen import Frozen
 from sitegen.model.problems import Finding, Parsed
 from sitegen.scoring.mapping import Algorithm, FieldSettings, FieldType, ListSettings, Mapping, Tolerance
 from sitegen.scoring.mapping_reader import read_mapping
-from sitegen.scoring.paths import ANY, PathError, PathStep, PatternValue, parse_path, pattern
+from sitegen.scoring.paths import (
+    ANY,
+    KEYS,
+    PathError,
+    PathStep,
+    PatternValue,
+    ValuePlace,
+    parse_path,
+    path_text,
+    pattern,
+)
 from sitegen.scoring.schema_types import SchemaRules, read_schema
 from sitegen.scoring.values import Emptiness
 from sitegen.text.similarity import normalise
@@ -62,6 +72,11 @@ class ListRule(Frozen):
     threshold: float
     algorithm: Algorithm | None
     """None if not configured."""
+
+    @property
+    def keys(self) -> tuple[tuple[str, ...], ...]:
+        """The fields by which items are paired and named; without configured ones, those of which the first counts."""
+        return self.match_fields or KEYS
 
     @property
     def is_explicit(self) -> bool:
@@ -138,14 +153,20 @@ class FieldRules:
             rule = self._field_rules[key] = self._compiled_rule(parse_path(key))
         return rule
 
-    def compares_like(self, other: FieldRules) -> bool:
-        """Whether fields with equal rules are compared alike by both: everything else that decides a comparison."""
-        return (self.mapping.equality, self.mapping.null_values, self.true_words, self.false_words) == (
-            other.mapping.equality,
-            other.mapping.null_values,
-            other.true_words,
-            other.false_words,
-        )
+    def judges_like(self, other: FieldRules) -> bool:
+        """Whether both judge alike where the rules of fields and lists are equal: all else that decides a judgement."""
+        return self._decisive == other._decisive
+
+    @property
+    def _decisive(self) -> tuple[object, ...]:
+        mapping = self.mapping
+        of_values = (mapping.equality, mapping.null_values, self.true_words, self.false_words)
+        return *of_values, mapping.extra_fields, mapping.ignore, mapping.lists
+
+    def key_rules(self, place: ValuePlace, keys: Sequence[tuple[str, ...]]) -> tuple[FieldRule, ...]:
+        """Return how the fields at these keys of the items of a list are compared to pair them."""
+        texts = map(path_text, keys)
+        return tuple(self.field_rule(f"{place.path}[0].{text}", f"{place.attribute}[].{text}") for text in texts)
 
     def ignored(self, path: str, attribute: str) -> bool:
         """Whether a path, or one above it, is out of scope on both sides."""

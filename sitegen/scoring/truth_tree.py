@@ -1,4 +1,4 @@
-"""A compiled ground truth as a tree, and what the output that was scored last gave at each of its nodes."""
+"""A compiled ground truth as a tree, each of whose nodes remembers what was judged last against it."""
 
 from __future__ import annotations
 
@@ -19,65 +19,15 @@ from sitegen.scoring.paths import ValuePlace
 from sitegen.scoring.rules import FieldRule, ListRule
 
 
-class Leaf(Frozen):
-    """One attribute: a scalar, or a list of scalars."""
-
-    place: ValuePlace
-    value: Value
-    """In the form of pages: numbers are numbers, whatever the format of the file."""
-    compare: Comparison | None
-    """None if the value is annotated as blank."""
-    missing: Judgement
-    """The judgement of an output without this value."""
-    same: Judgement
-    """The judgement of an output with ``value`` itself."""
-    read: Value
-    """The value as it was read, from which ``value`` and ``compare`` follow by the rule."""
-    rule: FieldRule | None
-    """None if the value is annotated as blank."""
-
-
-class Branch(Frozen):
-    """An object."""
-
-    place: ValuePlace
-    members: dict[str, Node]
-
-
-class ItemList(Frozen):
-    """A list of objects."""
-
-    place: ValuePlace
-    rule: ListRule
-    items: tuple[Item, ...]
-
-
-class Item(Frozen):
-    """One object of a list."""
-
-    index: int
-    branch: Branch
-    raw: dict[str, Value]
-    """The whole item, from which its match fields are read, in scope or not."""
-    label: str
-    """Its ``item_name``."""
-
-
-Node: TypeAlias = Leaf | Branch | ItemList | None
-"""None if it is scored on neither side, because it is ignored or because the expected value cannot be read."""
-
-
-NodeKey: TypeAlias = int | tuple[int, int]
-"""The ``id`` of a node; for an extra item, the ``id`` of the list and the index in the output."""
-
-
 class JudgedNode(Frozen):
     """A value of an output, and all results of judging it against a node."""
 
     actual: Value
     judgements: tuple[Judgement, ...]
-    panels: tuple[AlignmentPanel, ...]
-    findings: tuple[Finding, ...]
+    panels: tuple[AlignmentPanel, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    compare: Comparison | None = None
+    """The comparison that judged the value of a leaf."""
 
 
 class PairedItems(Frozen):
@@ -95,24 +45,112 @@ class PairedItems(Frozen):
     """Whether only the keys of items were compared, so that equal keys give the same pairs."""
 
 
-class LastOutput(msgspec.Struct):
-    """The results of the last output scored against a ground truth, since most values of the next are the same.
+class LastJudged(msgspec.Struct):
+    """What was judged last against a node, since most values of the next output are the same.
 
-    It only saves work: the result of an output does not depend on earlier ones.
+    It only saves work: the result of an output does not depend on earlier ones. The ground truths of a history share it
+    where they judge alike.
     """
 
-    nodes: dict[NodeKey, JudgedNode] = field(default_factory=dict)
-    pairings: dict[int, PairedItems] = field(default_factory=dict)
-    """The pairs of each list, by its ``id``."""
-    judgements: Sequence[Judgement] = ()
-    fields: dict[str, FieldScore] = field(default_factory=dict)
-    """The counts of these judgements by attribute."""
+    node: JudgedNode | None = None
 
-    def forget(self) -> None:
-        """Drop all references to the output."""
-        self.nodes.clear()
-        self.pairings.clear()
-        self.judgements, self.fields = (), {}
+
+class LastPaired(msgspec.Struct):
+    """The items that were paired last with those of a list."""
+
+    items: PairedItems | None = None
+
+
+class CountedField(Frozen):
+    """The counts of the judgements of an attribute, and the F1 that follows from them."""
+
+    score: FieldScore
+    f1: float | None
+
+
+class LastOutput(msgspec.Struct):
+    """What was counted of the output that was scored last against a ground truth; like ``LastJudged`` it saves work."""
+
+    judgements: Sequence[Judgement] = ()
+    fields: dict[str, CountedField] = field(default_factory=dict)
+    """By attribute."""
+
+
+class Leaf(Frozen):
+    """One attribute: a scalar, or a list of scalars."""
+
+    place: ValuePlace
+    value: Value
+    """In the form of pages: numbers are numbers, whatever the format of the file."""
+    compare: Comparison | None
+    """None if the value is annotated as blank."""
+    missing: Judgement
+    """The judgement of an output without this value."""
+    same: Judgement
+    """The judgement of an output with ``value`` itself."""
+    read: Value
+    """The value as it was read, from which ``value`` and ``compare`` follow by the rule."""
+    rule: FieldRule | None
+    """None if the value is annotated as blank."""
+    last: LastJudged
+    """Of this leaf, or of one with the same value whose comparison may be another one."""
+
+
+class Branch(Frozen):
+    """An object."""
+
+    place: ValuePlace
+    members: dict[str, Node]
+    last: LastJudged = field(default_factory=LastJudged)
+
+
+class ItemList(Frozen):
+    """A list of objects."""
+
+    place: ValuePlace
+    rule: ListRule
+    key_rules: tuple[FieldRule, ...]
+    """The rules of ``rule.keys``."""
+    items: tuple[Item, ...]
+    paired: LastPaired = field(default_factory=LastPaired)
+    extra: dict[int, LastJudged] = field(default_factory=dict)
+    """What was judged last of the extra items, by their index in the output."""
+    last: LastJudged = field(default_factory=LastJudged)
+
+    @property
+    def expected_keys(self) -> set[str]:
+        """The keys of all items."""
+        return {key for item in self.items for key in item.branch.members}
+
+
+class Item(Frozen):
+    """One object of a list."""
+
+    index: int
+    branch: Branch
+    raw: dict[str, Value]
+    """The whole item, from which its match fields are read, in scope or not."""
+    label: str
+    """Its ``item_name``."""
+
+
+Node: TypeAlias = Leaf | Branch | ItemList | None
+"""None if it is scored on neither side, because it is ignored or because the expected value cannot be read."""
+
+
+def forget(node: Node) -> None:
+    """Drop everything that a node and the nodes below it remember of outputs."""
+    if node is None:
+        return
+    node.last.node = None
+    if isinstance(node, Branch):
+        for member in node.members.values():
+            forget(member)
+    elif isinstance(node, ItemList):
+        node.paired.items = None
+        node.extra.clear()
+        for item in node.items:
+            forget(item.branch)
 
 
 def judgement_at(

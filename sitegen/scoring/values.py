@@ -86,23 +86,26 @@ def is_number(value: Value) -> bool:
 
 
 def is_same(value: Value, other: Value) -> bool:
-    """Whether two equal values have the same types, spellings and order on every level, and thus equal judgements."""
-    if value is other:
-        return True
+    """Whether values are equal, with the same types, spellings and order on every level, and thus equal judgements."""
+    return value is other or (value == other and _has_form(value, other))
+
+
+def _has_form(value: Value, other: Value) -> bool:
+    """Whether a value has the types, spellings and order of an equal one."""
     kind = type(value)
     if kind is not type(other):
         return False
     if isinstance(value, dict) and isinstance(other, dict):
-        return list(value) == list(other) and _are_same(value.values(), other.values())
+        return list(value) == list(other) and _have_form(value.values(), other.values())
     if isinstance(value, list) and isinstance(other, list):
-        return _are_same(value, other)
+        return _have_form(value, other)
     return kind is not Decimal or str(value) == str(other)
 
 
-def _are_same(values: Iterable[Value], others: Iterable[Value]) -> bool:
+def _have_form(values: Iterable[Value], others: Iterable[Value]) -> bool:
     for value, other in zip(values, others, strict=True):
         # Most values are texts, of which equal ones need no call.
-        if value is not other and not (type(value) is str and type(other) is str) and not is_same(value, other):
+        if value is not other and not (type(value) is str and type(other) is str) and not _has_form(value, other):
             return False
     return True
 

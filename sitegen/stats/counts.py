@@ -21,12 +21,17 @@ def tally(judgements: Sequence[Judgement], convention: Convention = "standard") 
     A format error without an expected value stands for a whole list. The missing cells of the list are judged as
     omissions, so the format error itself adds no FN (rule 24).
     """
-    outcomes = [judgement.outcome for judgement in judgements]
+    outcomes = tuple([judgement.outcome for judgement in judgements])
     whole_lists = 0
     if "format_error" in outcomes:
         whole_lists = sum(
             judgement.outcome == "format_error" and judgement.expected is None for judgement in judgements
         )
+    return _counted(outcomes, whole_lists, convention)
+
+
+@lru_cache(maxsize=1024)
+def _counted(outcomes: tuple[Outcome, ...], whole_lists: int, convention: Convention) -> Counts:
     tp, tn, omission, hallucination, wrong_value, format_error = map(outcomes.count, _OUTCOMES)
     wrong = 0 if convention == "omissions_only" else wrong_value + format_error - whole_lists
     false_positives = hallucination + wrong_value + format_error

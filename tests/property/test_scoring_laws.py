@@ -141,12 +141,16 @@ RULES = st.sampled_from(
         *(json.dumps({"convention": name}) for name in ("standard", "omissions_only")),
         *('{"coerce": true}', '{"coerce": false}'),
         *(STRICT, NULLS, WORDS, '{"tolerances": {"default": {"absolute": 2}}}', '{"field_types": {"string": ["a"]}}'),
+        *('{"extra_fields": "ignore"}', '{"ignore": ["b.*", "l[*].n"]}', '{"fields": {"l[*].n": {"absolute": 2}}}'),
+        *('{"fields": {"l[*].name": {"type": "numeric"}}}', '{"lists": {"l": {"match_fields": ["n"]}}}'),
     ]
 )
 CHANGES = st.one_of(
     st.tuples(st.just("set"), KEYS, st.one_of(SCALARS, FLAT, ITEMS, st.lists(SCALARS, max_size=3))),
     st.tuples(st.just("remove"), KEYS, st.none()),
     st.tuples(st.just("item"), st.integers(0, 3), st.one_of(SCALARS, FLAT)),
+    st.tuples(st.just("expected item"), st.integers(0, 3), st.one_of(SCALARS, FLAT)),
+    st.tuples(st.just("name"), st.integers(0, 3), st.sampled_from("abc")),
     st.tuples(st.just("back"), st.integers(0, 5), st.none()),
     st.tuples(st.just("text"), st.sampled_from(["{", "", "[1]", '{"a": 1.0}', '{"a": true}', '{"a": 1}']), st.none()),
     st.tuples(st.just("truth"), KEYS, SCALARS),
@@ -160,6 +164,8 @@ CHANGES = st.one_of(
 @example({"a": "X"}, {"a": "x"}, [("rules", STRICT, None)])
 @example({"b": ["x", 1]}, {"b": [None, 1]}, [("rules", NULLS, None)])
 @example({"a": True}, {"a": "x"}, [("rules", WORDS, None)])
+@example({"a": 1}, {"a": 3}, [("rules", '{"fields": {"a": {"absolute": 2}}}', None), ("rules", "{}", None)])
+@example({}, {}, [("item", 0, 3), ("name", 0, "b"), ("name", 0, "a")])
 def test_an_output_gets_the_same_result_whatever_was_scored_before_it(truth: Any, output: Any, changes: Any) -> None:
     """Values, lists and items that come, change and go back, broken outputs, other ground truths and other rules."""
     long_lived, rules, before = FieldsScorer(), "{}", [json.dumps(output)]
@@ -172,6 +178,10 @@ def test_an_output_gets_the_same_result_whatever_was_scored_before_it(truth: Any
             output = {name: member for name, member in output.items() if name != key}
         elif what == "item":
             output = {**output, "l": [*output["l"][:key], {"name": "b", "n": value}, *output["l"][key + 1 :]]}
+        elif what == "expected item":
+            truth = {**truth, "l": [*truth["l"][:key], {"name": "b", "n": value}, *truth["l"][key + 1 :]]}
+        elif what == "name":
+            truth = {**truth, "l": [*truth["l"][:key], {"name": value, "n": 2}, *truth["l"][key + 1 :]]}
         elif what == "truth":
             truth = {**truth, key: value}
         elif what == "rules":
@@ -214,6 +224,11 @@ def test_values_that_a_correction_or_other_rules_leave_alone_keep_their_very_jud
     )
     assert [path for path in first if first[path] is not corrected[path]] == ["l[1].n"]
     assert [path for path in first if corrected[path] is not tolerant[path]] == ["l[1].n"]
+
+    output = File("extracted.json", json.dumps({"a": 9, "l": [{"name": "c", "n": 4}, {"name": "b", "n": 5}]}).encode())
+    strict = judgements(truth, "{}")
+    tolerant = judgements(truth, json.dumps({"fields": {"a": {"absolute": 2}, "l[*].n": {"absolute": 3}}}))
+    assert [path for path in strict if strict[path] is not tolerant[path]] == ["l[1].n"]
 
 
 FRAGMENTS = st.sampled_from(
