@@ -66,6 +66,12 @@ def y(value: float, low: float = 0.0, high: float = 1.0) -> float:
     return round(1000 * (high - value) / (high - low), 1)
 
 
+@lru_cache(maxsize=4_096)  # the lines of a chart have few different values
+def _y_text(value: float, low: float, high: float) -> str:
+    """The y coordinate of a value, as it is written in paths."""
+    return f"{y(value, low, high):g}"
+
+
 def spark(values: Sequence[float | None], scale: Ends | None = None) -> Spark:
     """A sparkline over its own range, or over a scale (low, high) that several share; undefined values are gaps.
 
@@ -151,9 +157,9 @@ def line(
     path, lone = [], []
     for run in _defined_stretches(values, drawn):
         if len(run) == 1:
-            lone.append(f"M{run[0][0]} {y(run[0][1], low, high):g}h0")
+            lone.append(f"M{run[0][0]} {_y_text(run[0][1], low, high)}h0")
         else:
-            path.append("M" + "L".join(f"{index} {y(value, low, high):g}" for index, value in run))
+            path.append("M" + "L".join([f"{index} {_y_text(value, low, high)}" for index, value in run]))
     return ChartLine("".join(path), "".join(lone))
 
 
@@ -162,7 +168,7 @@ def dots(
 ) -> str:
     """Each defined value as a segment of length zero: with round caps that is a circle which does not stretch."""
     runs = _defined_stretches(values, drawn)
-    return "".join(f"M{index} {y(value, low, high):g}h0" for run in runs for index, value in run)
+    return "".join([f"M{index} {_y_text(value, low, high)}h0" for run in runs for index, value in run])
 
 
 def band(spans: Sequence[Ends | None], low: float = 0.0, high: float = 1.0, size: int = 1, newest: int = 0) -> str:
@@ -184,7 +190,7 @@ def band(spans: Sequence[Ends | None], low: float = 0.0, high: float = 1.0, size
     upper = _defined_stretches([span and span.high for span in spans], drawn)
     paths = []
     for below, above in zip(map(_widened_to_strip, lower), map(_widened_to_strip, upper), strict=True):
-        edge = [f"{index:g} {y(value, low, high):g}" for index, value in (*above, *reversed(below))]
+        edge = [f"{index:g} {_y_text(value, low, high)}" for index, value in (*above, *reversed(below))]
         paths.append(f"M{'L'.join(edge)}Z")
     return "".join(paths)
 
@@ -205,7 +211,7 @@ def staircase(
         value = values[index]
         if value is None or value == level:
             continue
-        place = f"{y(value, low, high):g}"
+        place = _y_text(value, low, high)
         path += f"M{index} {place}" if level is None else f"H{index}V{place}"
         level = value
     return f"{path}H{len(values) - 1}" if path else ""
@@ -221,10 +227,16 @@ def stack(rows: Sequence[Sequence[int]], top: float, places: Iterable[float] | N
         below = 0
         for path, value in zip(paths, row, strict=True):
             if value:
-                low, high = 1000 - 1000 * below / top, 1000 - 1000 * (below + value) / top
-                path.append(f"M{index:g} {round(low, 1):g}V{round(high, 1):g}")
+                path.append(f"M{index:g} {_bar(below, value, top)}")
             below += value
     return tuple("".join(path) for path in paths)
+
+
+@lru_cache(maxsize=4_096)  # most points have few errors
+def _bar(below: int, value: int, top: float) -> str:
+    """The ends of a bar that stands on ``below`` others."""
+    low, high = 1000 - 1000 * below / top, 1000 - 1000 * (below + value) / top
+    return f"{round(low, 1):g}V{round(high, 1):g}"
 
 
 def bar_width(count: int) -> float:

@@ -37,6 +37,8 @@ def cut(text: str, longest: int = LONGEST_LINE) -> str:
 
 def line(text: str, longest: int = LONGEST_LINE) -> str:
     """Return one visible line of bounded length, for subjects, names and paths."""
+    if len(text) <= longest and text.isprintable():  # as a rule: nothing is hidden, broken into lines or cut
+        return text
     return visible(cut(text, longest).replace("\n", " "))
 
 

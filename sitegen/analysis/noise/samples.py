@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import fsum
 from operator import attrgetter
 from typing import Final
@@ -148,7 +148,14 @@ def _paired_shares(metric: str, counts: Mapping[tuple[Counts, Counts], int]) -> 
     """Return the shares of the units whose denominator is above 0 on either side."""
     pairs: Counter[Paired] = Counter()
     for (first, last), times in counts.items():
-        pair = Paired(share_of(metric, first) or _NOTHING, share_of(metric, last) or _NOTHING)
-        if pair.before.whole or pair.after.whole:
+        pair = _pair(metric, first, last)
+        if pair:
             pairs[pair] += times
     return pairs
+
+
+@lru_cache(maxsize=4_096)  # the units of most outputs have few different counts
+def _pair(metric: str, before: Counts, after: Counts) -> Paired | None:
+    """Return the shares of a unit on both sides; None if both denominators are 0."""
+    pair = Paired(share_of(metric, before) or _NOTHING, share_of(metric, after) or _NOTHING)
+    return pair if pair.before.whole or pair.after.whole else None

@@ -185,7 +185,7 @@ def _changed_instructions(edits: tuple[Edit, ...]) -> dict[str, str | None]:
         if edit.old is not None and edit.old.path != edit.path:
             state[edit.old.path] = None
         state[edit.path] = edit.new.oid if edit.new else None
-    return dict(sorted(state.items()))
+    return {path: state[path] for path in sorted(state)}
 
 
 def _clock(card: Scorecard) -> dict[str, Any]:

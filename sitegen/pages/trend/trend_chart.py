@@ -134,7 +134,6 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
     ticks = tuple(tick for tick in nice_ticks(bottom, top) if spec.unit != COUNT or tick == int(tick))
     shares = [_grouped_shares(row, older) for row in view.heat.shares]
     error_ticks = tuple(tick for tick in nice_ticks(0, most, 2) if tick == int(tick))
-    linked = {index: y(value, low, high) for index, value in enumerate(head) if value is not None}
 
     def line_of(column: Sequence[float | None]) -> ChartLine:
         return line(column, low, high, extremes(column, size, newest))
@@ -185,7 +184,11 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
         error_ticks=tuple(Tick(percent(most - tick, most), f"{tick:g}") for tick in error_ticks),
         error_grid=tuple(round(1000 - 1000 * tick / most, 1) for tick in error_ticks),
         days=_days(points),
-        linked=linked if len(points) <= NEWEST else {},
+        linked={
+            index: y(value, low, high)
+            for index, value in enumerate(head if len(points) <= NEWEST else ())
+            if value is not None
+        },
         island=island(view, values, older, axis=Ends(bottom, top), most_errors=most),
     )
 
