@@ -7,11 +7,9 @@ from collections.abc import Iterable
 from itertools import accumulate
 from typing import Final
 
-from markupsafe import Markup
-
 from sitegen.frozen import Frozen
 from sitegen.html import charts
-from sitegen.html.cells import code, text
+from sitegen.html.cells import code, for_each, text
 from sitegen.model.error_summaries import FailingValue, FieldSummary, FlipsAfterEdit
 from sitegen.model.noise import Ends
 from sitegen.model.series import EvalInfo, EvalSummary, Headline
@@ -100,22 +98,16 @@ def _over_evals(attribute: str, evals: list[FieldInEval]) -> FieldOverEvals:
     )
 
 
-def field_rows(fields: Iterable[FieldOverEvals]) -> Markup:
-    """For each field a row that names it, and a row for each of its evals."""
-    return Markup("".join(_field_body(field) for field in fields))
-
-
-def field_names(fields: Iterable[FieldOverEvals]) -> Markup:
-    """A list item for each field, with a link to its page in the eval where it is wrong most often."""
-    return Markup("".join([_field_name(field) for field in fields]))
-
-
-def _field_name(field: FieldOverEvals) -> str:
+@for_each
+def field_names(field: FieldOverEvals) -> str:
+    """The list item of a field, with a link to its page in the eval where it is wrong most often."""
     page = text(links.field(field.evals[0].info.id, field.attribute))
     return f"<li id={text(field.anchor)}><a href={page}>{code(field.attribute)}</a>\n"
 
 
-def _field_body(field: FieldOverEvals) -> str:
+@for_each
+def field_rows(field: FieldOverEvals) -> str:
+    """A row that names a field, and a row for each of its evals."""
     wrong_in = sum(bool(entry.field.wrong) for entry in field.evals)
     number = f"{wrong_in} of {len(field.evals)} evals" if len(field.evals) > 1 else "1 eval"
     state = f"{field.wrong:,} of {field.judged:,} values wrong now, in {number}" if field.wrong else "right now"

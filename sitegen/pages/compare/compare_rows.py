@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
 from markupsafe import Markup
 
-from sitegen.html.cells import code, text, where
+from sitegen.html.cells import code, for_each, text, where
 from sitegen.html.charts import around_zero, tenths
 from sitegen.html.formats import number, printable, signed
 from sitegen.model.cells import ABSENT, CellFlip, Run
@@ -117,12 +116,9 @@ def _signed_count(number: int) -> str:
     return f"{'+' if number > 0 else MINUS if number else ''}{abs(number):,}"
 
 
-def cells(flips: Iterable[CellFlip], info: EvalInfo) -> Markup:
-    """A row for each cell: its place, the expected value, and the values at both points."""
-    return Markup("".join([_compared_cell_row(flip, info) for flip in flips]))
-
-
-def _compared_cell_row(flip: CellFlip, info: EvalInfo) -> str:
+@for_each
+def cells(flip: CellFlip, info: EvalInfo) -> str:
+    """The row of a cell: its place, the expected value, and the values at both points."""
     cell, before, after = flip.cell, flip.before or ABSENT, flip.after or ABSENT
     now = before if after.state == "absent" else after
     is_changed = "absent" not in (before.state, after.state) and before.expected != after.expected

@@ -8,7 +8,7 @@ from typing import Final
 from markupsafe import Markup
 
 from sitegen.analysis.deltas import Role
-from sitegen.html.cells import shown_run, text, value, where
+from sitegen.html.cells import for_each, shown_run, text, value, where
 from sitegen.html.formats import day
 from sitegen.model.cells import Fate, State
 from sitegen.model.metrics import Nouns
@@ -36,12 +36,9 @@ def heads(columns: Iterable[PointName]) -> Markup:
     )
 
 
-def strip(cells: Iterable[CellRow], nouns: Nouns) -> Markup:
-    """Table rows of cells with their state in each column, as a letter and a colour."""
-    return Markup("".join([_run_strip(cell, nouns) for cell in cells]))
-
-
-def _run_strip(cell: CellRow, nouns: Nouns) -> str:
+@for_each
+def strip(cell: CellRow, nouns: Nouns) -> str:
+    """The table row of a cell with its state in each column, as a letter and a colour."""
     bands = "".join([_band(band, nouns) for band in cell.bands])
     return f'<tr><th scope="row">{_cell_name(cell)}{bands}<td>\n'
 
@@ -54,12 +51,9 @@ def _band(band: Band, nouns: Nouns) -> str:
     return f"<td{wide} class={state}>{letter_of(state, nouns) if state in ERROR_TYPES else '✓'}"
 
 
-def turns(rows: Iterable[TurnRow], root: str) -> Markup:
-    """Table rows of the points at which cells changed: the commit, and how many cells it fixed and broke."""
-    return Markup("".join([_turn(row, root) for row in rows]))
-
-
-def _turn(row: TurnRow, root: str) -> str:
+@for_each
+def turns(row: TurnRow, root: str) -> str:
+    """The table row of a point at which cells changed: the commit, and how many cells it fixed and broke."""
     change = row.change
     net_appeared = change.number("appeared") - change.number("vanished")
     counts = [change.number(fate) or "" for fate in _COUNTED]

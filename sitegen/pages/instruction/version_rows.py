@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from markupsafe import Markup
-
 from sitegen.analysis.go_back import EvalThen
-from sitegen.html.cells import escape
+from sitegen.html.cells import escape, for_each
 from sitegen.html.formats import bounded, count, date, number
 from sitegen.pages import links
 from sitegen.pages.change_text import own_unit
@@ -15,12 +11,9 @@ from sitegen.pages.instructions import BestVersionRow
 from sitegen.pages.regressions.step_rows import CHECK, commit
 
 
-def versions(rows: Iterable[BestVersionRow], root: str) -> Markup:
-    """Table rows: the edit, the evals for which its version is the best, how to go back and what that would change."""
-    return Markup("".join([_version_row(row, root) for row in rows]))
-
-
-def _version_row(row: BestVersionRow, root: str) -> str:
+@for_each
+def versions(row: BestVersionRow, root: str) -> str:
+    """A table row: the edit, the evals for which its version is the best, how to go back and what that would change."""
     at = row.version.commit
     subject = escape(row.subject)
     if at.sha != at.short:

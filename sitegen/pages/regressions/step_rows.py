@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final, cast
 
 from markupsafe import Markup
 
-from sitegen.html.cells import escape
+from sitegen.html.cells import escape, for_each
 from sitegen.html.formats import RECORDED, bounded, date, number, path, signed
 from sitegen.model.commits import WORKTREE
 from sitegen.model.outcomes import ErrorType
@@ -31,11 +30,6 @@ _WARNING: Final = (
 )
 
 
-def rows(steps: Iterable[StepRow], root: str) -> Markup:
-    """Table rows: eval and place, size, values around the step, what changed with it, what became of it."""
-    return Markup("".join([f"{_step_row(step, root)}\n" for step in steps]))
-
-
 def commit(sha: str, root: str) -> Markup:
     """The short id of a commit, as a link to its page; the uncommitted state has none."""
     if sha == WORKTREE:
@@ -43,7 +37,9 @@ def commit(sha: str, root: str) -> Markup:
     return Markup(f'<a class="sha" href="{root}{links.commit(sha)}">{sha[:7]}</a>')
 
 
-def _step_row(row: StepRow, root: str) -> str:
+@for_each
+def rows(row: StepRow, root: str) -> str:
+    """A table row: eval and place, size, values around the step, what changed with it, what became of it."""
     first, *others = row.metrics
     info, at = row.info, row.step.commit
     recorded = f"\n{RECORDED}" if info.recorded else ""
@@ -61,7 +57,7 @@ def _step_row(row: StepRow, root: str) -> str:
             [f'<div class="small nowrap">{escape(metric.spec.label)} {_step_size(metric)}</div>' for metric in others]
         )
         + f'</td>\n<td class="sp">{_chart(row)}</td>\n<td class="wrap why">{_because(row, root)}</td>\n'
-        f'<td class="st">{_became(row, root)}{muted}</td></tr>'
+        f'<td class="st">{_became(row, root)}{muted}</td></tr>\n'
     )
 
 

@@ -12,6 +12,7 @@ from typing import Final
 from markupsafe import Markup
 from msgspec.structs import replace
 
+from sitegen.html.cells import for_each
 from sitegen.html.cells import text as _text
 from sitegen.html.formats import bounded, number, percent, signed
 from sitegen.model.error_summaries import WeakSection
@@ -101,12 +102,9 @@ def type_buttons(changes: Iterable[ErrorChange], nouns: Nouns) -> Markup:
     )
 
 
-def more_metrics(changes: Iterable[ReportMetric], several_points: bool) -> Markup:
-    """Table rows of metrics: name, value, change, explanation."""
-    return Markup("".join([_report_metric_card(change, several_points) for change in changes]))
-
-
-def _report_metric_card(metric: ReportMetric, several_points: bool) -> str:
+@for_each
+def more_metrics(metric: ReportMetric, several_points: bool) -> str:
+    """The table row of a metric: name, value, change, explanation."""
     spec = metric.spec
     change = signed(metric.change, lower_is_better=not spec.higher_is_better, unit=spec.unit) if several_points else ""
     return (
@@ -224,12 +222,9 @@ def paired(rows: Sequence[AlignmentRow]) -> str:
     return f"{pairs} paired{by_agreement}{missed}{f', {extra} extra' if extra else ''}"
 
 
-def alignment(rows: Iterable[AlignmentRow]) -> Markup:
-    """Table rows of the pairs of list items that were compared with each other."""
-    return Markup("".join(map(_alignment_row, rows)))
-
-
-def _alignment_row(row: AlignmentRow) -> str:
+@for_each
+def alignment(row: AlignmentRow) -> str:
+    """The table row of a pair of list items that were compared with each other."""
     unpaired = "missing" if row.actual is None else "extra" if row.expected is None else ""
     pill = f' <span class="pill bad">{unpaired}</span>' if unpaired else ""
     return (

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import pairwise
 from typing import Final
 
 from markupsafe import Markup
 
 from sitegen.frozen import Frozen
-from sitegen.html.cells import escape
+from sitegen.html.cells import escape, for_each
 from sitegen.html.formats import bounded, printable
 from sitegen.model.panels import Highlight, Mark, MarkedText, SpansPanel
 
@@ -127,17 +126,14 @@ _SHORT: Final = 200
 _CATEGORY: Final = 40
 
 
-def texts(paragraphs: Iterable[ShownText]) -> Markup:
-    """One list item for each text: its id and counts, the text with its marks, and the highlights beside it."""
-    return Markup("".join(map(_paragraph_item, paragraphs)))
-
-
 def key(outcome: str) -> Markup:
     """An outcome in the legend."""
     return Markup(f'<span class="hl {outcome}">{outcome}{_tag(outcome, "")}</span>')
 
 
-def _paragraph_item(paragraph: ShownText) -> str:
+@for_each
+def texts(paragraph: ShownText) -> str:
+    """The list item of a text: its id and counts, the text with its marks, and the highlights beside it."""
     body = "".join(map(_piece, paragraph.pieces))
     if paragraph.cut:
         body += f'<span class="cut"> … {paragraph.cut:,} more characters</span>'

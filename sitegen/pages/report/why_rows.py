@@ -7,7 +7,7 @@ from typing import Final
 
 from markupsafe import Markup
 
-from sitegen.html.cells import shown_value, text, value, value_cell
+from sitegen.html.cells import for_each, shown_value, text, value, value_cell
 from sitegen.html.formats import NIL
 from sitegen.model.cells import ABSENT, CellFlip
 from sitegen.model.deltas import Overlap
@@ -138,24 +138,18 @@ def _tone(change: float, higher_is_better: bool) -> str:
     return "" if change == 0 else "up" if (change > 0) is higher_is_better else "dn"
 
 
-def fates(rows: Iterable[FateRow], with_others: int) -> Markup:
-    """Table rows of the fields whose values flipped; ``with_others`` adds the column of errors of other documents."""
-    return Markup("".join([_fate_row(row, with_others) for row in rows]))
-
-
-def _fate_row(row: FateRow, with_others: int) -> str:
+@for_each
+def fates(row: FateRow, with_others: int) -> str:
+    """The table row of a field whose values flipped; ``with_others`` adds the column of errors of other documents."""
     columns = [(row.fixed, " class=up"), (row.broken, " class=dn"), (row.still, "")]
     columns += [(row.other, "")] * bool(with_others)
     counts = "".join([f"<td{tone}>{count or ''}</td>" for count, tone in columns])
     return f'<tr><td><a href="{text(row.file)}">{text(row.attribute)}</a></td>{counts}</tr>\n'
 
 
-def fixed(flips: Iterable[CellFlip], several_documents: bool) -> Markup:
-    """Table rows of the values that were fixed: path, expected value, value before, value now."""
-    return Markup("".join([_fixed_cell_row(flip, several_documents) for flip in flips]))
-
-
-def _fixed_cell_row(flip: CellFlip, several_documents: bool) -> str:
+@for_each
+def fixed(flip: CellFlip, several_documents: bool) -> str:
+    """The table row of a value that was fixed: path, expected value, value before, value now."""
     before, after = flip.before or ABSENT, flip.after or ABSENT
     changed = f"<small>before: {value(shown_value(before.expected))}</small>" if flip.by_truth else ""
     where = f"<td>{text(flip.cell.document)}" if several_documents else ""
@@ -181,14 +175,12 @@ def runs(view: RunsView, spec: MetricSpec) -> Markup:
     return Markup(f"{words}. {text(bad_runs(view.bad_runs))}".rstrip())
 
 
-def rates(rows: Iterable[FlipRate], eval_id: str) -> Markup:
-    """Table rows of the fields in which runs differ: pairs of runs that differ, all pairs, share."""
-    return Markup("".join([_rate_row(rate, field_file(eval_id, rate.attribute)) for rate in rows]))
-
-
-def _rate_row(rate: FlipRate, file: str) -> str:
+@for_each
+def rates(rate: FlipRate, eval_id: str) -> str:
+    """The table row of a field in which runs differ: pairs of runs that differ, all pairs, share."""
+    file = text(field_file(eval_id, rate.attribute))
     return (
-        f'<tr><td><a href="{text(file)}">{text(rate.attribute)}</a><td>{rate.flips:,}<td>{rate.pairs:,}'
+        f'<tr><td><a href="{file}">{text(rate.attribute)}</a><td>{rate.flips:,}<td>{rate.pairs:,}'
         f"<td>{100 * (rate.rate or 0):.0f}\u202f%\n"
     )
 
