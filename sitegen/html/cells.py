@@ -14,7 +14,7 @@ from markupsafe import Markup
 from markupsafe import escape as as_markup
 
 from sitegen.html.formats import bounded, breakable, printable
-from sitegen.model.cells import Run
+from sitegen.model.cells import State
 from sitegen.model.outcomes import Judgement
 from sitegen.model.values import Value
 from sitegen.named_tuple import NamedTuple
@@ -73,19 +73,17 @@ def shown_pair(judgement: Judgement) -> ShownPair:
     return ShownPair(_display_value(expected), _display_value(actual))
 
 
-def shown_run(run: Run) -> ShownPair:
+def shown_run(state: State, expected: str, actual: str) -> ShownPair:
     """Expected and actual value of a cell, which has them as bounded JSON; marked as by ``shown_pair``."""
-    expected, actual = written(run.expected), written(run.actual)
-    if run.state == "wrong_value" and expected and actual and run.expected[0] == run.actual[0] == '"':
-        old, new = _marked(expected, actual)
+    if state == "hallucination":
+        return ShownPair(DisplayValue((), "expected blank"), shown_value(actual))
+    before, after = written(expected), written(actual)
+    if state == "wrong_value" and before and after and expected[0] == actual[0] == '"':
+        old, new = _marked(before, after)
         return ShownPair(DisplayValue(old), DisplayValue(new))
-    if run.state == "hallucination":
-        return ShownPair(DisplayValue((), "expected blank"), _display_value(actual))
-    if run.state == "format_error" and expected == actual:
-        return ShownPair(
-            _display_value(run.expected), _display_value(run.actual)
-        )  # they differ only in the quotation marks
-    return ShownPair(_display_value(expected), _display_value(actual))
+    if state == "format_error" and before == after:
+        before, after = expected, actual  # they differ only in the quotation marks
+    return ShownPair(_display_value(before), _display_value(after))
 
 
 def shown_value(text: str) -> DisplayValue:

@@ -6,6 +6,7 @@ Templates use these functions as filters. Functions that return ``Markup`` escap
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from markupsafe import Markup, escape
@@ -27,6 +28,8 @@ RECORDED: Final = Markup(
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _CODE: Final = "`([^`]+)`"
 _DATE: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
+_DAYS: Final = 4_096
+"""Number of times whose day is remembered."""
 
 
 def number(value: float | None, digits: int = 3, unit: str = "") -> Markup:
@@ -71,8 +74,12 @@ def signed(value: float | None, digits: int = 3, lower_is_better: bool = False, 
     return Markup(f'<span class="delta {tone}">{mark} {text}</span>')
 
 
+@lru_cache(maxsize=_DAYS)
 def day(iso: str | None) -> str:
-    """``5 Feb 2026`` for an ISO 8601 date or time, in its own zone; a text that is no date is only truncated."""
+    """``5 Feb 2026`` for an ISO 8601 date or time, in its own zone; a text that is no date is only truncated.
+
+    Cached, because many pages name the same commits.
+    """
     if not iso:
         return ""
     match = _DATE.match(iso)

@@ -21,7 +21,7 @@ from sitegen.analysis.suspect_truth import (
 )
 from sitegen.frozen import Frozen
 from sitegen.html.cells import shown_run, value
-from sitegen.model.cells import Run, State
+from sitegen.model.cells import State
 from sitegen.model.commits import WORKTREE
 from sitegen.model.error_summaries import SuspectTruth
 from sitegen.model.series import EvalInfo, EvalSummary
@@ -159,7 +159,7 @@ def _cause_rows(cause: SharedCause, rows: tuple[SuspectRow, ...]) -> CauseRows:
 
 def _suspect_row(number: int, summary: EvalSummary, suspect: SuspectTruth) -> SuspectRow:
     state: State = "wrong_value" if suspect.expected else "hallucination"
-    expected, actual = shown_run(Run(start=0, state=state, expected=suspect.expected, actual=suspect.actual))
+    expected, actual = shown_run(state, suspect.expected, suspect.actual)
     eval_id, last, newest = summary.info.id, summary.headlines[suspect.last], summary.headlines[-1]
     return SuspectRow(
         number=number,

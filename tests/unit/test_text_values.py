@@ -6,7 +6,6 @@ import pytest
 
 from sitegen.commands.verified_text import discrepancy
 from sitegen.html.cells import shown_pair, shown_run
-from sitegen.model.cells import Run
 from sitegen.model.metrics import Nouns
 from sitegen.model.outcomes import Judgement
 from sitegen.model.values import Value
@@ -35,5 +34,5 @@ def test_a_discrepancy_of_types_shows_them_in_the_terminal_and_on_pages() -> Non
     one = Judgement("", "total", "total", "format_error", 12, "12")
     assert discrepancy(one, Nouns()) == 'format error   total: expected 12 (number), found "12" (text)'
     assert ["".join(span.text for span in side.spans) for side in shown_pair(one)] == ["12 (number)", '"12" (text)']
-    sides = shown_run(Run(0, "format_error", "12", '"12"'))
+    sides = shown_run("format_error", "12", '"12"')
     assert ["".join(span.text for span in side.spans) for side in sides] == ["12", '"12"']

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Final
 
 from markupsafe import Markup
@@ -23,6 +24,8 @@ _COUNTED: Final[tuple[Fate, ...]] = ("fixed", "broken", "still_wrong")
 _TONES: Final = {"fixed": "good", "broken": "bad"}
 _SUBJECT: Final = 80
 """Characters of a commit's subject in a table; its page has all of it."""
+_SIDES: Final = 1024
+"""Number of pairs of values that are remembered."""
 
 
 def heads(columns: Iterable[PointName]) -> Markup:
@@ -87,13 +90,18 @@ def _run_row(run: RunRow, nouns: Nouns, root: str) -> str:
     explained = run.explained
     state = explained.run.state
     lasted = "" if run.lasts else f"<i> for {outputs(explained.outputs)}</i>"
-    if state == "absent":
-        sides = '<td class="sides"><td class="sides">'
-    else:
-        sides = "".join([f'<td class="sides" dir=auto>{value(side)}' for side in shown_run(explained.run)])
+    sides = _sides(state, explained.run.expected, explained.run.actual)
     name = type_name(state, nouns) if state in ERROR_TYPES else f'<span class="ok">{_RIGHT[state]}</span>'
     why = _cause_words(explained.fate, _causes(explained.causes))
     return f"<tr><td>{_link_to_report(run.at)}{lasted}<td>{name}{sides}<td>{why}{_sha(run.at, root)}\n"
+
+
+@lru_cache(maxsize=_SIDES)
+def _sides(state: State, expected: str, actual: str) -> str:
+    """Table cells with both values of a run. Cached, because a cell comes back to the same values again and again."""
+    if state == "absent":
+        return '<td class="sides"><td class="sides">'
+    return "".join([f'<td class="sides" dir=auto>{value(side)}' for side in shown_run(state, expected, actual)])
 
 
 def _causes(roles: Iterable[Role]) -> str:
