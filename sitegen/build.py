@@ -119,9 +119,9 @@ def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progr
         while failures != (evals := scored.result()).failures:  # again if an eval fails at its older reports
             failures = evals.failures
             progress.stage("Writing instruction edits", sum(len(file.edits) for file in timeline.update.instructions))
-            instructions = write_instructions(timeline, evals, memo, site_files, pool, progress.step)
+            instructions = write_instructions(timeline, evals, memo, site_files, pool, scored.room, progress.step)
             progress.stage("Writing commits", 0)
-            commits = write_commits(timeline, evals, instructions.effects, memo, site_files, pool)
+            commits = write_commits(timeline, evals, instructions.effects, memo, site_files, pool, scored.room)
             if scored.waiting_reports:
                 progress.stage("Writing older reports", scored.waiting_reports)
             scored.write_older_reports(pool, progress.step)

@@ -6,7 +6,7 @@ these.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import chain, islice
 from typing import Final
@@ -49,6 +49,7 @@ from sitegen.stages.history_lists import CommitList
 from sitegen.stages.instructions import edit_effects, touched_positions
 from sitegen.stages.pool import Pool
 from sitegen.stages.site_files import SiteFiles
+from sitegen.stages.size_budget.expected_room import ExpectedRoom
 from sitegen.stages.size_budget.thinning import write_short
 from sitegen.stages.timeline import Timeline
 from sitegen.stages.worker_context import WorkerContext
@@ -105,7 +106,13 @@ class CommitsDone(Frozen):
 
 
 def write_commits(
-    timeline: Timeline, evals: Evals, effects: EffectIndex, memo: Memo, site_files: SiteFiles, pool: Pool
+    timeline: Timeline,
+    evals: Evals,
+    effects: EffectIndex,
+    memo: Memo,
+    site_files: SiteFiles,
+    pool: Pool,
+    room: ExpectedRoom,
 ) -> Commits:
     """Write the pages of new commits, of older commits whose edits have other effects now, and the list of commits."""
     update = timeline.update
@@ -116,10 +123,11 @@ def write_commits(
     again = tuple(_inputs_again(timeline, effects, memo))
     standing = {row.path: row for row in site_files.standing_files(OWNER)} if update.complete or again else {}
     inputs = chain(_page_inputs(timeline, evals, effects, memo, newest), again)
-    tasks = _commit_tasks(timeline, memo, inputs, standing, evals.short_before)
+    tasks = _commit_tasks(timeline, memo, inputs, standing, room.short_before)
     commit_list = CommitList(timeline, memo, site_files)
     for _, done in pool.map(write_commit_pages, tasks):
         site_files.record(OWNER, done.files, whole=update.complete)
+        room.learn_commits(done.files.rows)
         commit_list.add([row for row in done.rows if row.sha in new])
         memo.put_rows(done.cached)
         uncommitted = done.uncommitted or uncommitted
@@ -162,7 +170,7 @@ def write_commits_again(
         return (Problem("error", "Pages of commits have room again.", ""),)
     every = _page_inputs(timeline, evals, effects, memo, None)
     inputs = (inputs for inputs in every if inputs.record.commit.sha in longer)
-    tasks = _commit_tasks(timeline, memo, inputs, {}, 0) if longer else iter(())
+    tasks = _commit_tasks(timeline, memo, inputs, {}, lambda: 0) if longer else iter(())
     done = [done.files for _, done in pool.map(write_commit_pages, tasks)]
     rows |= {row.path: row for row in chain(writer.rows, *(files.rows for files in done))}
     site_files.replace(OWNER, WrittenFiles(tuple(rows.values()), writer.written + sum(files.written for files in done)))
@@ -186,12 +194,12 @@ def _commit_tasks(
     memo: Memo,
     commits: Iterator[CommitPageInputs],
     standing: Mapping[str, PageRow],
-    short_before: int | None,
+    short_before: Callable[[], int | None],
 ) -> Iterator[CommitsTask]:
     while batch := tuple(islice(commits, AT_ONCE)):
         paths = (links.commit(inputs.record.commit.sha) for inputs in batch)
         yield CommitsTask(
-            short_before=short_before,
+            short_before=short_before(),
             context=timeline.context,
             commits=batch,
             pages=tuple(standing[path] for path in paths if path in standing),

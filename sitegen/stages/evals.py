@@ -59,8 +59,6 @@ class Evals(Frozen):
     """For evals whose rules name fields, by id: the entries of the mapping that the newest point does not use."""
     lost_outputs: int
     """Number of outputs whose contents this clone lacks. They are among the problems."""
-    short_before: int | None
-    """Position of the oldest commit whose page and edits are expected to fit in full; None: short pages stay short."""
     new_peaks: frozenset[str]
     """Ids of the evals whose best output, or the value of it, differs from the previous build."""
 
@@ -74,7 +72,8 @@ class ScoredEvals:
         self._memo = memo
         self._site_files = site_files
         self._records = {record.summary.info.id: record for record in EVAL_RECORDS.all(memo)}
-        self._room = ExpectedRoom(timeline)
+        self.room = ExpectedRoom(timeline)
+        """Estimates which pages will fit."""
         self._failures: list[Problem] = []
         self._lost_outputs = 0
         self._new_peaks: set[str] = set()
@@ -109,7 +108,7 @@ class ScoredEvals:
                     scored=scored,
                 ),
                 first_only=first_only,
-                fields_before=self._room.short_before(),
+                fields_before=self.room.short_before(),
             )
             for update in updates
         )
@@ -125,7 +124,7 @@ class ScoredEvals:
 
         None if an archive is to receive their full reports.
         """
-        return None if self._site_files.archive else self._room.thinned(history, EARLY_MARGIN)
+        return None if self._site_files.archive else self.room.thinned(history, EARLY_MARGIN)
 
     def _fail(self, eval_id: str, problem: Problem) -> None:
         self._records.pop(eval_id, None)
@@ -143,7 +142,7 @@ class ScoredEvals:
             self._new_peaks.add(eval_id)
         summary = _with_earlier_decisions(done.record.summary, before, task.first_new)
         record = self._records[eval_id] = replace(done.record, summary=_sharing(summary, task.history))
-        self._room.learn(record.summary, record.fields, done.files.rows)
+        self.room.learn(record.summary, record.fields, done.files.rows)
         self._site_files.record(owner(eval_id), done.files)
         self._site_files.record_archived(done.archived)
         if done.waiting is None:
@@ -161,7 +160,7 @@ class ScoredEvals:
                 self._fail(eval_id, done)
             else:
                 record = self._records[eval_id]
-                self._room.learn_series_pages(record.summary, record.fields, done.rows)
+                self.room.learn_series_pages(record.summary, record.fields, done.rows)
                 self._site_files.record(owner(eval_id), done)
 
     def _series_pages(self) -> Iterator[EvalTask]:
@@ -172,7 +171,7 @@ class ScoredEvals:
                 yield replace(
                     task,
                     cached=tuple(cached_rows(self._memo, task.history, task.context, task.info)),
-                    fields_before=self._room.short_before(),
+                    fields_before=self.room.short_before(),
                     waiting=WaitingEval(waiting.keys, (), self._records[task.info.id].summary.steps),
                 )
 
@@ -198,7 +197,7 @@ class ScoredEvals:
                 self._fail(eval_id, done)
                 continue
             self._memo.put_rows(done.cached)
-            self._room.learn_reports(self._records[eval_id].summary, done.files.rows)
+            self.room.learn_reports(self._records[eval_id].summary, done.files.rows)
             self._site_files.record(owner(eval_id), done.files)
             self._site_files.record_archived(done.archived)
         for waiting in self._waiting:
@@ -210,7 +209,7 @@ class ScoredEvals:
         """Make the tasks that write waiting reports. Only evals with more of them than ``SHARE`` allows are split."""
         reports = self.waiting_reports // SHARE
         for waiting in self._waiting:
-            thinned = self._room.thinned(waiting.task.history)  # the same for all ranges of an eval
+            thinned = self.room.thinned(waiting.task.history)  # the same for all ranges of an eval
             for places in ranges(waiting.places, reports):
                 yield replace(
                     waiting.task, thinned=thinned, waiting=WaitingEval(waiting.keys, self._parts.read(places))
@@ -227,7 +226,6 @@ class ScoredEvals:
             failures=tuple(sorted(self._failures, key=lambda problem: problem.eval_id or "")),
             mapping_uses={eval_id: record.mapping_use for eval_id, record in every if record.mapping_use},
             lost_outputs=self._lost_outputs,
-            short_before=self._room.short_before(),
             new_peaks=frozenset(self._new_peaks),
         )
 

@@ -31,6 +31,7 @@ from sitegen.stages.failures import write_in_its_place
 from sitegen.stages.instruction_task import InstructionTask, owner, write_instruction
 from sitegen.stages.pool import Pool
 from sitegen.stages.site_files import SiteFiles
+from sitegen.stages.size_budget.expected_room import ExpectedRoom
 from sitegen.stages.size_budget.thinning import list_owner
 from sitegen.stages.timeline import Timeline
 from sitegen.stages.worker_context import WorkerContext
@@ -66,7 +67,13 @@ def counted_effects(timeline: Timeline, evals: Evals) -> WrittenInstructions:
 
 
 def write_instructions(
-    timeline: Timeline, evals: Evals, memo: Memo, site_files: SiteFiles, pool: Pool, step: Callable[[int], None]
+    timeline: Timeline,
+    evals: Evals,
+    memo: Memo,
+    site_files: SiteFiles,
+    pool: Pool,
+    room: ExpectedRoom,
+    step: Callable[[int], None],
 ) -> WrittenInstructions:
     """Write the pages of files that were edited, and of files whose edits have effects on new outputs."""
     expected = counted_effects(timeline, evals)
@@ -75,7 +82,11 @@ def write_instructions(
     touched = [file for file in timeline.instructions if _is_touched(timeline, evals, effects, file, positions)]
     touched.sort(key=lambda file: (file.edits[-1].commit.position, len(file.edits)), reverse=True)  # newest edits first
     apart = apart_since(timeline.instructions)
-    before = evals.short_before
+
+    def thinned(file: InstructionHistory) -> int | None:
+        before = room.short_before()
+        return None if before is None else sum(edit.commit.position < before for edit in file.edits)
+
     tasks = (
         _task(
             timeline,
@@ -84,7 +95,7 @@ def write_instructions(
             effects,
             file,
             apart,
-            thinned=None if before is None else sum(edit.commit.position < before for edit in file.edits),
+            thinned=thinned(file),
         )
         for file in touched
     )
@@ -99,6 +110,7 @@ def write_instructions(
         counted = zip(task.history.edits, done.counted, strict=True)
         COUNTED_EDITS.keep(memo, path, {_contents(edit, timeline.context): counts for edit, counts in counted})
         memo.put_rows(done.diffs)
+        room.learn_edits(path, done.files.rows)
         site_files.record(owner(path), done.files)
     for former in _former_names(timeline.instructions, touched):
         site_files.drop(owner(former))

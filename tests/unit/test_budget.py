@@ -11,9 +11,12 @@ import pytest
 
 from sitegen.analysis.memo import PageRow
 from sitegen.model.site import Page
+from sitegen.model.timeline import InstructionHistory
 from sitegen.pages import links
+from sitegen.pages.edit.page import edit_page
 from sitegen.render.output_folder import MARKER
 from sitegen.render.writer import Writer
+from sitegen.stages import instruction_task
 from sitegen.stages.reports import ReportCollector, ReportInputs, ReportWriter
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.size_budget.budget import Division, divide
@@ -374,6 +377,31 @@ def test_what_is_guessed_of_the_room_changes_no_byte_but_how_much_is_rendered(
         build_site(three_evals.path, tmp_path / f"{guess}", jobs=1)
         assert differences(tmp_path / "out", tmp_path / f"{guess}") == []
         assert len(rendered) <= {None: 24, 4: full + 4, 8: full + 7}[guess]
+
+
+def test_the_edits_of_one_file_tell_how_large_those_of_the_others_are(tmp_path, monkeypatch):
+    repo = GitRepo(tmp_path / "project")
+    files = [f".claude/instructions/{name}.md" for name in "abcd"]
+    for version in range(4):
+        text = "".join(f"Rule {line} of version {version}: {'very ' * 10}careful.\n" for line in range(300))
+        for path in files:
+            repo.commit({path: text})
+    repo.checkout()
+    build_site(repo.path, repo.path / "public", jobs=1)
+    limits(repo, site_bytes=size_of(repo.path / "public") // 3)
+    drawn: list[str] = []
+
+    def counted(history: InstructionHistory, *others: Any, **named: Any) -> Page:
+        drawn.append(history.path)
+        return edit_page(history, *others, **named)
+
+    monkeypatch.setattr(instruction_task, "edit_page", counted)
+    build_site(repo.path, tmp_path / "out", jobs=1)
+    edits = (tmp_path / "out/instructions").glob("*/*.html")
+    full = [page.parent.name for page in edits if page.name != "index.html" and LEADS not in page.read_text()]
+    assert 2 <= len(full) <= 6
+    assert drawn[:4] == [files[3]] * 4
+    assert len(drawn) <= len(full) + 3 + 2  # three others of the first file, and few that do not fit
 
 
 def test_nothing_is_collected_for_reports_that_surely_do_not_fit(three_evals, tmp_path, monkeypatch):
