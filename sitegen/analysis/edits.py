@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
@@ -24,6 +23,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from sitegen.frozen import Frozen
+from sitegen.history.snapshots import moment_of
 from sitegen.model.commits import Commit
 from sitegen.model.timeline import Edit, InstructionHistory, Snapshot
 
@@ -107,12 +107,12 @@ def _instructions_among(snapshot: Snapshot, edits: Sequence[Edit], end: int) -> 
     """Return ``instructions_of``. *end*: number of edits up to the commit of the snapshot."""
     if snapshot.made_at:
         return None
-    recorded = _time(snapshot.recorded_at) if snapshot.recorded_at else None
+    recorded = moment_of(snapshot.recorded_at) if snapshot.recorded_at else None
     if snapshot.recorded_at and recorded is None:
         return None
     for index in range(end, 0, -1):
         commit = edits[index - 1].commit
-        committed = _time(commit.committed_at) if recorded else None
+        committed = moment_of(commit.committed_at) if recorded else None
         if recorded is None or (committed is not None and committed <= recorded):
             return commit
     return None
@@ -273,19 +273,10 @@ def _stale(
 
 def _recorded_after(snapshot: Snapshot, commit: Commit) -> bool:
     """Decide whether the time that an output records is not before a commit's; False if either cannot be read."""
-    recorded, committed = _time(snapshot.recorded_at or ""), _time(commit.committed_at)
+    recorded, committed = moment_of(snapshot.recorded_at or ""), moment_of(commit.committed_at)
     return recorded is not None and committed is not None and recorded >= committed
 
 
 def _newest_blob_id(file: InstructionHistory) -> str | None:
     newest = file.edits[-1].new
     return newest.oid if newest and not file.deleted else None
-
-
-def _time(iso: str) -> datetime | None:
-    """Parse an ISO 8601 time; without a zone it counts as UTC. None if it cannot be read."""
-    try:
-        time = datetime.fromisoformat(iso)
-    except ValueError:
-        return None
-    return time if time.tzinfo else time.replace(tzinfo=UTC)

@@ -22,7 +22,7 @@ from sitegen.model.gate import (
     Presence,
     Reason,
 )
-from sitegen.model.metrics import MetricSpec, Threshold
+from sitegen.model.metrics import ROUNDING, MetricSpec, Threshold
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.series import EvalInfo
 
@@ -40,8 +40,6 @@ VERDICT_OF_REASON: Final[Mapping[Reason, GateVerdict]] = {
     "another kind": "not comparable",
     "another judge": "not comparable",
 }
-
-_ROUNDING: Final = 1e-9
 
 ChanceTest = Callable[[MetricSpec], ChangeVerdict | None]
 """Judges whether the change of a metric is more than chance; returns None if that cannot be judged."""
@@ -94,7 +92,7 @@ def check_metric(
     if limits.drop is not None and delta is not None:
         if delta.change is None:
             reasons += ("another judge",) if regraded else _incomparable_reasons(before, after)
-        elif _worse_by(spec, delta.change, before) > limits.drop + _ROUNDING:
+        elif _worse_by(spec, delta.change, before) > limits.drop + ROUNDING:
             verdict = chance(spec) if chance else None
             reasons.append("may be chance" if verdict and verdict.is_open else "dropped")
     unique = tuple(dict.fromkeys(reasons))

@@ -16,7 +16,7 @@ from sitegen.analysis.regressions import mute_of
 from sitegen.config import Mute
 from sitegen.frozen import Frozen
 from sitegen.model.cells import Flips
-from sitegen.model.metrics import MetricSpec
+from sitegen.model.metrics import ROUNDING, MetricSpec
 from sitegen.model.noise import ChangeVerdict, Decision
 from sitegen.model.regressions import Step
 from sitegen.model.scorecards import Scorecard
@@ -36,8 +36,6 @@ LOST: Final[tuple[Trouble, ...]] = TROUBLES[:3]
 
 WORSE: Final[tuple[Decision, ...]] = ("worse",)
 """Verdicts of a loss that is more than chance."""
-
-_ROUNDING: Final = 1e-9
 
 
 class EvalStanding(Frozen):
@@ -93,7 +91,7 @@ def standing_of(summary: EvalSummary, mutes: Sequence[Mute]) -> EvalStanding:
     behind = None
     if summary.peak and value is not None:
         behind = max(0.0, (summary.peak.value - value) * (1 if spec.higher_is_better else -1))
-        behind = 0.0 if behind < _ROUNDING else behind
+        behind = 0.0 if behind < ROUNDING else behind
     # A mute of a fall below the best output also covers the distance to that output.
     expected = summary.peak is not None and any(step.at > summary.peak.at for step in muted)
     target = spec.target(summary.info.thresholds)

@@ -120,7 +120,7 @@ def _in_series_order(started: Iterable[tuple[str, Snapshot]]) -> list[tuple[str,
     keyed = []
     latest = datetime.min.replace(tzinfo=UTC)
     for place, pair in enumerate(by_number):
-        time = _moment(pair[1].recorded_at) if pair[1].recorded_at else None
+        time = moment_of(pair[1].recorded_at) if pair[1].recorded_at else None
         latest = time or latest
         keyed.append((latest, place, pair))
     return [pair for _, _, pair in sorted(keyed, key=lambda row: row[:2])]
@@ -167,20 +167,20 @@ def _read_outputs(outputs: tuple[Blob, ...], settings: str, eval_commit: EvalCom
 
 
 def _checked_statement(recorded: Recorded, eval_commit: EvalCommit) -> _RunStatement:
-    timestamp = recorded.timestamp if recorded.timestamp and _moment(recorded.timestamp) else None
+    timestamp = recorded.timestamp if recorded.timestamp and moment_of(recorded.timestamp) else None
     commit = recorded.git_commit if recorded.git_commit and re.fullmatch(_COMMIT_ID, recorded.git_commit) else None
     if recorded.git_commit is None and (edited := eval_commit.made_with(recorded)) is not None:
         commit = edited.sha
     return _RunStatement(timestamp=timestamp, made_at=commit, metrics=recorded.metrics[:_METRICS], usage=recorded.usage)
 
 
-def _moment(timestamp: str) -> datetime | None:
-    """Parse ISO 8601, as UTC if no time zone is stated; None if the text is no time."""
+def moment_of(iso: str) -> datetime | None:
+    """Parse an ISO 8601 time; without a zone it counts as UTC. None if it cannot be read."""
     try:
-        parsed = datetime.fromisoformat(timestamp)
+        time = datetime.fromisoformat(iso)
     except ValueError:
         return None
-    return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def start_snapshots(

@@ -11,6 +11,9 @@ from typing import Final, Literal, TypeAlias
 from sitegen.frozen import Frozen
 from sitegen.named_tuple import NamedTuple
 
+ROUNDING: Final = 1e-9
+"""A smaller change of a metric is a rounding error of its sums."""
+
 
 class Counts(NamedTuple):
     """Confusion counts of attributes, and the errors by type behind them.

@@ -10,7 +10,7 @@ from sitegen.analysis.flips import number_of_cells
 from sitegen.frozen import Frozen
 from sitegen.model.cells import Flips
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
-from sitegen.model.metrics import MetricSpec, Nouns
+from sitegen.model.metrics import ROUNDING, MetricSpec, Nouns
 from sitegen.model.noise import Interval
 from sitegen.model.series import Point
 from sitegen.model.usage import regraded
@@ -151,9 +151,6 @@ def flipped(flips: Flips) -> Flipped:
 
 
 MINUS = "\u2212"
-
-ROUNDING = 1e-9
-"""A smaller change of a metric is a rounding error of its sums."""
 
 
 def own_unit(change: float, spec: MetricSpec) -> str:

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from math import fsum
-from typing import Final
 
 from msgspec.structs import replace
 
@@ -15,14 +14,12 @@ from sitegen.errors import ConfigurationError
 from sitegen.extensions import KINDS, METRICS, InstalledExtension, extension
 from sitegen.frozen import Frozen
 from sitegen.kind_files import KIND_FILES, KindFiles
-from sitegen.model.metrics import Metric, MetricSpec
+from sitegen.model.metrics import ROUNDING, Metric, MetricSpec
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, Result
 from sitegen.scoring.scorer import Scorer, ScoringInputs
 from sitegen.scoring.settings import OWN_METRICS
 from sitegen.scoring.usage import USAGE
-
-_ROUNDING: Final = 1e-9
 
 
 class OwnKind(Frozen):
@@ -162,7 +159,7 @@ def _with_values(
     ids = {document.id for document in documents}
     if not values or not values.keys() <= ids or not all(0 <= value <= 1 for value in values.values()):
         raise ValueError("of_documents gives no value, or one beyond 0 to 1, or of an unknown document")
-    if abs(fsum(values.values()) / len(values) - whole) > _ROUNDING:
+    if abs(fsum(values.values()) / len(values) - whole) > ROUNDING:
         raise ValueError("the mean of of_documents is another number than value")
     return tuple(
         replace(document, metrics=(*document.metrics, Metric(metric.spec.name, float(values[document.id]))))

@@ -11,10 +11,9 @@ from typing import Final, Generic, TypeVar
 from sitegen.frozen import Frozen
 from sitegen.model.scorecards import Kappa
 from sitegen.named_tuple import NamedTuple
-from sitegen.stats.averages import median
+from sitegen.stats.averages import mean, median
 from sitegen.stats.intervals import LEVEL, normal, student
 from sitegen.stats.outliers import FAR
-from sitegen.stats.significance import mean
 
 T = TypeVar("T", bound=Hashable)
 

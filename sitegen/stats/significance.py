@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from math import asin, ceil, comb, erfc, fsum, isclose, sqrt
 from typing import Final
 
+from sitegen.stats.averages import mean
 from sitegen.stats.intervals import LEVEL, normal, student
 
 ALPHA: Final = 0.05
@@ -163,11 +164,6 @@ def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
         largest = max(largest, min(1.0, (len(defined) - rank) * p))
         adjusted[index] = largest
     return tuple(adjusted)
-
-
-def mean(values: Sequence[float]) -> float:
-    """The arithmetic mean, exactly rounded; at least one value."""
-    return fsum(values) / len(values)
 
 
 def variance(values: Sequence[float]) -> float:

@@ -24,7 +24,8 @@ from sitegen.frozen import Frozen
 from sitegen.model.scorecards import Answer
 from sitegen.model.usage import exchanged
 from sitegen.stats import significance as tests
-from sitegen.stats.significance import Significance, mean
+from sitegen.stats.averages import mean
+from sitegen.stats.significance import Significance
 
 ORDER: Final[tuple[PairedFate, ...]] = ("broken", "fixed", "still_wrong")
 
@@ -157,7 +158,7 @@ def _quality_test(first: VariantSample, second: VariantSample, alpha: float) -> 
     if not comparable:
         independent, paired = replace(independent, note=TWO_JUDGES), replace(paired, note=TWO_JUDGES)
     d = tests.cohens_d(grades[1], grades[0])
-    lead = tests.mean(grades[1]) - tests.mean(grades[0]) if all(grades) else 0.0
+    lead = mean(grades[1]) - mean(grades[0]) if all(grades) else 0.0
     lead_by_case = fsum(second_grade - first_grade for first_grade, second_grade in by_case)
     only_first, only_second = _leads(by_case)
     return MetricTest(

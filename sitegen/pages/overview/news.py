@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from sitegen.analysis.standing import LOST, EvalStanding, nothing_is_worse
+from sitegen.model.metrics import ROUNDING
 from sitegen.model.noise import Decision
 from sitegen.model.regressions import Step
 from sitegen.model.series import EvalSummary
@@ -20,8 +21,6 @@ from sitegen.text.values import metric_text
 
 BETTER: Final[tuple[Decision, ...]] = ("better",)
 """Verdicts on a gain that are more than chance."""
-
-_ROUNDING: Final = 1e-9
 
 
 def news(
@@ -117,7 +116,7 @@ def loss(standing: EvalStanding) -> Iterator[Phrase]:
 
 def _better(scored: Sequence[EvalStanding]) -> Iterator[Phrase]:
     gains = sorted(
-        ((_gain(standing.summary), standing) for standing in scored if _gain(standing.summary) > _ROUNDING),
+        ((_gain(standing.summary), standing) for standing in scored if _gain(standing.summary) > ROUNDING),
         key=lambda pair: (not _is_sure(pair[1].summary), -pair[0], pair[1].summary.info.id),
     )
     if gains:

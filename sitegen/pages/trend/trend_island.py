@@ -9,9 +9,8 @@ from sitegen.frozen import Frozen
 from sitegen.history.layout import iteration_number
 from sitegen.html.charts import round_steps
 from sitegen.html.formats import printable
-from sitegen.model.metrics import MetricSpec
+from sitegen.model.metrics import ROUNDING, MetricSpec
 from sitegen.model.noise import Ends
-from sitegen.pages.change_text import ROUNDING
 from sitegen.pages.trend.numbers import TrendPoint
 from sitegen.pages.trend.page import TrendView
 from sitegen.pages.variants.variant_charts import tone
