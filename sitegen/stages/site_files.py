@@ -222,6 +222,12 @@ class SiteFiles:
 
         Files that were made on another machine are written first.
         """
+        self._record(owner, files)
+        self._save(files.rows)
+        if whole:
+            self._whole_owners.add(owner)
+
+    def _record(self, owner: str, files: WrittenFiles) -> None:
         from sitegen.history.fold_state import encode
 
         self._files.setdefault(owner, []).append(encode(files.rows))
@@ -229,9 +235,6 @@ class SiteFiles:
         self._written += files.written
         if files.contents:
             self._written += self.writer(owner, new=True).write_contents(files)
-        self._save(files.rows)
-        if whole:
-            self._whole_owners.add(owner)
 
     def _save(self, rows: Sequence[PageRow]) -> None:
         if self._saves:
@@ -249,10 +252,13 @@ class SiteFiles:
 
     def replace(self, owner: str, files: WrittenFiles) -> None:
         """Record all files of an owner in place of any earlier record of it."""
+        before = {row.path: row for row in self.recorded_of(owner)}
         paths = {row.path for row in files.rows}
-        self._replaced += [row for row in self.recorded_of(owner) if row.path not in paths]
+        self._replaced += [row for path, row in before.items() if path not in paths]
         self._files.pop(owner, None)
-        self.record(owner, files)
+        self._record(owner, files)
+        self._save([row for row in files.rows if before.get(row.path) != row])  # the others were saved or wait for it
+        self._whole_owners.add(owner)
 
     def recorded(self) -> Iterator[PageRow]:
         """Yield all files that were recorded so far."""

@@ -2,21 +2,22 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sitegen.analysis.memo import PageRow
+from sitegen.analysis.memo import Memo, PageRow
 from sitegen.model.site import Page
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.edit.page import edit_page
 from sitegen.render.output_folder import MARKER
 from sitegen.render.writer import Writer
-from sitegen.stages import instruction_task
+from sitegen.stages import instruction_task, site_files
 from sitegen.stages.reports import ReportCollector, ReportInputs, ReportWriter
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.size_budget.budget import Division, divide
@@ -76,6 +77,23 @@ def test_the_list_of_written_files_counts_like_any_other_file(project, tmp_path)
     for name, limit in (("fits", size), ("exceeds", size - 1)):
         limits(project, site_bytes=limit)
         assert build_site(project.path, tmp_path / name).thinned == (0 if name == "fits" else 1)
+
+
+def test_files_that_stay_as_they_are_when_others_become_short_are_saved_once(project, tmp_path, monkeypatch):
+    build_site(project.path, tmp_path / "all")
+    limits(project, site_bytes=size_of(tmp_path / "all") - 20_000)
+    saved: Counter[PageRow] = Counter()
+    keep_pages = Memo.keep_pages
+
+    def counted(memo: Memo, site: str, rows: Iterable[PageRow]) -> None:
+        rows = list(rows)
+        saved.update(rows)
+        keep_pages(memo, site, rows)
+
+    monkeypatch.setattr(Memo, "keep_pages", counted)
+    monkeypatch.setattr(site_files, "SAVED_AT_ONCE", 1)
+    assert build_site(project.path, tmp_path / "few").thinned > 0
+    assert {row.path for row, count in saved.items() if count > 1} == set()
 
 
 def test_a_short_page_leads_to_every_number_of_the_report(project, tmp_path):
