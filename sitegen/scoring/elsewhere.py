@@ -40,16 +40,17 @@ def with_places(judgements: list[Judgement], root: dict[str, Value], text: str =
     *text* is ``ReadOutput.text``: a value that does not occur in it need not be searched.
     """
     omitted = [(_text(item.expected), item.path) for item in judgements if item.outcome == "omission"]
-    if not omitted:
-        return NotedJudgements(judgements, [])
-    times = Counter([value for value, _ in omitted])
-    searched = "" if any("E" in value for value in times) else text  # ``1E+5`` can be written in other ways
-    # An item without a partner omits values that are at their own paths, which is detected without a walk.
-    sought = {
-        value
-        for value, path in omitted
-        if value and times[value] == 1 and (not searched or value in searched) and not _stands_at(path, value, root)
-    }
+    sought = {value for value, _ in omitted if value}
+    if text and not any("E" in value for value in sought):  # ``1E+5`` can be written in other ways
+        sought = {value for value in sought if value in text}
+    if sought:
+        times = Counter([value for value, _ in omitted])
+        # An item without a partner omits values that are at their own paths, which is detected without a walk.
+        sought = {
+            value
+            for value, path in omitted
+            if value in sought and times[value] == 1 and not _stands_at(path, value, root)
+        }
     if sought:
         sought.difference_update([_text(item.actual) for item in judgements if item.outcome == "correct"])
     places: dict[str, tuple[PathStep, ...] | None] = {}

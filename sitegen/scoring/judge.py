@@ -160,7 +160,7 @@ class Judge:
     def _pairing(self, node: ItemList, actual: list[ListItem]) -> PairedItems:
         """Return the pairs of a list, reusing those of the last items if these have the same keys and names."""
         fields = node.rule.keys
-        keys: Any = [[index, *(follow(item, key) for key in fields)] for index, item in actual]
+        keys: Any = [part for index, item in actual for part in (index, *[follow(item, key) for key in fields])]
         last = node.paired.items
         if last is not None and is_same(last.keys, keys):
             return last

@@ -34,7 +34,7 @@ class PairedItems(Frozen):
     """The pairs of items of a list, and everything that depends only on them."""
 
     keys: Value
-    """For each item of the output, its index and the values by which it is paired and named."""
+    """Of each item of the output its index and the values by which it is paired and named, one after the other."""
     partners: Mapping[int, int]
     """Position of an expected item -> position of its partner in the output."""
     unmatched: Mapping[int, str]

@@ -87,7 +87,7 @@ def is_number(value: Value) -> bool:
 
 def is_same(value: Value, other: Value) -> bool:
     """Whether values are equal, with the same types, spellings and order on every level, and thus equal judgements."""
-    return value is other or (value == other and _has_form(value, other))
+    return value is other or (value == other and (type(value) is type(other) is str or _has_form(value, other)))
 
 
 def _has_form(value: Value, other: Value) -> bool:

@@ -169,11 +169,14 @@ class EvalScorecards:
         ``with_newest_rules``: also computes missing scorecards under the newest rules, while an output is at hand.
         """
         scored: list[tuple[Snapshot, bool]] = []  # with True for those that the caller asks for
+        keys: set[str] = set()  # of these: iterations that differ in their rules alone are one under the newest rules
         for snapshot in snapshots:
             scored.append((snapshot, True))
             if with_newest_rules:
+                keys.add(self.key(snapshot))
                 newest = under_rules_of(snapshot, self._history.snapshots[-1])
-                if newest != snapshot and newest not in self:
+                if self.key(newest) not in keys and newest not in self:
+                    keys.add(self.key(newest))
                     scored.append((newest, False))
         outputs = [snapshot for snapshot, _ in scored]
         all_results = results_by_ranges(self._pool, self._context, self.scorer.kind, outputs, self.embedder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from math import fsum
@@ -22,17 +23,19 @@ def tally(judgements: Sequence[Judgement], convention: Convention = "standard") 
     omissions, so the format error itself adds no FN (rule 24).
     """
     outcomes = tuple([judgement.outcome for judgement in judgements])
-    whole_lists = 0
-    if "format_error" in outcomes:
+    counts = _counted(outcomes, convention)
+    if counts.format_error:
         whole_lists = sum(
             judgement.outcome == "format_error" and judgement.expected is None for judgement in judgements
         )
-    return _counted(outcomes, whole_lists, convention)
+        return _counted(outcomes, convention, whole_lists)
+    return counts
 
 
 @lru_cache(maxsize=1024)
-def _counted(outcomes: tuple[Outcome, ...], whole_lists: int, convention: Convention) -> Counts:
-    tp, tn, omission, hallucination, wrong_value, format_error = map(outcomes.count, _OUTCOMES)
+def _counted(outcomes: tuple[Outcome, ...], convention: Convention, whole_lists: int = 0) -> Counts:
+    number = Counter(outcomes)
+    tp, tn, omission, hallucination, wrong_value, format_error = [number.get(outcome, 0) for outcome in _OUTCOMES]
     wrong = 0 if convention == "omissions_only" else wrong_value + format_error - whole_lists
     false_positives = hallucination + wrong_value + format_error
     return Counts(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from functools import cache
 from itertools import islice
 from typing import Any, Final, TypeAlias
 
@@ -39,8 +40,6 @@ def similarity(left: Sequence[Comparable], right: Sequence[Comparable]) -> float
 
     Fields empty on both sides are left out, on one side count 0; 0 without fields.
     """
-    from rapidfuzz.distance.Levenshtein import distance
-
     total = 0.0
     fields = 0
     for a, b in zip(left, right, strict=True):
@@ -51,8 +50,16 @@ def similarity(left: Sequence[Comparable], right: Sequence[Comparable]) -> float
             total += 1.0
         elif isinstance(a, str) and isinstance(b, str):
             a, b = a[:_LONGEST], b[:_LONGEST]
-            total += 1 - distance(a, b) / max(len(a), len(b))
+            total += 1 - _levenshtein()(a, b) / max(len(a), len(b))
     return total / fields if fields else 0.0
+
+
+@cache
+def _levenshtein() -> Callable[[str, str], int]:
+    """The function of rapidfuzz, imported once: the statement takes as long as the distance of two short texts."""
+    from rapidfuzz.distance.Levenshtein import distance
+
+    return distance
 
 
 class SimilarPair(NamedTuple):

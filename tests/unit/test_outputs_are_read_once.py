@@ -11,10 +11,12 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.history.blobs import BlobRead
+from sitegen.model.scorecards import Result
 from sitegen.model.timeline import Blob
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.outputs import ReadOutput, read_outputs
-from sitegen.scoring.scorer import File
+from sitegen.scoring.own import scored_with_own_metrics
+from sitegen.scoring.scorer import File, Scorer, ScoringInputs
 from sitegen.stages.scoring import all_inputs
 from sitegen.stages.worker_context import WorkerContext
 from tests.gitrepo import GitRepo
@@ -48,6 +50,31 @@ def test_a_first_build_with_a_corrected_ground_truth_and_other_rules_parses_each
 
     assert (site.iterations, site.failed) == (5, 0)
     assert parsed == Counter(outputs)
+
+
+def test_iterations_that_differ_in_their_rules_alone_are_scored_once_by_the_newest_rules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = GitRepo(tmp_path / "project")
+    trees = "evals/trees/{}".format
+    repo.commit(
+        {trees("ground_truth.csv"): "field,value\nheight,20 m\n", trees("results/iteration-001/extracted.json"): "{}"}
+    )
+    for height in ("21 m", "22 m", "23 m"):
+        repo.commit({trees("ground_truth.csv"): f"field,value\nheight,{height}\n"})
+    scored = Counter[bytes | None]()
+
+    def counted(by: Scorer, inputs: ScoringInputs) -> Result:
+        assert inputs.ground_truth is not None
+        scored[inputs.ground_truth.content] += 1
+        return scored_with_own_metrics(by, inputs)
+
+    monkeypatch.setattr("sitegen.stages.scoring.scored_with_own_metrics", counted)
+    site = build_site(repo.path, tmp_path / "site", jobs=1)
+
+    assert (site.iterations, site.failed) == (4, 0)
+    # The newest ground truth scores the newest iteration, and before it all others at once.
+    assert [scored[b"field,value\nheight,%d m\n" % height] for height in (20, 21, 22, 23)] == [1, 1, 1, 2]
 
 
 class RecordingRepository:
