@@ -25,6 +25,20 @@ class EscapingTemplate(jinja2.Template):
         template.root_render_func.__globals__["escape"] = output
         return template
 
+    def render(self, *arguments: Any, **more: Any) -> str:
+        """Render a page, and let go of what it shows.
+
+        A macro and the names of the template that defines it refer to each other, and would hold the page until garbage
+        is collected, which is seldom.
+        """
+        context = self.new_context(dict(*arguments, **more))
+        try:
+            return self.environment.concat(self.root_render_func(context))
+        except Exception:
+            self.environment.handle_exception()
+        finally:
+            context.vars.clear()
+
 
 class DirectContext(jinja2.runtime.Context):
     """The names of a template that is being rendered."""
