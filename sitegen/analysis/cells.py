@@ -96,12 +96,11 @@ class CellTracker:
         self._points = here + 1
 
     def _begin(self, track: _Track, run: Run) -> None:
-        track.add_run(run)
-        if track.runs[-1].start == run.start:
+        if track.add_run(run):
             self._changed[track.number] = track
         else:
             self._changed.pop(track.number, None)
-        if track.runs[-1].is_wrong:
+        if run.is_wrong:
             self._wrong[track.number] = track
         else:
             self._wrong.pop(track.number, None)
@@ -187,13 +186,15 @@ class _Track:
         self.latest = self.location = judgement
         self.still_wrong = None
 
-    def add_run(self, run: Run) -> None:
-        """Begin a run, replacing a run that begins at the same point; does nothing if the state is the same."""
+    def add_run(self, run: Run) -> bool:
+        """Begin a run, replacing a run that begins at the same point; returns False if the last run just goes on."""
         runs = self.runs
         if runs and runs[-1].start == run.start:
             runs.pop()
-        if not runs or runs[-1][1:] != run[1:]:
-            runs.append(run)
+        if runs and runs[-1][1:] == run[1:]:
+            return False
+        runs.append(run)
+        return True
 
 
 def compare_results(before: Result, after: Result) -> OutputComparison:

@@ -186,8 +186,10 @@ class _EvalJob:
         for snapshot, key, since_previous, beside, commit in zip(
             self._snapshots, self._card_keys, edits.since_previous, edits.beside, edits.made_with, strict=True
         ):
-            history = digest(history, encode((snapshot, key, _paths_and_commits(since_previous))))
-            page_key = digest(always, history, encode((commit, _paths_and_commits(beside))))
+            since = _paths_and_commits(since_previous)
+            history = digest(history, encode((snapshot, key, since)))
+            linked = since if beside == since_previous else _paths_and_commits(beside)  # they are the same as a rule
+            page_key = digest(always, history, encode((commit, linked)))
             digests.append(digest(page_key, repr(self._sources.files(snapshot))) if self._sources else page_key)
         return digests
 
