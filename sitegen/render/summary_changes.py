@@ -11,7 +11,7 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.regressions import Step
 from sitegen.model.series import Effect, EvalSummary
 from sitegen.pages import links
-from sitegen.pages.instructions import EditEffects
+from sitegen.pages.instructions.edits import EditEffects
 from sitegen.pages.labels import CAUSES, exchange, outputs
 from sitegen.text.markdown_cells import code, count, name, number, signed
 

@@ -13,7 +13,8 @@ from sitegen.pages.commit import move_rows
 from sitegen.pages.compare import compare_rows
 from sitegen.pages.edit import effect_rows
 from sitegen.pages.field import field_rows
-from sitegen.pages.instruction import edit_rows, version_rows
+from sitegen.pages.instruction import edit_rows
+from sitegen.pages.instructions import matrix_rows, version_rows
 from sitegen.pages.regressions import step_lines, step_rows
 from sitegen.pages.report import discrepancy_rows, report_rows, spans, tree, why_rows
 from sitegen.pages.trend import trend_chart, trend_rows
@@ -44,6 +45,7 @@ _MODULES: Final[tuple[ModuleType, ...]] = (
     fields,
     heat_cells,
     links,
+    matrix_rows,
     move_rows,
     report_rows,
     short_lists,

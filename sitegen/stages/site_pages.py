@@ -25,7 +25,8 @@ from sitegen.pages.data.badges import badge_files
 from sitegen.pages.data.exports import index_file, schema_files
 from sitegen.pages.data.feed import feed_file
 from sitegen.pages.fields import fields_page
-from sitegen.pages.instructions import EditEffects, FileEdit, instructions_page
+from sitegen.pages.instructions.edits import EditEffects, FileEdit
+from sitegen.pages.instructions.page import instructions_page
 from sitegen.pages.methods import KindMetrics, methods_page
 from sitegen.pages.overview.page import SiteCounts, Worktree, overview_page
 from sitegen.pages.problems import problems_page

@@ -13,7 +13,7 @@ from sitegen.pages.commit.page import commit_page
 from sitegen.pages.edit.effects import GradeCount
 from sitegen.pages.edit.page import draw_edit, edit_page
 from sitegen.pages.instruction.page import EditRecord, instruction_page, show_text
-from sitegen.pages.instructions import FileRecord, file_size, instructions_page
+from sitegen.pages.instructions.page import FileRecord, file_size, instructions_page
 from sitegen.text.patch import read_patch
 from sitegen.text.sections import text_stats
 from tests import pages_sample_diffs as sample

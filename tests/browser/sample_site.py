@@ -30,7 +30,7 @@ from sitegen.pages.data.series import series_files
 from sitegen.pages.edit.effects import FlippedField
 from sitegen.pages.field.page import field_page, field_work
 from sitegen.pages.fields import fields_page
-from sitegen.pages.instructions import EditEffects, FileEdit
+from sitegen.pages.instructions.edits import EditEffects, FileEdit
 from sitegen.pages.methods import KindMetrics, methods_page
 from sitegen.pages.overview.page import SiteCounts, Worktree, overview_page
 from sitegen.pages.problems import problems_page

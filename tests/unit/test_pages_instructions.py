@@ -5,7 +5,7 @@ from sitegen.model.metrics import ErrorNumbers, MetricSpec
 from sitegen.model.series import Headline
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages.edit.effects import GradeCount, grade_counts
-from sitegen.pages.instructions import FileRecord, InstructionsView, file_size, instructions_page
+from sitegen.pages.instructions.page import FileRecord, InstructionsView, file_size, instructions_page
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample_diffs as sample
 from tests.sites import renderer_of
@@ -85,7 +85,7 @@ def numbered(count: int, folder: str, *, deleted: bool = False) -> list[FileReco
 
 def test_most_of_very_many_files_are_only_named_and_the_page_says_how_many_are_not(monkeypatch):
     for name in ("FILES", "DELETED", "NAMED"):
-        monkeypatch.setattr(f"sitegen.pages.instructions.{name}", 2)
+        monkeypatch.setattr(f"sitegen.pages.instructions.page.{name}", 2)
     page = instructions_page([*numbered(4, "a"), *numbered(5, "b", deleted=True)])
     view = page.view
     assert isinstance(view, InstructionsView)
@@ -98,8 +98,8 @@ def test_most_of_very_many_files_are_only_named_and_the_page_says_how_many_are_n
 
 
 def test_of_many_best_versions_those_for_most_evals_are_shown_with_the_largest_losses(monkeypatch):
-    monkeypatch.setattr("sitegen.pages.instructions.VERSIONS", 2)
-    monkeypatch.setattr("sitegen.pages.instructions.COSTS", 1)
+    monkeypatch.setattr("sitegen.pages.instructions.page.VERSIONS", 2)
+    monkeypatch.setattr("sitegen.pages.instructions.page.COSTS", 1)
     spec = MetricSpec("f1", "F1", "")
     then = Headline(1, "s", "0001", "one", "scored", (0.5,), ErrorNumbers(0, 0, 0, 0))
 

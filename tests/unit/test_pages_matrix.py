@@ -6,18 +6,10 @@ from sitegen.model.commits import Commit
 from sitegen.model.metrics import ErrorNumbers, MetricSpec
 from sitegen.model.series import Effect, Headline
 from sitegen.model.timeline import Blob, Edit
-from sitegen.pages.instruction.edit_rows import body
-from sitegen.pages.instructions import (
-    ROWS,
-    EditEffects,
-    FileEdit,
-    FileRecord,
-    FileSize,
-    MatrixColumn,
-    Shift,
-    instructions_page,
-    matrix,
-)
+from sitegen.pages.instructions.edits import EditEffects, FileEdit
+from sitegen.pages.instructions.matrix import ROWS, MatrixColumn, Shift, matrix
+from sitegen.pages.instructions.matrix_rows import body
+from sitegen.pages.instructions.page import FileRecord, FileSize, instructions_page
 from tests import pages_sample_diffs as sample
 from tests.sites import renderer_of
 
@@ -89,7 +81,7 @@ def test_older_commits_than_are_shown_are_not_asked_for():
 
 
 def test_of_many_evals_those_that_moved_most_often_have_a_column(monkeypatch):
-    monkeypatch.setattr("sitegen.pages.instructions.COLUMNS", 2)
+    monkeypatch.setattr("sitegen.pages.instructions.matrix.COLUMNS", 2)
     moved = [effect("a", 0, 1), effect("b", 0, 0), effect("c", 0, 1)]
     edits = [edited(2, *moved), edited(1, effect("c", 1, 0))]
     found = matrix(edits)

@@ -13,7 +13,8 @@ from sitegen.model.noise import Interval
 from sitegen.model.outcomes import Judgement
 from sitegen.model.series import EvalInfo, EvalSummary, Headline, Peak
 from sitegen.model.timeline import Edit, InstructionHistory
-from sitegen.pages.instructions import EditEffects, FileEdit, FileRecord, FileSize
+from sitegen.pages.instructions.edits import EditEffects, FileEdit
+from sitegen.pages.instructions.page import FileRecord, FileSize
 from sitegen.pages.overview.focus import focus_of
 from sitegen.pages.overview.instructions_only import FilePair, instruction_overview
 from sitegen.pages.overview.page import SiteCounts, overview_page

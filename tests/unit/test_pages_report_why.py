@@ -17,7 +17,7 @@ from sitegen.model.regressions import EditedFile
 from sitegen.model.series import Point
 from sitegen.model.timeline import Blob
 from sitegen.pages.change_text import DisplayedChange, Flipped, Part
-from sitegen.pages.instructions import FileEdit
+from sitegen.pages.instructions.edits import FileEdit
 from sitegen.pages.report import why_rows
 from sitegen.pages.report.discrepancies import EarlierPoints, Since
 from sitegen.pages.report.fates import FIELDS, FIXED, FateRow, Fates

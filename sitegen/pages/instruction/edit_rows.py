@@ -1,4 +1,4 @@
-"""HTML of tables of edits: the edits of one file, up to a thousand, and the matrix of all edits by evals."""
+"""HTML of the table of the edits of one file, up to a thousand, and what became of the evals with each."""
 
 from __future__ import annotations
 
@@ -10,13 +10,10 @@ from markupsafe import Markup
 
 from sitegen.html.formats import NIL, count, day
 from sitegen.model.commits import WORKTREE
-from sitegen.model.noise import Decision
 from sitegen.pages import links
-from sitegen.pages.change_text import own_unit
 from sitegen.pages.edit.effect_rows import change_of, pills
 from sitegen.pages.edit.effects import EffectRow, EffectsView
 from sitegen.pages.instruction.page import EditRow
-from sitegen.pages.instructions import NOTICED, Matrix, MatrixRow, Shift
 from sitegen.pages.labels import EDITS
 from sitegen.text.patch import VersionSlip
 
@@ -32,8 +29,6 @@ LISTED: Final = 200
 
 NAMED: Final = 3
 """Number of evals that the row of an edit names."""
-
-_PAINTED: Final[dict[Decision, str]] = {"better": "g2", "likely better": "g1", "likely worse": "b1", "worse": "b2"}
 
 
 def edits(rows: Iterable[EditRow], file: str, root: str, versioned: bool) -> Markup:
@@ -93,35 +88,3 @@ def _line_counts(row: EditRow) -> str:
     if row.counts is None:
         return str(NIL)
     return f'<span class="delta up">+{row.counts.added:,}</span> <span class="delta dn">−{row.counts.removed:,}</span>'
-
-
-def body(matrix: Matrix, root: str) -> Markup:
-    """Table rows: the commit, then a cell for each eval with its signed change."""
-    return Markup("".join(_matrix_edit_rows(matrix, root)))
-
-
-def _matrix_edit_rows(matrix: Matrix, root: str) -> Iterator[str]:
-    for row in matrix.rows:
-        cells = "".join(_shift_cell(shift, row, root) for shift in row.shifts)
-        mark = ' <span class="pill warn">mixed</span>' if row.mixed else ""
-        commit = _matrix_commit_cell(row, root)
-        yield f'<tr{" data-n" if row.mixed else ""}><th scope="row">{commit}{mark}</th>{cells}</tr>\n'
-
-
-def _matrix_commit_cell(row: MatrixRow, root: str) -> str:
-    files = row.files[0] if len(row.files) == 1 else f"{len(row.files)} files"
-    return (
-        f'<div class="one"><a href="{root}{row.target}">{escape(row.subject)}</a></div>'
-        f'<div class="by"><span class="sha">{escape(row.commit.short)}</span> '
-        f'{escape(day(row.commit.committed_at))} <span class="hide-s">{escape(files)}</span></div>'
-    )
-
-
-def _shift_cell(shift: Shift | None, row: MatrixRow, root: str) -> str:
-    """The signed change; coloured, and with the word for it, if the verdict is better than cannot tell."""
-    if shift is None:
-        return "<td></td>"
-    change = own_unit(shift.change, shift.spec) if abs(shift.better) >= NOTICED else "0"
-    tone = _PAINTED.get(shift.decision, "") if shift.decision else ""
-    word = f"<small>{shift.decision}</small>" if tone else ""
-    return f'<td{f" class={tone}" if tone else ""}><a href="{root}{row.target}">{change}{word}</a></td>'

@@ -10,7 +10,7 @@ from typing import Final
 from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
 from sitegen.named_tuple import NamedTuple
-from sitegen.pages.instructions import FileRecord
+from sitegen.pages.instructions.page import FileRecord
 from sitegen.text.patch import PatchCounts
 
 FILES: Final = 20

@@ -17,7 +17,7 @@ from sitegen.model.series import Effect, EvalSummary
 from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.commit.page import CommitView
-from sitegen.pages.instructions import EditEffects, FileEdit
+from sitegen.pages.instructions.edits import EditEffects, FileEdit
 from sitegen.pages.overview.eval_rows import EvalRow, eval_row, is_share, shared_scale
 from sitegen.pages.overview.focus import EvalLink, FocusView, focus_view, trend_of
 from sitegen.pages.overview.news import loss, news

@@ -7,7 +7,7 @@ from sitegen.html.cells import escape, for_each
 from sitegen.html.formats import bounded, count, date, number
 from sitegen.pages import links
 from sitegen.pages.change_text import own_unit
-from sitegen.pages.instructions import BestVersionRow
+from sitegen.pages.instructions.page import BestVersionRow
 from sitegen.pages.regressions.step_rows import CHECK, commit
 
 
