@@ -17,15 +17,15 @@ from sitegen.analysis.comparison.variants import variant_comparison as compare_v
 from sitegen.analysis.comparison.variants import variant_of
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.model.kinds import traits_of
-from sitegen.model.metrics import MetricSpec, Threshold, Verdict
+from sitegen.model.metrics import Threshold, Verdict
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result, Status
 from sitegen.project_files import LARGEST_ARGUMENT, read_file
 from sitegen.scoring.documents import Document
 from sitegen.scoring.documents import results_document as document_of
-from sitegen.scoring.kinds import scorer, specs_of
+from sitegen.scoring.kinds import scorer, specs_of_results
 from sitegen.scoring.scorer import File, ScoringInputs
-from sitegen.scoring.usage import all_specs, specs_with_usage
+from sitegen.scoring.usage import all_specs
 from sitegen.scoring.verdict import verdict
 from sitegen.text.embedding import embedder
 from sitegen.verifying.project import WorktreeProject
@@ -185,17 +185,12 @@ def compare(
         return compare_variants(
             eval_id, [variant_of(name, output.result) for name, output in zip(names, (a, b), strict=True)]
         )
-    specs = _specs_of_results(a.kind, a.result, b.result)
+    specs = specs_of_results(a.kind, a.result, b.result)
     return change_of(eval_id, specs, NamedResult(names[0], a.result), NamedResult(names[1], b.result), a.kind)
 
 
-def _specs_of_results(kind: str, *results: Result) -> tuple[MetricSpec, ...]:
-    cards = [result.scorecard for result in results]
-    return specs_with_usage(specs_of(scorer(kind), cards), cards)
-
-
 def _verdict(kind: str, thresholds: Iterable[Threshold], result: Result) -> Verdict:
-    return verdict(all_specs(_specs_of_results(kind, result)), thresholds, result.scorecard.metrics)
+    return verdict(all_specs(specs_of_results(kind, result)), thresholds, result.scorecard.metrics)
 
 
 def _file_of_records(records: Records, name: str) -> File:

@@ -66,7 +66,7 @@ def _pattern_lines(verified: Verified, wrong: Sequence[Judgement]) -> list[str]:
     from sitegen.pages.report.patterns import pattern_summaries, pattern_words, patterns_view
 
     place, result = verified.place, verified.result
-    headline = specs_of(scorer(place.kind), (result.scorecard,))[0]
+    headline = specs_of(place.kind, (result.scorecard,))[0]
     without_history = Since(label="", file="", points=1, new=False)
     view = patterns_view(place.entry.id, headline, result, wrong, [without_history] * len(wrong))
     patterns = pattern_summaries(view, len(wrong), result.scorecard.metric(headline.name))
@@ -142,7 +142,7 @@ def _usage_lines(card: Scorecard) -> list[str]:
 def _numbers_of_kind(verified: Verified, methods: tuple[str, ...]) -> list[str]:
     place, card = verified.place, verified.result.scorecard
     names = metrics_of(methods) if methods else None
-    specs = [spec for spec in specs_of(scorer(place.kind), (card,)) if names is None or spec.name in names]
+    specs = [spec for spec in specs_of(place.kind, (card,)) if names is None or spec.name in names]
     thresholds = [
         threshold for threshold in place.entry.thresholds if names is None or threshold[0] in (*names, *USAGE)
     ]
@@ -235,7 +235,7 @@ def _interval_line(kind: str, card: Scorecard, nouns: Nouns) -> list[str]:
     interval = interval_of(card, kind)
     if interval is None:
         return []
-    label = specs_of(scorer(kind), (card,))[0].label
+    label = specs_of(kind, (card,))[0].label
     return [f"  95 % interval of {label}: {_ends(interval.low, interval.high)}, over {interval_basis(interval, nouns)}"]
 
 
@@ -249,7 +249,7 @@ def _three_digits(value: float | None) -> str:
 
 def _output_remarks(verified: Verified) -> str:
     card = verified.result.scorecard
-    spec = specs_of(scorer(verified.place.kind), (card,))[0]
+    spec = specs_of(verified.place.kind, (card,))[0]
     own = f"  {spec.label.lower()} {_three_digits(card.metric(spec.name)).strip()}"
     if spec.recorded:
         own += " (recorded)"

@@ -81,7 +81,7 @@ def score_newest(repository: Repository, history: EvalHistory) -> TrialResult:
         return TrialResult(len(points), "", "the output contains hardly any expected value")
     if traits_of(history.kind).answers_cases and not value and not (card.metric("rouge1") or 0) > _LEAST_ROUGE:
         return TrialResult(len(points), "", "no output says what was expected")
-    spec = specs_of(scorer(history.kind), [card])[0]
+    spec = specs_of(history.kind, [card])[0]
     value_text = metric_text(value, unit=spec.unit)
     return TrialResult(len(points), f"{spec.label} {value_text} over {_sample(history.kind, card)}", "")
 

@@ -23,8 +23,7 @@ from sitegen.model.series import Point
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.project import Options
 from sitegen.questions.study import Study, open_study
-from sitegen.scoring.kinds import scorer, specs_of
-from sitegen.scoring.usage import specs_with_usage
+from sitegen.scoring.kinds import scorer, specs_of_results
 from sitegen.stats.significance import ALPHA
 from sitegen.verifying.evaluation import Evaluation
 from sitegen.verifying.project import WorktreeProject
@@ -154,8 +153,7 @@ def _document(eval_id: str, sides: Sequence[ScoredSide], alpha: float) -> Compar
 
 
 def _result_change(eval_id: str, before: ScoredSide, after: ScoredSide) -> ResultChange:
-    cards = [before.result.scorecard, after.result.scorecard]
-    specs = specs_with_usage(specs_of(scorer(before.kind), cards), cards)
+    specs = specs_of_results(before.kind, before.result, after.result)
     first, second = (NamedResult(side.label, side.result) for side in (before, after))
     return change_of(eval_id, specs, first, second, before.kind)
 

@@ -76,7 +76,7 @@ def side_specs(side: GateSide, base: GateSide | None = None) -> tuple[MetricSpec
         return series_specs(eval_scorer, (at.settings for gated in sides for at in gated.history.snapshots), ())
     snapshots = side.history.snapshots
     cards = map(side.study.scorecards(side.history, snapshots).__getitem__, snapshots)
-    return specs_of(eval_scorer, (*cards, base.card) if base else cards)
+    return specs_of(eval_scorer.kind, (*cards, base.card) if base else cards)
 
 
 def held_specs(

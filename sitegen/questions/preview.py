@@ -26,9 +26,8 @@ from sitegen.render.environment import Renderer
 from sitegen.render.standalone import standalone, without_links
 from sitegen.render.template_files import template_folders
 from sitegen.render.writer import Writer
-from sitegen.scoring.kinds import scorer, specs_of
+from sitegen.scoring.kinds import scorer, specs_of_results
 from sitegen.scoring.results_file import Metadata
-from sitegen.scoring.usage import specs_with_usage
 from sitegen.verifying.project import WorktreeProject
 from sitegen.verifying.verify import Verified
 
@@ -113,6 +112,4 @@ def _preview_page(verified: Verified, snapshot: Snapshot, *, limit: int, data: s
     )
     alone = EarlierPoints((snapshot,), 0, {})
     point = Point(snapshot, result.scorecard, interval=interval_of(result.scorecard, kind))
-    cards = [result.scorecard]
-    specs = specs_with_usage(specs_of(scorer(kind), cards), cards)
-    return report_page(info, specs, point, None, result, alone, limit, data=data)
+    return report_page(info, specs_of_results(kind, result), point, None, result, alone, limit, data=data)

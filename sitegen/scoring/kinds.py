@@ -19,12 +19,12 @@ from sitegen.errors import ConfigurationError
 from sitegen.extensions import KINDS, names
 from sitegen.model.contents import CaseSides, Contents
 from sitegen.model.metrics import Metric, MetricSpec
-from sitegen.model.scorecards import Scorecard
+from sitegen.model.scorecards import Result, Scorecard
 from sitegen.scoring.case_files import sides_of
 from sitegen.scoring.own import own_kind, own_specs
 from sitegen.scoring.run_statements import recorded_in
 from sitegen.scoring.scorer import NO_METRIC, Scorer
-from sitegen.scoring.usage import USAGE
+from sitegen.scoring.usage import USAGE, specs_with_usage
 
 BUILTIN_KINDS: Final = {
     "fields": ("sitegen.scoring.fields", "FieldsScorer"),
@@ -53,19 +53,25 @@ def _builtin_scorer(kind: str) -> Scorer:
     return builtin
 
 
-def specs_of(kind_scorer: Scorer, cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:
+def specs_of(kind: str, cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:
     """Return the metrics of the kind, then metrics that scorecards describe: recorded numbers and metrics of packages.
 
     The latter are ordered by first appearance, each with its first description. Later scorecards therefore add metrics
     but change none, so that the page of an earlier point remains valid. Never empty.
     """
-    return _distinct(kind_scorer.metrics, *(card.specs for card in cards)) or (NO_METRIC,)
+    return _distinct(scorer(kind).metrics, *(card.specs for card in cards)) or (NO_METRIC,)
+
+
+def specs_of_results(kind: str, *results: Result) -> tuple[MetricSpec, ...]:
+    """Return the metrics of these results of a kind, with the metrics of usage that any of them has."""
+    cards = [result.scorecard for result in results]
+    return specs_with_usage(specs_of(kind, cards), cards)
 
 
 def series_specs(kind_scorer: Scorer, settings: Iterable[str], cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:
     """Return the metrics of the kind and of its outputs' settings; for a kind without metrics, as ``specs_of``."""
     if not kind_scorer.metrics:
-        return specs_of(kind_scorer, cards)
+        return specs_of(kind_scorer.kind, cards)
     return _distinct(kind_scorer.metrics, *map(own_specs, dict.fromkeys(settings)))
 
 

@@ -97,10 +97,10 @@ def test_a_number_is_described_by_the_first_run_that_has_it() -> None:
         score(body).scorecard
         for body in (b"{}", b'{"f1": 0.5, "latency": 3}', b'{"accuracy": 0.1, "f1": 2.5, "latency": 700}')
     ]
-    specs = specs_of(scorer("recorded"), cards)
+    specs = specs_of("recorded", cards)
     assert [(spec.name, spec.high) for spec in specs] == [("f1", 1.0), ("latency", 5.0), ("accuracy", 1.0)]
-    assert [spec.name for spec in specs_of(scorer("recorded"), cards[:1])] == ["nothing"]
-    assert specs_of(scorer("judged"), ()) == scorer("judged").metrics
+    assert [spec.name for spec in specs_of("recorded", cards[:1])] == ["nothing"]
+    assert specs_of("judged", ()) == scorer("judged").metrics
 
 
 def test_a_redacted_number_is_nowhere_in_the_result() -> None:
