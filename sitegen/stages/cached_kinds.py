@@ -206,8 +206,8 @@ def forget_earlier_walk(memo: Memo, evals: Collection[str], instruction_files: C
     """Delete the values of an earlier walk through history, and the values of evals and files that no longer exist.
 
     Called when history was read from its root. The only other values that are deleted are those that live until the
-    end of a build, by the stage that reads them last. Any other outdated value was stored with a digest of other
-    inputs, and the next value replaces it.
+    end of a build, by the stage that reads them last, and the built head, until the site is finished. Any other
+    outdated value was stored with a digest of other inputs, and the next value replaces it.
     """
     owners = {"eval": evals, "instruction file": instruction_files}
     for kind in KINDS:
