@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from typing import Final
 
 from sitegen.data_files.json_reader import each_line, parse_json
 from sitegen.data_files.reading import UnreadableError
@@ -14,6 +15,8 @@ from sitegen.scoring.case_files import VALUE, read_case_file
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.paths import PathError, follow, parse_path
 from sitegen.scoring.scorer import File, content_of
+
+_ASCII: Final = bytes(range(128))
 
 
 class ReadOutput(Frozen):
@@ -79,7 +82,13 @@ class _SearchedText(str):
 
 def _plain_text(files: tuple[File, ...]) -> str:
     content = files[0].content if len(files) == 1 and files[0].path.lower().endswith(".json") else None
-    return "" if content is None or b"\\" in content else _SearchedText(content.decode("utf-8", "replace").casefold())
+    if content is None or b"\\" in content:
+        return ""
+    beyond_ascii = content.translate(None, _ASCII).decode("utf-8", "replace")
+    # To fold a text with a character beyond ASCII takes as long as half of the parsing, and seldom changes that one.
+    if beyond_ascii.casefold() == beyond_ascii:
+        return _SearchedText(content.lower().decode("utf-8", "replace"))
+    return _SearchedText(content.decode("utf-8", "replace").casefold())
 
 
 class _OutputReader:

@@ -11,6 +11,9 @@ from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.values import Value
 from sitegen.scoring import elsewhere
 from sitegen.scoring.elsewhere import with_places
+from sitegen.scoring.mapping import Mapping
+from sitegen.scoring.outputs import read_outputs
+from sitegen.scoring.scorer import File
 
 
 def judgement(outcome: Outcome, path: str, value: Value) -> Judgement:
@@ -39,6 +42,13 @@ def test_an_omitted_value_is_noted_where_it_stands_once_at_another_path(omitted,
     judgements = [judgement("correct", "paid", Decimal("120.5")), omitted] if "paid" in output else [omitted]
     for text in ("", json.dumps(output).casefold()):
         assert with_places(judgements, output, text)[1] == pairs
+
+
+@pytest.mark.parametrize("value", ["ABC", "Grün", "Straße", "İzmir", "\u212aELVIN", "\ufb01n", "ŐZ", "ÜBER"])
+def test_the_text_of_an_output_is_case_folded_to_be_searched(value):
+    content = json.dumps({"Key": value}, ensure_ascii=False)
+    output = read_outputs((File("extracted.json", content.encode()),), Mapping(), expected=1, key=None)
+    assert output.text == content.casefold()
 
 
 def test_an_item_without_a_partner_is_not_looked_for_because_its_values_stand_at_their_paths(monkeypatch):
