@@ -16,8 +16,8 @@ COLLECTION: Final = 1_000_000
 """Threshold of the garbage collector: hardly anything that a build makes is cyclic, and scanning all the rest takes
 time, the more the longer the history."""
 COLLECTION_OF_PAGES: Final = 50_000
-"""The threshold where a project has templates of its own: a macro and the page that defines it refer to each other, and
-hold what the page shows. Those of our templates that make many pages define none."""
+"""The threshold where a project has templates of its own: a template that a page includes and a macro that it defines
+refer to each other, and hold what the page shows. Of ours, only templates of the overview do."""
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -61,9 +61,10 @@ class Pool:
         begun: deque[tuple[T, Any]] = deque()
         try:
             for task in tasks:
+                begun.append((task, submit(run, task)))
+                del task  # it is held until its result is taken, and no longer
                 if len(begun) == self._at_once:
                     yield self._oldest(begun)
-                begun.append((task, submit(run, task)))
             while begun:
                 yield self._oldest(begun)
         finally:

@@ -126,8 +126,8 @@ class SiteFiles:
         self._saves = False
         self._unsaved: list[PageRow] = []
         self._written = 0
-        self._reserved: set[str] = set()
-        """Paths that have a placeholder until their pages are recorded."""
+        self._reserved: list[bytes] = []
+        """The paths that got a placeholder, encoded and compressed: as texts they would take ten times the memory."""
         self.bound: int | None = self._state.get("bound") if self._state else None
         """Upper bound on the bytes of the site if no report were short; None if the sizes were never added up."""
         self.archive = _archive_files(project, memo, detector)
@@ -231,7 +231,6 @@ class SiteFiles:
         from sitegen.history.fold_state import encode
 
         self._files.setdefault(owner, []).append(encode(files.rows))
-        self._reserved.difference_update(row.path for row in files.rows)
         self._written += files.written
         if files.contents:
             self._written += self.writer(owner, new=True).write_contents(files)
@@ -246,9 +245,25 @@ class SiteFiles:
 
     def reserve(self, paths: Iterable[str], content: bytes) -> None:
         """Write a placeholder for pages that this build is still to write, where nothing is in their place."""
+        import zlib
+
+        from sitegen.history.fold_state import encode
         from sitegen.render.writer import Writer
 
-        self._reserved.update(Writer(self._into, foreign=self.foreign).reserve(paths, content))
+        reserved = Writer(self._into, foreign=self.foreign).reserve(paths, content)
+        self._reserved.append(zlib.compress(encode(reserved), 1))
+
+    def _unfinished(self) -> Iterator[str]:
+        """Yield the paths that have a placeholder and no page."""
+        if not self._reserved:
+            return
+        import zlib
+
+        from sitegen.history.fold_state import decode
+
+        recorded = {row.path for row in self.recorded()}
+        for paths in self._reserved:
+            yield from (path for path in decode(zlib.decompress(paths), list[str]) if path not in recorded)
 
     def replace(self, owner: str, files: WrittenFiles) -> None:
         """Record all files of an owner in place of any earlier record of it."""
@@ -299,7 +314,7 @@ class SiteFiles:
         unlisted, outdated = self._compared_with_list(complete)
         stale = {row.path: row.size for row in self._stale((*outdated, *self._replaced))}
         removed, changed = remove(folder, {**dict.fromkeys(self._unlisted()), **stale})
-        remove(folder, dict.fromkeys(self._reserved))
+        remove(folder, dict.fromkeys(self._unfinished()))
         memo.forget_pages(name, outdated)
         memo.keep_pages(name, unlisted)
         if site.failed and complete:  # files of a failed part were written but not recorded
