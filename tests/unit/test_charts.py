@@ -258,7 +258,7 @@ def test_a_step_stands_between_its_levels_and_a_single_bad_run_on_its_point():
     steps = (
         replace(step, at=4, status="open", metrics=(lost,)),
         replace(step, at=7, status="blip", metrics=(lost,)),
-        replace(step, at=8, status="better", metrics=(replace(lost, points=5.0),)),
+        replace(step, at=8, status="better", metrics=(MetricStep("f1", 0.74, 0.79, 5.0),)),
     )
     marks = trend_chart.trend(sample.view_of(trend_page(series, steps))).steps
     assert marks == (
