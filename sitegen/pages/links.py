@@ -107,7 +107,12 @@ REPORT_FILES: Final = (report, report_data, report_rows, report_tree)
 
 def field(eval_id: str, attribute: str) -> str:
     """The history of one attribute of an eval; ``attribute`` as in ``walls[].area``."""
-    return f"evals/{slug(eval_id)}/fields/{slug(attribute)}.html"
+    return f"evals/{slug(eval_id)}/{field_in_eval(attribute)}"
+
+
+def field_in_eval(attribute: str) -> str:
+    """The same address relative to the folder of the eval, where its reports are."""
+    return f"fields/{slug(attribute)}.html"
 
 
 def source_picture(eval_id: str, oid: str, ending: str) -> str:

@@ -23,7 +23,7 @@ from sitegen.pages import links
 from sitegen.pages.change_text import DisplayedChange
 from sitegen.pages.labels import ERROR_LABELS
 from sitegen.pages.report import discrepancy_rows, report_rows, value_tree, why_rows
-from sitegen.pages.report.discrepancies import Discrepancy, ErrorGroup, Since
+from sitegen.pages.report.discrepancies import Discrepancy, ErrorGroup, PlacedError, Since, placed_error
 from sitegen.pages.report.fates import FateRow
 from sitegen.pages.report.numbers import ErrorChange, ReportMetric
 from sitegen.pages.trend import trend_rows
@@ -148,10 +148,18 @@ def test_rows_of_documents_show_names_as_text_and_add_no_element(scores: list[Do
     st.builds(
         Discrepancy,
         number=NUMBERS,
-        error=st.builds(judgement_of, TEXTS, TEXTS, TEXTS, st.sampled_from(ERROR_TYPES), VALUES, VALUES, TEXTS, TEXTS),
+        placed=st.builds(
+            PlacedError,
+            error=st.builds(
+                judgement_of, TEXTS, TEXTS, TEXTS, st.sampled_from(ERROR_TYPES), VALUES, VALUES, TEXTS, TEXTS
+            ),
+            key=st.just(("", "", False)),
+            item=TEXTS,
+            item_name=TEXTS,
+            field=TEXTS,
+        ),
         section=TEXTS,
         since=st.builds(Since, TEXTS, TEXTS, NUMBERS, st.booleans()),
-        field=TEXTS,
         question=TEXTS | st.text(min_size=91, max_size=120),
         group=st.builds(
             ErrorGroup,
@@ -191,7 +199,7 @@ def test_a_discrepancy_shows_its_values_as_text_and_adds_no_element(
     assert _clean(row.question)[:1000] in read.text
     assert read.attributes["data-g"] == [_clean(row.section)]
     since = [_clean(row.since.file)] if past and not row.since.new else []
-    assert read.attributes["href"] == [f"#d{row.number}", _clean(row.field), *since]
+    assert read.attributes["href"] == [f"#d{row.number}", _clean(row.placed.field), *since]
     for shown in shown_pair(row.error):
         joined = "".join(_clean(span.text) for span in shown.spans)
         assert (joined or ("" if shown.spans else _clean(shown.absent))) in read.text
@@ -204,11 +212,9 @@ def test_kept_rows_of_values_are_those_of_the_value_itself_and_never_of_an_equal
     pages = [judged, judged, [replace(judgement) for judgement in judged]]
     plain = [value_tree.tree_value.write(judgement) for judgement in judged]
     assert [[value_tree.tree_value(judgement) for judgement in page] for page in pages] == [plain] * 3
-    errors = [judgement for judgement in judged if judgement.outcome in ERROR_TYPES]
-    error_cells, places = (
-        discrepancy_rows.error_cells(Nouns()),
-        [("a.html", "", "", ""), ("b.html", "a", "missing", "Is it?")],
-    )
+    errors = [placed_error(judgement) for judgement in judged if judgement.outcome in ERROR_TYPES]
+    assert errors == [placed_error.write(placed.error) for placed in errors]
+    error_cells, places = discrepancy_rows.error_cells(Nouns()), [(), ("", ""), ("a", "Is it?")]
     cells_by_place = [[error_cells(error, *place) for error in errors] for place in places for _ in range(2)]
     assert cells_by_place == [
         [error_cells.write(error, *place) for error in errors] for place in places for _ in range(2)

@@ -155,7 +155,7 @@ def test_a_discrepancy_says_since_when_it_is_one_and_leads_to_its_field():
     before, after = _points()
     past = replace(sample.past(sample.series(6), 5), wrong_since={CITY.key: 2})
     view = _view(after, before, past)
-    assert [(row.path, row.since, row.field) for row in view.discrepancies.drawn] == [
+    assert [(row.path, row.since, row.placed.field) for row in view.discrepancies.drawn] == [
         (
             "consignee.city",
             Since("iteration-003", "0003.html", 4, False),

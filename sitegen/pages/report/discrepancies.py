@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from sitegen.analysis.noise.repeats import Repeats
 from sitegen.frozen import Frozen
+from sitegen.html.cells import RowCache
 from sitegen.model.cells import CellFlip
 from sitegen.model.noise import ChangeVerdict, Noise
 from sitegen.model.outcomes import ERROR_TYPES, EXTRA_ITEM, MISSING_ITEM, CellKey, ErrorType, Judgement
@@ -21,6 +22,37 @@ from sitegen.pages.report.numbers import TOP_LEVEL
 
 _ITEM: Final = re.compile(r"(.*\[\d+\])(\..+|\[\".+)?", re.DOTALL)
 """Matches the path of the innermost list item, and the rest of the path below it."""
+
+
+class PlacedError(Frozen):
+    """An error with its place; the same object for the same judgement in any report."""
+
+    error: Judgement
+    key: CellKey
+    item: str
+    """The path of the innermost list item above it; empty outside of lists."""
+    item_name: str
+    """The name of this item in paths, ``windows[Front]``."""
+    field: str
+    """Address of the page of its attribute, relative to a report."""
+
+    def __len__(self) -> int:
+        return len(self.error.path) + len(self.item_name)
+
+
+def _placed_error(error: Judgement) -> PlacedError:
+    item = _item_path(error.path)
+    return PlacedError(
+        error=error,
+        key=error.key,
+        item=item,
+        item_name=error.label.removesuffix(error.path[len(item) :]) if item else "",
+        field=links.field_in_eval(error.attribute),
+    )
+
+
+placed_error: Final = RowCache[Judgement, PlacedError](_placed_error)
+"""The error with its place."""
 
 
 class ErrorGroup(Frozen):
@@ -39,7 +71,7 @@ class ErrorGroup(Frozen):
     """Whether the item as a whole is missing from the output, or was not expected."""
 
 
-def error_groups(wrong: Sequence[Judgement], new: Sequence[bool], sections: Mapping[str, str]) -> list[ErrorGroup]:
+def error_groups(wrong: Sequence[PlacedError], new: Sequence[bool], sections: Mapping[str, str]) -> list[ErrorGroup]:
     """The group of each error. Errors outside of lists share one as long as they follow each other in one section.
 
     Args:
@@ -51,12 +83,13 @@ def error_groups(wrong: Sequence[Judgement], new: Sequence[bool], sections: Mapp
     members: dict[tuple[object, ...], list[int]] = {}
     keys: list[tuple[object, ...]] = []
     outside: tuple[object, ...] = ()
-    for index, error in enumerate(wrong):
-        if item := _item_path(error.path):
-            key: tuple[object, ...] = (error.document, item, error.note == EXTRA_ITEM)
+    for index, placed in enumerate(wrong):
+        if placed.item:
+            document, _, is_extra = placed.key
+            key: tuple[object, ...] = (document, placed.item, is_extra)
             outside = ()
         else:
-            section = sections[error.attribute]
+            section = sections[placed.error.attribute]
             outside = outside if outside and outside[1] == section else (index, section)
             key = outside
         members.setdefault(key, []).append(index)
@@ -65,18 +98,18 @@ def error_groups(wrong: Sequence[Judgement], new: Sequence[bool], sections: Mapp
     return [groups[key] for key in keys]
 
 
-def _error_group(wrong: Sequence[Judgement], new: Sequence[bool], indices: list[int]) -> ErrorGroup:
-    error = wrong[indices[0]]
-    types = [wrong[index].outcome for index in indices]
-    notes = {wrong[index].note for index in indices}
-    item = _item_path(error.path)
+def _error_group(wrong: Sequence[PlacedError], new: Sequence[bool], indices: list[int]) -> ErrorGroup:
+    first = wrong[indices[0]]
+    errors = [wrong[index].error for index in indices]
+    types = [error.outcome for error in errors]
+    notes = {error.note for error in errors}
     return ErrorGroup(
         first=indices[0] + 1,
-        name=error.label.removesuffix(error.path[len(item) :]) if item else "",
-        document=error.document,
+        name=first.item_name,
+        document=first.error.document,
         by_type=tuple(map(types.count, ERROR_TYPES)),
         new=[new[index] for index in indices].count(True),
-        whole="" if not item else "missing" if MISSING_ITEM in notes else "extra" if EXTRA_ITEM in notes else "",
+        whole="" if not first.item else "missing" if MISSING_ITEM in notes else "extra" if EXTRA_ITEM in notes else "",
     )
 
 
@@ -150,15 +183,18 @@ class Discrepancy(Frozen):
     """One row of the table of discrepancies."""
 
     number: int
-    error: Judgement
+    placed: PlacedError
     section: str
     since: Since
-    field: str
-    """Address of the page of its attribute, relative to the report."""
     question: str
     """The question to the model; empty if unknown."""
     group: ErrorGroup
     """All errors of its list item."""
+
+    @property
+    def error(self) -> Judgement:
+        """The judgement of the value."""
+        return self.placed.error
 
     @property
     def path(self) -> str:
@@ -181,13 +217,14 @@ def wrong_in(result: Result) -> list[Judgement]:
     return [judgement for judgement in result.judgements if judgement.outcome in ERROR_TYPES]
 
 
-def since(info: EvalInfo, wrong: Iterable[Judgement], past: EarlierPoints) -> list[Since]:
+def since(info: EvalInfo, wrong: Iterable[PlacedError], past: EarlierPoints) -> list[Since]:
     """For each discrepancy the start of its streak."""
     last = past.last
     by_start: dict[int, Since] = {}
     starts = []
-    for judgement in wrong:
-        start = past.wrong_since.get(judgement.key, last)
+    wrong_since = past.wrong_since
+    for placed in wrong:
+        start = wrong_since.get(placed.key, last)
         if start not in by_start:
             at = past.snapshots[start]
             file = links.file_name(links.report(info.id, at.slug))
@@ -197,8 +234,7 @@ def since(info: EvalInfo, wrong: Iterable[Judgement], past: EarlierPoints) -> li
 
 
 def discrepancies(
-    info: EvalInfo,
-    wrong: Sequence[Judgement],
+    wrong: Sequence[PlacedError],
     since: Sequence[Since],
     limit: int,
     sections: set[str],
@@ -208,7 +244,6 @@ def discrepancies(
     """The first ``limit`` discrepancies of each type, and up to ``LOADABLE`` others.
 
     Args:
-        info: the eval.
         wrong: all discrepancies.
         since: the start of the streak of each.
         limit: how many of each type are drawn on the page.
@@ -218,37 +253,36 @@ def discrepancies(
 
     """
     section_names = {}
-    for attribute in {error.attribute for error in wrong}:
+    for attribute in {placed.error.attribute for placed in wrong}:
         name = group(attribute)
         section_names[attribute] = name if name in sections else TOP_LEVEL
     drawn: list[Discrepancy] = []
     loadable: list[Discrepancy] = []
     room = dict.fromkeys(ERROR_TYPES, limit)
     groups = error_groups(wrong, [start.new for start in since], section_names)
-    for number, (judgement, start, of_item) in enumerate(zip(wrong, since, groups, strict=True), 1):
-        kind: ErrorType = judgement.outcome  # type: ignore[assignment]
+    for number, (placed, start, of_item) in enumerate(zip(wrong, since, groups, strict=True), 1):
+        error = placed.error
+        kind: ErrorType = error.outcome  # type: ignore[assignment]
         rows = drawn if room[kind] else loadable
         if rows is drawn:
             room[kind] -= 1
         elif len(loadable) == LOADABLE:
             continue
-        attribute = judgement.attribute
         rows.append(
             Discrepancy(
                 number=number,
-                error=judgement,
-                section=section_names[attribute],
+                placed=placed,
+                section=section_names[error.attribute],
                 since=start,
-                field=field_file(info.id, attribute),
-                question=questions.get(judgement.path, "") if questions else "",
+                question=questions.get(error.path, "") if questions else "",
                 group=of_item,
             )
         )
-    totals = Counter(judgement.outcome for judgement in wrong)
+    totals = Counter([placed.error.outcome for placed in wrong])
     return Discrepancies(
         drawn=tuple(drawn),
         loadable=tuple(loadable),
         total=len(wrong),
-        new=sum(start.new for start in since),
+        new=sum([start.new for start in since]),
         left_out={kind: totals[kind] - limit for kind in ERROR_TYPES if totals[kind] > limit},
     )

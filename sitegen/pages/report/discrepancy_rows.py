@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import lru_cache, partial
 from typing import Final, cast
 
@@ -14,12 +14,12 @@ from sitegen.html.cells import RowCache, value_cells
 from sitegen.html.cells import text as _text
 from sitegen.html.formats import bounded
 from sitegen.model.metrics import Nouns
-from sitegen.model.outcomes import ERROR_TYPES, MISSING_ITEM, ErrorType, Judgement
+from sitegen.model.outcomes import ERROR_TYPES, MISSING_ITEM, ErrorType
 from sitegen.model.site import RawFile
 from sitegen.pages import links
 from sitegen.pages.data.scripts import script_file
 from sitegen.pages.labels import ERROR_LABELS
-from sitegen.pages.report.discrepancies import Discrepancy, ErrorGroup, Since
+from sitegen.pages.report.discrepancies import Discrepancy, ErrorGroup, PlacedError, Since
 from sitegen.pages.report.page import ReportView
 from sitegen.pages.report.report_rows import letter_of, type_label
 
@@ -31,26 +31,29 @@ _LONGEST_QUESTION: Final = 1_000
 _PLAIN: Final = re.compile(r"[\w.,/-]+", re.ASCII).fullmatch
 
 
-def discrepancies(rows: Iterable[Discrepancy], several_points: bool, several_documents: bool, nouns: Nouns) -> Markup:
+def discrepancies(rows: Sequence[Discrepancy], several_points: bool, several_documents: bool, nouns: Nouns) -> Markup:
     """Table bodies of discrepancies, one for each list item with errors, and one for each run of other errors.
 
     The filter and the style sheet read the ``data-`` attributes of rows.
     """
     bodies: dict[int, list[str]] = {}
     columns = 5 + several_points + several_documents
+    sections = {name: _attribute_value(name) for name in {row.section for row in rows}}
+    starts = {since: _since_cell(since) if several_points else "" for since in {row.since for row in rows}}
     cells = error_cells(nouns)
     for row in rows:
-        first, error, since, section = row.group.first, row.error, row.since, _attribute_value(row.section)
-        if first not in bodies:
+        number, placed, since, group = row.number, row.placed, row.since, row.group
+        if group.first not in bodies:
             indices = f" data-i={_attribute_value(row.indices)}" if row.indices else ""
-            head = _item_head(row.group, columns, several_documents, nouns)
-            bodies[first] = [f"<tbody id=g{first}{indices}>{head}"]
-        bodies[first].append(
-            f"<tr id=d{row.number} data-t={error.outcome} data-g={section}{' data-n' if since.new else ''}>"
-            f"<td><a href=#d{row.number}>{row.number}</a>"
-            f"{cells(error, row.field, row.group.name, row.group.whole, row.question)}"
-            f"{_since_cell(since) if several_points else ''}"
-            f"{f'<td>{_text(error.document)}' if several_documents else ''}\n"
+            head = _item_head(group, columns, several_documents, nouns)
+            bodies[group.first] = [f"<tbody id=g{group.first}{indices}>{head}"]
+        # A group has the name of its first error, as a rule that of all of them.
+        is_plain = group.name == placed.item_name and not row.question
+        bodies[group.first].append(
+            f"<tr id=d{number} data-t={placed.error.outcome} data-g={sections[row.section]}"
+            f"{' data-n' if since.new else ''}><td><a href=#d{number}>{number}</a>"
+            f"{cells(placed) if is_plain else cells(placed, group.name, row.question)}{starts[since]}"
+            f"{f'<td>{_text(placed.error.document)}' if several_documents else ''}\n"
         )
     return Markup("".join(itertools.chain.from_iterable(bodies.values())))
 
@@ -84,23 +87,26 @@ def _wrong_in_item(group: ErrorGroup, nouns: Nouns) -> str:
 
 
 @lru_cache(maxsize=64)
-def error_cells(nouns: Nouns) -> RowCache[Judgement, str]:
+def error_cells(nouns: Nouns) -> RowCache[PlacedError, str]:
     """A function that writes the cells of an error that are the same in every report, from type to values.
 
-    Its arguments are the judgement, the address of the field's page, name and ``whole`` of the group, the question.
+    Its arguments are the error and, unless they are the name of its own list item and empty, the name under which its
+    group stands and the question.
     """
     return RowCache(partial(_error_cells, nouns))
 
 
-def _error_cells(nouns: Nouns, error: Judgement, field: str, item: str, whole: str, question: str) -> str:
+def _error_cells(nouns: Nouns, placed: PlacedError, item: str | None = None, question: str = "") -> str:
+    error = placed.error
     # Values, type and item imply some notes.
-    implied = error.outcome == "hallucination" or (whole and error.note == MISSING_ITEM)
+    implied = error.outcome == "hallucination" or (placed.item and error.note == MISSING_ITEM)
     remark = f"<small>{_text(error.note)}</small>" if error.note and not implied else ""
     if question:
         remark += _question(question)
+    place = _place_in_item(error.label, placed.item_name if item is None else item)
     return (
         f"{_type_cell(cast('ErrorType', error.outcome), nouns)}"
-        f"<td><a href={_attribute_value(field)}>{_text(_place_in_item(error.label, item))}</a>{remark}"
+        f"<td><a href={_attribute_value(placed.field)}>{_text(place)}</a>{remark}"
         f"{value_cells(error)}"
     )
 

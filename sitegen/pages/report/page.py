@@ -25,7 +25,14 @@ from sitegen.pages.labels import CAUSES
 from sitegen.pages.problems import Banner, banner
 from sitegen.pages.recorded import RecordedView, recorded_view
 from sitegen.pages.report import origin, spans
-from sitegen.pages.report.discrepancies import Discrepancies, EarlierPoints, discrepancies, since, wrong_in
+from sitegen.pages.report.discrepancies import (
+    Discrepancies,
+    EarlierPoints,
+    discrepancies,
+    placed_error,
+    since,
+    wrong_in,
+)
 from sitegen.pages.report.fates import Fates, fates
 from sitegen.pages.report.numbers import (
     ErrorChange,
@@ -211,10 +218,10 @@ def report_page(
     schema_sections = sections(card.fields, group)
     errors = error_changes(previous.scorecard if previous else None, card, point.delta)
     alignments = listed_alignments(result)
-    started = since(info, wrong, past)
+    placed = [*map(placed_error, wrong)]
+    started = since(info, placed, past)
     listed = discrepancies(
-        info,
-        wrong,
+        placed,
         started,
         limit,
         sections={section.name for section in schema_sections},
