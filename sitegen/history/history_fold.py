@@ -8,8 +8,9 @@ folded.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from itertools import chain, islice
 from typing import Final
 
 from msgspec.structs import replace
@@ -21,7 +22,8 @@ from sitegen.history.eval_commit import EvalCommit, FileChange
 from sitegen.history.eval_fold import fold_eval, history_of
 from sitegen.history.fold_state import EvalState, FoldState, FoldStore, Renamed, StartOverError
 from sitegen.history.instructions import InstructionHistories
-from sitegen.history.layout import Layout, Watched
+from sitegen.history.layout import FileRole, Layout, Watched
+from sitegen.history.read_ahead import ReadAhead
 from sitegen.history.repository import Repository
 from sitegen.history.revisions import folder_renames, walk
 from sitegen.history.rules_in_force import RulesInForce
@@ -30,6 +32,9 @@ from sitegen.model.contents import NO_CONTENTS, Contents
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import CommitRecord, EvalHistory
 
+TOGETHER: Final = 8
+"""Number of commits whose outputs are requested from git at once."""
+_READ_ROLES: Final[tuple[FileRole, ...]] = ("output", "overwritten", "recorded")
 OTHERS: Final = 50
 """The most changed paths in the record of a commit that sitegen does not read."""
 
@@ -93,11 +98,14 @@ class HistoryFold:
         self._renamed = renamed
         self._stale = not self.complete and not watched_before.covers(self.layout.watched)
         # No bound method of this object is passed on: the cycle would keep all states until garbage collection.
-        self._read = read = repository.read_blob
+        self._outputs = outputs = ReadAhead(repository)
+        self._read = read = outputs.read
         load = _no_history if self.complete else store.instruction
         load_all = tuple if self.complete else store.instructions
         self.instructions = InstructionHistories(load, load_all, lambda oid: read(oid).content)
         self._contents = contents
+        self._irregular: dict[str, list[Problem]] = {}
+        """Problems of commits that are read and not folded yet, by the ids of the commits."""
         self._rules = RulesInForce(state, self.layout, site.evals_dir, read, self.problems.append, contents)
 
     @property
@@ -139,8 +147,14 @@ class HistoryFold:
 
         Raises StartOverError if a manifest names files that were not followed, or if an eval is renamed.
         """
-        for revision in revisions:
-            self._fold_revision(revision)
+        remaining = iter(revisions)
+        while several := tuple(islice(remaining, TOGETHER)):
+            by_role = [self._sort_changes(revision.changes) for revision in several]
+            self._outputs.request(chain.from_iterable(map(_new_outputs, by_role)))
+            for revision, sorted_changes in zip(several, by_role, strict=True):
+                self._fold_revision(revision, sorted_changes)
+        for irregular in self._irregular.values():  # of the work tree, if nothing else in it has changed
+            self.problems += irregular
 
     def irregular(self, commit: Commit, path: str, file_type: str) -> None:
         """Report a symbolic link or a submodule at the path of a file that would be read, or of its folder."""
@@ -148,16 +162,15 @@ class HistoryFold:
         is_read = places or instruction or self.layout.is_shared(path) or path == self.layout.manifest_path
         if is_read or self.layout.hides(path):
             eval_id = places[0].eval_id if places else None
-            self.problems.append(
-                problems.irregular_path(commit, path, file_type, eval_id=eval_id, instruction=instruction)
-            )
+            problem = problems.irregular_path(commit, path, file_type, eval_id=eval_id, instruction=instruction)
+            self._irregular.setdefault(commit.sha, []).append(problem)
 
-    def _fold_revision(self, revision: Revision) -> None:
+    def _fold_revision(self, revision: Revision, sorted_changes: _SortedChanges) -> None:
         commit = revision.commit
+        self.problems += self._irregular.pop(commit.sha, ())
         if self.state.head is not None and _commit_time(commit) < _commit_time(self.state.head):
             self.state.backward_dates += 1
         self.state.head = commit
-        sorted_changes = self._sort_changes(revision.changes)
         by_eval = sorted_changes.by_eval
         if sorted_changes.shared or sorted_changes.manifest:
             for eval_id in self._rules.update(commit, sorted_changes.shared, sorted_changes.manifest):
@@ -285,6 +298,14 @@ class HistoryFold:
                 self.before[eval_id] = history_of(state, self.layout.entry(eval_id))
             self.evals[eval_id] = state
         return state
+
+
+def _new_outputs(sorted_changes: _SortedChanges) -> Iterator[str]:
+    """Yield the blob ids of the outputs that a commit adds or changes, and of the records beside them."""
+    for _, changes in sorted(sorted_changes.by_eval.items()):
+        for place, change in changes:
+            if change.new is not None and place.role in _READ_ROLES:
+                yield change.new
 
 
 def _no_history(path: str) -> None:
