@@ -84,13 +84,14 @@ CODE: Final = frozenset({"fence", "code_block"})
 STRUCK: Final = "struck"
 """Type of sitegen's own tokens, whose content is written unchanged."""
 
-_BLOCKS: Final = CODE | {"paragraph_open", "list_item_open", "heading_open", "tr_open", "hr"}
+_MARKED: Final = frozenset({"paragraph_open", "list_item_open", "heading_open", "tr_open", "hr"})
+_BLOCKS: Final = CODE | _MARKED
 
 
 def mark(tokens: Iterable[Token], changed: frozenset[int]) -> None:
     """Add the class ``chg`` to every block with changed lines. Blocks of code mark their own lines."""
     for token in tokens if changed else ():
-        if _is_block(token) and token.type not in CODE and _touches(token, changed):
+        if token.type in _MARKED and _is_block(token) and _touches(token, changed):
             token.attrJoin("class", "chg")
 
 

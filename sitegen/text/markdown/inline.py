@@ -1,8 +1,8 @@
 """Sets up markdown-it for text from git, and renders the text inside a block: emphasis, code, links.
 
 There is one parser for blocks and one for the text inside them. Both use the CommonMark rules of markdown-it without
-raw HTML. The parser for blocks tries only the rules that the first character of a line allows, which makes parsing 1.6
-times faster and changes no result.
+raw HTML. The parser for blocks tries only the rules that the text and the first character of a line allow, which makes
+parsing more than twice as fast and changes no result.
 """
 
 from __future__ import annotations
@@ -31,24 +31,30 @@ _BEGINS: Final = {
 }
 """Rules that apply only to lines with these first characters. Any other rule may apply to any line."""
 
-_RULED: Final = re.compile(r"[-=]:?[ \t|]*$", re.MULTILINE)
-"""Matches the end of every line that underlines a heading or separates the head of a table from its body, and of
-others."""
+def _is_indented(text: str) -> bool:
+    return "    " in text or "\t" in text
+
+
+_SIGNS: Final[dict[tuple[str, ...], Callable[[str], object]]] = {
+    ("code",): _is_indented,
+    ("hr",): re.compile(r"[-_*][ \t]*$", re.MULTILINE).search,
+    ("table", "lheading"): re.compile(r"[-=]:?[ \t|]*$", re.MULTILINE).search,
+}
+"""Whether a text contains what these rules need on any of its lines. Other rules are tried in every text."""
 
 
 def parse_blocks(text: str, env: dict[str, Any]) -> list[Token]:
     """Parse the blocks of a visible text, but not the text inside them. Adds link definitions to ``env``."""
-    parser = _blocks(_RULED.search(text) is not None)
+    parser = _blocks(*[rules for rules, sign in _SIGNS.items() if not sign(text)])
     # markdown-it's own call first replaces carriage returns and NUL, of which a visible text has none.
     return parser.block.parse(text, parser, env, []) or []
 
 
 @cache
-def _blocks(ruled: bool) -> MarkdownIt:
-    """Make a parser for blocks; without ``ruled``, one that tries neither tables nor underlined headings."""
+def _blocks(*without: tuple[str, ...]) -> MarkdownIt:
+    """Make a parser for blocks that does not try these rules."""
     parser = _parser()
-    if not ruled:
-        parser.disable(["table", "lheading"])
+    parser.disable([rule for rules in without for rule in rules])
     _ask_by_first_character(parser.block.ruler)
     return parser
 
@@ -91,7 +97,10 @@ def _first_of(rules: list[tuple[str, _Rule]]) -> _Rule:
 
     def first(state: Any, line: int, end: int, silent: bool) -> bool:
         begin = state.bMarks[line] + state.tShift[line]
-        return any(rule(state, line, end, silent) for rule in by_character.get(state.src[begin : begin + 1], anywhere))
+        for rule in by_character.get(state.src[begin : begin + 1], anywhere):  # noqa: SIM110 - any() takes longer
+            if rule(state, line, end, silent):
+                return True
+        return False
 
     return first
 
