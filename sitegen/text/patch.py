@@ -36,6 +36,8 @@ _BINARY = re.compile(rb"^(Binary files |GIT binary patch)", re.MULTILINE)
 _OF_GIT = re.compile(rb"^(?:@@ -|\\)", re.MULTILINE)
 _ADDED = re.compile(rb"^\+", re.MULTILINE)
 _REMOVED = re.compile(rb"^-", re.MULTILINE)
+_ADDED_LINE = re.compile(r"\n\+(.*)")
+_REMOVED_LINE = re.compile(r"\n-(.*)")
 
 
 class PatchLine(NamedTuple):
@@ -124,7 +126,7 @@ def _hunks(body: str) -> Iterator[Hunk]:
     parts = _HEAD.split("\n" + _visible_but_returns(body).removesuffix("\n"))[1:]
     for old, old_count, new, new_count, section, text in zip(*[iter(parts)] * 6, strict=True):
         old_start, new_start = int(old), int(new)
-        lines = tuple(_numbered_lines(text.split("\n")[1:], old_start, new_start))
+        lines, old_end, new_end = _numbered_lines(text.split("\n")[1:], old_start, new_start)
         hunk = Hunk(
             section=cut(section, 200),
             old_start=old_start,
@@ -133,27 +135,37 @@ def _hunks(body: str) -> Iterator[Hunk]:
             new_count=1 if new_count is None else int(new_count),
             lines=lines,
         )
-        sides = sum(line.old is not None for line in lines), sum(line.new is not None for line in lines)
+        sides = old_end - old_start, new_end - new_start
         if sides != (hunk.old_count, hunk.new_count):
             raise ValueError(f"a hunk of {hunk.old_count} and {hunk.new_count} lines has {sides[0]} and {sides[1]}.")
         yield hunk
 
 
-def _numbered_lines(lines: Iterable[str], old: int, new: int) -> Iterator[PatchLine]:
-    """Yield the lines of a hunk whose sides begin at these numbers. The first character of a line tells its kind."""
+class _NumberedLines(NamedTuple):
+    """The lines of a hunk, and the numbers of the lines after it."""
+
+    lines: tuple[PatchLine, ...]
+    old: int
+    new: int
+
+
+def _numbered_lines(lines: Iterable[str], old: int, new: int) -> _NumberedLines:
+    """Number the lines of a hunk whose sides begin at these numbers. The first character of a line tells its kind."""
+    numbered = []
     for line in lines:
         sign, text = line[:1], cut(line[1:])
         if sign == "+":
-            yield PatchLine(kind="added", text=text, old=None, new=new)
+            numbered.append(PatchLine(kind="added", text=text, old=None, new=new))
             new += 1
         elif sign == "-":
-            yield PatchLine(kind="removed", text=text, old=old, new=None)
+            numbered.append(PatchLine(kind="removed", text=text, old=old, new=None))
             old += 1
         elif sign == "\\":
-            yield PatchLine(kind="remark", text=text, old=None, new=None)
+            numbered.append(PatchLine(kind="remark", text=text, old=None, new=None))
         else:
-            yield PatchLine(kind="context", text=text, old=old, new=new)
+            numbered.append(PatchLine(kind="context", text=text, old=old, new=new))
             old, new = old + 1, new + 1
+    return _NumberedLines(tuple(numbered), old, new)
 
 
 def _visible_but_returns(body: str) -> str:
@@ -189,8 +201,7 @@ def _rough_counts(body: bytes) -> PatchCounts:
 
 def _word_difference(body: str) -> int:
     """Count the words of whole lines, because lines of hunks are truncated and have hidden characters spelled out."""
-    lines = body.split("\n")
-    added, removed = ("\n".join([line for line in lines if line.startswith(sign)]) for sign in "+-")
+    added, removed = ("\n".join(lines.findall(body)) for lines in (_ADDED_LINE, _REMOVED_LINE))
     return count_words(added) - count_words(removed)
 
 

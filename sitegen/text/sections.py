@@ -15,7 +15,7 @@ VERSION_LINES: Final = 40
 
 _STATED = re.compile(r"\W{0,8}version\W{1,8}v?(\d+(?:\.\d+){0,3}(?:[-+][\w.+-]{1,20})?)(?![\w.])", re.IGNORECASE)
 _IN_HEADING = re.compile(r"#{1,3} .{0,200}\bv(\d+(?:\.\d+){1,3}(?:[-+][\w.+-]{1,20})?)(?![\w.])", re.IGNORECASE)
-_WORD = re.compile(r"\w+(?:['’.\-/_]\w+)*")
+_WORD = re.compile(r"\w++(?:['’.\-/_]\w++)*+")
 
 
 class TextStats(Frozen):

@@ -31,6 +31,7 @@ _BEGINS: Final = {
 }
 """Rules that apply only to lines with these first characters. Any other rule may apply to any line."""
 
+
 def _is_indented(text: str) -> bool:
     return "    " in text or "\t" in text
 
