@@ -6,7 +6,7 @@ Everything is escaped like by markupsafe, but into plain strings: joining ``Mark
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sized
+from collections.abc import Callable, Iterable, Sequence, Sized
 from functools import lru_cache, wraps
 from typing import Any, Concatenate, Final, Generic, ParamSpec, TypeAlias, TypeVar
 
@@ -147,6 +147,11 @@ class RowCache(Generic[V, R]):
             self._older, self._rows = self._rows, {}
         self._rows[key] = entry  # the entry holds the value, so that no other value gets its id
         return entry[1]
+
+    def rows_of(self, values: Sequence[V]) -> list[R]:
+        """Return the rows of several values that depend on no texts, in half the time of as many calls."""
+        entries = map(self._rows.get, map(id, values))
+        return [entry[1] if entry else self(value) for entry, value in zip(entries, values, strict=True)]
 
 
 LONGEST = 200

@@ -218,7 +218,7 @@ def report_page(
     schema_sections = sections(card.fields, group)
     errors = error_changes(previous.scorecard if previous else None, card, point.delta)
     alignments = listed_alignments(result)
-    placed = [*map(placed_error, wrong)]
+    placed = placed_error.rows_of(wrong)
     started = since(info, placed, past)
     listed = discrepancies(
         placed,

@@ -148,7 +148,7 @@ def _values(node: TreeNode, view: TreeView) -> str:
         return ""
     rows = [value.row for value in node.values]
     if view.notes:
-        notes = [view.notes.get(NotedValue(node, value.place.name)) for value in node.values]
+        notes = [view.notes.get(NotedValue(node, value.name)) for value in node.values]
         rows = [row + _source_row(note) if note else row for row, note in zip(rows, notes, strict=True)]
     return f"<table>{''.join(rows)}</table>"
 

@@ -55,7 +55,7 @@ def _below(way: tuple[TreeNode, ...], path: str, document: str, by_path: Evidenc
     if path and path in by_path:
         yield Citation(document=document, way=way, name="", evidence=by_path[path])
     for value in way[-1].values:
-        name = value.place.name
+        name = value.name
         whole = f"{path}{name}" if name.startswith("[") or not path else f"{path}.{name}"
         if whole in by_path:
             yield Citation(document=document, way=way, name=name, evidence=by_path[whole])

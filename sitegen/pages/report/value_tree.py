@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from sitegen.frozen import Frozen
@@ -11,6 +11,7 @@ from sitegen.html.cells import RowCache, text, value_cells
 from sitegen.model.outcomes import ERROR_TYPES, EXTRA_ITEM, MISSING_ITEM, Judgement
 from sitegen.model.panels import AlignmentRow
 from sitegen.model.scorecards import Result
+from sitegen.named_tuple import NamedTuple
 from sitegen.pages.labels import ERROR_LABELS
 
 _STEP: Final = re.compile(r'\[\d+\]|\["(?:[^"\\]|\\.)*"\]|\.?[^.\[]+')
@@ -20,12 +21,10 @@ _WHOLE: Final = {EXTRA_ITEM: "extra", MISSING_ITEM: "missing"}
 
 
 class TreePlace(Frozen):
-    """The place of a value in the tree."""
+    """The place of values in the tree: their nodes."""
 
     nodes: tuple[str, ...]
     """Keys of the nodes above it, the outermost first; an extra item has another key than the expected item there."""
-    name: str
-    """Name of the value below the innermost node."""
     items: tuple[int, ...]
     """Indices of the nodes that are list items."""
     item_name: str
@@ -38,6 +37,8 @@ class TreeValue(Frozen):
     """A value in the tree; the same object for the same judgement in any report."""
 
     place: TreePlace
+    name: str
+    """Its name below the innermost node."""
     is_wrong: bool
     row: str
     """The row of the table."""
@@ -73,7 +74,7 @@ class TreeNode:
         self.errors = wrong + sum(node.errors for node in below)
 
 
-def value_tree(judgements: Iterable[Judgement], result: Result) -> TreeNode:
+def value_tree(judgements: Sequence[Judgement], result: Result) -> TreeNode:
     """The tree of all values by path. With several documents, each is a separate node."""
     pairs = {
         (alignment.document, f"{alignment.path}[{pair.expected}]"): pair
@@ -83,16 +84,20 @@ def value_tree(judgements: Iterable[Judgement], result: Result) -> TreeNode:
     several = len(result.scorecard.documents) > 1
     root = TreeNode("")
     nodes: dict[tuple[str, ...], TreeNode] = {(): root}
-    for judgement in judgements:
-        value = tree_value(judgement)
+    node, last, document = root, None, ""
+    for judgement, value in zip(judgements, tree_value.rows_of(judgements), strict=True):
         place = value.place
-        above: tuple[str, ...] = (judgement.document,) if several else ()
+        if place == last and judgement.document == document:
+            node.values.append(value)
+            continue
+        last, document = place, judgement.document
+        above: tuple[str, ...] = (document,) if several else ()
         way = (*above, *place.nodes)
-        node = nodes.get(way)
-        if node is None:
+        if way not in nodes:
             if above not in nodes:
-                nodes[above] = root.nodes[judgement.document] = TreeNode(judgement.document or "—")
-            node = _add_nodes(nodes, above, place, judgement, pairs)
+                nodes[above] = root.nodes[document] = TreeNode(document or "—")
+            _add_nodes(nodes, above, place, judgement, pairs)
+        node = nodes[way]
         if place.items:
             item = node if len(place.nodes) == place.items[-1] + 1 else nodes[way[: len(above) + place.items[-1] + 1]]
             item.name = place.item_name
@@ -108,8 +113,8 @@ def _add_nodes(
     place: TreePlace,
     judgement: Judgement,
     pairs: Mapping[tuple[str, str], AlignmentRow],
-) -> TreeNode:
-    """Return the innermost node above a value, after adding missing nodes."""
+) -> None:
+    """Add the missing nodes above a value."""
     node, path = nodes[above], ""
     for depth, key in enumerate(place.nodes):
         step = key[:-1] if place.whole == "extra" and depth == place.items[-1] else key
@@ -120,24 +125,30 @@ def _add_nodes(
             nodes[way] = node.nodes[key] = TreeNode(name)
             nodes[way].pair = None if key != step else pairs.get((judgement.document, path))
         node = nodes[way]
-    return node
 
 
-def _tree_place(path: str, label: str, note: str) -> TreePlace:
-    """The place of a value."""
+class _NamedPlace(NamedTuple):
+    """The place of a value, with its name there."""
+
+    place: TreePlace
+    name: str
+
+
+def _tree_place(path: str, label: str, note: str) -> _NamedPlace:
+    """The place of a value by its path."""
     steps = _STEP.findall(path)[:_DEEPEST][:-1]
     items = tuple(depth for depth, step in enumerate(steps) if step[1:-1].isdigit())
     inside = len("".join(steps))
     item = "".join(steps[: items[-1] + 1]) if items else ""
     if items and note == EXTRA_ITEM:
         steps[items[-1]] += "+"
-    return TreePlace(
+    place = TreePlace(
         nodes=tuple(steps),
-        name=path[inside:].removeprefix("."),
         items=items,
         item_name=_name(path, label, item),
         whole=_WHOLE.get(note, "") if items else "",
     )
+    return _NamedPlace(place, path[inside:].removeprefix("."))
 
 
 def _name(path: str, label: str, above: str) -> str:
@@ -148,15 +159,15 @@ def _name(path: str, label: str, above: str) -> str:
 
 def _tree_value(judgement: Judgement) -> TreeValue:
     kind, note = judgement.outcome, judgement.note
-    place = _tree_place(judgement.path, judgement.label, note if note in _WHOLE else "")
-    name, is_wrong = text(place.name), kind in ERROR_TYPES
+    place, own_name = _tree_place(judgement.path, judgement.label, note if note in _WHOLE else "")
+    name, is_wrong = text(own_name), kind in ERROR_TYPES
     if kind == "true_negative":
         row = f"<tr><th scope=row>{name}<td><i>blank</i><td><i>blank</i>"
     elif kind == "correct":
         row = f"<tr><th scope=row>{name}{value_cells(judgement)}"
     else:
         row = f"<tr class=w><th scope=row>{name}<span class=vh> {ERROR_LABELS[kind]}</span>{value_cells(judgement)}"
-    return TreeValue(place, is_wrong, row)
+    return TreeValue(place=place, name=own_name, is_wrong=is_wrong, row=row)
 
 
 tree_value: Final = RowCache[Judgement, TreeValue](_tree_value)
