@@ -129,7 +129,9 @@ def test_only_types_with_errors_get_a_button_and_all_get_a_count(changes: tuple[
 
 @given(st.lists(st.builds(FieldScore, TEXTS, COUNTS), max_size=3))
 def test_rows_of_fields_show_names_as_text_and_add_no_element(scores: list[FieldScore]) -> None:
-    read = _Reader(report_rows.fields(scores, "e"))
+    shown = report_rows.fields(scores, "e")
+    assert report_rows.fields(scores, "e") == report_rows.fields([FieldScore(*one) for one in scores], "e") == shown
+    read = _Reader(shown)
     assert read.tags <= {"table", "tr", "td", "span", "a"}
     assert all(_clean(one.attribute) in read.text for one in scores)
     assert set(read.attributes) <= {"class", "title", "href"}
@@ -212,6 +214,7 @@ def test_kept_rows_of_values_are_those_of_the_value_itself_and_never_of_an_equal
     pages = [judged, judged, [replace(judgement) for judgement in judged]]
     plain = [value_tree.tree_value.write(judgement) for judgement in judged]
     assert [[value_tree.tree_value(judgement) for judgement in page] for page in pages] == [plain] * 3
+    assert [value_tree.tree_value.rows_of(page) for page in pages] == [plain] * 3
     errors = [placed_error(judgement) for judgement in judged if judgement.outcome in ERROR_TYPES]
     assert errors == [placed_error.write(placed.error) for placed in errors]
     error_cells, places = discrepancy_rows.error_cells(Nouns()), [(), ("", ""), ("a", "Is it?")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Final
 
@@ -82,6 +83,8 @@ def _notes(card: Scorecard, nouns: Nouns) -> dict[str, str]:
     return {ratio.name: ratio.note.format_map(values) for ratio in RATIOS}
 
 
+_STEP_END: Final = re.compile(r"[.\[]")
+
 TOP_LEVEL: Final = "(top level)"
 """The section of attributes that are directly at the root of the schema."""
 
@@ -91,10 +94,8 @@ def section(attribute: str) -> str:
     if attribute.startswith('["'):
         end = attribute.find('"]') + 2
         return attribute[:end] if 1 < end < len(attribute) else TOP_LEVEL
-    for index, character in enumerate(attribute):
-        if character in ".[":
-            return attribute[:index] or TOP_LEVEL
-    return TOP_LEVEL
+    step = _STEP_END.search(attribute)
+    return attribute[: step.start()] or TOP_LEVEL if step else TOP_LEVEL
 
 
 def grouping(info: EvalInfo, fields: tuple[FieldScore, ...]) -> Callable[[str], str]:

@@ -12,7 +12,7 @@ from typing import Final
 from markupsafe import Markup
 from msgspec.structs import replace
 
-from sitegen.html.cells import for_each
+from sitegen.html.cells import RowCache, for_each
 from sitegen.html.cells import text as _text
 from sitegen.html.formats import bounded, number, percent, signed
 from sitegen.model.error_summaries import WeakSection
@@ -150,15 +150,18 @@ def number_heads(nouns: Nouns, metrics: Iterable[MetricSpec] = (), counted: bool
     return Markup(f"{heads}{error_heads(nouns)}")
 
 
-def fields(scores: Iterable[FieldScore], eval_id: str, nouns: Nouns = _FIELDS) -> Markup:
+def fields(scores: Sequence[FieldScore], eval_id: str, nouns: Nouns = _FIELDS) -> Markup:
     """Table rows of fields: a link to the field's page, then the columns of ``number_heads``."""
+    return Markup("".join(_field_rows(eval_id, nouns).rows_of(scores)))
+
+
+@lru_cache(maxsize=64)
+def _field_rows(eval_id: str, nouns: Nouns) -> RowCache[FieldScore, str]:
+    """A function that writes the row of a field. Scoring reuses the counts of fields in which nothing changed."""
     cells = _count_cells(nouns, ratios=True)
-    return Markup(
-        "".join(
-            [
-                f"<tr><td><a href={field_file(eval_id, attribute)}>{_text(attribute)}</a>{cells(counts)}"
-                for attribute, counts in scores
-            ]
+    return RowCache(
+        lambda score: (
+            f"<tr><td><a href={field_file(eval_id, score.attribute)}>{_text(score.attribute)}</a>{cells(score.counts)}"
         )
     )
 
@@ -222,9 +225,12 @@ def paired(rows: Sequence[AlignmentRow]) -> str:
     return f"{pairs} paired{by_agreement}{missed}{f', {extra} extra' if extra else ''}"
 
 
-@for_each
-def alignment(row: AlignmentRow) -> str:
-    """The table row of a pair of list items that were compared with each other."""
+def alignment(rows: Sequence[AlignmentRow]) -> Markup:
+    """The table rows of pairs of list items that were compared with each other."""
+    return Markup("".join(_alignment_rows.rows_of(rows)))
+
+
+def _alignment_row(row: AlignmentRow) -> str:
     unpaired = "missing" if row.actual is None else "extra" if row.expected is None else ""
     pill = f' <span class="pill bad">{unpaired}</span>' if unpaired else ""
     return (
@@ -232,6 +238,9 @@ def alignment(row: AlignmentRow) -> str:
         f'<td class="num">{_item_index(row.actual)}</td><td class="num">{_ratio_cell(row.similarity)}</td>'
         f"<td>{row.paired_by or _NIL}</td></tr>\n"
     )
+
+
+_alignment_rows: Final = RowCache[AlignmentRow, str](_alignment_row)
 
 
 def _item_label(label: str) -> str:
