@@ -221,22 +221,29 @@ def _derived(
     flips = flips_since_previous(cells, range(max(1, first), len(scored)), reported)
     for index in range(first, len(scored)):
         before, after = scored[index - 1] if index else None, scored[index]
-        by_units: tuple[UnitChange, ...] = ()
-        if before and "outputs" in differing_roles(before.snapshot, after.snapshot):
-            from sitegen.analysis.noise.metrics import unit_changes  # takes time to import; new outputs alone need it
-
-            names = [metric.name for metric in after.scorecard.metrics[:HEADLINES]]
-            by_units = unit_changes(before.scorecard, after.scorecard, inputs.kind, names, flips.get(index) or Flips())
         if index in reported:
-            yield replace(reported[index], flips=flips.get(index), unit_changes=by_units)
+            yield replace(reported[index], flips=flips.get(index))
             continue
         change = delta(inputs.metrics_for, before, after, scorecard_of) if before else None
         yield Derived(
             delta=change,
             flips=flips.get(index),
             interval=interval_of(after.scorecard, inputs.kind),
-            unit_changes=by_units,
+            unit_changes=headline_changes(before, after, inputs.kind, flips.get(index)) if before else (),
         )
+
+
+def headline_changes(before: Point, after: Point, kind: str, flips: Flips | None) -> tuple[UnitChange, ...]:
+    """Compute how much the first metrics changed between neighbouring points, over units; nothing for the same output.
+
+    Of the flips only their number is used.
+    """
+    if "outputs" not in differing_roles(before.snapshot, after.snapshot):
+        return ()
+    from sitegen.analysis.noise.metrics import unit_changes  # takes time to import; new outputs alone need it
+
+    names = [metric.name for metric in after.scorecard.metrics[:HEADLINES]]
+    return unit_changes(before.scorecard, after.scorecard, kind, names, flips or Flips())
 
 
 def flips_since_previous(

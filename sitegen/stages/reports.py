@@ -16,7 +16,7 @@ from sitegen.analysis.flips import tallied
 from sitegen.analysis.noise.changes import output_verdict
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.analysis.noise.repeats import RepeatsSoFar, repeats_of_runs
-from sitegen.analysis.series import Derived, SeriesInputs, problems_of_point
+from sitegen.analysis.series import Derived, SeriesInputs, headline_changes, problems_of_point
 from sitegen.frozen import Frozen
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec
@@ -75,10 +75,12 @@ class ReportCollector:
         self._learn(index)
         flipped = tracker.flipped() if before else ()
         noise = self._repeats.noise()
+        flips, kind = tallied(flipped) if before else None, self._inputs.kind
         derived = self.derived[index] = Derived(
             delta=delta(self._inputs.metrics_for, before, at, self._cards.__getitem__) if before else None,
-            flips=tallied(flipped) if before else None,
-            interval=interval_of(at.scorecard, self._inputs.kind),
+            flips=flips,
+            interval=interval_of(at.scorecard, kind),
+            unit_changes=headline_changes(before, at, kind, flips) if before else (),
         )
         return ReportInputs(
             specs=specs_with_usage(self._specs, [side.scorecard for side in (before, at) if side]),
@@ -130,6 +132,7 @@ class ReportWriter:
             delta=derived.delta,
             flips=derived.flips,
             interval=derived.interval,
+            unit_changes=derived.unit_changes,
         )
         earlier = point_at(self._inputs, index - 1, before) if before else None
         past = replace(inputs.past, snapshots=self._inputs.snapshots, moved=self._moved)
