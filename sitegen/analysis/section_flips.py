@@ -24,31 +24,54 @@ _PLURAL = re.compile(r"s(?<=[^\W_]{4})(?![^\W_])")
 _WORD = re.compile(r"[^\W_]+|\n")
 
 
-def mentioned_fields(hunks: Sequence[Hunk], attributes: Sequence[str], path: str) -> tuple[tuple[str, ...], ...]:
+class PassageWords(NamedTuple):
+    """The words by which a passage of a diff names fields, as ``_words`` writes them."""
+
+    changed: str
+    """Of its added and removed lines."""
+    headings: str
+    """Of the heading above it, and of the lines that begin as a heading."""
+
+    @classmethod
+    def of(cls, passage: Hunk) -> PassageWords:
+        """Return the words of a passage."""
+        lines = passage.lines
+        return cls(
+            _words("\n".join([text for kind, text, _, _ in lines if kind in ("removed", "added")])),
+            _words("\n".join([passage.section, *[text for _, text, _, _ in lines if text.startswith("#")]])),
+        )
+
+
+def mentioned_fields(
+    passages: Sequence[PassageWords], attributes: Sequence[str], path: str
+) -> tuple[tuple[str, ...], ...]:
     """Return for each passage the attributes, in their order, that its added and removed lines name.
 
     ``path``: the path of the file, in which a step above a field may occur.
     """
     if not attributes:
-        return ((),) * len(hunks)
+        return ((),) * len(passages)
     names = {attribute: _names_of(attribute) for attribute in attributes}
-    return tuple(tuple(_named_in(hunk, names, path)) for hunk in hunks)
+    in_path = _words(path)
+    return tuple(tuple(_named_in(passage, names, in_path)) for passage in passages)
 
 
-def _named_in(hunk: Hunk, names: Mapping[str, tuple[str, str]], path: str) -> Iterator[str]:
-    """Yield the attributes that a passage names. ``names``: the words of the last two steps of each attribute."""
-    everything = _words("\n".join([line.text for line in hunk.lines if line.kind in ("removed", "added")]))
-    changed = everything.split("\n")
+def _named_in(passage: PassageWords, names: Mapping[str, tuple[str, str]], in_path: str) -> Iterator[str]:
+    """Yield the attributes that a passage names.
+
+    Args:
+        passage: the words of the passage.
+        names: the words of the last two steps of each attribute.
+        in_path: the words of the path of the file.
+
+    """
+    lines = passage.changed.split("\n")
     for attribute, (above, last) in names.items():
-        if last not in everything:
+        if last not in passage.changed:
             continue
-        alone = not above or " " in last.strip() or above in _around(hunk, path)
-        if any(last in words and (alone or above in words) for words in changed):
+        alone = not above or " " in last.strip() or above in in_path or above in passage.headings
+        if any(last in words and (alone or above in words) for words in lines):
             yield attribute
-
-
-def _around(hunk: Hunk, path: str) -> str:
-    return _words("\n".join([path, hunk.section, *(line.text for line in hunk.lines if line.text.startswith("#"))]))
 
 
 def _names_of(attribute: str) -> tuple[str, str]:

@@ -35,7 +35,7 @@ def keep_diff(cache: CacheStore, edit: Edit, drawn: RenderedPatch) -> None:
 
     Large diffs are not stored, and drawn again.
     """
-    diff = replace(drawn, passages=()) if drawn.lines <= LINES else replace(drawn, passages=(), rows=(), hunks=())
+    diff = replace(drawn, passages=()) if drawn.lines <= LINES else replace(drawn, passages=(), rows=(), words=())
     content = zlib.compress(encode(diff), 1)
     if len(content) <= LARGEST:
         EDIT_DIFFS.keep(cache, key_of_diff(edit), content)

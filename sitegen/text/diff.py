@@ -28,7 +28,7 @@ class DiffRow(NamedTuple):
     old_line: int | None = None
     new_line: int | None = None
     old: Spans | None = None
-    """The text of the old side, or of a hunk or a remark."""
+    """The text of the old side, of both sides of a context line, or of a hunk or a remark."""
     new: Spans | None = None
 
 
@@ -74,7 +74,7 @@ def _rows(hunks: Iterable[Hunk]) -> Iterator[DiffRow]:
             if context:
                 for _, text, old_line, new_line in group:
                     same = (WordSpan(text, False),)
-                    yield DiffRow(kind="context", old_line=old_line, new_line=new_line, old=same, new=same)
+                    yield DiffRow(kind="context", old_line=old_line, new_line=new_line, old=same)
                 continue
             run = list(group)
             yield from _change_rows(run, budget)

@@ -296,8 +296,8 @@ def test_an_added_file_is_shown_in_one_column_at_first(renderer: Renderer):
 def test_passages_of_several_files_are_told_apart_by_their_folders():
     flips = Flips((("price", 2),), ())
     rows = effects_view((replace(sample.EFFECTS[0], flips=flips),)).rows
-    hunks = drawn(1, sample.V1, sample.V2).hunks
-    (field,) = fields_and_passages(rows, {"a/rules.md": hunks, "b/rules.md": hunks}).rows
+    words = drawn(1, sample.V1, sample.V2).words
+    (field,) = fields_and_passages(rows, {"a/rules.md": words, "b/rules.md": words}).rows
     assert field.passages == (PassageLink("f1p2", "a/rules.md 2"), PassageLink("f2p2", "b/rules.md 2"))
 
 

@@ -9,7 +9,7 @@ def test_a_patch_becomes_rows_with_changed_words_marked():
     )
     assert drawn.rows == (
         DiffRow("hunk", old=(WordSpan("@@ −1,3 +1,3 @@ # T", False),)),
-        DiffRow("context", 1, 1, (WordSpan("a", False),), (WordSpan("a", False),)),
+        DiffRow("context", 1, 1, (WordSpan("a", False),)),
         DiffRow(
             "change",
             2,
@@ -17,7 +17,7 @@ def test_a_patch_becomes_rows_with_changed_words_marked():
             (WordSpan("use the ", False), WordSpan("red", True), WordSpan(" one", False)),
             (WordSpan("use the ", False), WordSpan("blue", True), WordSpan(" one", False)),
         ),
-        DiffRow("context", 3, 3, (WordSpan("b", False),), (WordSpan("b", False),)),
+        DiffRow("context", 3, 3, (WordSpan("b", False),)),
         DiffRow("remark", old=(WordSpan("No newline at end of file", False),)),
     )
     assert drawn.passages == (

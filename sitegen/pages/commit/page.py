@@ -150,7 +150,7 @@ def commit_page(inputs: CommitPageInputs, patches: Mapping[str, RenderedPatch] |
     effects = EffectsView(by_grade(move.row for move in by_eval.values())) if by_eval else effects_view(inputs.effects)
     rows = tuple(by_eval[row.eval_id] for row in effects.rows) if by_eval else ()
     drawn = {path: patch for path, patch in (patches or {}).items() if path in files}
-    flips = fields_and_passages(effects.rows, {path: patch.hunks for path, patch in drawn.items()})
+    flips = fields_and_passages(effects.rows, {path: patch.words for path, patch in drawn.items()})
     passages = dict(zip(drawn, flips.passages, strict=True))
     edits = {item.change.path: item for item in changed if item.role == "instruction"}
     view = CommitView(

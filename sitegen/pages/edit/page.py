@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from sitegen.analysis.section_flips import mentioned_fields
+from sitegen.analysis.section_flips import PassageWords, mentioned_fields
 from sitegen.frozen import Frozen
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.series import Effect
@@ -20,7 +20,7 @@ from sitegen.pages.edit.effects import EffectRow, EffectsView, effects_view
 from sitegen.pages.instruction.file_history import THICKENED
 from sitegen.pages.labels import subject_of
 from sitegen.text.diff import MOST_LINES, DiffRow, draw
-from sitegen.text.patch import Hunk, Patch, PatchCounts, read_patch
+from sitegen.text.patch import Patch, PatchCounts, read_patch
 from sitegen.text.plain import line
 from sitegen.text.sections import TextStats
 
@@ -82,12 +82,12 @@ class FlippedFields(Frozen):
     """The passages of each file."""
 
 
-def fields_and_passages(rows: Iterable[EffectRow], files: Mapping[str, Sequence[Hunk]]) -> FlippedFields:
+def fields_and_passages(rows: Iterable[EffectRow], files: Mapping[str, Sequence[PassageWords]]) -> FlippedFields:
     """The flipped fields of all evals, linked both ways with the passages that name them.
 
     Args:
         rows: the evals.
-        files: the passages of each edited file, by path.
+        files: the words of the passages of each edited file, by path.
 
     """
     evals: dict[str, list[FieldEffect]] = {}
@@ -97,10 +97,10 @@ def fields_and_passages(rows: Iterable[EffectRow], files: Mapping[str, Sequence[
             evals.setdefault(attribute, []).append(effect)
     names = sorted(evals, key=lambda name: (-sum(effect.fixed + effect.broken for effect in evals[name]), name))
     listed = names[:MOST_FIELDS]
-    mentions = [mentioned_fields(hunks, listed, path) for path, hunks in files.items()]
+    mentions = [mentioned_fields(passages, listed, path) for path, passages in files.items()]
     passage_links = [
-        _passage_links(path, place if len(files) > 1 else None, hunks)
-        for place, (path, hunks) in enumerate(files.items())
+        _passage_links(path, place if len(files) > 1 else None, len(words))
+        for place, (path, words) in enumerate(files.items())
     ]
     table = {
         name: FieldRow(
@@ -126,9 +126,9 @@ def fields_and_passages(rows: Iterable[EffectRow], files: Mapping[str, Sequence[
     return FlippedFields(rows=tuple(table.values()), more=len(names) - len(listed), passages=passages)
 
 
-def _passage_links(path: str, place: int | None, hunks: Sequence[Hunk]) -> list[PassageLink]:
+def _passage_links(path: str, place: int | None, passages: int) -> list[PassageLink]:
     """A link to each passage of a file. ``place``: of the file among several; None if it is the only one."""
-    numbers = range(1, len(hunks) + 1)
+    numbers = range(1, passages + 1)
     if place is None:
         return [PassageLink(f"p{number}", str(number)) for number in numbers]
     name = line("/".join(path.split("/")[-2:]), 60)  # files of several agents may have the same name
@@ -144,15 +144,12 @@ class RenderedPatch(Frozen):
     rows: tuple[DiffRow, ...]
     passages: tuple[str, ...]
     """Safe HTML from ``sitegen.text.markdown``; empty if only lines are shown."""
-    hunks: tuple[Hunk, ...]
-    """The passages that are drawn."""
+    words: tuple[PassageWords, ...]
+    """The words of each drawn passage."""
+    lines: int
+    """Number of drawn lines."""
     command: str | None
     """The command that shows the whole edit, if the page does not."""
-
-    @property
-    def lines(self) -> int:
-        """Number of drawn lines."""
-        return sum(len(hunk.lines) for hunk in self.hunks)
 
 
 class EditView(Frozen):
@@ -195,7 +192,8 @@ def draw_edit(edit: Edit, patch: bytes, *, with_passages: bool = True) -> Render
         notes=_patch_notes(edit, read, diff.left_out),
         rows=diff.rows,
         passages=diff.passages,
-        hunks=diff.hunks,
+        words=tuple(map(PassageWords.of, diff.hunks)),
+        lines=sum(len(hunk.lines) for hunk in diff.hunks),
         command=command_of(edit) if diff.left_out or read.unread or not diff.rows else None,
     )
 
@@ -237,7 +235,7 @@ def edit_page(
         before=before,
         after=after,
         effects=outcome,
-        fields=fields_and_passages(outcome.rows, {file.path: drawn.hunks}),
+        fields=fields_and_passages(outcome.rows, {file.path: drawn.words}),
         patch=drawn,
         thickened=THICKENED if thickens else "",
     )
