@@ -153,15 +153,15 @@ def _patches_of_commit(
     if stream.readline() != f"{sha}\n".encode():
         raise MissingObjectsError
     patches: dict[tuple[bytes, bytes], bytearray] = {}
-    patch, in_header = bytearray(), False
-    while (line := _read_line(stream)) != _END:
+    patch = bytearray()
+    while (line := stream.readline(LARGEST)) != _END:
+        if not line.endswith(b"\n"):
+            _skip_line(stream)
         if not line:
             raise MissingObjectsError  # git ended because it lacks a content
         if line.startswith(b"diff --git "):
-            patch, in_header = bytearray(), True
-        elif line.startswith(b"@@"):
-            in_header = False
-        elif in_header and (match := _INDEX.match(line)):
+            patch = bytearray()
+        elif line.startswith(b"index ") and (match := _INDEX.match(line)):
             ids = (match[1].strip(b"0") and match[1], match[2].strip(b"0") and match[2])  # zeros: no file
             if ids in blob_ids:
                 patches[ids] = patch
@@ -170,12 +170,10 @@ def _patches_of_commit(
     return {ids: bytes(patch[:LARGEST]) for ids, patch in patches.items()}
 
 
-def _read_line(stream: IO[bytes]) -> bytes:
-    """Read the next line, truncated to ``LARGEST``."""
-    line = rest = stream.readline(LARGEST)
-    while rest and not rest.endswith(b"\n"):
-        rest = stream.readline(LARGEST)
-    return line
+def _skip_line(stream: IO[bytes]) -> None:
+    """Read the rest of a line that was truncated to ``LARGEST``."""
+    while (rest := stream.readline(LARGEST)) and not rest.endswith(b"\n"):
+        pass
 
 
 def _blob_ids(edit: Edit) -> tuple[bytes, bytes]:

@@ -97,7 +97,7 @@ MOST_SECTIONS: Final = 40
 """The most sections that are stored for an edit; only the first ones are."""
 
 # Begins with the line feed before a line, because regular expressions find a literal much faster than a ``^``.
-_MARK = re.compile(rb"\n {0,3}(?:(#{1,6})(?:[ \t]+([^\n]*))?(?=\r?\n|\r?\Z)|(`{3,}|~{3,}))")
+_MARK = re.compile(rb"\n {0,3}(?=[#`~])(?:(#{1,6})(?:[ \t]+([^\n]*))?(?=\r?\n|\r?\Z)|(`{3,}|~{3,}))")
 _CLOSING = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
 
 
@@ -135,14 +135,19 @@ def outline(content: bytes) -> Outline:
         elif not fence:
             number += content.count(b"\n", position, mark.end())
             position = mark.end()
-            above = [heading for heading in above if heading[0] < len(hashes)]
-            above.append((len(hashes), _title(title or b"")))
+            while above and above[-1][0] >= len(hashes):
+                above.pop()
+            name = _title(title or b"")
+            path = f"{above[-1][1]} › {name}" if above else name
+            above.append((len(hashes), path))
             starts.append(number)
-            paths.append(" › ".join(name for _, name in above))
+            paths.append(path)
     return Outline(tuple(starts), tuple(paths))
 
 
 def _title(raw: bytes) -> str:
     """Return the title of a heading."""
-    text = _CLOSING.sub("", raw.decode("utf-8", "replace").strip())
+    text = raw.decode("utf-8", "replace").strip()
+    if text.endswith("#"):
+        text = _CLOSING.sub("", text)
     return line(text, LONGEST_TITLE) or "(untitled)"
