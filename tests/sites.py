@@ -48,14 +48,20 @@ def content(folder: Path) -> dict[str, bytes]:
     }
 
 
+_TAG = re.compile(r'<[a-z][a-z0-9]*((?:\s+[a-zA-Z-]+(?:="[^"]*"|=[^\s">]+)?)+)')
+_ATTRIBUTE = re.compile(r'\s([a-zA-Z-]+)=(?:"([^"]*)"|([^\s">]+))')
+
+
 def broken_links(folder: Path) -> list[str]:
     """``page: link`` of every relative link that leads to no file; those of 404.html depend on the address."""
     found = []
     for page in sorted(folder.rglob("*.html")):
-        for link in re.findall(r'(?:href|src)="([^"#]*)', page.read_text(encoding="utf-8")):
-            outside = link.startswith(("http:", "https:"))
-            if link and not outside and page.name != "404.html" and not (page.parent / unescape(link)).is_file():
-                found.append(f"{page.relative_to(folder)}: {link}")
+        for attributes in _TAG.findall(page.read_text(encoding="utf-8")):
+            for name, quoted, bare in _ATTRIBUTE.findall(attributes) if page.name != "404.html" else ():
+                link = unescape(quoted or bare).partition("#")[0] if name in ("href", "src") else ""
+                outside = link.startswith(("http:", "https:", "data:"))
+                if link and not outside and not (page.parent / link).is_file():
+                    found.append(f"{page.relative_to(folder)}: {link}")
     return found
 
 

@@ -23,7 +23,7 @@ from sitegen.model.scorecards import DocumentScore, FieldScore
 from sitegen.pages.labels import ERROR_LABELS, STATUSES
 from sitegen.pages.report.discrepancies import field_file
 from sitegen.pages.report.numbers import ErrorChange, ReportMetric
-from sitegen.stats.counts import FIELD_ACCURACY, RATIOS, CountRatio, errors
+from sitegen.stats.counts import FIELD_ACCURACY, RATIOS, CountRatio, errors, judged
 
 _FIELDS = Nouns()
 _NIL = str(number(None))
@@ -151,7 +151,10 @@ def number_heads(nouns: Nouns, metrics: Iterable[MetricSpec] = (), counted: bool
 
 
 def fields(scores: Sequence[FieldScore], eval_id: str, nouns: Nouns = _FIELDS) -> Markup:
-    """Table rows of fields: a link to the field's page, then the columns of ``number_heads``."""
+    """Table rows of fields: a link to the field's page, then the columns of ``number_heads``.
+
+    A field of which nothing is judged has no link, because it may have no page.
+    """
     return Markup("".join(_field_rows(eval_id, nouns).rows_of(scores)))
 
 
@@ -162,6 +165,8 @@ def _field_rows(eval_id: str, nouns: Nouns) -> RowCache[FieldScore, str]:
     return RowCache(
         lambda score: (
             f"<tr><td><a href={field_file(eval_id, score.attribute)}>{_text(score.attribute)}</a>{cells(score.counts)}"
+            if judged(score.counts)
+            else f"<tr><td>{_text(score.attribute)}{cells(score.counts)}"
         )
     )
 
