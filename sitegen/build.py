@@ -109,7 +109,7 @@ def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progr
             site_files.archive.admit([redaction.glob for redaction in unmatched_redactions(timeline, scored.result())])
         writer = site_files.writer(OWNER)
         if early:
-            page = write_first_pages(timeline, scored.result(), memo, site_files, writer)
+            page = write_first_pages(timeline, scored, memo, site_files, writer)
             if page:
                 progress.first_page(page)
             progress.stage("Writing comparisons and fields", scored.waiting_series)

@@ -13,6 +13,8 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Final
 
+from msgspec.structs import replace
+
 from sitegen.analysis.memo import PageRow
 from sitegen.errors import OutputFolderError
 from sitegen.frozen import Frozen
@@ -49,7 +51,15 @@ class WrittenFiles(Frozen):
     written: int
     """Number of these files that the folder did not have with this content."""
     contents: tuple[CompressedFile, ...] = ()
-    """Files that were made on another machine and are not written yet."""
+    """Files that are not written yet, because they were made on another machine or lead to files that are not there."""
+
+    def of(self, *, pages: bool) -> WrittenFiles:
+        """Return only the pages or, if not ``pages``, only the files that link to no other."""
+        return WrittenFiles(
+            rows=tuple(row for row in self.rows if is_page(row.path) == pages),
+            written=0 if pages else self.written,
+            contents=tuple(file for file in self.contents if is_page(file.path) == pages),
+        )
 
 
 class Writer:
@@ -123,7 +133,7 @@ class Writer:
         self._store(path, content, of_content)
 
     def write_contents(self, files: WrittenFiles) -> int:
-        """Write the files that were made on another machine. Returns how many were not in the folder already."""
+        """Write the files that are not written yet. Returns how many were not in the folder already."""
         for file in files.contents:
             content = zlib.decompress(file.content)
             self._store(file.path, content, content_digest(content))
@@ -204,6 +214,30 @@ class ContentsWriter(Writer):
 
     def _store(self, path: str, content: bytes, of_content: str) -> None:
         self._contents.append(CompressedFile(path, zlib.compress(content, QUICK)))
+
+
+class HeldPagesWriter(Writer):
+    """Writes all files except pages, whose contents it collects until everything that they link to is there."""
+
+    def __init__(self, folder: Path, standing: Iterable[PageRow], foreign: Collection[str]) -> None:
+        super().__init__(folder, standing, foreign)
+        self._pages: list[CompressedFile] = []
+
+    @property
+    def files(self) -> WrittenFiles:
+        """All files, and the contents of the pages that are not written yet."""
+        return replace(super().files, contents=tuple(self._pages))
+
+    def _store(self, path: str, content: bytes, of_content: str) -> None:
+        if is_page(path):
+            self._pages.append(CompressedFile(path, zlib.compress(content, QUICK)))
+        else:
+            super()._store(path, content, of_content)
+
+
+def is_page(path: str) -> bool:
+    """Whether a file is a page, which links to other files."""
+    return path.endswith(".html")
 
 
 def is_foreign(path: str, foreign: Collection[str]) -> bool:

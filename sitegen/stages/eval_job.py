@@ -107,7 +107,7 @@ class _EvalJob:
         self._specs = self._cards.series_specs()
         self._inputs = inputs_of(task)
         self._collector = ReportCollector(self._specs, self._inputs, self._cards)
-        self._writer = self._context.writer(task.pages)
+        self._writer = self._context.writer(task.pages, held=task.first_only)
         self._renderer = self._context.renderer()
         self._sources = sources_of(task)
         self._page_keys = self._digests_of_reports()

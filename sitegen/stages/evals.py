@@ -17,6 +17,7 @@ from sitegen.model.series import EvalSummary
 from sitegen.model.timeline import EvalHistory, EvalUpdate
 from sitegen.pages import links
 from sitegen.pages.data.search import SearchFields
+from sitegen.render.writer import WrittenFiles
 from sitegen.scoring.mapping_use import MappingUse
 from sitegen.stages.cached_kinds import EVAL_RECORDS, SCORECARDS, EvalRecord, ListedField
 from sitegen.stages.configuration import known_mappings
@@ -79,11 +80,12 @@ class ScoredEvals:
         self._new_peaks: set[str] = set()
         self._parts = parts
         self._waiting: list[_UnfinishedEval] = []
+        self._first_pages: dict[str, WrittenFiles] = {}
 
     def score(self, pool: Pool, step: Callable[[int], None], *, first_only: bool = False) -> None:
         """Score the evals that new commits touched, and write all of their pages except older reports.
 
-        ``first_only``: of the other pages, write only those that are read first.
+        ``first_only``: of the other pages, make only those that are read first, for ``write_first_pages``.
         """
         timeline, memo = self._timeline, self._memo
         pins = pins_of(timeline, memo)
@@ -143,13 +145,28 @@ class ScoredEvals:
         summary = _with_earlier_decisions(done.record.summary, before, task.first_new)
         record = self._records[eval_id] = replace(done.record, summary=_sharing(summary, task.history))
         self.room.learn(record.summary, record.fields, done.files.rows)
-        self._site_files.record(owner(eval_id), done.files)
+        if task.first_only:
+            self._first_pages[eval_id] = done.files.of(pages=True)
+            self._site_files.record(owner(eval_id), done.files.of(pages=False), whole=False)
+        else:
+            self._site_files.record(owner(eval_id), done.files)
         self._site_files.record_archived(done.archived)
         if done.waiting is None:
             EVAL_RECORDS.keep(self._memo, eval_id, record)
         else:
             places = self._parts.put(done.waiting.parts)
             self._waiting.append(_UnfinishedEval(replace(task, cached=()), done.waiting.keys, places))
+
+    @property
+    def first_pages(self) -> Iterator[str]:
+        """Yield the paths of the pages that ``write_first_pages`` writes."""
+        return (row.path for files in self._first_pages.values() for row in files.rows)
+
+    def write_first_pages(self) -> None:
+        """Write the pages that are read first."""
+        for eval_id, files in self._first_pages.items():
+            self._site_files.record(owner(eval_id), files)
+        self._first_pages.clear()
 
     def write_series_pages(self, pool: Pool, step: Callable[[int], None]) -> None:
         """Write the pages of all points that ``score`` left out."""

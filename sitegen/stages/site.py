@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cache, partial
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Final
 
 from msgspec.structs import replace
@@ -21,11 +21,11 @@ from sitegen.pages.overview.focus import most_costly_patterns
 from sitegen.pages.short_pages import failed_page, unfinished_page
 from sitegen.render.environment import Renderer
 from sitegen.render.output_folder import listed_bytes
-from sitegen.render.writer import Writer, digest
+from sitegen.render.writer import Writer, digest, is_page
 from sitegen.scoring.own import installed_versions
 from sitegen.stages.cached_kinds import COMMIT_EFFECTS
 from sitegen.stages.commits import Commits, newest_commit
-from sitegen.stages.evals import Evals
+from sitegen.stages.evals import Evals, ScoredEvals
 from sitegen.stages.failures import attempt
 from sitegen.stages.history_lists import write_search_log
 from sitegen.stages.instructions import WrittenInstructions, counted_effects
@@ -195,27 +195,40 @@ def _of_history(timeline: Timeline) -> tuple[Problem, ...]:
 
 
 def write_first_pages(
-    timeline: Timeline, evals: Evals, memo: Memo, site_files: SiteFiles, writer: Writer
+    timeline: Timeline, scored: ScoredEvals, memo: Memo, site_files: SiteFiles, writer: Writer
 ) -> str | None:
-    """Write the overview and the placeholders. Returns the path of the overview; None if it cannot be made yet.
+    """Write the pages that are read first, and placeholders. Returns the path of the overview; None if it failed.
 
-    The last stage makes these pages again, most of them with the same bytes. ``writer``: the writer of the last stage.
+    Files that link to nothing are written first, then the placeholders, then the pages: whenever the build is stopped,
+    every link of a page that is there leads somewhere. The last stage makes the pages that a site has once again, most
+    of them with the same bytes. ``writer``: the writer of the last stage.
     """
+    evals = scored.result()
+    rendered = _rendered_early(timeline, evals, memo, writer)
+    if rendered is None:
+        scored.write_first_pages()
+        return None
+    pages = [file for file in rendered.files if is_page(file.path)]
+    write_files((file for file in rendered.files if not is_page(file.path)), writer)
+    placeholder = cache(lambda root: timeline.context.renderer().render(unfinished_page(root)))
+    later = chain((file.path for file in pages), scored.first_pages, _later_pages(timeline, evals))
+    for root, paths in groupby(later, key=links.up):
+        site_files.reserve(paths, placeholder(root))
+    scored.write_first_pages()
+    write_files(pages, writer)
+    return str(timeline.project.out / links.overview())
+
+
+def _rendered_early(timeline: Timeline, evals: Evals, memo: Memo, writer: Writer) -> RenderedFiles | None:
+    """Render the files that a site has once, while edits and commits are not written; None if any cannot be made."""
     if not evals.summaries:
         return None  # the overview then shows the sizes of edits, which are not known yet
     instructions = counted_effects(timeline, evals)
     commits = Commits(newest=newest_commit(timeline, memo), uncommitted=None)
     problems = problems_of(timeline, evals, evals.failures)
     pages = SitePages.of(timeline, evals, instructions, commits, memo, 0)
-    renderer = timeline.context.renderer()
-    rendered = render_once(renderer, pages, problems, writer, without=links.instructions())
-    if rendered.failures:
-        return None
-    placeholder = cache(lambda root: renderer.render(unfinished_page(root)))
-    for root, paths in groupby(_later_pages(timeline, evals), key=links.up):
-        site_files.reserve(paths, placeholder(root))
-    write_files(rendered.files, writer)
-    return str(timeline.project.out / links.overview())
+    rendered = render_once(timeline.context.renderer(), pages, problems, writer, without=links.instructions())
+    return None if rendered.failures else rendered
 
 
 def _later_pages(timeline: Timeline, evals: Evals) -> Iterator[str]:

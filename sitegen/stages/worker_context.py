@@ -14,7 +14,7 @@ from sitegen.history.timeline import WorktreeBlob
 from sitegen.model.site import SiteInfo
 from sitegen.render.archive_pages import ArchivePages
 from sitegen.render.environment import Renderer
-from sitegen.render.writer import ContentsWriter, Writer
+from sitegen.render.writer import ContentsWriter, HeldPagesWriter, Writer
 from sitegen.stages.configuration import KeptMappings
 
 
@@ -50,10 +50,15 @@ class WorkerContext(Frozen):
         """Open the repository for reading."""
         return Repository(self.place, max_blob_bytes=self.max_blob_bytes, overlay=dict(self.overlay))
 
-    def writer(self, standing: Iterable[PageRow] = ()) -> Writer:
-        """Return a writer into the output folder. ``standing``: files of the owner that are known to be there."""
+    def writer(self, standing: Iterable[PageRow] = (), *, held: bool = False) -> Writer:
+        """Return a writer into the output folder.
+
+        ``standing``: files of the owner that are known to be there; ``held``: the builder writes the pages later.
+        """
         if self.out is None:
             return ContentsWriter(standing)
+        if held:
+            return HeldPagesWriter(self.out, standing, self.foreign)
         return Writer(self.out, standing, self.foreign)
 
     def archive_pages(self, standing: Iterable[PageRow]) -> ArchivePages:

@@ -17,6 +17,7 @@ from sitegen.pages import links
 from sitegen.pages.report.page import report_page
 from sitegen.project import Options
 from sitegen.render.output_folder import LIST, look_into
+from sitegen.render.writer import Writer
 from sitegen.scoring.kinds import scorer
 from sitegen.stages import commits, edit_diffs, site_files
 from tests.gitrepo import GitRepo
@@ -97,6 +98,25 @@ def test_the_overview_the_trends_and_the_newest_reports_are_written_first_and_ev
         assert {path for path in whole if links.is_field(path)} & written == set()
     assert unfinished(out) == {path for path in whole if path.endswith(".html")} - written
     assert look_into(out, ()).foreign == ()  # the next build may delete every file
+
+
+def test_whenever_a_first_build_is_stopped_every_link_of_its_pages_leads_somewhere(
+    project, finished, tmp_path, monkeypatch
+):
+    """Looks at the folder before a file is put in its place; placeholders may lead to one that is written next."""
+    out, put, looks = tmp_path / "public", Writer._put, []
+
+    def look_and_put(temporary: str, target: str, body: bytes) -> None:
+        placeholders = unfinished(out)
+        broken = [link for link in broken_links(out) if link.partition(":")[0] not in placeholders]
+        looks.append((Path(target).relative_to(out).as_posix(), broken))
+        put(temporary, target, body)
+
+    monkeypatch.setattr(Writer, "_put", staticmethod(look_and_put))
+    build_site(project, out, jobs=1)
+    assert [look for look in looks if look[1]] == []
+    assert len(looks) > 50
+    assert differences(out, finished) == []
 
 
 @pytest.mark.parametrize(
