@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
 from sitegen.analysis.cached import TaskCache
 from sitegen.analysis.cells import CellTracker
-from sitegen.analysis.deltas import mixtures
+from sitegen.analysis.deltas import mixtures, under_rules_of
 from sitegen.analysis.effects import windows
 from sitegen.analysis.regressions import steps_of
 from sitegen.errors import MissingObjectsError
@@ -143,10 +143,10 @@ class _EvalJob:
             if cached.points == end:
                 end = max(drawn) + 1
         needed = sorted(drawn | compared | unscored | set(range(tracker.points, end)))
-        self._cards.fill(mixture for index in drawn for mixture in self._mixtures(index))
         committed = sum(snapshot.commit.sha != WORKTREE for snapshot in self._snapshots)
         # The memo has scorecards but no whole results. Each result is computed once, and stored until it is drawn.
-        results = self._cards.results((self._snapshots[index] for index in needed), with_newest_rules=True)
+        beside = (self._mixtures(index, in_report=index in drawn) for index in needed)
+        results = self._cards.results((self._snapshots[index] for index in needed), beside)
         for index, result in zip(needed, results, strict=True):
             with working_on(self._snapshots[index]):
                 if index == tracker.points:
@@ -164,8 +164,15 @@ class _EvalJob:
                     self._write_variants(result)
         return self._finish(waiting, cached if cached.points == len(self._snapshots) else tracker.cells())
 
-    def _mixtures(self, index: int) -> tuple[Snapshot, ...]:
-        return mixtures(self._snapshots[index - 1], self._snapshots[index]) if index else ()
+    def _mixtures(self, index: int, *, in_report: bool) -> Iterator[Snapshot]:
+        """Yield what to score beside a point: its output by the newest rules; for a report, also what its delta needs.
+
+        Those with the output of the point before come first.
+        """
+        at = self._snapshots[index]
+        if in_report and index:
+            yield from sorted(mixtures(self._snapshots[index - 1], at), key=lambda mixed: mixed.outputs == at.outputs)
+        yield under_rules_of(at, self._snapshots[-1])
 
     def _digests_of_reports(self) -> list[str]:
         """Return for each report a digest of what it shows: all snapshots up to its own, the eval, the templates."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, islice, pairwise
+from itertools import accumulate, islice, pairwise, repeat
 from types import MappingProxyType
 
 from msgspec.structs import replace
@@ -163,21 +163,23 @@ class EvalScorecards:
             raise KeyError(snapshot)
         return in_order_of(self._specs, card) if self._specs else card
 
-    def results(self, snapshots: Iterable[Snapshot], *, with_newest_rules: bool = False) -> Iterator[Result]:
+    def results(
+        self, snapshots: Iterable[Snapshot], beside: Iterable[Iterable[Snapshot]] | None = None
+    ) -> Iterator[Result]:
         """Score snapshots with every judgement, even if their scorecards are cached: the memo has no judgements.
 
-        ``with_newest_rules``: also computes missing scorecards under the newest rules, while an output is at hand.
+        ``beside``: for each of them, mixtures to score before it if their scorecards are missing, while its output or
+        the one before it is at hand.
         """
         scored: list[tuple[Snapshot, bool]] = []  # with True for those that the caller asks for
         keys: set[str] = set()  # of these: iterations that differ in their rules alone are one under the newest rules
-        for snapshot in snapshots:
+        for snapshot, others in zip(snapshots, beside or repeat(()), strict=False):
+            keys.add(self.key(snapshot))
+            for mixture in others:
+                if (key := self.key(mixture)) not in keys and mixture not in self:
+                    keys.add(key)
+                    scored.append((mixture, False))
             scored.append((snapshot, True))
-            if with_newest_rules:
-                keys.add(self.key(snapshot))
-                newest = under_rules_of(snapshot, self._history.snapshots[-1])
-                if self.key(newest) not in keys and newest not in self:
-                    keys.add(self.key(newest))
-                    scored.append((newest, False))
         outputs = [snapshot for snapshot, _ in scored]
         all_results = results_by_ranges(self._pool, self._context, self.scorer.kind, outputs, self.embedder)
         for (snapshot, is_asked), result in zip(scored, all_results, strict=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import chain
 from typing import Final
 
 from msgspec.structs import replace
@@ -32,6 +32,8 @@ from sitegen.text.embedding import embed, installed
 
 RANGE: Final = 64
 """Number of outputs in one task that only scores. To send their results takes a tenth of the time of scoring them."""
+HELD: Final = 4
+"""Number of snapshots whose contents are held for the next one."""
 _LOST: Final = "missing "
 """Prefix of the blob id of an output whose content this clone lacks: its scorecard needs a different key."""
 
@@ -126,17 +128,22 @@ def _with_fix(result: Result) -> Result:
 def all_inputs(context: WorkerContext, snapshots: Sequence[Snapshot]) -> Iterator[ScoringInputs]:
     """Yield the scoring inputs of each snapshot, in order, without the embedder.
 
-    Blobs that neighbouring snapshots share are read once, and only these are held.
+    Blobs that a snapshot shares with one of the ``HELD`` before it are read once, and only theirs are held: outputs are
+    scored in turn by the ground truth and rules of their time and by the newest.
     """
     if not snapshots:
         return
     needed = [dict.fromkeys(_scored_blobs(snapshot)) for snapshot in snapshots]
-    new = [[blob for blob in blobs if blob not in before] for before, blobs in pairwise([{}, *needed])]
+    recent = [set(chain.from_iterable(needed[max(0, at - HELD) : at])) for at in range(len(needed))]
+    new = [[blob for blob in blobs if blob not in before] for before, blobs in zip(recent, needed, strict=True)]
     stream = context.open().read_blobs([blob.oid for blobs in new for blob in blobs])
     mappings = dict(context.mappings)
     held: dict[Blob, File] = {}
-    for snapshot, blobs in zip(snapshots, needed, strict=True):
-        held = {blob: held.get(blob) or _next_file(stream, blob) for blob in blobs}
+    for snapshot, before, blobs in zip(snapshots, recent, needed, strict=True):
+        held = {blob: file for blob, file in held.items() if blob in before}
+        for blob in blobs:
+            if blob not in held:
+                held[blob] = _next_file(stream, blob)
         truth, mapping, schema = (
             held[blob] if blob else None for blob in (snapshot.ground_truth, snapshot.mapping, snapshot.schema)
         )

@@ -37,7 +37,7 @@ def test_a_first_build_with_a_corrected_ground_truth_and_other_rules_parses_each
     repo.commit({"evals/trees/ground_truth.csv": "field,value\nname,Oak\nheight,20 m\n", place("001"): outputs[0]})
     repo.commit({place("002"): outputs[1]})
     repo.commit({"evals/trees/ground_truth.csv": "field,value\nname,Oak\nheight,21 m\n"})
-    repo.commit({place("003"): outputs[2]})
+    repo.commit({"evals/trees/ground_truth.csv": "field,value\nname,Oak\nheight,22 m\n", place("003"): outputs[2]})
     repo.commit({"schemas/field_mapping.yaml": "fields:\n  height: {type: string}\n"})
     parsed = Counter[str]()
 
@@ -88,7 +88,7 @@ class RecordingRepository:
         return (BlobRead(oid, oid.encode()) for oid in oids)
 
 
-def test_a_blob_that_the_snapshot_before_has_too_is_not_read_again() -> None:
+def test_a_blob_that_one_of_the_snapshots_before_has_too_is_not_read_again() -> None:
     repository = RecordingRepository()
     context = cast("WorkerContext", SimpleNamespace(open=lambda: repository, mappings=()))
     first = replace(snapshot(1, 1), outputs=(Blob("a.json", "o1"), Blob("b.json", "o2")), ground_truth=Blob("t", "t1"))
@@ -98,7 +98,7 @@ def test_a_blob_that_the_snapshot_before_has_too_is_not_read_again() -> None:
 
     inputs = list(all_inputs(context, [first, corrected, second, reverted]))
 
-    assert repository.asked == ["o1", "o2", "t1", "t2", "o3", "o1", "t1"]
+    assert repository.asked == ["o1", "o2", "t1", "t2", "o3"]
     assert [(*(file.content for file in each.outputs), each.ground_truth) for each in inputs] == [
         (b"o1", b"o2", File("t", b"t1")),
         (b"o1", b"o2", File("t", b"t2")),
