@@ -24,6 +24,8 @@ from sitegen.text.values import as_text
 FEWEST: Final = 3
 """Smallest number of errors of a pattern; fewer may be alike by chance."""
 
+_EXAMINED: Final = ("wrong_value", "format_error")
+_NESTED: Final = (list, dict)
 _LONGEST: Final = 500
 """Longest value, in characters, that is examined."""
 _NEAR: Final = Decimal("0.05")
@@ -61,7 +63,11 @@ def error_patterns(wrong: Sequence[Judgement], judgements: Iterable[Judgement]) 
 
     Only wrong values and format errors are examined: a missing value cannot be compared with anything.
     """
-    pairs = {index: pair for index, judgement in enumerate(wrong) if (pair := _texts(judgement))}
+    pairs = {
+        index: pair
+        for index, judgement in enumerate(wrong)
+        if judgement.outcome in _EXAMINED and (pair := _texts(judgement))
+    }
     if len(pairs) < FEWEST:
         return ()
     by_name: dict[str, list[int]] = defaultdict(list)
@@ -96,10 +102,8 @@ def pattern_of(expected: str, actual: str) -> str | None:
 
 def _texts(judgement: Judgement) -> tuple[str, str] | None:
     """Return the expected and the actual value as text; None unless both exist and can be compared."""
-    if judgement.outcome not in ("wrong_value", "format_error"):
-        return None
     expected, actual = judgement.expected, judgement.actual
-    if expected is None or actual is None or isinstance(expected, list | dict) or isinstance(actual, list | dict):
+    if expected is None or actual is None or isinstance(expected, _NESTED) or isinstance(actual, _NESTED):
         return None
     left, right = as_text(expected).strip(), as_text(actual).strip()
     if REDACTED in (expected, actual) or not (0 < len(left) <= _LONGEST and 0 < len(right) <= _LONGEST):
@@ -109,11 +113,14 @@ def _texts(judgement: Judgement) -> tuple[str, str] | None:
 
 def _swapped(wrong: Sequence[Judgement], pairs: dict[int, tuple[str, str]]) -> set[int]:
     """Return errors in two fields of one object, each of which has the value that is expected in the other."""
-    places = {(wrong[index].document, _parent(wrong[index].path), *pair) for index, pair in pairs.items()}
+    every = set(pairs.values())
+    # As a rule none, and then no path has to be taken apart.
+    mirrored = {index: pair for index, pair in pairs.items() if pair[0] != pair[1] and pair[::-1] in every}
+    places = {(wrong[index].document, _parent(wrong[index].path), *pair) for index, pair in mirrored.items()}
     return {
         index
-        for index, (expected, actual) in pairs.items()
-        if expected != actual and (wrong[index].document, _parent(wrong[index].path), actual, expected) in places
+        for index, (expected, actual) in mirrored.items()
+        if (wrong[index].document, _parent(wrong[index].path), actual, expected) in places
     }
 
 
@@ -121,15 +128,15 @@ def _displaced(
     wrong: Sequence[Judgement], pairs: dict[int, tuple[str, str]], judgements: Iterable[Judgement]
 ) -> set[int]:
     """Return errors of list items whose wrong values, at least two, are all expected in the same neighbouring item."""
-    by_item: dict[tuple[str, str], list[int]] = defaultdict(list)
+    by_item: dict[tuple[str, str, int], list[tuple[int, str]]] = defaultdict(list)
     for index in pairs:
         if place := _INDEX.match(wrong[index].path):
-            by_item[wrong[index].document, f"{place[1]}[{place[2]}]"].append(index)
+            by_item[wrong[index].document, place[1], int(place[2])].append((index, place[3]))
     by_item = {item: errors for item, errors in by_item.items() if len(errors) > 1}
     places = {
-        (document, _neighbour(wrong[index].path, step))
-        for (document, _), errors in by_item.items()
-        for index in errors
+        (document, f"{of_list}[{number + step}]{below}")
+        for (document, of_list, number), errors in by_item.items()
+        for _, below in errors
         for step in (-1, 1)
     }
     expected = {
@@ -138,18 +145,12 @@ def _displaced(
         if judgement.expected is not None and (judgement.document, judgement.path) in places
     }
     displaced: set[int] = set()
-    for (document, _), errors in by_item.items():
+    for (document, of_list, number), errors in by_item.items():
         for step in (-1, 1):
-            if all(
-                expected.get((document, _neighbour(wrong[index].path, step))) == pairs[index][1] for index in errors
-            ):
-                displaced.update(errors)
+            neighbour = f"{of_list}[{number + step}]"
+            if all(expected.get((document, neighbour + below)) == pairs[index][1] for index, below in errors):
+                displaced.update([index for index, _ in errors])
     return displaced
-
-
-def _neighbour(path: str, step: int) -> str:
-    place = _INDEX.match(path)
-    return f"{place[1]}[{int(place[2]) + step}]{place[3]}" if place else ""
 
 
 def _parent(path: str) -> str:
