@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import marshal
 import pickle
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import jinja2
 from jinja2.bccache import Bucket, bc_magic
+from jinja2.utils import missing
 
 from sitegen.html.cells import output
 
@@ -24,6 +25,22 @@ class EscapingTemplate(jinja2.Template):
         template = super().from_code(*arguments, **more)
         template.root_render_func.__globals__["escape"] = output
         return template
+
+    def new_context(
+        self,
+        vars: dict[str, Any] | None = None,
+        shared: bool = False,
+        locals: Mapping[str, Any] | None = None,
+    ) -> jinja2.runtime.Context:
+        """Make the names of one rendering or include.
+
+        Jinja copies them twice, and the names of all globals once more to find those that only one template has. Ours
+        have the globals of the environment and no others.
+        """
+        names = (vars or {}) if shared else {**self.globals, **(vars or {})}
+        if locals:
+            names = {**names, **{name: value for name, value in locals.items() if value is not missing}}
+        return self.environment.context_class(self.environment, names, self.name, self.blocks)
 
     def render(self, *arguments: Any, **more: Any) -> str:
         """Render a page, and let go of what it shows.
