@@ -76,9 +76,9 @@ def _named_in(passage: PassageWords, names: Mapping[str, tuple[str, str]], in_pa
 
 def _names_of(attribute: str) -> tuple[str, str]:
     """Return the words of the second last step, empty if there is none, and the words of the last step."""
-    attribute = attribute.replace("\n", " ")
-    steps = [words for step in _STEPS.split(attribute) if (words := _words(step)).strip()]
-    return (steps[-2] if len(steps) > 1 else "", steps[-1]) if steps else ("", _words(attribute) + "\0")
+    lines = _words(_STEPS.sub("\n", attribute.replace("\n", " ")))
+    steps = [words for words in lines.split("\n") if words.strip()]
+    return (steps[-2] if len(steps) > 1 else "", steps[-1]) if steps else ("", f"{lines}\0")
 
 
 def _words(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from typing import Final, Literal, TypeAlias
 
@@ -130,8 +129,8 @@ class EffectsView(Frozen):
 
 def grade_counts(grades: Iterable[Grade]) -> tuple[GradeCount, ...]:
     """How often each grade occurs, in the order of tables."""
-    numbers = Counter(grades)
-    return tuple(GradeCount(grade, numbers[grade]) for grade in GRADES if grade in numbers)
+    listed = list(grades)
+    return tuple([GradeCount(grade, listed.count(grade)) for grade in GRADES if grade in listed])
 
 
 def effects_view(effects: Iterable[Effect]) -> EffectsView:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from sitegen.frozen import Frozen
 from sitegen.text.markdown.blocks import CODE, STRUCK, Blocks, Gone, headings, mark, parse, strike
-from sitegen.text.markdown.inline import inline, inline_parser
+from sitegen.text.markdown.inline import inline
 from sitegen.text.plain import visible
 from sitegen.text.sections import Heading, split_lines
 
@@ -29,7 +29,6 @@ def write(blocks: Blocks, changed: frozenset[int] = _NOTHING, gone: Gone | None 
         gone: lines to strike in blocks of code.
 
     """
-    parser = inline_parser()
     tokens, references = blocks
     out: list[str] = []
     for index, token in enumerate(tokens):
@@ -44,8 +43,22 @@ def write(blocks: Blocks, changed: frozenset[int] = _NOTHING, gone: Gone | None 
         elif token.nesting == -1:
             out.append(f"</{token.tag}>\n")
         else:
-            out.append(parser.renderer.renderToken(tokens, index, parser.options, {}))  # type: ignore[attr-defined]
+            out.append(_opening(tokens, index))
     return "".join(out)
+
+
+def _opening(tokens: Sequence[Token], index: int) -> str:
+    """Return the tag that opens a block, in a line of its own unless text or the end of the block follows."""
+    token = tokens[index]
+    before = "\n" if index and tokens[index - 1].hidden else ""
+    attributes = "".join([f' {name}="{escape(str(value))}"' for name, value in token.attrs.items()])
+    after = "\n"
+    if token.nesting == 1:
+        following = tokens[index + 1]
+        is_end = following.nesting == -1 and following.tag == token.tag
+        if following.type == "inline" or following.hidden or is_end:
+            after = ""
+    return f"{before}<{token.tag}{attributes}>{after}"
 
 
 def as_written(lines: Sequence[str], changed: frozenset[int], gone: Gone) -> str:
