@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Final
 
-from sitegen.html import charts, formats, heat_cells
+from sitegen.html import charts, elements, formats, heat_cells
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.pages import change_text, fields, labels, links, short_lists
 from sitegen.pages.commit import move_rows
@@ -41,6 +41,7 @@ _MODULES: Final[tuple[ModuleType, ...]] = (
     discrepancy_rows,
     edit_rows,
     effect_rows,
+    elements,
     field_rows,
     fields,
     heat_cells,
