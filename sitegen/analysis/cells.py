@@ -37,6 +37,7 @@ class CellTracker:
         for cell in earlier.cells if earlier else ():
             self._tracks[cell.key] = _Track(len(self._tracks), cell, list(cell.runs))
         self._wrong = {track.number: track for track in self._tracks.values() if track.runs[-1].is_wrong}
+        self._streaks = {track.location.key: track.wrong_since() for track in self._wrong.values()}
         self._changed: dict[int, _Track] = {}
         """The cells with a run that begins at the last point, by cell number."""
         self._judgements: Sequence[Judgement] | None = None
@@ -102,8 +103,10 @@ class CellTracker:
             self._changed.pop(track.number, None)
         if run.is_wrong:
             self._wrong[track.number] = track
+            self._streaks[track.location.key] = track.wrong_since()
         else:
             self._wrong.pop(track.number, None)
+            self._streaks.pop(track.location.key, None)
 
     def cells(self) -> CellMap:
         """Return the histories of all cells so far."""
@@ -122,7 +125,7 @@ class CellTracker:
 
     def streaks(self) -> dict[CellKey, int]:
         """Map each cell that is wrong at the last point to the first point of its streak of errors."""
-        return {track.location.key: track.wrong_since() for track in self._wrong.values()}
+        return self._streaks.copy()
 
 
 class _Track:

@@ -35,11 +35,9 @@ def flips(cells: CellMap, before: int, after: int) -> Flips:
 
 def tallied(flipped: Iterable[CellFlip]) -> Flips:
     """Count cells by fate and attribute."""
-    counts: Counter[tuple[Fate, str]] = Counter()
-    by_truth = 0
-    for flip in flipped:
-        counts[flip.fate, flip.cell.attribute] += 1
-        by_truth += flip.before is not flip.after and flip.by_truth
+    several = tuple(flipped)
+    counts = Counter([(flip.fate, flip.cell.attribute) for flip in several])
+    by_truth = sum([flip.by_truth for flip in several if flip.before is not flip.after])
     return _sorted_flips(counts, by_truth)
 
 

@@ -134,12 +134,17 @@ def all_inputs(context: WorkerContext, snapshots: Sequence[Snapshot]) -> Iterato
     if not snapshots:
         return
     needed = [dict.fromkeys(_scored_blobs(snapshot)) for snapshot in snapshots]
-    recent = [set(chain.from_iterable(needed[max(0, at - HELD) : at])) for at in range(len(needed))]
-    new = [[blob for blob in blobs if blob not in before] for before, blobs in zip(recent, needed, strict=True)]
-    stream = context.open().read_blobs([blob.oid for blobs in new for blob in blobs])
+
+    def recent(at: int) -> set[Blob]:
+        return set(chain.from_iterable(needed[max(0, at - HELD) : at]))
+
+    stream = context.open().read_blobs(
+        [blob.oid for at, blobs in enumerate(needed) for before in [recent(at)] for blob in blobs if blob not in before]
+    )
     mappings = dict(context.mappings)
     held: dict[Blob, File] = {}
-    for snapshot, before, blobs in zip(snapshots, recent, needed, strict=True):
+    for at, (snapshot, blobs) in enumerate(zip(snapshots, needed, strict=True)):
+        before = recent(at)
         held = {blob: file for blob, file in held.items() if blob in before}
         for blob in blobs:
             if blob not in held:
