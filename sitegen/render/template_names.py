@@ -11,7 +11,7 @@ from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.pages import change_text, fields, labels, links, short_lists
 from sitegen.pages.commit import move_rows
 from sitegen.pages.compare import compare_rows
-from sitegen.pages.edit import effect_rows
+from sitegen.pages.edit import edit_sizes, effect_rows
 from sitegen.pages.field import field_rows
 from sitegen.pages.instruction import edit_rows
 from sitegen.pages.instructions import matrix_rows, version_rows
@@ -40,6 +40,7 @@ _MODULES: Final[tuple[ModuleType, ...]] = (
     compare_rows,
     discrepancy_rows,
     edit_rows,
+    edit_sizes,
     effect_rows,
     elements,
     field_rows,
