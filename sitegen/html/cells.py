@@ -181,10 +181,6 @@ def value_cells(judgement: Judgement) -> str:
     return value_cell(expected) + value_cell(actual)
 
 
-error_value_cells: Final = RowCache[Judgement, str](value_cells)
-"""``value_cells`` of an error, which is on a report and on the page of truth beside output."""
-
-
 def where(path: str, document: str, *, extra: bool, file: str = "") -> str:
     """The place of a cell: its field path, linked to ``file`` if given, and its document if there are several."""
     name = code(path)

@@ -10,7 +10,7 @@ from typing import Final, cast
 
 from markupsafe import Markup
 
-from sitegen.html.cells import RowCache, error_value_cells
+from sitegen.html.cells import RowCache, value_cells
 from sitegen.html.cells import text as _text
 from sitegen.html.formats import bounded
 from sitegen.model.metrics import Nouns
@@ -107,7 +107,7 @@ def _error_cells(nouns: Nouns, placed: PlacedError, item: str | None = None, que
     return (
         f"{_type_cell(cast('ErrorType', error.outcome), nouns)}"
         f"<td><a href={_attribute_value(placed.field)}>{_text(place)}</a>{remark}"
-        f"{error_value_cells(error)}"
+        f"{value_cells(error)}"
     )
 
 

@@ -230,12 +230,9 @@ def paired(rows: Sequence[AlignmentRow]) -> str:
     return f"{pairs} paired{by_agreement}{missed}{f', {extra} extra' if extra else ''}"
 
 
-def alignment(rows: Sequence[AlignmentRow]) -> Markup:
-    """The table rows of pairs of list items that were compared with each other."""
-    return Markup("".join(_alignment_rows.rows_of(rows)))
-
-
-def _alignment_row(row: AlignmentRow) -> str:
+@for_each
+def alignment(row: AlignmentRow) -> str:
+    """The table row of a pair of list items that were compared with each other."""
     unpaired = "missing" if row.actual is None else "extra" if row.expected is None else ""
     pill = f' <span class="pill bad">{unpaired}</span>' if unpaired else ""
     return (
@@ -243,9 +240,6 @@ def _alignment_row(row: AlignmentRow) -> str:
         f'<td class="num">{_item_index(row.actual)}</td><td class="num">{_ratio_cell(row.similarity)}</td>'
         f"<td>{row.paired_by or _NIL}</td></tr>\n"
     )
-
-
-_alignment_rows: Final = RowCache[AlignmentRow, str](_alignment_row)
 
 
 def _item_label(label: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from sitegen.frozen import Frozen
-from sitegen.html.cells import RowCache, error_value_cells, text, value_cells
+from sitegen.html.cells import RowCache, text, value_cells
 from sitegen.model.outcomes import ERROR_TYPES, EXTRA_ITEM, MISSING_ITEM, Judgement
 from sitegen.model.panels import AlignmentRow
 from sitegen.model.scorecards import Result
@@ -166,7 +166,7 @@ def _tree_value(judgement: Judgement) -> TreeValue:
     elif kind == "correct":
         row = f"<tr><th scope=row>{name}{value_cells(judgement)}"
     else:
-        values = error_value_cells(judgement)
+        values = value_cells(judgement)
         row = f"<tr class=w><th scope=row>{name}<span class=vh> {ERROR_LABELS[kind]}</span>{values}"
     return TreeValue(place=place, name=own_name, is_wrong=is_wrong, row=row)
 
