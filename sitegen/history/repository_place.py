@@ -153,18 +153,18 @@ def find_repository(path: Path, rev: str = "HEAD") -> RepositoryAt:
     # work tree, if there is one. All lines before that are the folder, whose name may contain line ends.
     rest, _, commit = flags[3].rpartition("\n")
     bare, inside, shallow = (flag == "true" for flag in flags[:3])
-    git, _, up = rest.rpartition("\n") if inside else (rest, "", "")
+    # Outside of the work tree git names it only if the configuration does.
+    is_elsewhere = not inside and not os.path.isdir(rest)
+    git, _, up = rest.rpartition("\n") if inside or is_elsewhere else (rest, "", "")
     git_dir = Path(git)
-    root = None
-    if inside:
-        root = (folder / up).resolve()
-        if not _holds(root, git_dir):
-            raise RepositoryError(
-                "The configuration of this repository puts its work tree elsewhere (core.worktree).",
-                where=str(git_dir / "config"),
-                fix="Run git config --unset core.worktree, and sitegen in the folder that holds .git.",
-            )
-    elif not bare and git_dir.name == ".git":
+    root = (folder / up).resolve() if inside else None
+    if is_elsewhere or (root and not _holds(root, git_dir)):
+        raise RepositoryError(
+            "The configuration of this repository puts its work tree elsewhere (core.worktree).",
+            where=str(git_dir / "config"),
+            fix="Run git config --unset core.worktree, and sitegen in the folder that holds .git.",
+        )
+    if not inside and not bare and git_dir.name == ".git":
         root = git_dir.parent
     place = RepositoryPlace(git_dir=git_dir, common_dir=_common(git_dir), root=root, shallow=shallow)
     is_commit = answer.returncode == 0 and _ID.fullmatch(commit) and revision == rev

@@ -258,10 +258,12 @@ def test_no_command_runs_what_a_repository_names(tmp_path: Path) -> None:
     assert [name for name, program in programs.items() if program.ran.exists()] == []
 
 
-def test_a_work_tree_that_a_repository_puts_elsewhere_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "home").mkdir()
-    (tmp_path / "home" / "CLAUDE.md").write_text("private")
+@pytest.mark.parametrize("place", ["home", "other"], ids=["around it", "beside it"])
+def test_a_work_tree_that_a_repository_puts_elsewhere_is_refused(tmp_path: Path, place: str) -> None:
+    for folder in ("home", "other"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "CLAUDE.md").write_text("private")
     repo = project(tmp_path / "home" / "project")
-    repo.git("config", "core.worktree", str(tmp_path / "home"))
+    repo.git("config", "core.worktree", str(tmp_path / place))
     with pytest.raises(RepositoryError, match=r"puts its work tree elsewhere \(core\.worktree\)"):
         find_repository(repo.path)
