@@ -154,8 +154,10 @@ def find_repository(path: Path, rev: str = "HEAD") -> RepositoryAt:
     rest, _, commit = flags[3].rpartition("\n")
     bare, inside, shallow = (flag == "true" for flag in flags[:3])
     # Outside of the work tree git names it only if the configuration does.
-    is_elsewhere = not inside and not os.path.isdir(rest)
+    is_elsewhere = not inside and "\n" in rest and not os.path.isdir(rest)
     git, _, up = rest.rpartition("\n") if inside or is_elsewhere else (rest, "", "")
+    if not git:  # git ended before it could print the last line
+        raise _refusal(folder, answer.stderr)
     git_dir = Path(git)
     root = (folder / up).resolve() if inside else None
     if is_elsewhere or (root and not _holds(root, git_dir)):

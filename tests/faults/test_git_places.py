@@ -162,3 +162,10 @@ def test_a_bare_repository_is_found_with_its_commit(repo, tmp_path):
     repo.git("clone", "-q", "--bare", ".", str(bare))
     found, head = find_repository(bare)
     assert (found.root, found.top, head) == (None, bare, repo.git("rev-parse", "HEAD"))
+
+
+def test_references_that_git_cannot_read_are_no_work_tree_elsewhere(repo: GitRepo) -> None:
+    (repo.path / ".git" / "packed-refs").write_bytes(b"\xff\0garbage\n")
+    with pytest.raises(RepositoryError) as caught:
+        find_repository(repo.path)
+    assert "core.worktree" not in str(caught.value)
