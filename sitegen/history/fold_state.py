@@ -10,14 +10,13 @@ from typing import Any, Final, Protocol, TypeVar, cast
 import msgspec
 from msgspec import field
 
-from sitegen.frozen import Frozen
 from sitegen.history.entry_rules import EntryRules
 from sitegen.history.folder_tree import FolderTree
 from sitegen.history.layout import Watched
 from sitegen.history.memo_rows import stored
 from sitegen.model.commits import Commit
 from sitegen.model.problems import Problem
-from sitegen.model.timeline import Blob, InstructionHistory, Snapshot
+from sitegen.model.timeline import Blob, InstructionHistory, RenamedEval, Snapshot
 from sitegen.named_tuple import NamedTuple
 
 STATE: Final = "state"
@@ -168,19 +167,10 @@ class FoldState(msgspec.Struct):
     """Number of commits that are dated before their parent."""
 
 
-class Renamed(Frozen):
-    """An eval that had another id before a commit, and whose entry under the new id states other ``outputs``."""
-
-    old: str
-    position: int
-    """Position of the commit that renamed its folder."""
-    new: str
-
-
 class StartOverError(Exception):
     """Continuing from the state would give another result than starting from the root."""
 
-    def __init__(self, watched: Watched | None = None, renamed: Renamed | None = None) -> None:
+    def __init__(self, watched: Watched | None = None, renamed: RenamedEval | None = None) -> None:
         """The arguments are for the next attempt: paths to follow, and an eval that is renamed later."""
         super().__init__()
         self.watched = watched or Watched()

@@ -20,7 +20,7 @@ from sitegen.frozen import Frozen
 from sitegen.history import problems
 from sitegen.history.eval_commit import EvalCommit, FileChange
 from sitegen.history.eval_fold import fold_eval, history_of
-from sitegen.history.fold_state import EvalState, FoldState, FoldStore, Renamed, StartOverError
+from sitegen.history.fold_state import EvalState, FoldState, FoldStore, StartOverError
 from sitegen.history.instructions import InstructionHistories
 from sitegen.history.layout import FileRole, Layout, Watched
 from sitegen.history.read_ahead import ReadAhead
@@ -30,7 +30,7 @@ from sitegen.history.rules_in_force import RulesInForce
 from sitegen.model.commits import ChangedPath, Commit, Revision
 from sitegen.model.contents import NO_CONTENTS, Contents
 from sitegen.model.problems import Problem
-from sitegen.model.timeline import CommitRecord, EvalHistory
+from sitegen.model.timeline import CommitRecord, EvalHistory, RenamedEval, last_id
 
 TOGETHER: Final = 8
 """Number of commits whose outputs are requested from git at once."""
@@ -72,13 +72,14 @@ class HistoryFold:
         store: FoldStore,
         state: FoldState,
         watched: Watched,
-        renamed: tuple[Renamed, ...] = (),
+        renamed: tuple[RenamedEval, ...] = (),
         contents: Contents = NO_CONTENTS,
     ) -> None:
         """With a new *state*, nothing is loaded from the store.
 
         *watched* are paths to follow in addition to those in the state; *renamed* are evals whose later ids are needed
-        in advance; *contents* has the functions that read contents of outputs.
+        in advance, because their entries under the new ids state other ``outputs``; *contents* has the functions that
+        read contents of outputs.
         """
         watched_before = Watched(frozenset(state.shared_paths), frozenset(state.ground_truth_names))
         self.state = state
@@ -92,10 +93,12 @@ class HistoryFold:
         self.problems: list[Problem] = []
         self.records: list[tuple[CommitRecord, list[StartedSnapshots]]] = []
         """The records do not have their snapshots yet, because only the end of history decides which series counts."""
+        self.renamed: list[RenamedEval] = []
+        """The evals that the commits renamed, oldest first; empty unless the fold starts from the root."""
         self._repository = repository
         self._store = store
         self._first_parent = site.first_parent
-        self._renamed = renamed
+        self._known_renames = renamed
         self._stale = not self.complete and not watched_before.covers(self.layout.watched)
         # No bound method of this object is passed on: the cycle would keep all states until garbage collection.
         self._outputs = outputs = ReadAhead(repository)
@@ -259,7 +262,7 @@ class HistoryFold:
                 raise StartOverError
             # Earlier commits were folded by the old entry; under the new entry, other files are outputs.
             if self._entry_of(old).outputs != self._entry_of(new).outputs:
-                raise StartOverError(renamed=Renamed(old, self.head.position, new))
+                raise StartOverError(renamed=RenamedEval(old=old, position=self.head.position, new=new))
             self._rename(old, new)
             by_eval[new] = [*by_eval.pop(old), *by_eval[new]]
 
@@ -270,17 +273,14 @@ class HistoryFold:
         state.id = new
         state.folders = list(dict.fromkeys([*self.layout.folders(new), *state.folders]))
         self.evals[new] = state
+        self.renamed.append(RenamedEval(old=old, position=self.head.position, new=new))
         for index, problem in enumerate(self.problems):
             if problem.eval_id == old:
                 self.problems[index] = replace(problem, eval_id=new)
 
     def _entry_of(self, eval_id: str) -> EvalConfig:
         """Return the built manifest's entry of an eval, by its final id if the rename is known in advance."""
-        position = self.head.position
-        for renamed in sorted(self._renamed, key=lambda renamed: renamed.position):
-            if renamed.old == eval_id and renamed.position >= position:
-                eval_id, position = renamed.new, renamed.position + 1
-        return self.layout.entry(eval_id)
+        return self.layout.entry(last_id(eval_id, self.head.position, self._known_renames))
 
     def _is_new(self, eval_id: str) -> bool:
         if eval_id not in self.state.evals:

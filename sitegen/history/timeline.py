@@ -27,7 +27,6 @@ from sitegen.history.fold_state import (
     FoldState,
     FoldStore,
     PartStore,
-    Renamed,
     StartOverError,
 )
 from sitegen.history.history_fold import HistoryFold, StartedSnapshots
@@ -38,10 +37,10 @@ from sitegen.history.revisions import Irregular
 from sitegen.model.commits import Commit, Revision
 from sitegen.model.contents import NO_CONTENTS, Contents
 from sitegen.model.problems import Problem
-from sitegen.model.timeline import CommitRecord, EvalHistory, EvalUpdate, StartedSnapshot, Update
+from sitegen.model.timeline import CommitRecord, EvalHistory, EvalUpdate, RenamedEval, StartedSnapshot, Update
 from sitegen.named_tuple import NamedTuple
 
-VERSION: Final = 7
+VERSION: Final = 8
 """Increased whenever the same history would fold to another result."""
 
 
@@ -96,7 +95,7 @@ def advance(
     if boundary and not allow_shallow:
         raise problems.shallow_history(repository.place.top)
     store, structure = FoldStore(parts), f"{VERSION} {structure}"
-    watched, renamed = Watched(), tuple[Renamed, ...]()
+    watched, renamed = Watched(), tuple[RenamedEval, ...]()
     state = store.state()
     new = None if state is None else _new_commits(repository, site, state, head, structure, boundary)
     if new is None:
@@ -170,6 +169,7 @@ def update_of(fold: HistoryFold) -> Update:
         evals=tuple(update for update in evals if update is not None),
         instructions=tuple(files),
         records=tuple(_with_snapshots(record, started) for record, started in fold.records),
+        renamed=tuple(fold.renamed),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
 from sitegen.frozen import Frozen
@@ -127,6 +128,27 @@ class EvalUpdate(Frozen):
     """Index in ``history.snapshots`` of the first snapshot that the previous build did not have."""
 
 
+class RenamedEval(Frozen):
+    """An eval that had another id up to a commit."""
+
+    old: str
+    position: int
+    """Position of the commit that renamed its folder."""
+    new: str
+
+
+def last_id(eval_id: str, position: int, renamed: Iterable[RenamedEval]) -> str:
+    """Return the last id of the eval that had this id at a commit.
+
+    After the rename, another eval may have the same id: its commits keep it. ``position``: that of the commit;
+    ``renamed``: oldest first.
+    """
+    for rename in renamed:
+        if rename.old == eval_id and rename.position >= position:
+            eval_id, position = rename.new, rename.position + 1
+    return eval_id
+
+
 class Update(Frozen):
     """What changed in the timeline since the previous build; the whole timeline if there is none."""
 
@@ -136,3 +158,6 @@ class Update(Frozen):
     instructions: tuple[InstructionHistory, ...]
     records: tuple[CommitRecord, ...]
     """Oldest first."""
+    renamed: tuple[RenamedEval, ...] = ()
+    """The evals that these commits renamed, oldest first. A rename makes the walk start again: only a complete update
+    has any, and later commits of a folder with a former name belong to another eval."""

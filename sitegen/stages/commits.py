@@ -228,13 +228,6 @@ def _page_inputs(
     thick = {
         (edit.path, edit.commit.sha) for file in timeline.instructions for edit in file.edits if thickens(edit, apart)
     }
-    # A rename makes the walk start again, so an eval whose former name is in a record is always in the update.
-    names_now = {
-        former: history.id
-        for history in histories.values()
-        for former in history.renamed_from
-        if former not in summaries
-    }
     records = timeline.update.records
     earlier = (newest, *(record.commit.sha for record in records[:-1]))
     for record, before in zip(reversed(records), reversed(earlier[: len(records)]), strict=True):
@@ -242,7 +235,7 @@ def _page_inputs(
         edits = {path: edited[path, sha] for path in record.edits if (path, sha) in edited}
         files = {path: last_path for path, (_, last_path) in edits.items()}
         moves = moves_of_commit(record, summaries, histories, memo)
-        changed = touched.sort_out(record.changes, layout, names_now)
+        changed = touched.sort_out(record, layout, timeline.update.renamed)
         inputs = CommitPageInputs(
             record=record,
             moves=moves,

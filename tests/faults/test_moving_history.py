@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.gitrepo import GitRepo
+from tests.gitrepo import Content, GitRepo
 from tests.moving_history import MovingHistory
 from tests.sites import build_site, differences
 
@@ -31,6 +31,36 @@ def test_a_history_follows_from_its_seed(tmp_path: Path):
         history = MovingHistory(tmp_path / name, seed=7)
         heads.add([history.commit() for _ in range(5)][-1])
     assert len(heads) == 1
+
+
+TRUTH, RUN = '{"x": 1, "y": 2}', "results/iteration-001/extracted.json"
+SHOP = {"evals/shop/ground_truth.json": TRUTH, f"evals/shop/{RUN}": '{"x": 1, "y": 3}', "CLAUDE.md": "Read.\n"}
+TO_STORE: dict[str, Content] = {
+    **dict.fromkeys(path for path in SHOP if "shop" in path),
+    **{path.replace("shop", "store"): content for path, content in SHOP.items() if "shop" in path},
+}
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        pytest.param({"evals/shop/extracted.json": '{"x": 4}'}, id="an output without ground truth"),
+        pytest.param({"evals/shop/ground_truth.json": '{"z": 7}', f"evals/shop/{RUN}": '{"z": 8}'}, id="another eval"),
+    ],
+)
+def test_pages_of_commits_name_the_eval_that_a_folder_belonged_to_then_whatever_comes_into_it_after_a_rename(
+    tmp_path: Path, later: dict[str, str]
+):
+    repo = GitRepo(tmp_path / "project")
+    shas = []
+    commits: list[dict[str, Content]] = [{**SHOP}, TO_STORE, {**later}]
+    for number, files in enumerate(commits):
+        shas.append(repo.commit(files))
+        build_site(repo.path, tmp_path / "out", jobs=1, cache=tmp_path / "memo")
+        build_site(repo.path, tmp_path / f"cold-{number}", jobs=1)
+        assert differences(tmp_path / "out", tmp_path / f"cold-{number}") == []
+    pages = [(tmp_path / "out" / "commits" / f"{sha[:12]}.html").read_text() for sha in shas]
+    assert ["../evals/store/index.html" in page for page in pages] == [True, True, False]
 
 
 GUIDE = "".join(f"## Part {number}\n\nLine {number} of the guide.\n" for number in range(100))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from sitegen.frozen import Frozen
 from sitegen.history.layout import Layout
 from sitegen.model.commits import ChangedPath
+from sitegen.model.timeline import CommitRecord, RenamedEval, last_id
 from sitegen.text.plain import line
 
 TouchedRole: TypeAlias = Literal["output", "recorded", "run", "ground_truth", "rules", "instruction", "other"]
@@ -73,15 +74,19 @@ class PathChange(Frozen):
     """Name of the eval; empty if the site has no page for it."""
 
 
-def sort_out(changes: Iterable[ChangedPath], layout: Layout, names_now: Mapping[str, str]) -> tuple[Touched, ...]:
-    """Each change with the role of its path, once for each eval that the path belongs to.
+def sort_out(record: CommitRecord, layout: Layout, renamed: Sequence[RenamedEval]) -> tuple[Touched, ...]:
+    """Each change of a commit with the role of its path, once for each eval that the path belongs to.
 
-    ``layout`` is the layout of the built configuration. ``names_now`` maps earlier folders of evals to present ids.
+    ``layout`` is the layout of the built configuration. ``renamed`` are the evals that were renamed, oldest first: a
+    commit before the rename is one of the eval as it is called now, a later one in the same folder is not.
     """
-    return tuple(touched for change in changes for touched in _sorted_out(change, layout, names_now))
+    position = record.commit.position
+    return tuple(touched for change in record.changes for touched in _sorted_out(change, position, layout, renamed))
 
 
-def _sorted_out(change: ChangedPath, layout: Layout, names_now: Mapping[str, str]) -> tuple[Touched, ...]:
+def _sorted_out(
+    change: ChangedPath, position: int, layout: Layout, renamed: Sequence[RenamedEval]
+) -> tuple[Touched, ...]:
     path = change.path
     touched = []
     for place in layout.places(path):
@@ -91,7 +96,7 @@ def _sorted_out(change: ChangedPath, layout: Layout, names_now: Mapping[str, str
                 Touched(
                     change=change,
                     role=role,
-                    eval_id=names_now.get(place.eval_id, place.eval_id),
+                    eval_id=last_id(place.eval_id, position, renamed),
                     iteration=place.iteration,
                 )
             )
