@@ -98,7 +98,7 @@ class HistoryFold:
         self._repository = repository
         self._store = store
         self._first_parent = site.first_parent
-        self._known_renames = renamed
+        self._known_renames = sorted(renamed, key=lambda rename: rename.position)  # they are found in any order
         self._stale = not self.complete and not watched_before.covers(self.layout.watched)
         # No bound method of this object is passed on: the cycle would keep all states until garbage collection.
         self._outputs = outputs = ReadAhead(repository)
