@@ -91,6 +91,11 @@ def number_of_list(index: int) -> int:
     return index // LISTED + 1
 
 
+def lists_of(pages: int) -> range:
+    """Return the numbers of all lists to which so many pages would lead if each of them were short."""
+    return range(1, number_of_list(pages - 1) + 1)
+
+
 def _leading(path: str, title: str, listed: str, row: str) -> Page:
     """A page that leads to a row of a list in the folder below."""
     to = listed.removeprefix(f"{path.rpartition('/')[0]}/")

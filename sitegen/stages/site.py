@@ -18,7 +18,7 @@ from sitegen.model.site import RawFile
 from sitegen.pages import links
 from sitegen.pages.commits import COMMITS
 from sitegen.pages.overview.focus import most_costly_patterns
-from sitegen.pages.short_pages import failed_page, unfinished_page
+from sitegen.pages.short_pages import failed_page, lists_of, unfinished_page
 from sitegen.render.environment import Renderer
 from sitegen.render.output_folder import listed_bytes
 from sitegen.render.writer import Writer, digest, is_page
@@ -232,11 +232,15 @@ def _rendered_early(timeline: Timeline, evals: Evals, memo: Memo, writer: Writer
 
 
 def _later_pages(timeline: Timeline, evals: Evals) -> Iterator[str]:
-    """Yield the paths of the pages that other pages link to and that later stages write."""
+    """Yield the paths of the pages that other pages link to and that later stages write.
+
+    Which pages will be short is not known yet, so every list to which a short page could lead is among them.
+    """
     yield links.instructions()
     for summary in evals.summaries:
         for at in reversed(summary.headlines):
             yield links.report(summary.info.id, at.slug)
+        yield from (links.short_reports(summary.info.id, number) for number in lists_of(len(summary.headlines)))
         if len(summary.headlines) > 1:
             yield links.compare(summary.info.id)
         for field in evals.listed_fields[summary.info.id]:
@@ -245,7 +249,9 @@ def _later_pages(timeline: Timeline, evals: Evals) -> Iterator[str]:
         yield links.instruction(file.path)
         for edit in file.edits:
             yield links.edit(file.path, edit.commit.sha)
+        yield from (links.short_edits(file.path, number) for number in lists_of(len(file.edits)))
     yield links.commits()
+    yield from map(links.short_commits, lists_of(timeline.commits))
     for record in timeline.update.records:
         yield links.commit(record.commit.sha)
     for number in range(timeline.commits // COMMITS):

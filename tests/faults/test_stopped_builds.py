@@ -96,14 +96,24 @@ def test_the_overview_the_trends_and_the_newest_reports_are_written_first_and_ev
         assert links.eval_trend(name) in written
         assert links.compare(name) in unfinished(out)
         assert {path for path in whole if links.is_field(path)} & written == set()
-    assert unfinished(out) == {path for path in whole if path.endswith(".html")} - written
+    lists = {links.short_reports("a", 1), links.short_reports("b", 1), links.short_edits("CLAUDE.md", 1)}
+    lists.add(links.short_commits(1))  # to these, short pages would lead
+    assert unfinished(out) == {path for path in whole if path.endswith(".html")} - written | lists
     assert look_into(out, ()).foreign == ()  # the next build may delete every file
 
 
+@pytest.mark.parametrize("limit", ["", "[limits]\nreports_kept = 1\n"], ids=["full", "short"])
 def test_whenever_a_first_build_is_stopped_every_link_of_its_pages_leads_somewhere(
-    project, finished, tmp_path, monkeypatch
+    project, tmp_path, monkeypatch, limit
 ):
     """Looks at the folder before a file is put in its place; placeholders may lead to one that is written next."""
+    repo, whole = GitRepo(tmp_path / "project"), tmp_path / "whole"
+    repo.git("pull", "-q", str(project), "main")
+    if limit:
+        repo.commit({"sitegen.toml": limit})
+    with monkeypatch.context() as small:
+        small.setattr(building, "FEW", 1000)
+        build_site(repo.path, whole, jobs=1)
     out, put, looks = tmp_path / "public", Writer._put, []
 
     def look_and_put(temporary: str, target: str, body: bytes) -> None:
@@ -113,10 +123,10 @@ def test_whenever_a_first_build_is_stopped_every_link_of_its_pages_leads_somewhe
         put(temporary, target, body)
 
     monkeypatch.setattr(Writer, "_put", staticmethod(look_and_put))
-    build_site(project, out, jobs=1)
+    build_site(repo.path, out, jobs=1)
     assert [look for look in looks if look[1]] == []
     assert len(looks) > 50
-    assert differences(out, finished) == []
+    assert differences(out, whole) == []
 
 
 @pytest.mark.parametrize(
