@@ -102,15 +102,14 @@ def test_the_overview_the_trends_and_the_newest_reports_are_written_first_and_ev
     assert look_into(out, ()).foreign == ()  # the next build may delete every file
 
 
-@pytest.mark.parametrize("limit", ["", "[limits]\nreports_kept = 1\n"], ids=["full", "short"])
+@pytest.mark.parametrize("limit", ["", "[limits]\nsite_bytes = 1000\n"], ids=["full", "short"])
 def test_whenever_a_first_build_is_stopped_every_link_of_its_pages_leads_somewhere(
     project, tmp_path, monkeypatch, limit
 ):
     """Looks at the folder before a file is put in its place; placeholders may lead to one that is written next."""
     repo, whole = GitRepo(tmp_path / "project"), tmp_path / "whole"
     repo.git("pull", "-q", str(project), "main")
-    if limit:
-        repo.commit({"sitegen.toml": limit})
+    (repo.path / "sitegen.toml").write_text(limit)
     with monkeypatch.context() as small:
         small.setattr(building, "FEW", 1000)
         build_site(repo.path, whole, jobs=1)
@@ -126,6 +125,7 @@ def test_whenever_a_first_build_is_stopped_every_link_of_its_pages_leads_somewhe
     build_site(repo.path, out, jobs=1)
     assert [look for look in looks if look[1]] == []
     assert len(looks) > 50
+    assert any(map(links.is_short_list, content(out))) == bool(limit)
     assert differences(out, whole) == []
 
 
