@@ -1,19 +1,39 @@
-"""Waits for locks of other processes, and warns after a moment which process has the lock."""
+"""Locks the output folder and the memo against other processes, and refuses files of theirs that are links.
+
+Whoever waits for a lock is warned after a moment which process has it.
+"""
 
 from __future__ import annotations
 
 import fcntl
 import os
+import stat
 import time
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any, Final
 
-from sitegen.errors import Notice
+from sitegen.errors import Notice, SitegenError
 
 PATIENCE: Final = 2.0
 """Seconds of waiting before the warning."""
 _PAUSE: Final = 0.05
+
+
+def refuse_shared(files: Iterable[Path], error: type[SitegenError], subject: str) -> None:
+    """Raise *error* for a file that exists and is a link, a folder or a pipe, or that has a second name elsewhere.
+
+    A build writes these files in place, through a hard link into a file that is not its own. *subject* begins the
+    message.
+    """
+    for path in files:
+        try:
+            status = os.lstat(path)
+        except FileNotFoundError:
+            continue
+        if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
+            raise error(f"{subject} is a link, or no file.", where=str(path), fix="Remove it, or name another folder.")
 
 
 def wait_for_lock(handle: IO[Any], file: Path, resource: str) -> None:

@@ -18,6 +18,7 @@ from typing import Final
 
 from sitegen.errors import CacheFolderError, Notice
 from sitegen.history.repository_place import is_tracked
+from sitegen.locking import refuse_shared
 
 MEMO: Final = "memo.sqlite3"
 MEMO_FILES: Final = (MEMO, f"{MEMO}-wal", f"{MEMO}-shm", f"{MEMO}-journal")
@@ -66,10 +67,8 @@ def cache_folder(requested: Path | None, top: Path) -> Path:
 def begin_cache_folder(folder: Path) -> None:
     """Create the folder, which git ignores, with the mark of this user."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name in (".gitignore", MARK, "lock", *MEMO_FILES):
-        path = folder / name
-        if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
-            raise CacheFolderError("A file of the memo is a link or a folder.", where=str(path), fix="Remove it.")
+    names = (".gitignore", MARK, "lock", *MEMO_FILES)
+    refuse_shared((folder / name for name in names), CacheFolderError, "A file of the memo")
     if not (folder / ".gitignore").exists():
         (folder / ".gitignore").write_text("*\n", encoding="utf-8")
     marks = _marks(Path(os.path.realpath(folder)))
@@ -113,7 +112,9 @@ def _marks(folder: Path) -> tuple[str | None, str]:
 
 def _read_mark(folder: Path) -> tuple[str | None, str]:
     try:
-        ours, _, rest = (folder / MARK).read_text(encoding="ascii").partition("\n")
+        descriptor = os.open(folder / MARK, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)  # of a pipe: nothing
+        with open(descriptor, encoding="ascii") as file:
+            ours, _, rest = file.read().partition("\n")
     except (OSError, UnicodeDecodeError):
         return None, ""
     return ours, rest.strip()

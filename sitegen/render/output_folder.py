@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 
 from sitegen.errors import Notice, OutputFolderError
 from sitegen.history.repository_place import RepositoryPlace, is_tracked
-from sitegen.locking import wait_for_lock
+from sitegen.locking import refuse_shared, wait_for_lock
 from sitegen.named_tuple import NamedTuple
 from sitegen.render.below import read_file
 
@@ -102,8 +102,8 @@ def _is_repository(folder: Path) -> bool:
 def claimed(folder: Path, *, force: bool) -> Iterator[Claim]:
     """Claim the output folder, and lock it until the end.
 
-    Raises OutputFolderError if the folder has files but no marker of ours, unless ``force``. A second build of the same
-    folder waits for the first one.
+    Raises OutputFolderError if the folder has files but no marker of ours, unless ``force``, and if the marker or the
+    list of files is a link. A second build of the same folder waits for the first one.
     """
     if folder.exists() and not folder.is_dir():
         raise OutputFolderError("The output is a file, not a folder.", where=str(folder), fix="Choose another -o.")
@@ -115,14 +115,8 @@ def claimed(folder: Path, *, force: bool) -> Iterator[Claim]:
             fix="Choose another folder with -o; or --force, which keeps these files unless a page has their name.",
         )
     folder.mkdir(parents=True, exist_ok=True)
-    try:
-        descriptor = os.open(marker, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
-    except OSError as error:
-        if not os.path.lexists(marker) or (marker.is_file() and not marker.is_symlink()):
-            raise
-        raise OutputFolderError(
-            "The marker of the output folder is no file.", where=str(marker), fix="Remove it, or choose another -o."
-        ) from error
+    refuse_shared((marker, folder / LIST), OutputFolderError, "A file that marks the folder as a site")
+    descriptor = os.open(marker, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
     with open(descriptor, "r+b") as handle:
         # The lock belongs to this process only: unlike flock, workers, which may outlive us briefly, do not inherit it.
         wait_for_lock(handle, marker, "The output folder")

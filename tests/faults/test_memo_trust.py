@@ -1,5 +1,6 @@
 """A memo is believed only if this user made it here, and one that is damaged costs time and nothing else."""
 
+import os
 import random
 import sqlite3
 import subprocess
@@ -65,6 +66,18 @@ def test_a_folder_that_holds_other_files_is_no_folder_of_the_memo(small, tmp_pat
     with pytest.raises(CacheFolderError, match=r"CLAUDE\.md"):
         build_site(small.path, tmp_path / "public", cache=small.path)
     assert not (small.path / ".gitignore").exists()
+
+
+@pytest.mark.parametrize("name", ["mark", "memo.sqlite3", "memo.sqlite3-wal", "memo.sqlite3-shm", "lock"])
+@pytest.mark.parametrize("link", [os.symlink, os.link, lambda theirs, place: os.mkfifo(place)])
+def test_no_file_of_the_memo_may_be_a_link_or_a_pipe(small, tmp_path, name, link):
+    folder, theirs = tmp_path / "memo", tmp_path / "theirs"
+    folder.mkdir()
+    theirs.write_text("theirs")
+    link(theirs, folder / name)
+    with pytest.raises(CacheFolderError, match="A file of the memo is a link, or no file"):
+        build_site(small.path, tmp_path / "public", cache=folder)
+    assert theirs.read_text() == "theirs"
 
 
 def test_a_memo_that_another_build_is_creating_is_no_file_of_others(small, tmp_path):

@@ -250,13 +250,15 @@ def test_a_marker_that_cannot_be_read_is_written_anew(tmp_path, text):
     assert json.loads((tmp_path / MARKER).read_text()) == {"schema": "sitegen/site/2"}
 
 
-def test_a_marker_that_is_a_link_is_refused(tmp_path):
+@pytest.mark.parametrize("name", [MARKER, LIST])
+@pytest.mark.parametrize("link", [os.symlink, os.link, lambda theirs, place: os.mkfifo(place)])
+def test_a_marker_or_list_that_is_a_link_or_a_pipe_is_refused(tmp_path, name, link):
     (tmp_path / "theirs").write_text("theirs")
     (tmp_path / "out").mkdir()
-    (tmp_path / "out" / MARKER).symlink_to(tmp_path / "theirs")
+    link(tmp_path / "theirs", tmp_path / "out" / name)
     with (
-        pytest.raises(OutputFolderError, match="marker of the output folder is no file"),
-        claimed(tmp_path / "out", force=False),
+        pytest.raises(OutputFolderError, match="A file that marks the folder as a site is a link, or no file"),
+        claimed(tmp_path / "out", force=True),
     ):
         pass
     assert (tmp_path / "theirs").read_text() == "theirs"
