@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
 TOGETHER: Final = 20_000
 """Number of judgements in the reports of one part: a process holds all of them at the same time."""
-REPORTS: Final = 100
-"""Largest number of reports in one part. A task draws whole parts."""
+REPORTS: Final = 20
+"""Largest number of reports in one part. A task draws whole parts, and processes wait for the last one."""
 IN_MEMORY: Final = 1_000_000
 """Largest number of bytes of waiting reports in memory; more are stored in a temporary file."""
 
