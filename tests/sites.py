@@ -9,6 +9,7 @@ import sys
 from functools import cache
 from html import unescape
 from pathlib import Path
+from urllib.parse import unquote
 
 from sitegen.build import build
 from sitegen.model.site import SiteInfo
@@ -50,19 +51,34 @@ def content(folder: Path) -> dict[str, bytes]:
 
 _TAG = re.compile(r'<[a-z][a-z0-9]*((?:\s+[a-zA-Z-]+(?:="[^"]*"|=[^\s">]+)?)+)')
 _ATTRIBUTE = re.compile(r'\s([a-zA-Z-]+)=(?:"([^"]*)"|([^\s">]+))')
+_LEADS_ON = re.compile("http-equiv=refresh|<h1>This page is not written yet|> This page could not be made")
+"""What a page has that stands in the place of another one: it has no ids, and leads to the numbers, or says why not."""
 
 
 def broken_links(folder: Path) -> list[str]:
-    """``page: link`` of every relative link that leads to no file; those of 404.html depend on the address."""
-    found = []
+    """``page: link`` of every relative link that leads to no file, or to no id of a page that should have it.
+
+    ``#a=1&b=2`` is a choice, and no id. Links of 404.html depend on the address. The page of all fields has no ids of
+    those beyond its length, and says so where it begins.
+    """
+    ids: dict[Path, set[str] | None] = {}
+    found: list[tuple[Path, str]] = []
     for page in sorted(folder.rglob("*.html")):
-        for attributes in _TAG.findall(page.read_text(encoding="utf-8")):
-            for name, quoted, bare in _ATTRIBUTE.findall(attributes) if page.name != "404.html" else ():
-                link = unescape(quoted or bare).partition("#")[0] if name in ("href", "src") else ""
-                outside = link.startswith(("http:", "https:", "data:"))
-                if link and not outside and not (page.parent / link).is_file():
-                    found.append(f"{page.relative_to(folder)}: {link}")
-    return found
+        text = page.read_text(encoding="utf-8")
+        attributes = [each for tag in _TAG.findall(text) for each in _ATTRIBUTE.findall(tag)]
+        partial = _LEADS_ON.search(text) or 'id="shown"' in text
+        ids[page] = None if partial else {unescape(quoted or bare) for name, quoted, bare in attributes if name == "id"}
+        if page.name != "404.html":
+            links = (unescape(quoted or bare) for name, quoted, bare in attributes if name in ("href", "src"))
+            found += [(page, link) for link in links if not link.startswith(("http:", "https:", "data:"))]
+    broken = []
+    for page, link in found:
+        address, _, fragment = link.partition("#")
+        target = Path(os.path.normpath(page.parent / address)) if address else page
+        known = ids.get(target) if fragment and "=" not in fragment else None
+        if not target.is_file() or (known is not None and unquote(fragment) not in known):
+            broken.append(f"{page.relative_to(folder)}: {link}")
+    return broken
 
 
 def problems_text(folder: Path) -> str:

@@ -54,7 +54,7 @@ class ShortView(Frozen):
     """The command that shows the history of its values."""
     numbers: tuple[ShortNumber, ...]
     all_evals: str
-    """Address of the same field in all evals, relative to the root of the site."""
+    """Address of the same field in all evals, relative to the root of the site; empty if it was never wrong."""
     nav: str = ""
     """None: the page has no navigation but the ways to the overview and to the page that lists it."""
 
@@ -104,7 +104,8 @@ def _leading(path: str, title: str, listed: str, row: str) -> Page:
 
 def short_field(info: EvalInfo, snapshots: Sequence[Snapshot], work: FieldWork, blame: Blame) -> Page:
     """A page at the address of a field: its numbers, without the history of its values."""
-    numbers = FieldNumbers.of(work.traced(blame))
+    traced = work.traced(blame)
+    numbers = FieldNumbers.of(traced)
     causes = ", ".join(f"{number:,} by {words}" for words, number in numbers.causes.items())
     points = (("Wrong since", numbers.since), ("Last flip", numbers.flipped))
     view = ShortView(
@@ -119,7 +120,7 @@ def short_field(info: EvalInfo, snapshots: Sequence[Snapshot], work: FieldWork, 
             *(_iteration(label, info, snapshots[index]) for label, index in points if index is not None),
             ShortNumber("Flips", f"{numbers.flips:,}{': ' if causes else ''}{causes}"),
         ),
-        all_evals=f"{links.fields()}#{links.slug(work.attribute)}",
+        all_evals=f"{links.fields()}#{links.slug(work.attribute)}" if any(cell.ever_wrong for cell in traced) else "",
     )
     return Page(work.path, "pages/short.html", view)
 

@@ -1,12 +1,15 @@
 """Every link of a whole site leads somewhere, and every page can be reached."""
 
+import json
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from sitegen.pages import links
+from sitegen.pages import fields, links
+from tests.golden.repository import write as golden
+from tests.sites import broken_links, build_site
 
 NOT_FOUND = "404.html"
 
@@ -14,16 +17,11 @@ NOT_FOUND = "404.html"
 class _Page(HTMLParser):
     def __init__(self, html: str) -> None:
         super().__init__()
-        self.ids: set[str] = set()
         self.links: list[str] = []
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        for name, value in attrs:
-            if name == "id":
-                self.ids.add(value or "")
-            elif name in ("href", "src"):
-                self.links.append(value or "")
+        self.links += [value or "" for name, value in attrs if name in ("href", "src")]
 
 
 @pytest.fixture(scope="module")
@@ -35,27 +33,44 @@ def pages(demo_site: Path) -> dict[str, _Page]:
     }
 
 
-def _target(page: str, link: str, site: Path) -> tuple[str, str] | None:
-    """(path, id) that a link of a page names; None if it leaves the site. ``#a=1&b=2`` is a choice, and no id."""
+def _target(page: str, link: str, site: Path) -> str | None:
+    """The path that a link of a page names; None if it leaves the site."""
     parts = urlsplit(link)
     if parts.scheme:
         return None
     file = (site / page).parent / unquote(parts.path) if parts.path else site / page
-    fragment = "" if "=" in parts.fragment else unquote(parts.fragment)
-    return file.resolve().relative_to(site.resolve()).as_posix(), fragment
+    return file.resolve().relative_to(site.resolve()).as_posix()
 
 
-def test_every_link_names_a_file_of_the_site_and_every_fragment_an_id(pages, demo_site):
-    dead = []
-    for path, page in pages.items():
-        for link in page.links:
-            found = _target(path, link, demo_site)
-            if found is None:
-                continue
-            file, fragment = found
-            if not (demo_site / file).is_file() or (fragment and fragment not in pages[file].ids):
-                dead.append((path, link))
-    assert dead == []
+def test_every_link_names_a_file_of_the_site_and_every_fragment_an_id(demo_site):
+    assert broken_links(demo_site) == []
+
+
+@pytest.mark.parametrize("most", [None, 1, 700_000])
+def test_however_small_the_site_has_to_be_every_link_leads_somewhere(tmp_path, most):
+    """The golden site, which has a page of each sort; with 700 kB about half of its pages are short."""
+    repo = golden(tmp_path / "golden")
+    if most:
+        (repo.path / "sitegen.toml").write_text(f"[limits]\nsite_bytes = {most}\n")
+    build_site(repo.path, tmp_path / "out", jobs=1)
+    assert broken_links(tmp_path / "out") == []
+
+
+def test_links_to_fields_beyond_those_that_are_shown_lead_to_a_line_that_says_so(repo, tmp_path, monkeypatch):
+    monkeypatch.setattr(fields, "ROWS", 2)
+    monkeypatch.setattr(fields, "NAMED", 3)
+    for given in ("right", "wrong"):
+        truth, output = ({f"field{number}": text for number in range(8)} for text in ("right", given))
+        sides = {"ground_truth": truth, "extracted": output}
+        repo.commit({f"evals/{name}/{side}.json": json.dumps(of) for name in "ab" for side, of in sides.items()})
+    repo.checkout()
+    build_site(repo.path, tmp_path / "out", jobs=1)
+    assert broken_links(tmp_path / "out") == []
+    text = (tmp_path / "out" / links.fields()).read_text()
+    assert "Here are the 4 fields with most errors. Links to the other 4 lead to this line" in text
+    assert "fields.html#field7" in (tmp_path / "out/index.html").read_text() + "".join(
+        page.read_text() for page in (tmp_path / "out/evals/a/fields").iterdir()
+    )
 
 
 def test_every_page_can_be_reached_from_the_first_one(pages, demo_site):
@@ -64,9 +79,9 @@ def test_every_page_can_be_reached_from_the_first_one(pages, demo_site):
         path = waiting.pop()
         for link in pages[path].links:
             found = _target(path, link, demo_site)
-            if found and found[0] in pages and found[0] not in seen:
-                seen.add(found[0])
-                waiting.append(found[0])
+            if found and found in pages and found not in seen:
+                seen.add(found)
+                waiting.append(found)
     assert pages.keys() - seen == {NOT_FOUND}
 
 
