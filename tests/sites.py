@@ -55,8 +55,8 @@ _LEADS_ON = re.compile("http-equiv=refresh|<h1>This page is not written yet|> Th
 """What a page has that stands in the place of another one: it has no ids, and leads to the numbers, or says why not."""
 
 
-def broken_links(folder: Path) -> list[str]:
-    """``page: link`` of every relative link that leads to no file, or to no id of a page that should have it.
+def broken_links(folder: Path, *, fragments: bool = False) -> list[str]:
+    """``page: link`` of every relative link that leads to no file or, with ``fragments``, to no id of a whole page.
 
     ``#a=1&b=2`` is a choice, and no id. Links of 404.html depend on the address. The page of all fields has no ids of
     those beyond its length, and says so where it begins.
@@ -75,7 +75,7 @@ def broken_links(folder: Path) -> list[str]:
     for page, link in found:
         address, _, fragment = link.partition("#")
         target = Path(os.path.normpath(page.parent / address)) if address else page
-        known = ids.get(target) if fragment and "=" not in fragment else None
+        known = ids.get(target) if fragments and fragment and "=" not in fragment else None
         if not target.is_file() or (known is not None and unquote(fragment) not in known):
             broken.append(f"{page.relative_to(folder)}: {link}")
     return broken

@@ -43,7 +43,7 @@ def _target(page: str, link: str, site: Path) -> str | None:
 
 
 def test_every_link_names_a_file_of_the_site_and_every_fragment_an_id(demo_site):
-    assert broken_links(demo_site) == []
+    assert broken_links(demo_site, fragments=True) == []
 
 
 @pytest.mark.parametrize("most", [None, 1, 700_000])
@@ -53,7 +53,7 @@ def test_however_small_the_site_has_to_be_every_link_leads_somewhere(tmp_path, m
     if most:
         (repo.path / "sitegen.toml").write_text(f"[limits]\nsite_bytes = {most}\n")
     build_site(repo.path, tmp_path / "out", jobs=1)
-    assert broken_links(tmp_path / "out") == []
+    assert broken_links(tmp_path / "out", fragments=True) == []
 
 
 def test_links_to_fields_beyond_those_that_are_shown_lead_to_a_line_that_says_so(repo, tmp_path, monkeypatch):
@@ -65,7 +65,7 @@ def test_links_to_fields_beyond_those_that_are_shown_lead_to_a_line_that_says_so
         repo.commit({f"evals/{name}/{side}.json": json.dumps(of) for name in "ab" for side, of in sides.items()})
     repo.checkout()
     build_site(repo.path, tmp_path / "out", jobs=1)
-    assert broken_links(tmp_path / "out") == []
+    assert broken_links(tmp_path / "out", fragments=True) == []
     text = (tmp_path / "out" / links.fields()).read_text()
     assert "Here are the 4 fields with most errors. Links to the other 4 lead to this line" in text
     assert "fields.html#field7" in (tmp_path / "out/index.html").read_text() + "".join(
