@@ -24,8 +24,8 @@ _PAUSE: Final = 0.05
 def refuse_shared(files: Iterable[Path], error: type[SitegenError], subject: str) -> None:
     """Raise *error* for a file that exists and is a link, a folder or a pipe, or that has a second name elsewhere.
 
-    A build writes these files in place, through a hard link into a file that is not its own. *subject* begins the
-    message.
+    A build writes these files in place, so a hard link would have it write into a file that is not its own. *subject*
+    begins the message.
     """
     for path in files:
         try:

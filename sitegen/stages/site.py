@@ -211,8 +211,9 @@ def write_first_pages(
     pages = [file for file in rendered.files if is_page(file.path)]
     write_files((file for file in rendered.files if not is_page(file.path)), writer)
     placeholder = cache(lambda root: timeline.context.renderer().render(unfinished_page(root)))
-    later = chain((file.path for file in pages), scored.first_pages, _later_pages(timeline, evals))
-    for root, paths in groupby(later, key=links.up):
+    # Every placeholder links to the pages of the navigation, so these come first.
+    navigation = (*(file.path for file in pages), links.instructions(), links.commits())
+    for root, paths in groupby(chain(navigation, scored.first_pages, _later_pages(timeline, evals)), key=links.up):
         site_files.reserve(paths, placeholder(root))
     scored.write_first_pages()
     write_files(pages, writer)
@@ -236,7 +237,6 @@ def _later_pages(timeline: Timeline, evals: Evals) -> Iterator[str]:
 
     Which pages will be short is not known yet, so every list to which a short page could lead is among them.
     """
-    yield links.instructions()
     for summary in evals.summaries:
         for at in reversed(summary.headlines):
             yield links.report(summary.info.id, at.slug)
@@ -250,7 +250,6 @@ def _later_pages(timeline: Timeline, evals: Evals) -> Iterator[str]:
         for edit in file.edits:
             yield links.edit(file.path, edit.commit.sha)
         yield from (links.short_edits(file.path, number) for number in lists_of(len(file.edits)))
-    yield links.commits()
     yield from map(links.short_commits, lists_of(timeline.commits))
     for record in timeline.update.records:
         yield links.commit(record.commit.sha)

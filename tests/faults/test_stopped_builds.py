@@ -106,7 +106,10 @@ def test_the_overview_the_trends_and_the_newest_reports_are_written_first_and_ev
 def test_whenever_a_first_build_is_stopped_every_link_of_its_pages_leads_somewhere(
     project, tmp_path, monkeypatch, limit
 ):
-    """Looks at the folder before a file is put in its place; placeholders may lead to one that is written next."""
+    """Looks at the folder before a file is put in its place.
+
+    The first placeholders, of the pages to which all others lead, may lead to one that is written next.
+    """
     repo, whole = GitRepo(tmp_path / "project"), tmp_path / "whole"
     repo.git("pull", "-q", str(project), "main")
     (repo.path / "sitegen.toml").write_text(limit)
@@ -116,8 +119,8 @@ def test_whenever_a_first_build_is_stopped_every_link_of_its_pages_leads_somewhe
     out, put, looks = tmp_path / "public", Writer._put, []
 
     def look_and_put(temporary: str, target: str, body: bytes) -> None:
-        placeholders = unfinished(out)
-        broken = [link for link in broken_links(out) if link.partition(":")[0] not in placeholders]
+        first = set() if (out / links.report("a", "0001")).exists() else unfinished(out)
+        broken = [link for link in broken_links(out) if link.partition(":")[0] not in first]
         looks.append((Path(target).relative_to(out).as_posix(), broken))
         put(temporary, target, body)
 
