@@ -11,6 +11,8 @@ from sitegen.history.repository import Repository
 
 MOST: Final = 16
 """Number of blobs that are requested at once, and may be held."""
+LONGEST_HELD: Final = 1_000_000
+"""Size in bytes of the longest content that is held. git is asked again for a longer one that was passed over."""
 
 
 class ReadAhead:
@@ -34,5 +36,8 @@ class ReadAhead:
         while oid in self._requested:
             answer = next(self._answers)
             self._requested.remove(answer.oid)
-            self._held[answer.oid] = answer
+            if len(answer.content or b"") <= LONGEST_HELD:
+                self._held[answer.oid] = answer
+            elif answer.oid == oid:
+                return answer
         return self._held.get(oid) or self._repository.read_blob(oid)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from sitegen.config import Manifest, SiteConfig
+from sitegen.history import read_ahead
 from sitegen.history.blobs import BlobRead
 from sitegen.history.read_ahead import MOST, ReadAhead
 from sitegen.history.repository import Repository
@@ -50,6 +51,15 @@ def test_no_more_blobs_are_held_than_the_limit() -> None:
     ahead.request(str(number) for number in range(MOST + 2))
     assert ahead.read(str(MOST)).content == str(MOST).encode()
     assert [len(asked) for asked in repository.asked] == [MOST, 1]
+
+
+def test_long_contents_are_not_held_but_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(read_ahead, "LONGEST_HELD", 2)
+    repository = CountingRepository()
+    ahead = ReadAhead(repository)
+    ahead.request(["ab", "abc", "abcd"])
+    assert [ahead.read(oid).content for oid in ("abcd", "ab", "abc")] == [b"abcd", b"ab", b"abc"]
+    assert repository.asked == [("ab", "abc", "abcd"), ("abc",)]
 
 
 def test_a_build_requests_the_outputs_of_several_commits_at_once(
