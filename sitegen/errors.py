@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Sequence
 from typing import Final, Self
 
@@ -96,6 +97,22 @@ class MemoDamagedError(MemoError):
 
 class WorkerError(SitegenError):
     """A process of the build ended before its work did."""
+
+
+class FileSystemError(SitegenError):
+    """The system refuses to read or write a file or a folder."""
+
+    @classmethod
+    def of(cls, error: OSError) -> Self:
+        """Return the error with advice for what the system says."""
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            fix = "Make room on the disk, or name other folders with -o and --cache."
+        elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            fix = "Give the permission, or name other folders with -o and --cache."
+        else:
+            fix = "Name other folders with -o and --cache, if this place is below one of them."
+        where = None if error.filename is None else str(error.filename)
+        return cls(f"The system says: {error.strerror or error}.", where=where, fix=fix)
 
 
 class Notice(UserWarning):

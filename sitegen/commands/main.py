@@ -45,7 +45,7 @@ def run() -> None:
         print(HELP, end="")
         return
     gc.set_threshold(50_000)  # imports make many objects, and hardly any of them is garbage
-    from sitegen.errors import Notice, SitegenError
+    from sitegen.errors import FileSystemError, Notice, SitegenError
 
     warnings.simplefilter("default", Notice)  # prints the same text once
     warnings.showwarning = _print_warning
@@ -57,7 +57,7 @@ def run() -> None:
         _print_error(error)
         sys.exit(error.exit_code)
     except OSError as error:  # from the disk; unreadable files of the project are problems, not errors
-        _print_error(_system_error(error))
+        _print_error(FileSystemError.of(error))
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
@@ -125,11 +125,3 @@ def _print_error(error: SitegenError) -> None:
     from sitegen.commands.printing import print_error
 
     print_error(error)
-
-
-def _system_error(error: OSError) -> SitegenError:
-    from sitegen.errors import SitegenError
-
-    where = None if error.filename is None else str(error.filename)
-    fix = "Make room on the disk, or give the permission; -o and --cache name other folders."
-    return SitegenError(f"The system says: {error.strerror or error}.", where=where, fix=fix)

@@ -121,7 +121,7 @@ class Writer:
         """Write a file, unless it has this content already.
 
         ``key``: the digest of its inputs; default: that of the content. ``full``: for a shortened page, as in
-        ``PageRow``. Raises OutputFolderError if a file that no build wrote has the place.
+        ``PageRow``. Raises OutputFolderError if a folder, or a file that no build wrote, has the place.
         """
         key = key or digest(content)
         if standing := self.standing_row(path, key):
@@ -147,6 +147,10 @@ class Writer:
             if self._list:
                 self._list.add([path], of_content)
             return
+        if os.path.isdir(target) and not os.path.islink(target):
+            raise OutputFolderError(
+                "A folder stands where a page goes.", where=target, fix="Move it away, or choose another -o."
+            )
         if is_foreign(path, self._foreign) and os.path.lexists(target):
             raise OutputFolderError(
                 "A file that no build wrote stands where a page goes.",

@@ -102,6 +102,16 @@ def test_a_file_of_the_user_where_a_page_goes_is_replaced_only_if_forced(small, 
     assert (out / "mine.txt").read_text() == "mine"
 
 
+def test_a_folder_in_the_place_of_a_page_is_refused_by_name(small, tmp_path):
+    page = tmp_path / "public" / "evals" / "names" / "index.html"
+    page.mkdir(parents=True)
+    with pytest.raises(OutputFolderError) as refused:
+        build_site(small.path, tmp_path / "public", force=True)
+    assert str(refused.value) == (
+        f"A folder stands where a page goes.\n  at: {page}\n  do: Move it away, or choose another -o."
+    )
+
+
 def test_without_its_memo_a_build_still_tells_its_own_pages_by_the_list(small, tmp_path):
     out = tmp_path / "public"
     build_site(small.path, out)
@@ -202,7 +212,7 @@ def test_the_project_and_what_is_gits_own_are_no_output_folder(small, tmp_path, 
     git(small.path, "init", "-q", "--bare", "bare.git")
     before = git(small.path, "status", "--porcelain"), sorted(content(tmp_path))
     with pytest.raises(OutputFolderError, match=r"the project itself, or holds it|a folder of git's own"):
-        build_site(small.path, small.path / place, force=force, cache=tmp_path / "memo")
+        build_site(small.path, small.path / place, force=True, cache=tmp_path / "memo")
     assert (git(small.path, "status", "--porcelain"), sorted(content(tmp_path))) == before
 
 

@@ -1,5 +1,6 @@
 """``sitegen build`` as a user runs it: what it says, where it writes, and how it ends."""
 
+import errno
 import json
 import os
 import pty
@@ -14,6 +15,7 @@ import pytest
 
 from sitegen import build as building
 from sitegen.commands.build import command
+from sitegen.errors import FileSystemError
 from sitegen.project import Options
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
@@ -166,8 +168,32 @@ def test_an_output_that_cannot_be_written_is_said_without_a_traceback(project, t
     (tmp_path / "file").write_text("mine")
     assert refusal(project.path, "-o", tmp_path / "file" / "site") == (
         f"sitegen: The system says: Not a directory.\n  at: {tmp_path}/file/site\n"
-        "  do: Make room on the disk, or give the permission; -o and --cache name other folders.\n"
+        "  do: Name other folders with -o and --cache, if this place is below one of them.\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("error", "printed"),
+    [
+        (
+            OSError(errno.ENOSPC, "No space left on device", "site/index.html"),
+            "The system says: No space left on device.\n  at: site/index.html\n"
+            "  do: Make room on the disk, or name other folders with -o and --cache.",
+        ),
+        (
+            PermissionError(errno.EACCES, "Permission denied", "site"),
+            "The system says: Permission denied.\n  at: site\n"
+            "  do: Give the permission, or name other folders with -o and --cache.",
+        ),
+        (
+            OSError("cannot read"),
+            "The system says: cannot read.\n"
+            "  do: Name other folders with -o and --cache, if this place is below one of them.",
+        ),
+    ],
+)
+def test_the_advice_suits_what_the_system_says(error, printed):
+    assert str(FileSystemError.of(error)) == printed
 
 
 def test_a_folder_without_a_repository_is_refused(tmp_path):
