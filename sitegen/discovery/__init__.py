@@ -86,7 +86,7 @@ def discover(repository: Repository, config: SiteConfig, manifest: Manifest, hea
         proposed=accepted,
         rejected=tuple(proposed for proposed in judged if proposed.trial.lacks),
         instructions=globs,
-        manifest=_commented_manifest(accepted, by_id, history, head) if accepted else None,
+        manifest=_commented_manifest(accepted, by_id, globs, history, head) if accepted else None,
         site=site_text(globs) if is_site_needed else None,
     )
 
@@ -105,15 +105,25 @@ def _evidence_of_proposal(proposal: Proposal) -> str:
 
 
 def _commented_manifest(
-    accepted: tuple[FoundEval, ...], by_id: dict[str, Proposal], history: TrackedHistory, head: str
+    accepted: tuple[FoundEval, ...],
+    by_id: dict[str, Proposal],
+    globs: tuple[InstructionGlob, ...],
+    history: TrackedHistory,
+    head: str,
 ) -> str:
     about = (
         f"The evals that sitegen init found in {counted(history.commits, 'commit')}, up to {head[:10]}. These are "
         "guesses from names, columns and fields: look them over, and write thresholds, a mapping or a description "
         "where they help."
     )
+    # Without this, the instructions that init writes for agents of sitegen would make every output stale.
+    made_with = {"instructions": [glob.glob for glob in globs]} if globs else {}
+    if globs:
+        about += " Only edits of the files under instructions can make an output stale."
     entries = [
-        WrittenEntry(proposed.id, by_id[proposed.id].entry, (f"{proposed.why}.", f"{proposed.trial.summary}."))
+        WrittenEntry(
+            proposed.id, {**by_id[proposed.id].entry, **made_with}, (f"{proposed.why}.", f"{proposed.trial.summary}.")
+        )
         for proposed in accepted
     ]
     return manifest_text(entries, about)

@@ -15,7 +15,7 @@ from sitegen.discovery.instruction_files import InstructionGlob
 from sitegen.discovery.output_series import run_globs_of
 from sitegen.history.repository import Repository
 from tests.gitrepo import GitRepo
-from tests.sites import content, run
+from tests.sites import build_site, content, run
 
 ORDERS = {"number": "A-1", "total": 12.5, "buyer": {"name": "Ann", "city": "Bern"}}
 GOLD = [{"sku": "p-1", "colour": "red", "size": 4}, {"sku": "p-2", "colour": "blue", "size": 5}]
@@ -105,37 +105,37 @@ def _look(repo: GitRepo, manifest: Manifest | None = None) -> Discovery:
 
 
 def test_outputs_are_found_with_the_expected_values_that_share_their_fields_and_runs_of_a_test_runner(found):
-    assert yaml.safe_load(found.manifest) == {
-        "version": "2.0",
-        "evals": {
-            "orders": {"dir": "orders", "outputs": "last-output.json", "ground_truth": "gold.json"},
-            "catalogue": {
-                "settings": {"documents": {"path": "items", "key": "sku"}},
-                "dir": "catalogue/runs",
-                "outputs": "*/products.json",
-                "ground_truth": "../expected_products.json",
-            },
-            "ci": {"kind": "judged", "dir": "ci/reports", "outputs": "*.xml"},
-            "helpdesk": {
-                "kind": "judged",
-                "settings": {"list": "rows", "columns": {"id": "case", "model": "model", "passed": "judgment.verdict"}},
-                "dir": "helpdesk/results",
-                "outputs": "board.json",
-            },
-            "benchmarks": {
-                "kind": "recorded",
-                "settings": {"headline": "pass_rate"},
-                "dir": "benchmarks",
-                "outputs": "nightly.jsonl",
-            },
-            "quiz": {
-                "kind": "responses",
-                "ground_truth_format": "cases",
-                "dir": "quiz",
-                "outputs": "answers.json",
-            },
+    evals = yaml.safe_load(found.manifest)["evals"]
+    assert {name: {key: entry[key] for key in entry if key != "instructions"} for name, entry in evals.items()} == {
+        "orders": {"dir": "orders", "outputs": "last-output.json", "ground_truth": "gold.json"},
+        "catalogue": {
+            "settings": {"documents": {"path": "items", "key": "sku"}},
+            "dir": "catalogue/runs",
+            "outputs": "*/products.json",
+            "ground_truth": "../expected_products.json",
+        },
+        "ci": {"kind": "judged", "dir": "ci/reports", "outputs": "*.xml"},
+        "helpdesk": {
+            "kind": "judged",
+            "settings": {"list": "rows", "columns": {"id": "case", "model": "model", "passed": "judgment.verdict"}},
+            "dir": "helpdesk/results",
+            "outputs": "board.json",
+        },
+        "benchmarks": {
+            "kind": "recorded",
+            "settings": {"headline": "pass_rate"},
+            "dir": "benchmarks",
+            "outputs": "nightly.jsonl",
+        },
+        "quiz": {
+            "kind": "responses",
+            "ground_truth_format": "cases",
+            "dir": "quiz",
+            "outputs": "answers.json",
         },
     }
+    patterns = [".cursor/rules/**/*.mdc", "**/prompts/**/*.txt", "assistant/clerk.txt"]
+    assert {name: entry.get("instructions") for name, entry in evals.items()} == dict.fromkeys(evals, patterns)
 
 
 def test_each_comes_with_its_points_and_with_what_the_newest_of_them_is(found):
@@ -191,6 +191,17 @@ def test_a_dry_run_prints_what_would_be_written_and_writes_nothing(project, foun
     assert done.stdout.endswith(f"evals/manifest.yaml would be:\n{found.manifest}sitegen.toml would be:\n{found.site}")
     first = done.stdout.splitlines()[0]
     assert first == "is an eval already: receipts, 1 iteration; the newest: F1 1.000 over 1 document"
+
+
+def test_instructions_that_init_writes_make_no_output_stale(project, tmp_path):
+    clone, out = tmp_path / "clone", tmp_path / "site"
+    project.git("clone", "-q", str(project.path), str(clone))
+    run("init", clone)
+    project.git("-C", str(clone), "add", "--all")
+    project.git("-C", str(clone), "-c", "user.name=Ann", "-c", "user.email=a@example.org", "commit", "-qm", "Begin")
+    build_site(clone, out)
+    files = [json.loads((out / "data" / "evals" / f"{name}.json").read_bytes()) for name in ("orders", "quiz")]
+    assert [file["points"][-1]["stale"] for file in files] == [False, False]
 
 
 def test_what_was_found_takes_the_place_of_the_example_and_overwrites_nothing(project, found, tmp_path):

@@ -243,12 +243,12 @@ def test_nothing_of_the_project_is_imported_for_a_schema(project, installed, ini
     (project.path / "house.py").write_text(ran)
     (project.path / "own").mkdir()
     (project.path / "own" / "models.py").write_text(ran)
-    (project.path / "json5.py").write_text(ran)
-    (installed / "house" / "others.py").write_text("import json5\n")
+    (project.path / "local_only.py").write_text(ran)
+    (installed / "house" / "others.py").write_text("import local_only\n")
     assert init_schema("house.schemas:BuildingSpec").returncode == 0
     for name, path, why in (
         ("own.models:A", installed, "ModuleNotFoundError: No module named 'own'."),
-        ("house.others:A", installed, "ModuleNotFoundError: No module named 'json5'."),
+        ("house.others:A", installed, "ModuleNotFoundError: No module named 'local_only'."),
         ("models:A", project.path / "own", "The module models lies in the project"),
     ):
         done = init_schema(name, path)
