@@ -80,7 +80,9 @@ class MissingFiles(Frozen):
             return
         if summary is None or summary.deleted:
             if stated:
-                yield self._no_truth(entry, summary)
+                kind = summary.info.kind if summary else entry.kind
+                has_truth = kind is None or files_of(kind).ground_truths
+                yield self._no_truth(entry, summary) if has_truth else self._no_results(entry, summary)
             return
         kind = summary.info.kind
         folder = self._folder(entry.id)
@@ -103,7 +105,7 @@ class MissingFiles(Frozen):
                     entry.id,
                     "warning",
                     f"The manifest names the output {entry.outputs!r} for {entry.id!r}, which is not there.",
-                    f"Commit it, or correct the path, which starts at {folder}/. {_IGNORED}",
+                    f"Commit it, or correct the path, which starts at {_described_folder(folder)}. {_IGNORED}",
                 )
             return
         if not is_glob(entry.outputs):
@@ -113,7 +115,7 @@ class MissingFiles(Frozen):
                 entry.id,
                 "warning",
                 f"The manifest names the runs {entry.outputs!r} for {entry.id!r}, and there is none.",
-                f"Commit one, or correct the glob, which starts at {folder}/. {_IGNORED}",
+                f"Commit one, or correct the glob, which starts at {_described_folder(folder)}. {_IGNORED}",
             )
 
     def _no_truth(self, entry: EvalConfig, summary: EvalSummary | None) -> Problem:
@@ -130,7 +132,14 @@ class MissingFiles(Frozen):
                 f"There is {_listed(names)}: name it as ground_truth, or give it a known name ({_truth_names(entry)})."
             )
         else:
-            fix = f"Commit one to {folder}/, or correct its entry in the manifest."
+            fix = f"Commit one to {_described_folder(folder)}, or correct its entry in the manifest."
+        return self._problem(entry.id, "warning", message, fix)
+
+    def _no_results(self, entry: EvalConfig, summary: EvalSummary | None) -> Problem:
+        since = "has no results any more" if summary else "never had any results"
+        folder = _described_folder(self._folder(entry.id))
+        message = f"The eval {entry.id!r} of the manifest {since}."
+        fix = f"Commit results below {folder}, or correct or remove its entry in the manifest."
         return self._problem(entry.id, "warning", message, fix)
 
     def _outputs(self, entry: EvalConfig, kind: Kind, folder: str, scored: set[str]) -> Iterator[Problem]:
@@ -264,6 +273,10 @@ def _data(names: Mapping[str, bool]) -> list[str]:
 
 def _truth_names(entry: EvalConfig) -> str:
     return ", ".join(files_of(entry.kind).ground_truths if entry.kind else GROUND_TRUTHS)
+
+
+def _described_folder(folder: str) -> str:
+    return f"{folder}/" if folder else "the top of the repository"
 
 
 def _listed(names: list[str]) -> str:

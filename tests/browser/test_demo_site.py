@@ -321,6 +321,13 @@ def test_tab_goes_first_to_the_content_then_through_the_header(visit):
     assert names[2:] == ["Overview", "Evals"]
 
 
+def test_a_long_title_is_cut_before_the_navigation_is(visit):
+    page = visit("index.html")
+    page.locator(".brand span").evaluate("one => one.textContent = 'instructions-of-the-house-'.repeat(4)")
+    widths = page.locator(".top .nav").evaluate("one => [one.scrollWidth, one.clientWidth]")
+    assert widths[0] <= widths[1]
+
+
 def test_print_shows_every_row_and_opens_what_is_folded(visit):
     page = visit(TREND)
     page.emulate_media(media="print")

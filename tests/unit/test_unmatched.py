@@ -22,7 +22,7 @@ IGNORED = "If it is on disk and git add leaves it out, git check-ignore -v says 
 
 @pytest.fixture
 def problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Commits these files beside an eval that is in order, builds, and gives the problems that stand."""
+    """Commits these files beside an eval that is in order, then what is *later*, builds, and gives the problems."""
     shown: list[Problem] = []
 
     def recording(problems: tuple[Problem, ...]) -> tuple[ProblemCause, ...]:
@@ -31,9 +31,13 @@ def problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
     monkeypatch.setattr("sitegen.stages.site.causes_of", recording)
 
-    def build(files: dict[str, str | None], **options: object) -> list[Problem]:
+    def build(
+        files: dict[str, str | None], later: dict[str, str | None] | None = None, **options: object
+    ) -> list[Problem]:
         repo = GitRepo(tmp_path / "project")
         repo.commit({path: text for path, text in {**EVAL, **files}.items() if text is not None})
+        if later:
+            repo.commit(later)
         repo.checkout()
         build_site(repo.path, tmp_path / "site", jobs=1, **options)
         return shown
@@ -134,6 +138,23 @@ def test_a_ground_truth_that_is_not_there_is_a_problem_also_of_an_eval_that_had_
         warning(
             "The eval 'l' of the manifest never had a ground truth.",
             "Commit one to x/, or correct its entry in the manifest.",
+            eval_id="l",
+        ),
+    ]
+
+
+def test_results_that_are_not_there_are_a_problem_of_an_eval_without_ground_truth(problems: Any) -> None:
+    entries = 'evals:\n  n: {}\n  k: {kind: judged, dir: ".", outputs: k.jsonl}\n  l: {kind: recorded}\n'
+    files = {MANIFEST: entries, "k.jsonl": '{"id": "a", "passed": true}\n'}
+    assert problems(files, {"k.jsonl": None}) == [
+        warning(
+            "The eval 'k' of the manifest has no results any more.",
+            "Commit results below the top of the repository, or correct or remove its entry in the manifest.",
+            eval_id="k",
+        ),
+        warning(
+            "The eval 'l' of the manifest never had any results.",
+            "Commit results below evals/l/, or correct or remove its entry in the manifest.",
             eval_id="l",
         ),
     ]
