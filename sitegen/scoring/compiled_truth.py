@@ -236,7 +236,7 @@ class DocumentCompiler:
             if not isinstance(value, dict) and not self.rules.empty(value):
                 self._report(f"{place.path}[{index}] is no object as the other items are")
         node = ItemList(place=place, rule=rule, key_rules=rules.key_rules(place, rule.keys), items=tuple(items))
-        if not self.alike or not isinstance(before, ItemList) or before.rule != rule:
+        if not self.alike or not isinstance(before, ItemList):
             return node
         pairs_alike = before.key_rules == node.key_rules and is_same(_keys(before, rules), _keys(node, rules))
         if pairs_alike and all(
@@ -268,6 +268,5 @@ def _are_the_very(nodes: dict[str, Node], others: dict[str, Node]) -> bool:
 def _keys(node: ItemList, rules: FieldRules) -> Any:
     """What decides how the items of an output are paired with those of a list by their keys, and how it is shown."""
     return [
-        [item.index, item.label, rules.empty(item.raw), [follow(item.raw, key) for key in node.rule.keys]]
-        for item in node.items
+        [item.index, rules.empty(item.raw), [follow(item.raw, key) for key in node.rule.keys]] for item in node.items
     ]

@@ -154,7 +154,7 @@ class FieldRules:
         return rule
 
     def judges_like(self, other: FieldRules) -> bool:
-        """Whether both judge alike where the rules of fields and lists are equal: all else that decides a judgement."""
+        """Whether both judge alike where the rules of fields are equal: all else that decides a judgement."""
         return self._decisive == other._decisive
 
     @property

@@ -8,9 +8,7 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sitegen.model.outcomes import Judgement
 from sitegen.model.scorecards import Result
-from sitegen.scoring.fields import FieldsScorer
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.paths import ANY, parse_path, path_text, with_key
 from sitegen.scoring.scorer import File, ScoringInputs
@@ -133,102 +131,6 @@ def test_a_character_that_this_python_does_not_know_yet_is_shown_as_a_later_one_
     """Else a field would have another path, and its page another address, by another Python."""
     assert with_key("a", "b.\u0378") == 'a["b.\u0378"]'
     assert with_key("a", "b.\u202e") == 'a["b.\\u202e"]'
-
-
-STRICT, NULLS, WORDS = '{"equality": "strict"}', '{"null_values": ["x"]}', '{"true_values": ["x"]}'
-RULES = st.sampled_from(
-    [
-        *(json.dumps({"convention": name}) for name in ("standard", "omissions_only")),
-        *('{"coerce": true}', '{"coerce": false}'),
-        *(STRICT, NULLS, WORDS, '{"tolerances": {"default": {"absolute": 2}}}', '{"field_types": {"string": ["a"]}}'),
-        *('{"extra_fields": "ignore"}', '{"ignore": ["b.*", "l[*].n"]}', '{"fields": {"l[*].n": {"absolute": 2}}}'),
-        *('{"fields": {"l[*].name": {"type": "numeric"}}}', '{"lists": {"l": {"match_fields": ["n"]}}}'),
-    ]
-)
-CHANGES = st.one_of(
-    st.tuples(st.just("set"), KEYS, st.one_of(SCALARS, FLAT, ITEMS, st.lists(SCALARS, max_size=3))),
-    st.tuples(st.just("remove"), KEYS, st.none()),
-    st.tuples(st.just("item"), st.integers(0, 3), st.one_of(SCALARS, FLAT)),
-    st.tuples(st.just("expected item"), st.integers(0, 3), st.one_of(SCALARS, FLAT)),
-    st.tuples(st.just("name"), st.integers(0, 3), st.sampled_from("abc")),
-    st.tuples(st.just("back"), st.integers(0, 5), st.none()),
-    st.tuples(st.just("text"), st.sampled_from(["{", "", "[1]", '{"a": 1.0}', '{"a": true}', '{"a": 1}']), st.none()),
-    st.tuples(st.just("truth"), KEYS, SCALARS),
-    st.tuples(st.just("rules"), RULES, st.none()),
-)
-
-
-@settings(max_examples=150)
-@given(TREES, TREES, st.lists(CHANGES, max_size=8))
-@example({"a": 1}, {}, [("text", text, None) for text in ('{"a": true}', '{"a": 1}', '{"a": 1.0}', '{"a": 1.00}')])
-@example({"a": "X"}, {"a": "x"}, [("rules", STRICT, None)])
-@example({"b": ["x", 1]}, {"b": [None, 1]}, [("rules", NULLS, None)])
-@example({"a": True}, {"a": "x"}, [("rules", WORDS, None)])
-@example({"a": 1}, {"a": 3}, [("rules", '{"fields": {"a": {"absolute": 2}}}', None), ("rules", "{}", None)])
-@example({}, {}, [("item", 0, 3), ("name", 0, "b"), ("name", 0, "a")])
-def test_an_output_gets_the_same_result_whatever_was_scored_before_it(truth: Any, output: Any, changes: Any) -> None:
-    """Values, lists and items that come, change and go back, broken outputs, other ground truths and other rules."""
-    long_lived, rules, before = FieldsScorer(), "{}", [json.dumps(output)]
-    truth = {**truth, "l": [{"name": "a", "n": 1}, {"name": "b", "n": 2}]}
-    output = {**output, "l": [{"name": "a", "n": 1}, {"name": "b", "n": 3}]}
-    for what, key, value in [("set", "c", 1), *changes]:
-        if what == "set":
-            output = {**output, key: value}
-        elif what == "remove":
-            output = {name: member for name, member in output.items() if name != key}
-        elif what == "item":
-            output = {**output, "l": [*output["l"][:key], {"name": "b", "n": value}, *output["l"][key + 1 :]]}
-        elif what == "expected item":
-            truth = {**truth, "l": [*truth["l"][:key], {"name": "b", "n": value}, *truth["l"][key + 1 :]]}
-        elif what == "name":
-            truth = {**truth, "l": [*truth["l"][:key], {"name": value, "n": 2}, *truth["l"][key + 1 :]]}
-        elif what == "truth":
-            truth = {**truth, key: value}
-        elif what == "rules":
-            rules = key
-        text = json.dumps(output)
-        if what in ("back", "text"):
-            text = key if what == "text" else before[key % len(before)]
-        before.append(text)
-        expected = File("ground_truth.json", json.dumps(truth).encode())
-        inputs = ScoringInputs((File("extracted.json", text.encode()),), expected, None, None, rules)
-        assert repr(long_lived.score(inputs)) == repr(FieldsScorer().score(inputs))
-
-
-def test_a_value_that_did_not_change_keeps_its_very_judgement() -> None:
-    """So that whatever follows a cell through outputs can see at once that nothing happened to it."""
-    truth = {"a": 1, "b": {"c": "x"}, "l": [{"name": "a", "n": 1}, {"name": "b", "n": 2}]}
-    output = {"a": 2, "b": {"c": "y", "d": 4}}
-    first, second = (
-        score(truth, {**output, "l": [{"name": "a", "n": 5}, {"name": "b", "n": value}]}).judgements for value in (6, 7)
-    )
-    assert [one is other for one, other in zip(first, second, strict=True)] == [True] * 6 + [False]
-
-
-def test_values_that_a_correction_or_other_rules_leave_alone_keep_their_very_judgements() -> None:
-    """A new ground truth and new rules are compiled as a whole, but few values of them are other ones."""
-    truth: dict[str, Any] = {"a": 1, "b": {"c": "x"}, "l": [{"name": "a", "n": 1}, {"name": "b", "n": 2}]}
-    output = File("extracted.json", json.dumps(truth).encode())
-    scorer = FieldsScorer()
-
-    def judgements(truth: Any, rules: str) -> dict[str, Judgement]:
-        expected = File("ground_truth.json", json.dumps(truth).encode())
-        result = scorer.score(ScoringInputs((output,), expected, None, None, rules))
-        return {judgement.path: judgement for judgement in result.judgements}
-
-    first = judgements(truth, "{}")
-    corrected = judgements({**truth, "l": [{"name": "a", "n": 1}, {"name": "b", "n": 3}]}, "{}")
-    tolerant = judgements(truth, json.dumps({"fields": {"a": {"absolute": 2}}}))
-    assert (
-        list(first) == list(corrected) == list(tolerant) == ["a", "b.c", "l[0].name", "l[0].n", "l[1].name", "l[1].n"]
-    )
-    assert [path for path in first if first[path] is not corrected[path]] == ["l[1].n"]
-    assert [path for path in first if corrected[path] is not tolerant[path]] == ["l[1].n"]
-
-    output = File("extracted.json", json.dumps({"a": 9, "l": [{"name": "c", "n": 4}, {"name": "b", "n": 5}]}).encode())
-    strict = judgements(truth, "{}")
-    tolerant = judgements(truth, json.dumps({"fields": {"a": {"absolute": 2}, "l[*].n": {"absolute": 3}}}))
-    assert [path for path in strict if strict[path] is not tolerant[path]] == ["l[1].n"]
 
 
 FRAGMENTS = st.sampled_from(
