@@ -35,13 +35,15 @@ from sitegen.stages.size_budget.expected_room import COMMIT_PAGE, EDIT_PAGE, FIE
 from sitegen.stages.size_budget.pictures import replace_pictures
 from sitegen.stages.size_budget.short_lists import write_lists_of_changes, write_lists_of_reports
 from sitegen.stages.size_budget.shortening import write_again
-from sitegen.stages.size_budget.sizes import COMMITS, EDITS, FIELDS, LISTS, REPORTS, PageSizes, Sizes
+from sitegen.stages.size_budget.sizes import COMMITS, EDITS, FIELDS, LISTS, REPORTS, PageSizes, SizeGroup, Sizes
 from sitegen.stages.size_budget.thinning import RESERVED, SHORT, list_owner
 from sitegen.stages.timeline import Timeline
 
 STEPS: Final = 8
 """Number of binary digits to which the number of short pages is rounded up, so that few commits change it."""
 _MEGA: Final = 1_000_000
+_LISTED: Final = 50_000
+"""Least size in bytes of a section that a message names."""
 _NOUNS: Final = {REPORTS: "reports", FIELDS: "pages of fields", EDITS: "pages of edits", COMMITS: "pages of commits"}
 
 _ESTIMATES: Final = {FIELDS: FIELD_PAGE, EDITS: EDIT_PAGE, COMMITS: COMMIT_PAGE}
@@ -219,32 +221,31 @@ def _changes(sorts: Pages, thinned: Mapping[str, Mapping[str, int]], *, certain:
 def _too_large(limits: BuildLimits, sizes: Sizes, once: int, thinned: Mapping[str, Mapping[str, int]]) -> Problem:
     sorts, sections = sizes.pages(), sizes.sections()
     size = once + sum(section.size for section in sections.values())
-    shares = [(once, "pages that are there once", 0)]
+    of_once = {"pages that are there once": SizeGroup(size=once)}
+    in_full = dict(of_once)
     for name, section in sections.items():
         if name == LISTS:
             continue
         pages = sorts.get(name) or {}
         standing = sum(sum(of_owner.standing) for of_owner in pages.values())
-        in_full = sum(map(sum, _sizes_in_full(pages, _mean_and_largest(name, pages)[0]))) if pages else 0
-        shares.append((section.size - standing + in_full, name, section.files))
-    shares.sort(key=lambda share: (-share[0], share[1]))
-    listed = ", ".join(f"{name} {_mega(share)}{_file_count(files)}" for share, name, files in shares)
+        full = sum(map(sum, _sizes_in_full(pages, _mean_and_largest(name, pages)[0]))) if pages else 0
+        in_full[name] = section._replace(size=section.size - standing + full)
     cause = (
-        f"In full the site would have about {_mega(sum(share for share, _, _ in shares))}, more than the "
-        f"{_mega(limits.site_bytes)} of site_bytes: {listed}."
+        f"In full the site would have about {_mega(sum(group.size for group in in_full.values()))}, more than the "
+        f"{_mega(limits.site_bytes)} of site_bytes"
     )
     counts = {sort: sum(counts.values()) for sort, counts in thinned.items() if any(counts.values())}
     named = [
-        f"the {count:,} oldest of {sum(len(pages.sizes) for pages in sorts[sort].values()):,} full {_NOUNS[sort]}"
+        f"{_oldest_of(count, sum(len(pages.sizes) for pages in sorts[sort].values()))} full {_NOUNS[sort]}"
         for sort, count in counts.items()
     ]
-    shortened = f"{' and '.join(named)} became short pages without losing a number"
+    shortened = f"{', '.join(named)} became short pages without losing a number"
     fix = ""
     if size > limits.site_bytes:
-        outcome = f"Though {shortened}, it has {_mega(size)}."
+        message = f"{cause}. Though {shortened}, it still has {_mega(size)}: {_listed_sizes({**of_once, **sections})}."
         fix = "Publish fewer evals"
     else:
-        outcome = f"So {shortened}, and it has {_mega(size)}."
+        message = f"{cause}: {_listed_sizes(in_full)}. So {shortened}, and it has {_mega(size)}."
         if counts.keys() == {REPORTS}:
             room = limits.site_bytes - once - sizes.besides(pictures=False)
             room -= sum(map(sum, chain(*(_sizes_in_full(sorts[sort], 0) for sort in (FIELDS, EDITS, COMMITS)))))
@@ -253,7 +254,7 @@ def _too_large(limits: BuildLimits, sizes: Sizes, once: int, thinned: Mapping[st
             fix = f"If that is fine, reports_kept = {advised} under [limits] says so: the newest of each eval stay full"
     return Problem.of_type(
         "shortened_reports",
-        f"{cause} {outcome}",
+        message,
         f"{fix}{'. Or raise' if fix else 'Raise'} site_bytes where the site is not on GitHub Pages.",
         path="sitegen.toml",
     )
@@ -293,9 +294,16 @@ def _reports_that_fit(room: int, evals: Iterable[list[int]]) -> int:
     return len(newest_first)
 
 
-def _file_count(count: int) -> str:
-    return f" ({count:,} files)" if count else ""
+def _oldest_of(count: int, total: int) -> str:
+    return f"the {count:,} oldest of {total:,}" if count < total else f"all {total:,}"
+
+
+def _listed_sizes(sections: Mapping[str, SizeGroup]) -> str:
+    """Return the sections with their sizes, the largest first, without those that round to nothing."""
+    largest = sorted(sections.items(), key=lambda section: (-section[1].size, section[0]))
+    texts = [(f"{name} {_mega(group.size)}", group) for name, group in largest if group.size >= _LISTED]
+    return ", ".join(f"{text} ({group.files:,} files)" if group.files else text for text, group in texts)
 
 
 def _mega(size: int) -> str:
-    return f"{size / _MEGA:,.1f} MB"
+    return f"{size / _MEGA:,.1f} MB" if size >= _LISTED else f"{size / 1000:,.0f} kB"
