@@ -163,7 +163,7 @@ def _in_words(error: OSError, path: str, name: str, folder: int) -> OSError:
         if stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
             return NotOpenedError(errno.ELOOP, _LINK, path)
     if error.errno in (errno.ENXIO, errno.EOPNOTSUPP):  # a socket, or a device without a driver
-        return NotOpenedError(errno.EINVAL, "it is no regular file", path)
+        return NotOpenedError(errno.EINVAL, "it is not a regular file", path)
     return type(error)(error.errno, error.strerror, path)
 
 
@@ -174,7 +174,7 @@ def _regular(descriptor: int, path: str, mode: str = "rb") -> IO[bytes]:
     os.close(descriptor)
     if stat.S_ISDIR(kind):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-    raise NotOpenedError(errno.EINVAL, "it is no regular file", path)
+    raise NotOpenedError(errno.EINVAL, "it is not a regular file", path)
 
 
 def _bounded(stream: IO[bytes], limit: int, path: str) -> bytes:

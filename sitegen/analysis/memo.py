@@ -29,8 +29,9 @@ from sitegen.history.memo_rows import CachedRow, owner_of, stored, within
 from sitegen.locking import PATIENCE, wait_for_lock
 from sitegen.named_tuple import NamedTuple
 
-SCHEMA_VERSION: Final = 62
-"""Must be increased whenever the tables or the format of a stored value change: another version empties the memo."""
+SCHEMA_VERSION: Final = 63
+"""Must be increased whenever the tables, the format of a stored value, or the words of stored findings change: another
+version empties the memo."""
 # Keys of scorecards are random. Rows with ids are stored in the order in which they are written, and only the index of
 # keys is in another order; with rows stored by key, each new row rewrote a page of others, unless all fit into memory.
 _TABLES: Final = """

@@ -57,7 +57,7 @@ def csv_rows(content: bytes) -> list[list[str]]:
                 )
             start = reader.line_num
     except csv.Error as error:
-        raise UnreadableError(f"it is no valid CSV: {error}", "Correct the line.", start + 1) from None
+        raise UnreadableError(f"it is not valid CSV: {error}", "Correct the line.", start + 1) from None
     last = rows.pop()
     if last != ["", ""]:
         # The cell runs from the quote to the end of the file.

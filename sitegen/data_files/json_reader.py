@@ -57,7 +57,7 @@ def parse_json(text: str, line: int = 1) -> Parsed[Value]:
     except json.JSONDecodeError as error:
         where = line + error.lineno - 1
         raise UnreadableError(
-            f"it is no valid JSON: {error.msg.removesuffix(' at')} at line {where}, column {error.colno}",
+            f"it is not valid JSON: {error.msg.removesuffix(' at')} at line {where}, column {error.colno}",
             "Write valid JSON.",
             where,
         ) from None

@@ -119,10 +119,10 @@ def _unreadable_if_invalid(read: Callable[[], _T]) -> _T:
         reason = re.sub(_TAG_HANDLE, r"\1", getattr(error, "problem", None) or "a character that YAML does not allow")
         line = mark.line + 1 if mark is not None else None
         where = f" at line {line}" if line else ""
-        raise UnreadableError(f"it is no valid YAML: {reason}{where}", "Write valid YAML.", line) from None
+        raise UnreadableError(f"it is not valid YAML: {reason}{where}", "Write valid YAML.", line) from None
     except (ValueError, TypeError, OverflowError) as error:  # such as a date with a 13th month
         reason = " ".join(str(error).split())[:200]
-        raise UnreadableError(f"it is no valid YAML: {reason}", "Write valid YAML.") from None
+        raise UnreadableError(f"it is not valid YAML: {reason}", "Write valid YAML.") from None
 
 
 def _bounded_events(source: bytes | str, max_nodes: int) -> Iterator[Any]:

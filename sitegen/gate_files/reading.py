@@ -59,7 +59,7 @@ def read_report(content: bytes) -> GateReport:
 
 
 def _invalid(why: str) -> SitegenError:
-    return SitegenError(f"The file is no report of the gate: {why}.", fix="Write one by sitegen check --json.")
+    return SitegenError(f"The file is not a report of the gate: {why}.", fix="Write one by sitegen check --json.")
 
 
 def _checked_document(content: bytes) -> GateDocument:

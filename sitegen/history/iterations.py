@@ -108,7 +108,7 @@ def _is_failed_run(iteration_files: IterationFiles) -> bool:
 
 
 def _run_number(path: str) -> int:
-    """Return 7 for ``7/extracted.json``; -1 for a name that is no number, so that it sorts first."""
+    """Return 7 for ``7/extracted.json``; -1 for a name that is not a number, so that it sorts first."""
     name = path.partition("/")[0]
     return int(name) if name.isascii() and name.isdigit() and len(name) < 10 else -1
 

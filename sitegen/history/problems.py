@@ -43,8 +43,8 @@ def bad_manifest(commit: Commit, change: ChangedPath, reason: str, line: int | N
 
 
 def stranger_folder(commit: Commit, eval_id: str, path: str, name: str) -> Problem:
-    """A folder beside the iterations has a name that is no iteration's."""
-    message = f"{name!r} among the results is no iteration, and is passed over."
+    """A folder beside the iterations has a name that is not an iteration's."""
+    message = f"{name!r} among the results is not an iteration, and is passed over."
     fix = "Name it iteration-NNN if it should count; otherwise nothing is to be done."
     return Problem.of_type("stranger_folder", message, fix, path, commit.sha, eval_id)
 

@@ -127,7 +127,7 @@ class Client:
         """The text of a message. The client does not validate types and keys of the API's messages."""
         content = getattr(message, "content", None)
         if not isinstance(content, list):
-            raise CallError("the answer of the API is no message")
+            raise CallError("the answer of the API is not a message")
         if getattr(message, "stop_reason", None) == "max_tokens":
             raise CallError(f"the answer was cut off after max_tokens = {self._settings.max_tokens}")
         texts = [getattr(block, "text", None) for block in content if getattr(block, "type", None) == "text"]

@@ -50,7 +50,7 @@ PROBLEM_TYPES: Final = {
     "unread_source": ProblemType("note", "Documents that `source` names cannot be shown"),
     "unused_rule": ProblemType("note", "Entries of mappings fit no field"),
     "iteration_without_output": ProblemType("note", "Iterations have no output, and are passed over"),
-    "stranger_folder": ProblemType("note", "Folders among the results are no iterations"),
+    "stranger_folder": ProblemType("note", "Folders among the results are not iterations"),
     "same_number": ProblemType("note", "Iterations share a number; all are kept"),
     "unlinked_output": ProblemType("note", "sitegen failed at what outputs state of their runs"),
     "unmatched_instructions": ProblemType("note", "Globs name no instruction file"),

@@ -56,7 +56,7 @@ def open_archive(place: ArchivePlace, out: Path, repository: RepositoryPlace) ->
     """
     if place.url and not is_web_address(place.url):
         raise ConfigurationError(
-            f"The public address {place.url!r} of the archive is no address of a site.",
+            f"The public address {place.url!r} of the archive is not an address of a site.",
             fix="Write one such as https://example.org/path: http or https, without user name, ? and #.",
         )
     named, folder = place.named, place.folder
@@ -126,7 +126,7 @@ def _file_system(address: str) -> Any:
         from fsspec.core import url_to_fs
     except ImportError as error:
         raise ConfigurationError(
-            "An archive is named that is no folder, but fsspec is not installed.",
+            "The named archive is not a folder, and fsspec is not installed.",
             where=_without_password(address),
             fix="pip install 'sitegen-evals[archive]', and the package that fsspec needs for such addresses: s3fs, "
             "gcsfs, adlfs.",

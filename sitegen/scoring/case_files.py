@@ -215,7 +215,7 @@ def _parse_case_file(ending: str, content: bytes, keys: CaseKeys) -> CaseFile:
         if has_key(member, expected) or has_key(member, output) or member.get("error")
     ]
     if left_out := len(members) - len(cases):
-        message = f"{left_out} of {len(members)} members of the list have neither side, and are no cases"
+        message = f"{left_out} of {len(members)} members of the list have neither side, and are not cases"
         findings.append(Finding("note", message, "Nothing has to be done if they are none."))
     reader = _CaseReader([member for member, _ in cases], keys, expected, output)
     return CaseFile(

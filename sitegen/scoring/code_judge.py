@@ -77,7 +77,7 @@ def opinion(subject: Subject, payload: bytes) -> CodeJudgement:
     expected = _expected(body)
     config = {} if body.get("config") is None else body["config"]
     if not isinstance(config, dict):
-        raise _payload_error("'config' is no object")
+        raise _payload_error("'config' is not an object")
     scope, settings = _fields_config(config) if subject == "fields" else _list_config(config, expected)
     content, reason = _candidate(body)
     result = FieldsScorer().score(
@@ -184,7 +184,7 @@ def _expected(body: Mapping[str, Value]) -> dict[str, Value]:
     if isinstance(value, str):
         return _read_object(value.encode("utf-8", "replace"), "What is expected")
     if not isinstance(value, dict):
-        raise _payload_error("what is expected is no object")
+        raise _payload_error("what is expected is not an object")
     return value
 
 
@@ -220,7 +220,7 @@ def _read_object(content: bytes, label: str) -> dict[str, Value]:
     except UnreadableError as error:
         raise ConfigurationError(f"{label} cannot be read: {error.message}.", where=_WHERE, fix=error.fix) from None
     if not isinstance(value, dict):
-        raise ConfigurationError(f"{label} is no object.", where=_WHERE, fix="Write one JSON object.")
+        raise ConfigurationError(f"{label} is not an object.", where=_WHERE, fix="Write one JSON object.")
     return value
 
 

@@ -94,7 +94,7 @@ def _declared_comparison(
 ) -> tuple[Value, Comparison]:
     if rule.type == "string":
         if isinstance(value, bool):
-            raise TruthError("is no text", str(value).lower())
+            raise TruthError("is not text", str(value).lower())
         return value, _is_text(value if isinstance(value, str) else str(value))
     if rule.type == "boolean":
         boolean = read_boolean(value, rules.true_words | _YES, rules.false_words | _NO)
@@ -108,7 +108,7 @@ def _declared_comparison(
         return value, _is_date(day, rule.formats)
     number = coerced_number(value) if isinstance(value, str) else value
     if number is None or isinstance(number, bool):
-        raise TruthError("is no number", value)
+        raise TruthError("is not a number", value)
     read = coerced_number if rule.coerce else _never
     if rule.type == "angle":
         return number, _is_angle(number, _absolute_tolerance(number, rule), read)

@@ -234,7 +234,7 @@ class DocumentCompiler:
         ]
         for index, value in enumerate(values):
             if not isinstance(value, dict) and not self.rules.empty(value):
-                self._report(f"{place.path}[{index}] is no object as the other items are")
+                self._report(f"{place.path}[{index}] is not an object as the other items are")
         node = ItemList(place=place, rule=rule, key_rules=rules.key_rules(place, rule.keys), items=tuple(items))
         if not self.alike or not isinstance(before, ItemList):
             return node

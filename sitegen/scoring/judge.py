@@ -128,7 +128,7 @@ class Judge:
             return
         non_objects = [item for item in actual if not isinstance(item, dict) and not self._empty(item)]
         if non_objects:
-            verb = "is no object" if len(non_objects) == 1 else "are no objects"
+            verb = "is not an object" if len(non_objects) == 1 else "are not objects"
             note = f"{NOT_A_LIST}: {len(non_objects)} of {len(actual)} items {verb}"
             self._add(node.place, "format_error", None, non_objects[0], note)
         self._items(node, [item for item in objects_of(actual) if not self._empty(item.value)])

@@ -88,7 +88,7 @@ def _with_one_name_of_ignore(written: Any, about: RulesFile, findings: list[Find
     """The keys that have a value, with ``non_extractable_fields`` renamed to ``ignore``."""
     if not isinstance(written, dict):
         if written is not None:
-            message = f"The root of the {about} is no object"
+            message = f"The root of the {about} is not an object"
             findings.append(Finding(severity="error", message=message, fix="Write keys and values.", about=about))
         return {}
     present = {key: value for key, value in written.items() if value is not None}

@@ -123,7 +123,7 @@ class _OutputReader:
             # A single document belongs to the single expected one, whatever its name.
             self._add(stem or ("" if self._lone else self._name(value, 1)), value)
         else:
-            raise UnreadableError("its root is no object", "Write one JSON object.")
+            raise UnreadableError("its root is not an object", "Write one JSON object.")
 
     def cases(self, path: str, content: bytes) -> None:
         """Add the output side of each case as a document. Raises UnreadableError."""
@@ -136,7 +136,7 @@ class _OutputReader:
                 continue
             value = _json_in_text(case.output) if isinstance(case.expected, dict | list) else case.output
             if isinstance(case.expected, dict) and not isinstance(value, dict):
-                self._output.refuse(case.id, "it is no object", case.line)
+                self._output.refuse(case.id, "it is not an object", case.line)
             else:
                 self._add(case.id, value if isinstance(value, dict) else {VALUE: value})
 
@@ -153,7 +153,7 @@ class _OutputReader:
 
     def _document(self, value: Value, number: int, line: int | None) -> None:
         if not isinstance(value, dict):
-            self._report("error", f"Document {number} is no object", line)
+            self._report("error", f"Document {number} is not an object", line)
             return
         name = self._name(value, number)
         if self._key and name == "":

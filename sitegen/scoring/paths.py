@@ -43,7 +43,7 @@ def parse_path(text: str) -> tuple[PathStep, ...]:
     while position < len(text):
         token = _TOKEN.match(text, position)
         if token is None or (position == 0 and text[0] == "."):
-            raise PathError(f"{text[:80]!r} is no field path")
+            raise PathError(f"{text[:80]!r} is not a field path")
         index, quoted, plain = token.group("index", "quoted", "plain")
         if index is not None:
             steps.append(int(index) if index not in ("", "*") else ANY)
@@ -53,7 +53,7 @@ def parse_path(text: str) -> tuple[PathStep, ...]:
             except ValueError as error:
                 raise PathError(f"the quoted key {quoted[:80]!r} cannot be read") from error
         elif steps and text[position] != ".":
-            raise PathError(f"{text[:80]!r} is no field path: a dot is missing")
+            raise PathError(f"{text[:80]!r} is not a field path: a dot is missing")
         else:
             steps.append(int(plain) if _WHOLE.fullmatch(plain) and len(plain) < 10 else plain.strip())
         position = token.end()

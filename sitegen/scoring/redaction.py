@@ -33,7 +33,7 @@ class Redaction:
     """Hides the values that the globs of an eval match."""
 
     def __init__(self, globs: tuple[str, ...]) -> None:
-        """Raises ConfigurationError if a glob is no field path."""
+        """Raises ConfigurationError if a glob is not a field path."""
         try:
             self._patterns = tuple(map(pattern, globs))
         except PathError as error:
@@ -124,7 +124,7 @@ def _without_values(judgement: Judgement) -> Judgement:
 def fits_any(glob: str, names: Iterable[str]) -> bool:
     """Whether a glob hides any of these attributes or field paths; an index in the glob matches any index.
 
-    Raises ConfigurationError if the glob is no field path.
+    Raises ConfigurationError if the glob is not a field path.
     """
     loosened = Redaction((re.sub(_INDEX, lambda match: "[*]" if match[0].startswith("[") else "*", glob),))
     return any(map(loosened.hides, names))
@@ -132,7 +132,7 @@ def fits_any(glob: str, names: Iterable[str]) -> bool:
 
 @lru_cache(maxsize=64)
 def redaction(globs: tuple[str, ...]) -> Redaction | None:
-    """The redaction of globs; None if there are none. Raises ConfigurationError if one is no field path."""
+    """The redaction of globs; None if there are none. Raises ConfigurationError if one is not a field path."""
     return Redaction(globs) if globs else None
 
 

@@ -61,7 +61,7 @@ def read_schema(content: bytes | None) -> SchemaRules:
             findings=(_schema_error(f"The schema cannot be read: {error.message}", error.fix, error.line),)
         )
     if not isinstance(root, dict):
-        return SchemaRules(findings=(_schema_error("The schema is no object", "Write a JSON Schema."),))
+        return SchemaRules(findings=(_schema_error("The schema is not an object", "Write a JSON Schema."),))
     types: list[PatternValue[FieldType]] = []
     tolerances: list[PatternValue[Tolerance]] = []
     lists: set[str] = set()
@@ -120,7 +120,7 @@ def _stated_tolerance(written: Any, steps: tuple[PathStep, ...]) -> Tolerance | 
         numbers = {key: Decimal(number) for key, number in written.items() if is_number(number) and number >= 0}
         if len(numbers) == len(written):
             return Tolerance(**numbers)
-    message = f"The {TOLERANCE_KEY} of {path_text(steps)!r} is no tolerance"
+    message = f"The {TOLERANCE_KEY} of {path_text(steps)!r} is not a tolerance"
     return _schema_error(message, 'Write {"percent": 1} or {"absolute": 0.5}, or both, from 0 up.')
 
 

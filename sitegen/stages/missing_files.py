@@ -205,10 +205,10 @@ class MissingFiles(Frozen):
             near = _near_truths(names)
             has_outputs = name not in self.summaries and self._looks_like_outputs(folder, names)
             if near:
-                message = f"{folder}/ is no eval: {_listed(near)} is not the name of a ground truth."
+                message = f"{folder}/ is not an eval: {_listed(near)} is not the name of a ground truth."
                 fix = f"Call it one of {', '.join(GROUND_TRUTHS)}, or name it as ground_truth in the manifest."
             elif has_outputs:
-                message = f"{folder}/ has outputs and no ground truth, and is no eval."
+                message = f"{folder}/ has outputs and no ground truth, and is not an eval."
                 fix = f"Commit {folder}/{GROUND_TRUTHS[0]}, or name one as ground_truth in the manifest. {_IGNORED}"
                 if any(name in names for name in files_of("judged").outputs):
                     fix = "If they are judged already, write an entry with `kind: judged` into the manifest."

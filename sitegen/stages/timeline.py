@@ -286,7 +286,7 @@ def _address(key: str, stated: str | None) -> str | None:
         return None
     if not is_web_address(stated):
         raise ConfigurationError(
-            f"The {key} {stated!r} is no address of a site.",
+            f"The {key} {stated!r} is not an address of a site.",
             fix="Write one such as https://example.org/path: http or https, without user name, ? and #.",
         )
     return stated.rstrip("/")

@@ -201,7 +201,7 @@ def test_scores_that_are_none_are_left_out_and_said_once() -> None:
         ("kinds: 2", 0.5),
     ]
     assert [each.message for each in read.findings][1:] == [
-        "Scores of 'length' are no numbers from 0 to 1, and are left out: 4"
+        "Scores of 'length' are not numbers from 0 to 1, and are left out: 4"
     ]
 
 
@@ -215,10 +215,10 @@ def test_a_version_that_is_not_known_is_a_problem_that_names_the_one_that_is(ver
 @pytest.mark.parametrize(
     ("body", "what"),
     [
-        (b"PK\3\4 no archive", "it is no zip archive, or a damaged one"),
-        (b"", "it is no zip archive, or a damaged one"),
-        (EVAL[: len(EVAL) // 2], "it is no zip archive, or a damaged one"),
-        (packed({"x.json": b"{}"}), "it is no log of Inspect: it has no header.json"),
+        (b"PK\3\4 no archive", "it is not a zip archive, or is damaged"),
+        (b"", "it is not a zip archive, or is damaged"),
+        (EVAL[: len(EVAL) // 2], "it is not a zip archive, or is damaged"),
+        (packed({"x.json": b"{}"}), "it is not a log of Inspect: it has no header.json"),
         (packed({"header.json": b" " * 20_000_001}), "its header is too large"),
         (packed({}) + b"PK\1\2" * 50_001, "it holds more than 50,000 files"),
         (EVAL.replace(b"\x28\xb5\x2f\xfd", b"\x28\xb5\x2f\x00"), "'header.json' in it cannot be unpacked"),

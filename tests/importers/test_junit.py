@@ -78,12 +78,12 @@ def test_suites_may_stand_in_each_other_and_names_may_repeat() -> None:
             "it has a document type or entities, which are refused",
         ),
         (b"<html/>", "it is no JUnit XML: its root is <html>"),
-        (b"<testsuite>", "it is no valid XML: no element found"),
-        (b"", "it is no valid XML: no element found"),
+        (b"<testsuite>", "it is not valid XML: no element found"),
+        (b"", "it is not valid XML: no element found"),
         (b"<testsuite>" + b"<x>" * 200, "it is nested deeper than 100 levels"),
         (
             b'<?xml version="1.0" encoding="x-none"?><testsuite/>',
-            "it is no text in an encoding that is known",
+            "it is not text in a known encoding",
         ),
     ],
 )

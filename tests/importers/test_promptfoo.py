@@ -116,7 +116,7 @@ def test_what_is_no_score_is_left_out_and_the_rest_counts() -> None:
 
     assert [each.id for each in result.scorecard.documents] == ["test 1", 'q={"a": 1}']
     assert result.scorecard.metric("pass_rate") == 1
-    what = "The score of the case 'q={\"a\": 1}' is no number from 0 to 1, and is left out"
+    what = "The score of the case 'q={\"a\": 1}' is not a number from 0 to 1, and is left out"
     assert result.scorecard.findings == (Finding("error", what, AGAIN),)
 
 

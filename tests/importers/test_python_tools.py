@@ -92,7 +92,7 @@ def test_totals_of_a_table_of_mlflow_genai_are_its_metrics(ending: str) -> None:
     assert means(results) == pytest.approx(own("mlflow-genai.csv"))
     assert answers(results) == ANSWERS, "what was expected is no score"
     assert [case.error for case in results.cases] == ["", "I cannot tell.", ""], "a scorer that failed says so"
-    assert results.findings[-1].message == "Scores in the column 'region/value' are no numbers from 0 to 1: 3 of 3"
+    assert results.findings[-1].message == "Scores in the column 'region/value' are not numbers from 0 to 1: 3 of 3"
     names = [case.id for case in results.cases]
     assert [QUESTIONS[place] in names[place] for place in range(3)] == [True] * 3, "no name that changes with each run"
 

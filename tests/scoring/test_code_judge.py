@@ -109,9 +109,9 @@ def test_the_names_that_other_runners_use_are_known(payload: dict[str, Any]) -> 
 @pytest.mark.parametrize(
     ("candidate", "why"),
     [
-        ("The total is 1.", "it is no valid JSON: Expecting value at line 1, column 1"),
-        ("[]", "its root is no object"),
-        (3, "its root is no object"),
+        ("The total is 1.", "it is not valid JSON: Expecting value at line 1, column 1"),
+        ("[]", "its root is not an object"),
+        (3, "its root is not an object"),
         (None, "the candidate is empty"),
         ("", "it is empty"),
     ],
@@ -146,13 +146,13 @@ WRONG = "The payload is wrong:"
     ("payload", "why"),
     [
         ("", "The payload cannot be read: it is empty."),
-        ("{", "The payload cannot be read: it is no valid JSON"),
-        ("[]", "The payload is no object."),
+        ("{", "The payload cannot be read: it is not valid JSON"),
+        ("[]", "The payload is not an object."),
         ('{"candidate": {}}', f"{WRONG} there is no 'expected'."),
         ('{"expected": {}}', f"{WRONG} there is no 'candidate'."),
-        ('{"expected": 3, "candidate": {}}', f"{WRONG} what is expected is no object."),
-        ('{"expected": "x", "candidate": {}}', "What is expected cannot be read: it is no valid JSON"),
-        ('{"expected": "[]", "candidate": {}}', "What is expected is no object."),
+        ('{"expected": 3, "candidate": {}}', f"{WRONG} what is expected is not an object."),
+        ('{"expected": "x", "candidate": {}}', "What is expected cannot be read: it is not valid JSON"),
+        ('{"expected": "[]", "candidate": {}}', "What is expected is not an object."),
     ],
 )
 def test_a_bad_payload_is_refused(payload: str, why: str) -> None:
@@ -164,10 +164,10 @@ def test_a_bad_payload_is_refused(payload: str, why: str) -> None:
 @pytest.mark.parametrize(
     ("subject", "config", "why"),
     [
-        ("fields", [], "'config' is no object."),
+        ("fields", [], "'config' is not an object."),
         ("fields", {"colour": 1}, "Unknown key 'colour'"),
         ("fields", {"fields": [1]}, "'fields' in 'config' does not name a path."),
-        ("fields", {"fields": ["a..b"]}, "'a..b' is no field path"),
+        ("fields", {"fields": ["a..b"]}, "'a..b' is not a field path"),
         ("line-items", {}, "there is no list at 'line_items' in what is expected."),
         ("line-items", {"path": "a"}, "there is no list at 'a' in what is expected."),
         ("line-items", {"path": 1}, "'path' in 'config' does not name a path."),

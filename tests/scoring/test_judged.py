@@ -68,11 +68,11 @@ def test_the_result_is_what_the_table_says(row: dict[str, str]) -> None:
 
 def test_a_line_that_cannot_be_read_is_reported_with_its_number_and_the_rest_is_scored() -> None:
     result = score(b'{"id": "a", "score": 1}\n\n{"id": \n[]\n{"id": "b", "score": 0}\n')
-    why = "it is no valid JSON: Expecting value at line 3, column 8"
+    why = "it is not valid JSON: Expecting value at line 3, column 8"
     assert [each.id for each in result.scorecard.documents] == ["a", "b"]
     assert result.scorecard.findings == (
         Finding("error", f"Line 3 cannot be read: {why}", JUDGE, 3),
-        Finding("error", "Line 4 is no object", JUDGE, 4),
+        Finding("error", "Line 4 is not an object", JUDGE, 4),
     )
 
 
@@ -112,7 +112,7 @@ def test_a_redaction_removes_the_reasons_of_a_judge_which_may_quote_an_answer() 
 def test_what_is_odd_is_said_with_its_line() -> None:
     result = score(lines({"id": "a", "score": 2}, {"id": "a", "error": "no key"}))
     assert result.scorecard.findings == (
-        Finding("error", "The score of the case 'a' is no number from 0 to 1, and is left out", JUDGE, 1),
+        Finding("error", "The score of the case 'a' is not a number from 0 to 1, and is left out", JUDGE, 1),
         Finding("warning", "The case 'a' stands twice; the last one counts", JUDGE, 2),
         Finding("warning", "The judge failed at the case 'a'", JUDGE, 2, value="no key"),
     )

@@ -59,7 +59,7 @@ def test_other_forms_than_json_are_read_by_their_ending(name: str, content: str)
     ("content", "status", "said"),
     [
         (None, "unreadable", "The file cannot be read: a Git LFS pointer"),
-        (b"{", "unreadable", "The file cannot be read: it is no valid JSON"),
+        (b"{", "unreadable", "The file cannot be read: it is not valid JSON"),
         (b"3", "unreadable", "The file cannot be read: it is neither an object nor a list"),
         (b'{"name": "a package"}', "scored", "The file holds no number"),
         (b'{"f1": NaN}', "scored", "1 of the numbers are NaN, infinite or beyond every range, first 'f1'"),
@@ -85,9 +85,9 @@ def test_settings_that_do_not_fit_are_problems_and_the_rest_holds() -> None:
     card = score(b'{"f1": 0.5}', settings).scorecard
     assert [finding.text for finding in card.findings] == [
         "Unknown key 'metric'",
-        "'lower_is_better' is no list of names",
-        "'headline' is no name",
-        "'where' is no object of keys",
+        "'lower_is_better' is not a list of names",
+        "'headline' is not a name",
+        "'where' is not an object of keys",
     ]
     assert card.metrics == (("f1", 0.5),)
 

@@ -191,7 +191,7 @@ def test_an_output_that_is_text_is_read_as_json_where_an_object_is_expected() ->
         ("c", "x", "omission"),
         ("d", "value", "wrong_value"),
     ]
-    assert [each.note for each in result.judgements[1:3]] == ["it is no object", "there is no output: timeout"]
+    assert [each.note for each in result.judgements[1:3]] == ["it is not an object", "there is no output: timeout"]
 
 
 def test_texts_are_scored_as_responses() -> None:

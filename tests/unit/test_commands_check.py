@@ -373,7 +373,7 @@ def test_a_broken_manifest_at_the_base_is_not_taken_for_one_at_the_head(repo):
     repo.commit({"evals/manifest.yaml": "evals: {notes: {dirr: [}}\n"})
     base = repo.git("rev-parse", "main")
     work(repo, {"README.md": "Ours.\n"})
-    assert check(repo).stderr.startswith("sitegen: The manifest cannot be read: it is no valid YAML")
+    assert check(repo).stderr.startswith("sitegen: The manifest cannot be read: it is not valid YAML")
     work(repo, {"evals/manifest.yaml": "evals: {}\n"})
     done = check(repo)
     assert (done.returncode, done.stdout) == (2, "")

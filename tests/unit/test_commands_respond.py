@@ -255,9 +255,9 @@ def test_the_server_says_how_long_to_wait(commands: Commands) -> None:
         (Reply(400, "x" * 400), {}, "400 some_error: " + "x" * 284 + " … (116 more characters)"),
         (Reply(500, raw=b"<html>"), {"max_retries": 0}, "500 <html>"),
         (Reply(text="4", stop_reason="max_tokens"), {"max_tokens": 9}, "the answer was cut off after max_tokens = 9"),
-        (Reply(raw=b'{"content": "4"}'), {}, "the answer of the API is no message"),
-        (Reply(raw=b"[]"), {}, "the answer of the API is no message"),
-        (Reply(raw=b"null"), {}, "the answer of the API is no message"),
+        (Reply(raw=b'{"content": "4"}'), {}, "the answer of the API is not a message"),
+        (Reply(raw=b"[]"), {}, "the answer of the API is not a message"),
+        (Reply(raw=b"null"), {}, "the answer of the API is not a message"),
         (
             Reply(raw=b'{"content": ['),
             {},

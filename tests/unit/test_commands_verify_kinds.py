@@ -153,7 +153,7 @@ def test_a_finding_and_its_remedy_are_two_sentences(repo):
     (repo.path / "evals/cases/results.jsonl").write_text('{"test_id": "a", "score": 7}\n')
     lines = run("verify-one", "cases", cwd=repo.path).stdout.splitlines()
     assert [line for line in lines if "error: " in line] == [
-        "  error: The score of the case 'a' is no number from 0 to 1, and is left out. Correct the judge's results."
+        "  error: The score of the case 'a' is not a number from 0 to 1, and is left out. Correct the judge's results."
     ]
 
 

@@ -222,8 +222,8 @@ def test_an_empty_manifest_names_no_evals(text: str) -> None:
             3,
         ),
         ("evals:\n  a:\n    settings: 3\n", "evals.a.settings is a number (3), a mapping is wanted.", 3),
-        ("evals:\n  a: {\n", "The manifest cannot be read: it is no valid YAML: ", 3),
-        ("evals: !!python/object/apply:os.system [ls]\n", "The manifest cannot be read: it is no valid YAML: ", 1),
+        ("evals:\n  a: {\n", "The manifest cannot be read: it is not valid YAML: ", 3),
+        ("evals: !!python/object/apply:os.system [ls]\n", "The manifest cannot be read: it is not valid YAML: ", 1),
         ("a: &a [*a]\n", "The manifest cannot be read: an alias stands for what it is part of.", 1),
     ],
 )

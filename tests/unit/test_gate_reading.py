@@ -153,7 +153,7 @@ def first(**changes: object) -> dict[str, Any]:
 )
 def test_what_is_no_report_is_refused(content, why):
     body = content if isinstance(content, bytes) else json.dumps(content).encode()
-    with pytest.raises(SitegenError, match=f"The file is no report of the gate: .*({why})"):
+    with pytest.raises(SitegenError, match=f"The file is not a report of the gate: .*({why})"):
         read_report(body)
 
 
@@ -169,7 +169,7 @@ def test_the_command_refuses_what_is_no_report_and_writes_nothing(tmp_path):
     (tmp_path / "gate.json").write_text("{}")
     done = run("check", "--from", tmp_path / "gate.json", "--markdown", tmp_path / "gate.md")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("sitegen: The file is no report of the gate: ")
+    assert done.stderr.startswith("sitegen: The file is not a report of the gate: ")
     assert not (tmp_path / "gate.md").exists()
 
 

@@ -67,7 +67,7 @@ def test_what_a_preview_shows_of_a_page_is_escaped(project, tmp_path):
 def test_what_is_no_address_of_a_site_is_an_error(project, address):
     done = run("build", project.path, "--base-url", address)
     assert (done.returncode, done.stdout) == (2, "")
-    assert f"The base_url {address!r} is no address of a site." in done.stderr
+    assert f"The base_url {address!r} is not an address of a site." in done.stderr
 
 
 def test_noindex_is_on_every_page_and_no_robots_txt_hides_it(project, tmp_path):
@@ -97,7 +97,7 @@ def test_a_project_makes_no_link_but_to_a_web_address_without_secrets(project, k
     (project.path / "sitegen.toml").write_text(f"{key} = {json.dumps(address)}\n")
     done = run("build", project.path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert f"The {key} {address!r} is no address of a site." in done.stderr
+    assert f"The {key} {address!r} is not an address of a site." in done.stderr
     assert not (project.path / "public/index.html").exists()
 
 

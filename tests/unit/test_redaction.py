@@ -69,7 +69,7 @@ def test_nothing_stays_nothing():
 
 
 def test_what_is_no_field_path_is_an_error_that_says_so():
-    with pytest.raises(ConfigurationError, match=r"In redact: 'a\[b' is no field path"):
+    with pytest.raises(ConfigurationError, match=r"In redact: 'a\[b' is not a field path"):
         redaction(("a[b",))
     assert redaction(()) is None
 
@@ -151,7 +151,7 @@ def test_a_glob_that_is_no_path_ends_a_build_with_2_before_anything_is_written(p
     (project.path / "sitegen.toml").write_text('redact = ["a[b"]\n')
     done = run("build", project.path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "In redact: 'a[b' is no field path" in done.stderr
+    assert "In redact: 'a[b' is not a field path" in done.stderr
 
 
 def test_labels_that_agree_on_a_hidden_value_are_not_suspected(project):
@@ -209,6 +209,6 @@ def test_a_hidden_ground_truth_value_that_its_type_cannot_read_is_quoted_nowhere
     files = content(tmp_path / "out")
     assert [name for name, text in files.items() if b"Quillfeather" in text] == []
     problems = files["problems.html"].decode()
-    assert "Ground-truth error: ssn is no number; not scored: redacted" in problems
-    assert "Ground-truth error: age is no number; not scored: &#39;Thistlewood&#39;" in problems
+    assert "Ground-truth error: ssn is not a number; not scored: redacted" in problems
+    assert "Ground-truth error: age is not a number; not scored: &#39;Thistlewood&#39;" in problems
     assert "A key stands twice in one object; the last one counts: redacted" in problems

@@ -28,7 +28,7 @@ def test_a_number_beyond_every_range_is_no_score_and_stops_no_file() -> None:
     assert [finding.line for finding in results.findings] == [1]
     settings = b'{"columns": {"id": "id", "score": "s"}, "range": [0, %b]}' % huge
     assert [finding.message for finding in read_settings(settings.decode()).findings] == [
-        "'range' is no pair of numbers, the lower first"
+        "'range' is not a pair of numbers, the lower first"
     ]
 
 

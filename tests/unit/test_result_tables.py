@@ -136,7 +136,7 @@ def test_a_range_is_brought_to_zero_to_one_and_what_lies_outside_is_said() -> No
     results = read("r.csv", table, columns={"id": "id", "score": "rating"}, range=[1, 5])
     assert [case.score for case in results.cases] == [0.0, 0.5, 1.0, None, None, None]
     assert [each.message for each in results.findings] == [
-        "Scores in the column 'rating' are no numbers from 1 to 5: 3 of 6"
+        "Scores in the column 'rating' are not numbers from 1 to 5: 3 of 6"
     ]
 
 
@@ -264,7 +264,7 @@ def test_samples_of_lm_eval_are_read_without_a_setting() -> None:
     case = results.cases[0]
     assert (case.input, case.expected, case.output) == ("Q: 2+2?", "4", "4")
     assert [each.message for each in results.findings] == [
-        "Scores in the column 'perplexity' are no numbers from 0 to 1: 2 of 2"
+        "Scores in the column 'perplexity' are not numbers from 0 to 1: 2 of 2"
     ]
     old = {
         "doc_id": 3,
@@ -309,7 +309,7 @@ def test_events_of_openai_evals_are_cases_whose_matches_are_the_report_of_the_to
     assert results.run == JudgedRun(at="2026-01-02 03:04:05.678")
     assert [each.message for each in results.findings] == [
         "The sample 'sums.dev.3' ended with an error",
-        "Values of the metric 'bleu' are no numbers from 0 to 1, and are left out: 1",
+        "Values of the metric 'bleu' are not numbers from 0 to 1, and are left out: 1",
     ]
     assert refused("run.jsonl", lines(EVENTS[0]))[0] == "it has no events of samples"
 
@@ -324,7 +324,7 @@ def test_a_table_that_is_overwritten_is_a_history_and_its_settings_are_rules(tmp
     series = json.loads((tmp_path / "public/data/evals/desk.json").read_bytes())
     points = [(point["cause"], point["then"]["metrics"]["score"]) for point in series["points"]]
     assert points == [(["outputs"], 0.0), (["outputs"], 1.0), (["settings"], 0.75)]
-    assert "Scores in the column 'strict' are no numbers from 0 to 1: 1 of 2" in problems_text(tmp_path / "public")
+    assert "Scores in the column 'strict' are not numbers from 0 to 1: 1 of 2" in problems_text(tmp_path / "public")
     assert broken_links(tmp_path / "public") == []
 
 
@@ -373,14 +373,14 @@ def test_parquet_reads_like_json() -> None:
 @pytest.mark.parametrize(
     ("path", "content", "what"),
     [
-        ("r.parquet", b"PAR1 no table PAR1", "it is no valid Parquet file"),
-        ("r.parquet", b"", "it is no valid Parquet file"),
+        ("r.parquet", b"PAR1 no table PAR1", "it is not a valid Parquet file"),
+        ("r.parquet", b"", "it is not a valid Parquet file"),
         ("r.csv", b"id,id\na,b\n", "the column 'id' stands twice"),
         ("r.csv", b"\xff\xfe", "it is not UTF-8 text"),
         ("r.csv", b"id;s\na;1\n", "its columns are separated by semicolons"),
         ("r.json", b"{}", "it has no rows"),
         ("r.jsonl", b"[]\n{", "it has no rows"),
-        ("r.xlsx", b"PK", "it is no table: its name ends in 'xlsx'"),
+        ("r.xlsx", b"PK", "it is not a table: its name ends in 'xlsx'"),
     ],
 )
 def test_what_is_no_table_is_refused(path: str, content: bytes, what: str) -> None:
@@ -488,4 +488,4 @@ def test_rows_of_json_may_stand_at_a_key_that_is_named() -> None:
     what, fix = refused("r.json", content, columns=columns)
     assert what == "it has no rows"
     assert "`list: results`" in fix
-    assert card("r.json", content, columns=columns, list=3).findings[0].text == "'list' is no key"
+    assert card("r.json", content, columns=columns, list=3).findings[0].text == "'list' is not a key"

@@ -49,7 +49,8 @@ LINES = (
 )
 LOG = "\n".join([json.dumps(LINES[0]), '{"chunkIndex": 1,', *map(json.dumps, LINES[1:])]).encode()
 BROKEN = (
-    "Line 2 cannot be read: it is no valid JSON: Expecting property name enclosed in double quotes at line 2, column 18"
+    "Line 2 cannot be read: it is not valid JSON: "
+    "Expecting property name enclosed in double quotes at line 2, column 18"
 )
 
 
@@ -124,7 +125,7 @@ def test_what_was_left_out_is_noted_on_the_report():
             '{"categories": "terms"}',
             Finding(
                 "error",
-                "'categories' is no list of names",
+                "'categories' is not a list of names",
                 'Write a list such as ["terms", "concepts"].',
                 None,
                 "settings",

@@ -130,9 +130,9 @@ ignore: ["a[", ok]
 """
     rules, findings = compile_rules(RuleSources(content, "{}", None))
     assert [each.message for each in findings] == [
-        "In 'ignore': 'a[' is no field path",
+        "In 'ignore': 'a[' is not a field path",
         "The tolerance category 'aera' has no tolerance",
-        "The tolerance of 'area' is no number from 0 up",
+        "The tolerance of 'area' is not a number from 0 up",
         "The threshold of 'l' lies outside 0..1",
     ]
     assert rules.list_rule("l").threshold == 0.8

@@ -244,7 +244,7 @@ def test_where_nothing_can_be_reported_the_names_that_are_nearly_right_are_named
     done = run("build", repo.path)
     assert done.returncode == 2
     assert "The key 'evals.k.ground_truht' is not known" in done.stderr
-    assert "evals/n/ is no eval: groundtruth.csv is not the name of a ground truth. Call it one of" in done.stderr
+    assert "evals/n/ is not an eval: groundtruth.csv is not the name of a ground truth. Call it one of" in done.stderr
 
 
 def test_an_entry_that_another_eval_comes_to_use_is_no_note_any_more_also_in_the_next_build(tmp_path: Path) -> None:
@@ -319,13 +319,15 @@ def test_iterations_without_output_are_a_warning_if_the_newest_is_one(
 @pytest.mark.parametrize("name", ["groundtruth.csv", "ground-truth.json", "ground_truth.xlsx", "Ground_Truth.csv"])
 def test_a_ground_truth_under_another_name_is_a_problem(problems: Any, name: str) -> None:
     (problem,) = problems({f"evals/k/{name}": TRUTH, "evals/k/results/iteration-001/extracted.json": OUTPUT})
-    assert problem.message == f"evals/k/ is no eval: {name} is not the name of a ground truth."
+    assert problem.message == f"evals/k/ is not an eval: {name} is not the name of a ground truth."
     assert (problem.severity, problem.path) == ("warning", "evals/k")
 
 
 def test_outputs_without_ground_truth_are_a_problem_and_other_folders_are_none(problems: Any) -> None:
     files = {"evals/k/extracted.json": OUTPUT, "evals/tools/run.py": "x", "evals/docs/ground.md": "x"}
-    assert [each.message for each in problems(files)] == ["evals/k/ has outputs and no ground truth, and is no eval."]
+    assert [each.message for each in problems(files)] == [
+        "evals/k/ has outputs and no ground truth, and is not an eval."
+    ]
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,7 @@ def _truth_of_documents(value: Value, mapping: Mapping, findings: tuple[Finding,
     documents: dict[str, TruthDocument] = {}
     for number, root in enumerate(value, 1):
         if not isinstance(root, dict):
-            raise UnreadableError(f"document {number} is no object", "Write a list of objects.")
+            raise UnreadableError(f"document {number} is not an object", "Write a list of objects.")
         name = _document_name(root.get(key), number, key)
         if name in documents:
             raise UnreadableError(f"the document {name[:80]!r} stands twice", f"Give every document its own {key!r}.")

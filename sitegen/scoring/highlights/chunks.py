@@ -87,7 +87,7 @@ class Paragraphs:
         if isinstance(value, dict):
             text = value.get("text")
             if text is not None and not isinstance(text, str):
-                self._report(f"The text of the paragraph {name[:80]!r} is no text")
+                self._report(f"The text of the paragraph {name[:80]!r} is not text")
             self.add(name, self._highlights_of(value, name), text if isinstance(text, str) else "")
         elif isinstance(value, list):
             self.add(name, self._by_category(value, name))
@@ -129,7 +129,7 @@ class Paragraphs:
                 name, self._by_category([value], name) if "category" in value else self._highlights_of(value, name)
             )
         else:
-            self._report(f"A highlight of {name[:80]!r} is no object")
+            self._report(f"A highlight of {name[:80]!r} is not an object")
 
     def _highlights_of(self, value: dict[str, Value], name: str) -> Highlights | None:
         """The highlights of a paragraph's object: below their key, else in each of its lists."""
@@ -160,7 +160,7 @@ class Paragraphs:
     def _add_text(self, value: Value, of_category: dict[str, None], name: str) -> None:
         text = value.get("text") if isinstance(value, dict) else value
         if not isinstance(text, str):
-            self._report(f"A highlight of {name[:80]!r} is no text")
+            self._report(f"A highlight of {name[:80]!r} is not text")
         elif text.strip():
             of_category[nfc(text)] = None
 
@@ -168,7 +168,7 @@ class Paragraphs:
         if isinstance(value, list):
             return value
         if value is not None:
-            self._report(f"{key[:80]!r}{f' of {name[:80]!r}' if name else ''} is no list")
+            self._report(f"{key[:80]!r}{f' of {name[:80]!r}' if name else ''} is not a list")
         return []
 
 
@@ -229,7 +229,7 @@ class ChunkReader:
             chunks = value["chunks"]
             self.beside = stated(value, value.get("metadata")).of_run
             if not isinstance(chunks, dict | list):
-                raise UnreadableError("'chunks' is no list", _SHAPE)
+                raise UnreadableError("'chunks' is not a list", _SHAPE)
             return self._chunks(chunks.values() if isinstance(chunks, dict) else chunks, self._run(value))
         if isinstance(value, list) and any(map(self._is_chunk, value)):
             return self._chunks(value, None)
@@ -252,7 +252,7 @@ class ChunkReader:
 
     def _chunk(self, value: Value, run: str | None) -> Chunk:
         if not isinstance(value, dict):
-            self._report("A chunk is no object")
+            self._report("A chunk is not an object")
             return Chunk(None, run, ())
         below = Paragraphs(self._report, self._keys)
         paragraphs = value.get("paragraphs")
@@ -263,7 +263,7 @@ class ChunkReader:
             for paragraph in paragraphs:
                 below.listed(paragraph)
         elif paragraphs is not None:
-            self._report("'paragraphs' is no list")
+            self._report("'paragraphs' is not a list")
         below.highlights(first_stated(value, self._keys))
         number = first_stated(value, _INDEXES)
         own_run = self._run(value)

@@ -61,7 +61,7 @@ def read_settings(settings: str) -> Parsed[Settings]:
     run = normalised_id(present["run_id"]) if "run_id" in present else None
     if categories is None:
         findings.append(
-            settings_finding("'categories' is no list of names", 'Write a list such as ["terms", "concepts"].')
+            settings_finding("'categories' is not a list of names", 'Write a list such as ["terms", "concepts"].')
         )
     if "range" in present and span is None:
         findings.append(settings_finding("'range' is no range from low to high", 'Write two numbers such as "1-8".'))

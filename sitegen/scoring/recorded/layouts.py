@@ -99,7 +99,7 @@ _BIGGER: Final = frozenset(("benchmarkjs", "pytest", "custombiggerisbetter"))
 
 
 def read_numbers(path: str, content: bytes, where: Mapping[str, str]) -> Parsed[list[RecordedNumber]]:
-    """Read the numbers of a file. Raises UnreadableError if it is no object or list.
+    """Read the numbers of a file. Raises UnreadableError if it is not an object or list.
 
     *where* is what the selected run states, for files that hold several runs.
     """

@@ -64,16 +64,20 @@ def read_recorded_settings(settings: str) -> Parsed[RecordedSettings]:
         names = _listed_names(stated.get(key))
         if names is None:
             findings.append(
-                settings_finding(f"{key!r} is no list of names", 'Write a list such as ["*.f1", "accuracy"].')
+                settings_finding(f"{key!r} is not a list of names", 'Write a list such as ["*.f1", "accuracy"].')
             )
         lists[key] = names or ()
     headline = stated.get("headline")
     if not isinstance(headline, str | None):
-        findings.append(settings_finding("'headline' is no name", 'Write the name of one number, such as "retail.f1".'))
+        findings.append(
+            settings_finding("'headline' is not a name", 'Write the name of one number, such as "retail.f1".')
+        )
         headline = None
     where = stated.get(WHERE)
     if not isinstance(where, dict | None):
-        findings.append(settings_finding(f"{WHERE!r} is no object of keys", "Write keys of the file and their values."))
+        findings.append(
+            settings_finding(f"{WHERE!r} is not an object of keys", "Write keys of the file and their values.")
+        )
         where = None
     run = {key: str(value) for key, value in (where or {}).items()}
     return Parsed(RecordedSettings(headline=headline, where=run, **lists), tuple(findings))

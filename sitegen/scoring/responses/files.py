@@ -60,7 +60,7 @@ def read_cases(content: bytes) -> Parsed[CasesById]:
     if isinstance(value, dict):
         value = value.get("test_cases", value.get("cases"))
     if not isinstance(value, list):
-        raise UnreadableError("it is no list of test cases", "Write a list of {id, input, expected, category}.")
+        raise UnreadableError("it is not a list of test cases", "Write a list of {id, input, expected, category}.")
     reader = _TestCasesReader([replace(finding, about="ground_truth") for finding in findings])
     anonymous = are_anonymous(value)
     for number, case in enumerate(value, 1):
@@ -96,7 +96,7 @@ class _TestCasesReader:
 
     def add(self, number: int, value: Value) -> None:
         if not isinstance(value, dict):
-            self._report("error", f"Test case {number} is no object", "Write {id, input, expected, category}.")
+            self._report("error", f"Test case {number} is not an object", "Write {id, input, expected, category}.")
             return
         name = id_text(value.get("id"))
         if not name:
@@ -224,13 +224,13 @@ class _ResponsesReader:
         if isinstance(value, dict):
             value = list(_responses_by_case_id(value))
         if not isinstance(value, list):
-            raise UnreadableError("it is no list of responses", "Write a list of {case_id, output}.")
+            raise UnreadableError("it is not a list of responses", "Write a list of {case_id, output}.")
         for number, response in enumerate(value, 1):
             self._add_value(response, f"Response {number}", None)
 
     def _add_value(self, value: Value, subject: str, line: int | None) -> None:
         if not isinstance(value, dict):
-            self._report("error", f"{subject}{self._of} is no object", line)
+            self._report("error", f"{subject}{self._of} is not an object", line)
             return
         case_id = id_text(value.get("case_id", value.get("id")))
         if not case_id:

@@ -51,7 +51,7 @@ class JsonArchive:
     """A zip archive with JSON files in it."""
 
     def __init__(self, content: bytes) -> None:
-        """Raises UnreadableError if the content is no archive."""
+        """Raises UnreadableError if the content is not an archive."""
         self._content = content
         self._left = MOST_BYTES_TOGETHER
         if content.count(b"PK\1\2") > MOST_FILES:
@@ -60,7 +60,7 @@ class JsonArchive:
             # Inspect appends a new version of a file under the same name, so the last one counts.
             self._files = {info.filename: info for info in ZipFile(BytesIO(content)).infolist()}
         except _FAULTS:
-            raise UnreadableError("it is no zip archive, or a damaged one", "Write the file again.") from None
+            raise UnreadableError("it is not a zip archive, or is damaged", "Write the file again.") from None
 
     def __contains__(self, name: str) -> bool:
         return name in self._files
@@ -140,7 +140,7 @@ def _header(archive: JsonArchive) -> dict[str, Value]:
         return members(archive.json("header.json"))
     if "_journal/start.json" in archive:
         return {"status": "started", **members(archive.json("_journal/start.json"))}
-    raise UnreadableError("it is no log of Inspect: it has no header.json", _FIX)
+    raise UnreadableError("it is not a log of Inspect: it has no header.json", _FIX)
 
 
 def _samples_of(archive: JsonArchive, findings: list[Finding]) -> Iterator[Value]:

@@ -207,7 +207,7 @@ class _InspectReader:
         if not cases:
             self._report("error", "There are no samples in the log", fix="Let Inspect log samples (`--log-samples`).")
         for name, times in self._off_scale.items():
-            message = f"Scores of {name[:80]!r} are no numbers from 0 to 1, and are left out: {times}"
+            message = f"Scores of {name[:80]!r} are not numbers from 0 to 1, and are left out: {times}"
             self._report("warning", message, fix="Nothing, if the scorer means it so.")
         return cases
 

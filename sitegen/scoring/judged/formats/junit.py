@@ -33,9 +33,9 @@ def _read_junit(content: bytes) -> JudgedResults:
     try:
         parser.Parse(content, True)
     except expat.ExpatError as error:
-        raise UnreadableError(f"it is no valid XML: {expat.ErrorString(error.code)}", _FIX, error.lineno) from None
+        raise UnreadableError(f"it is not valid XML: {expat.ErrorString(error.code)}", _FIX, error.lineno) from None
     except (ValueError, LookupError):  # raised for an unknown encoding
-        raise UnreadableError("it is no text in an encoding that is known", "Write it in UTF-8.") from None
+        raise UnreadableError("it is not text in a known encoding", "Write it in UTF-8.") from None
     return JudgedResults(tuple(reader.cases), run=JudgedRun(at=reader.at))
 
 

@@ -91,7 +91,7 @@ class _LinesReader:
             return
         self.findings += (replace(finding, line=number) for finding in findings)
         if not isinstance(value, dict):
-            self._report("error", f"Line {number} is no object")
+            self._report("error", f"Line {number} is not an object")
             return
         name = next((name for key in _IDS if (name := name_of(value.get(key)))), f"line {number}")
         target = _BETWEEN.join(filter(None, (name_of(value.get("target")), name_of(value.get("variant")))))
@@ -151,7 +151,7 @@ class _LinesReader:
             return None
         score = share(value)
         if score is None:
-            self._report("error", f"The score of the case {case[:80]!r} is no number from 0 to 1, and is left out")
+            self._report("error", f"The score of the case {case[:80]!r} is not a number from 0 to 1, and is left out")
             return None
         return score
 
@@ -180,7 +180,7 @@ class _LinesReader:
             return None
         numbers = [_count(value.get(key, 0)) for key in _CELLS]
         if None in numbers:
-            self._report("error", f"Counts of the case {case[:80]!r} are no whole numbers from 0 up, and are left out")
+            self._report("error", f"Counts of the case {case[:80]!r} are not whole numbers from 0 up, and are left out")
             return None
         tp, fp, fn, tn = (number or 0 for number in numbers)
         wrong = int((tp, fp, fn, tn) == (0, 1, 1, 0))

@@ -111,7 +111,7 @@ class _OpenaiEvalsReader:
                 self.findings.append(Finding("warning", message, _FIX, value=case.error[:200]))
             cases.append(case)
         for metric, times in self._off_scale.items():
-            message = f"Values of the metric {metric[:80]!r} are no numbers from 0 to 1, and are left out: {times}"
+            message = f"Values of the metric {metric[:80]!r} are not numbers from 0 to 1, and are left out: {times}"
             self.findings.append(Finding("warning", message, "Nothing, if the eval means it so."))
         return tuple(cases)
 

@@ -170,7 +170,7 @@ class _PromptfooReader:
         grading, response = members(row.get("gradingResult")), members(row.get("response"))
         score = share(row.get("score"))
         if score is None and row.get("score") is not None:
-            self.report("error", f"The score of the case {case_id!r} is no number from 0 to 1, and is left out")
+            self.report("error", f"The score of the case {case_id!r} is not a number from 0 to 1, and is left out")
         failed = row.get("failureReason") == _ERROR
         error = text(row.get("error")) or text(response.get("error")) if failed or not grading else ""
         if error:

@@ -142,7 +142,7 @@ def read_parquet(content: bytes, most_rows: int) -> list[Value]:
         _check_sizes(content, file.metadata, most_rows)
         return _rows(file)
     except _FAULTS:
-        raise UnreadableError("it is no valid Parquet file", "Write the table again.") from None
+        raise UnreadableError("it is not a valid Parquet file", "Write the table again.") from None
 
 
 def _check_sizes(content: bytes, metadata: Any, most_rows: int) -> None:

@@ -84,7 +84,7 @@ class _TableReader:
             self.findings.append(Finding("warning", message, fix, value=errors[0][:200]))
         for column, times in self._off_scale.items():
             limits = f"{self._map.low:g} to {self._map.high:g}"
-            message = f"Scores in the column {column[:80]!r} are no numbers from {limits}: {times} of {len(cases)}"
+            message = f"Scores in the column {column[:80]!r} are not numbers from {limits}: {times} of {len(cases)}"
             fix = "State the range of the scores (`range: [1, 5]`); without it these are left out."
             self.findings.append(Finding("warning", message, fix))
         return cases

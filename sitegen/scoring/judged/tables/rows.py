@@ -38,7 +38,7 @@ def read_rows(ending: str, content: bytes, list_at: str = "") -> ResultTable:
     reader = _READERS.get(ending)
     if reader is None:
         endings = ", ".join(_READERS)
-        raise UnreadableError(f"it is no table: its name ends in {ending[:20]!r}", f"Write one of: {endings}.")
+        raise UnreadableError(f"it is not a table: its name ends in {ending[:20]!r}", f"Write one of: {endings}.")
     table = _json_table(content, list_at) if ending == "json" else reader(content)
     if len(table.rows) > MOST_ROWS:
         raise UnreadableError(f"it has more than {MOST_ROWS:,} rows", "Split it into several evals.")
@@ -60,7 +60,7 @@ def _json_lines_table(content: bytes) -> ResultTable:
         if isinstance(value, dict):
             rows.append(value)
         else:
-            findings.append(Finding(severity="error", message=f"Line {number} is no object", fix=_FIX, line=number))
+            findings.append(Finding(severity="error", message=f"Line {number} is not an object", fix=_FIX, line=number))
     if not rows:
         raise UnreadableError("it has no rows", "Write one JSON object a line.")
     return _table_of_objects(rows, findings)

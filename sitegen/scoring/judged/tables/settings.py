@@ -93,11 +93,13 @@ def read_settings(settings: str) -> Parsed[ColumnMap | None]:
         if isinstance(list_at, str) and list_at:
             column_map = replace(column_map, list_at=list_at)
         else:
-            findings.append(settings_finding("'list' is no key", "Write the key of the list of rows, such as results."))
+            findings.append(
+                settings_finding("'list' is not a key", "Write the key of the list of rows, such as results.")
+            )
     if column_map is not None and (bounds := stated.get("range")) is not None:
         low_high = _score_range(bounds)
         if low_high is None:
-            message = "'range' is no pair of numbers, the lower first"
+            message = "'range' is not a pair of numbers, the lower first"
             findings.append(settings_finding(message, "Write one such as [1, 5]."))
         else:
             column_map = replace(column_map, low=low_high[0], high=low_high[1])
@@ -124,7 +126,7 @@ def _stated_columns(
 ) -> tuple[dict[str, tuple[str, ...]], tuple[ScoreColumns, ...]]:
     if not isinstance(value, dict):
         fix = "Write parts of a case and columns: `score: rating`."
-        findings.append(settings_finding("'columns' is no object", fix))
+        findings.append(settings_finding("'columns' is not an object", fix))
         return {}, ()
     parts: dict[str, tuple[str, ...]] = {}
     for part, stated in value.items():
