@@ -47,7 +47,7 @@ def save(project: WorktreeProject, verified: Verified, document: Document) -> Sa
     place = verified.place
     if place.entry.in_cases:
         raise ConfigurationError(
-            f"Expected values and outputs of {place.entry.id!r} stand in one file: its copy would be another eval.",
+            f"Expected values and outputs of {place.entry.id!r} are in one file: a copy of it would be another eval.",
             where=str(place.ground_truth),
             fix="Commit the file: every version of it is an iteration.",
         )

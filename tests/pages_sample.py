@@ -432,7 +432,7 @@ def result(judged: list[Judgement], panels: tuple[Panel, ...] = ()) -> Result:
 
 FINDINGS = (
     Finding("warning", "The column `eta_2` is not mapped.", "Map it in csv_to_json, or ignore it.", 1),
-    Finding("note", "The key `remarks` stands twice; the last one counts.", "Write it once.", 12),
+    Finding("note", "The key `remarks` occurs twice; the last one counts.", "Write it once.", 12),
 )
 
 PROBLEMS = (

@@ -125,7 +125,7 @@ def _warnings(eval_id: str, entry: Mapping[Any, Any], lines: Mapping[Location, i
             yield Finding(
                 severity="warning",
                 message=f"The eval {eval_id!r} has the key id, {describe(entry['id'])}, which does not count.",
-                fix="An eval's id is the key that its entry stands under; remove the other.",
+                fix="The id of an eval is the key above its entry; remove the key id.",
                 line=line,
             )
 

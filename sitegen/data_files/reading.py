@@ -16,7 +16,7 @@ Location: TypeAlias = tuple[str | int, ...]
 MAX_DEPTH: Final = 100
 """Largest number of levels of nested containers; the same on every version of Python."""
 
-DUPLICATE_KEY: Final = "A key stands twice in one object; the last one counts"
+DUPLICATE_KEY: Final = "A key occurs twice in one object; the last one counts"
 """The message of the readers of JSON and YAML; the key itself is the value of the finding."""
 
 MAX_DIGITS: Final = 400

@@ -145,7 +145,7 @@ def _bounded_events(source: bytes | str, max_nodes: int) -> Iterator[Any]:
             if isinstance(event, yaml.AliasEvent):
                 if event.anchor not in sizes:
                     inside = any(anchor == event.anchor for anchor, _ in open_collections)
-                    reason = "an alias stands for what it is part of" if inside else "an alias stands for nothing"
+                    reason = "an alias refers to a value that contains it" if inside else "an alias stands for nothing"
                     raise UnreadableError(reason, "Write it out.", line)
                 nodes += sizes[event.anchor]
             elif isinstance(event, yaml.CollectionStartEvent):

@@ -160,7 +160,7 @@ def _metric_verdict_words(metric: MetricCheck) -> str:
 
 
 _EXCHANGED: Final = {
-    "model": "how much of the change is due to it, and how much to the instructions, cannot be told",
+    "model": "how much of the change is due to it, and how much to the instructions, is unknown",
     "judge": "its grades are not compared with those of the base",
 }
 

@@ -74,15 +74,15 @@ def _checked_document(content: bytes) -> GateDocument:
     edits = [edit for gate_eval in document.evals for edit in gate_eval.instructions]
     commits = [document.base, document.head, *(commit for edit in edits for commit in edit.commits)]
     if not all(_COMMIT.fullmatch(commit) or commit == WORKTREE for commit in commits):
-        raise ValueError("an id of a commit is none")
+        raise ValueError("the id of a commit is not valid")
     return document
 
 
 def _check_bounds(value: Any) -> None:
     if isinstance(value, str | list | dict) and len(value) > MOST:
-        raise ValueError(f"a text or a list of it is longer than {MOST:,}")
+        raise ValueError(f"one of its texts or lists is longer than {MOST:,}")
     if isinstance(value, int | float) and not abs(value) <= HIGHEST:  # NaN compares false
-        raise ValueError(f"a number of it is beyond {HIGHEST:,.0f}")
+        raise ValueError(f"one of its numbers is larger than {HIGHEST:,.0f}")
     for member in (*value, *value.values()) if isinstance(value, dict) else value if isinstance(value, list) else ():
         _check_bounds(member)
 
@@ -123,7 +123,7 @@ def _metric_spec(metric: GateMetric, *, recorded: bool) -> MetricSpec:
     """The spec of a metric that no built-in kind has. Raises ValueError if its range is invalid."""
     low, high = metric.range
     if high is None or not low < high:
-        raise ValueError("the range of a metric is none")
+        raise ValueError("the range of a metric is not valid")
     return MetricSpec(
         name=metric.name,
         label=line(metric.name, 60),

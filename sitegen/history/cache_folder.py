@@ -55,9 +55,9 @@ def cache_folder(requested: Path | None, top: Path) -> Path:
     names = {entry.name for entry in os.scandir(real)}
     if real != default and (strangers := sorted(names - _OURS)):
         raise CacheFolderError(
-            f"The folder of the memo holds what sitegen did not write: {', '.join(strangers[:5])}",
+            f"The folder of the memo holds files that sitegen did not write: {', '.join(strangers[:5])}",
             where=str(real),
-            fix="Name an empty folder with --cache, or none.",
+            fix="Name an empty folder with --cache, or leave out --cache.",
         )
     if inside and MEMO in names and (mine is None or _read_mark(real)[0] != mine):
         _put_aside(real)

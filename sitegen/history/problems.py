@@ -38,14 +38,14 @@ def irregular_path(commit: Commit, path: str, file_type: str, *, eval_id: str | 
 
 def bad_manifest(commit: Commit, change: ChangedPath, reason: str, line: int | None = None) -> Problem:
     """The manifest of an old commit cannot be read, or one of its keys."""
-    fix = "Nothing is to be done if a later commit corrected it: where it cannot be read, the one before counts."
+    fix = "Nothing has to be done if a later commit corrected it: until then the manifest of an earlier commit applies."
     return Problem(severity="warning", message=reason, fix=fix, path=change.path, line=line, commit=commit.sha)
 
 
 def stranger_folder(commit: Commit, eval_id: str, path: str, name: str) -> Problem:
     """A folder beside the iterations has a name that is not an iteration's."""
     message = f"{name!r} among the results is not an iteration, and is passed over."
-    fix = "Name it iteration-NNN if it should count; otherwise nothing is to be done."
+    fix = "Name it iteration-NNN if it should count; otherwise nothing has to be done."
     return Problem.of_type("stranger_folder", message, fix, path, commit.sha, eval_id)
 
 
@@ -58,14 +58,14 @@ def same_number(commit: Commit, eval_id: str, path: str, name: str, number: int)
 
 def unreadable_record(commit: Commit, eval_id: str, path: str, reason: str) -> Problem:
     """The record beside an output cannot be read."""
-    fix = "Nothing is lost but the recorded time and numbers; write the file again to have them."
+    fix = "Only the recorded time and numbers are lost; write the file again to restore them."
     message = f"The recorded results cannot be read: {reason}."
     return Problem(severity="warning", message=message, fix=fix, path=path, commit=commit.sha, eval_id=eval_id)
 
 
 def fault_at_output(commit: Commit, eval_id: str, path: str, error: Exception) -> Problem:
     """Sitegen failed while reading what an output states about its run."""
-    message = f"sitegen failed at what this output states of its run: {type(error).__name__}."
+    message = f"sitegen failed while reading what this output states about its run: {type(error).__name__}."
     fix = "Please report it. The numbers do not depend on it, but the output may be linked to other instructions."
     return Problem.of_type("unlinked_output", message, fix, path, commit.sha, eval_id)
 
@@ -75,7 +75,7 @@ def backward_dates(number: int) -> Problem:
     return Problem(
         severity="note",
         message=f"{number:,} {'commit is' if number == 1 else 'commits are'} dated before the commit they follow.",
-        fix="Nothing is to be done: commits are in the order of the history, not of their dates.",
+        fix="Nothing has to be done: commits are in the order of the history, not of their dates.",
     )
 
 

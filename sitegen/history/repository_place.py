@@ -230,7 +230,7 @@ def _refusal(folder: Path, stderr: bytes) -> RepositoryError:
             where=str(folder),
             fix="Run sitegen inside a git repository, or name one.",
         )
-    fix = " ".join(rest.split()) or "Run git status here: it says the same and more."
+    fix = " ".join(rest.split()) or "Run git status here, which explains the reason in full."
     return RepositoryError(f"git does not read this repository: {message}", where=str(folder), fix=fix)
 
 

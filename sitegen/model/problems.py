@@ -34,7 +34,7 @@ PROBLEM_TYPES: Final = {
     # Something is left out of the scores, or counted against them, that would change them.
     "missing_document": ProblemType("warning", "Documents are missing from the output; all their values are omissions"),
     "unmapped_values": ProblemType("warning", "Values of the ground truth are not mapped and not scored"),
-    "values_elsewhere": ProblemType("warning", "At least half of the omitted values stand elsewhere in the output"),
+    "values_elsewhere": ProblemType("warning", "At least half of the omitted values are elsewhere in the output"),
     "invalid_expected_value": ProblemType("warning", "Expected values are invalid and not scored"),
     "unexpected_documents": ProblemType("warning", "Documents of the output are not in the ground truth"),
     "missing_rules": ProblemType("warning", "A mapping or a schema is not there; outputs are scored without one"),
@@ -45,14 +45,14 @@ PROBLEM_TYPES: Final = {
     "shortened_reports": ProblemType("warning", "Old pages are short to fit", of_scores=False),
     # The scores of the newest output are not affected.
     "unmapped_blanks": ProblemType("note", "Columns of the ground truth without any value are not mapped"),
-    "value_elsewhere": ProblemType("note", "Omitted values stand elsewhere in the output"),
+    "value_elsewhere": ProblemType("note", "Omitted values are elsewhere in the output"),
     "missing_source": ProblemType("note", "No file is where `source` says"),
     "unread_source": ProblemType("note", "Documents that `source` names cannot be shown"),
-    "unused_rule": ProblemType("note", "Entries of mappings fit no field"),
+    "unused_rule": ProblemType("note", "Entries of mappings match no field"),
     "iteration_without_output": ProblemType("note", "Iterations have no output, and are passed over"),
     "stranger_folder": ProblemType("note", "Folders among the results are not iterations"),
     "same_number": ProblemType("note", "Iterations share a number; all are kept"),
-    "unlinked_output": ProblemType("note", "sitegen failed at what outputs state of their runs"),
+    "unlinked_output": ProblemType("note", "sitegen failed to read what outputs state about their runs"),
     "unmatched_instructions": ProblemType("note", "Globs name no instruction file"),
     "unmatched_mute": ProblemType("note", "Mutes name no step"),
 }

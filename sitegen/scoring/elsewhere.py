@@ -65,7 +65,7 @@ def with_places(judgements: list[Judgement], root: dict[str, Value], text: str =
         if place is not None and (path := path_text(place)) != judgement.path:
             pairs.append(f"{judgement.path[:80]} at {path[:80]}")
             if not judgement.note:
-                judgement = replace(judgement, note=f"stands at {path[:80]} in the output")
+                judgement = replace(judgement, note=f"is at {path[:80]} in the output")
         with_notes.append(judgement)
     return NotedJudgements(with_notes, pairs)
 
@@ -76,7 +76,7 @@ def elsewhere(pairs: Sequence[str], omissions: int) -> Iterator[Finding]:
         return
     most = len(pairs) >= _FEWEST and 2 * len(pairs) >= omissions
     examples = ", ".join(pairs[:_NAMED]) + (", ..." if len(pairs) > _NAMED else "")
-    they = "value stands" if len(pairs) == 1 else "values stand"
+    they = "value is" if len(pairs) == 1 else "values are"
     yield Finding.of_type(
         "values_elsewhere" if most else "value_elsewhere",
         f"{len(pairs)} omitted {they} elsewhere in the output, of {omissions} omissions: {examples}",

@@ -169,7 +169,7 @@ class _OutputReader:
 
     def _add(self, name: str, value: dict[str, Value]) -> None:
         if name in self._output.documents:
-            self._report("warning", f"The document {name[:80]!r} stands twice; the last one counts", None)
+            self._report("warning", f"The document {name[:80]!r} occurs twice; the last one counts", None)
         self._output.documents[name] = value
 
     def _report(self, severity: Severity, message: str, line: int | None) -> None:

@@ -167,7 +167,7 @@ def write_commits_again(
         elif index < thinned and not row.full:
             write_short(writer, renderer, OWNER, [row.path], row.key, partial(short_commit, at.sha, at.position))
     if longer and not timeline.update.complete:
-        return (Problem("error", "Pages of commits have room again.", ""),)
+        return (Problem("error", "Pages of commits can be full again.", ""),)
     every = _page_inputs(timeline, evals, effects, memo, None)
     inputs = (inputs for inputs in every if inputs.record.commit.sha in longer)
     tasks = _commit_tasks(timeline, memo, inputs, {}, lambda: 0) if longer else iter(())

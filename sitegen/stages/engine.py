@@ -34,7 +34,7 @@ def _explained(call: Callable[..., Any]) -> Callable[..., Any]:
         except BrokenExecutor as error:
             raise WorkerError(
                 "A process of this build was ended from outside, most likely by the system for want of memory.",
-                fix="Build with less at a time: --jobs 1.",
+                fix="Build with fewer processes: --jobs 1.",
             ) from error
 
     return explained

@@ -25,8 +25,8 @@ ENDS_THE_BUILD: Final = (SitegenError, MemoryError, OSError)
 """Errors of the configuration, the machine or its disk, at which every other part would fail as well."""
 
 FIX: Final = (
-    "Please report this, with the traceback that the build printed. The next build tries again: another version of "
-    "sitegen, or another content of the file that it fails at, may do."
+    "Please report this, with the traceback that the build printed. The next build tries again; it may succeed "
+    "with another version of sitegen, or if the file at which it failed has changed."
 )
 
 _PACKAGE: Final = __name__.partition(".")[0]

@@ -173,14 +173,14 @@ def _unused(entries: Sequence[UnusedEntry], path: str, eval_id: str | None) -> I
     for entry in entries[:_MOST_ENTRIES]:
         yield Problem.of_type(
             "unused_rule",
-            f"{entry.text!r} of `{entry.key}` fits no field of the ground truth or of the newest output.",
+            f"{entry.text!r} of `{entry.key}` matches no field of the ground truth or of the newest output.",
             f"Did you mean {entry.near!r}?" if entry.near else "Correct it, or remove it if it is left over.",
             path=path,
             eval_id=eval_id,
         )
     if len(entries) > _MOST_ENTRIES:
         message = (
-            f"{len(entries) - _MOST_ENTRIES:,} more entries fit no field of the ground truth or of the newest output."
+            f"{len(entries) - _MOST_ENTRIES:,} more entries match no field of the ground truth or of the newest output."
         )
         fix = "Correct or remove those that are listed first."
         yield Problem.of_type("unused_rule", message, fix, path=path, eval_id=eval_id)

@@ -224,7 +224,7 @@ def test_an_empty_manifest_names_no_evals(text: str) -> None:
         ("evals:\n  a:\n    settings: 3\n", "evals.a.settings is a number (3), a mapping is wanted.", 3),
         ("evals:\n  a: {\n", "The manifest cannot be read: it is not valid YAML: ", 3),
         ("evals: !!python/object/apply:os.system [ls]\n", "The manifest cannot be read: it is not valid YAML: ", 1),
-        ("a: &a [*a]\n", "The manifest cannot be read: an alias stands for what it is part of.", 1),
+        ("a: &a [*a]\n", "The manifest cannot be read: an alias refers to a value that contains it.", 1),
     ],
 )
 def test_what_the_manifest_says_wrongly_is_named_with_its_line(text: str, what: str, line: int) -> None:

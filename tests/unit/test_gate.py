@@ -59,7 +59,7 @@ def test_every_verdict_and_every_reason_has_its_place():
         (GRADE, MetricLimits(drop=10.0), (4.0, 3.5), -0.5, None, ["dropped"]),
         (COST, MetricLimits(drop=0.0), (3.0, 2.0), -1.0, None, []),
         (COST, MetricLimits(drop=5.0), (3.0, 4.0), 1.0, None, ["dropped"]),
-        # It fails only beyond noise, unless nothing tells the noise.
+        # It fails only beyond noise, unless the noise is unknown.
         (F1, MetricLimits(drop=0.0), (0.9, 0.8), -0.1, "worse", ["dropped"]),
         (F1, MetricLimits(drop=0.0), (0.9, 0.8), -0.1, "cannot tell", ["may be chance"]),
         # A floor knows no noise.

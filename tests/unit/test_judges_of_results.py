@@ -1,4 +1,4 @@
-"""Results that a model judged, when the judge changes: nothing of what it judged is held against what was before."""
+"""Results that a model judged, when the judge changes: its grades are not compared with those of the judge before."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def test_no_page_calls_it_worse_where_another_judge_begins(project: tuple[GitRep
     assert [ninth["delta"][name] for name in ALL] == [None] * 5
     assert ninth["delta"]["judge"] == {"before": ["j-1"], "after": ["j-2"], "metrics": list(ALL)}
     report = text(site, "evals/tone/0009.html")
-    assert "The judge changed from j-1 to j-2. Its grades are not held against those before." in report
+    assert "The judge changed from j-1 to j-2. Its grades are not compared with earlier ones." in report
     assert "Worse" not in report
     assert "Errors 7 5 new" in report
     trend = text(site, "evals/tone/index.html")
@@ -242,6 +242,6 @@ def test_the_gate_and_the_comparison_say_that_they_cannot_tell(project: tuple[Gi
     )
     assert (change.judgements.p_value, change.by_document.p_value) == (None, None)
     assert change.warnings == (
-        "Graded were iteration-008 by j-1, iteration-009 by j-2: not compared is what grades are part of "
-        "(Score, F1, Precision, Recall, Pass rate).",
+        "Different judges graded the outputs (iteration-008 by j-1, iteration-009 by j-2). "
+        "Metrics with grades are not compared: Score, F1, Precision, Recall, Pass rate.",
     )

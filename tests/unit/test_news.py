@@ -75,7 +75,7 @@ CASES: dict[str, tuple[tuple[EvalSummary, ...], tuple[str, ...]]] = {
     "only deleted evals": ((case("gone", 0.9, 0.1, deleted=True, steps=FALL),), ()),
     "no output": (
         (summary("a"),),
-        ("Nothing can be told yet: no eval has an output.", "Commit the first output of Eval a."),
+        ("There is nothing to report yet: no eval has an output.", "Commit the first output of Eval a."),
     ),
     "one eval with one output": (
         (case("a", 0.5),),
@@ -210,7 +210,7 @@ CASES: dict[str, tuple[tuple[EvalSummary, ...], tuple[str, ...]]] = {
             "Nothing by more than noise; Eval speed is 3.00 s behind its best Seconds, iteration-001, which may be "
             "chance.",
             "No newest output gained anything.",
-            "Nothing follows from these numbers: runs recorded them without what was wrong.",
+            "These numbers suggest no next step: the runs did not record which values were wrong.",
         ),
     ),
     "recorded numbers that became better": (
@@ -219,7 +219,7 @@ CASES: dict[str, tuple[tuple[EvalSummary, ...], tuple[str, ...]]] = {
             "Nothing by more than noise.",
             "Eval speed: Seconds fell by 3.00 s to 2.00 s with iteration-002, which may be chance. "
             "The eval is at its best.",
-            "Nothing follows from these numbers: runs recorded them without what was wrong.",
+            "These numbers suggest no next step: the runs did not record which values were wrong.",
         ),
     ),
 }

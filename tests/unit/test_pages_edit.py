@@ -118,7 +118,7 @@ def test_effects_stand_by_verdict_then_by_size_and_are_counted_by_verdict():
                 "a", "A", sample.headline(1, 0.3), sample.headline(2, 0.4), (MetricSpec("n", "N", "", recorded=True),)
             ),
             "recorded",
-            "nothing tells whether this is more than chance",
+            "whether this is more than chance is unknown",
         ),
         (
             Effect(

@@ -266,7 +266,7 @@ def test_the_report_says_which_instructions_made_the_output():
     assert made_with(here, recorded_at="2025-01-02") == (
         "the last edit not after the time that the output records; the edit committed with it may have been in use"
     )
-    assert made_with() == "the last edit up to this commit, for the output records neither commit nor time"
+    assert made_with() == "the last edit up to this commit, because the output records neither commit nor time"
 
 
 @pytest.mark.parametrize(

@@ -101,12 +101,15 @@ def test_grades_of_two_judges_are_not_compared(project: tuple[GitRepo, Path]) ->
     assert fourth["delta"]["judge"] == {"before": ["j-1"], "after": ["j-2"], "metrics": ["average_quality"]}
     assert fourth["delta"]["accuracy"] == -0.125
     report = text(project[1], "evals/faq/0004.html")
-    assert "The judge changed from j-1 to j-2. Its grades are not held against those before." in report
+    assert "The judge changed from j-1 to j-2. Its grades are not compared with earlier ones." in report
 
 
 def test_a_report_names_the_model_and_that_it_is_another(project: tuple[GitRepo, Path]) -> None:
     report = text(project[1], "evals/faq/0003.html")
-    assert "The model changed from small to large. What of the change is its doing" in report
+    assert (
+        "The model changed from small to large. How much of the change is due to it, and how much to edits, is unknown."
+        in report
+    )
     assert 'Model large Judge j-1 Parameters {"temperature": 0}' in report
     assert "Total cost 0.80 USD" in report
     assert "The model changed" not in text(project[1], "evals/faq/0002.html")

@@ -119,7 +119,7 @@ def test_the_page_of_a_commit_and_of_an_edit_say_so_as_well(sites) -> None:
     sha = repo.git("log", "--format=%H", "--grep", "Run 6$")[:12]
     of_commit = page(site, f"commits/{sha}.html")
     assert ">recorded</span>" in of_commit
-    assert "nothing tells whether this is more than chance" in of_commit
+    assert "whether this is more than chance is unknown" in of_commit
     (edit,) = (path for path in content(site) if path.startswith("instructions/") and path.endswith(f"{sha}.html"))
     assert ">recorded</span>" in page(site, edit)
 

@@ -211,4 +211,4 @@ def test_a_hidden_ground_truth_value_that_its_type_cannot_read_is_quoted_nowhere
     problems = files["problems.html"].decode()
     assert "Ground-truth error: ssn is not a number; not scored: redacted" in problems
     assert "Ground-truth error: age is not a number; not scored: &#39;Thistlewood&#39;" in problems
-    assert "A key stands twice in one object; the last one counts: redacted" in problems
+    assert "A key occurs twice in one object; the last one counts: redacted" in problems

@@ -147,7 +147,7 @@ def test_a_column_that_is_not_there_is_a_problem_that_names_those_that_are() -> 
     assert results.findings == (Finding("error", what, "Its columns are: case, rating, question.", None, "settings"),)
     assert (results.cases[0].input, results.cases[0].score) == ("why", 1.0)
     assert refused("r.csv", "a,b\n1,2\n", columns={"id": "a", "score": "c"}) == (
-        "no column of it says how good an answer is; its columns are: a, b",
+        "none of its columns says how good an answer is; its columns are: a, b",
         "Name a column for score, scores or passed, or for both expected and output.",
     )
 
@@ -183,7 +183,7 @@ def test_rows_without_an_id_are_named_by_their_input_and_variants_tell_them_apar
     results = read("r.csv", table, columns={"input": "q", "variant": "model", "score": "s"})
     assert [case.id for case in results.cases] == ["why · one", "why · two", "why · two (2)", "row 4 · one"]
     assert [each.message for each in results.findings] == [
-        "Names of cases stand on several rows, which are told apart by their order: 1"
+        "Names of cases are on several rows, which are distinguished by their order: 1"
     ]
 
 

@@ -189,7 +189,7 @@ def test_an_alias_that_takes_the_folder_of_another_entry_is_an_error(problems: A
     ]
 
 
-NO_FIELD = "fits no field of the ground truth or of the newest output."
+NO_FIELD = "matches no field of the ground truth or of the newest output."
 LEFT_OVER = "Correct it, or remove it if it is left over."
 MAPPING = """
 csv_to_json: {id: id, total: total, name: name, Nmae: nmae}

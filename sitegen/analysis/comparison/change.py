@@ -178,9 +178,9 @@ def _exchange_warnings(
 
     if judge:
         labels = ", ".join(spec.label for spec in specs if regraded(judge, spec.name))
-        yield f"Graded were {by(judge)}: not compared is what grades are part of ({labels})."
+        yield f"Different judges graded the outputs ({by(judge)}). Metrics with grades are not compared: {labels}."
     if model:
-        yield f"Made were {by(model)}: what of the change is the doing of the model, nothing tells."
+        yield f"Different models made the outputs ({by(model)}): how much of the change is due to the model is unknown."
 
 
 def _is_paired(cell: CellFlip) -> bool:

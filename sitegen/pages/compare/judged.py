@@ -51,7 +51,9 @@ def judge_pairs(series: Series, pairs: Sequence[tuple[int, int]]) -> list[Change
 def answer(info: EvalInfo, spec: MetricSpec, before: str, after: str, verdict: ChangeVerdict | None) -> Markup:
     """The word for a change with its reason, and its interval around zero; *before* and *after* are labels."""
     if info.recorded:
-        return Markup("<p class=answer>Both are as the runs recorded them: nothing tells a change from chance.</p>")
+        return Markup(
+            "<p class=answer>Runs recorded the numbers of both: whether the change is more than chance is unknown.</p>"
+        )
     if verdict is None:
         return Markup(
             "<p class=answer>Both are the same output: only ground truth and rules can make a difference.</p>"

@@ -49,7 +49,7 @@ class SeriesDocument(TypedDict):
 
 
 class OlderPointsDocument(TypedDict):
-    """Two hundred older points of one eval."""
+    """A hundred older points of one eval."""
 
     schema: str
     eval_id: str

@@ -45,7 +45,7 @@ class GradeCount(NamedTuple):
     evals: int
 
 
-ONLY_RECORDED: Final = "nothing tells whether this is more than chance"
+ONLY_RECORDED: Final = "whether this is more than chance is unknown"
 """Why recorded numbers have no verdict."""
 
 NOTICED: Final = 0.0005

@@ -36,7 +36,7 @@ def news(
     if not scored:
         first = evals[0].summary
         return (
-            Sentence("What got worse", (Phrase("Nothing can be told yet: no eval has an output."),)),
+            Sentence("What got worse", (Phrase("There is nothing to report yet: no eval has an output."),)),
             Sentence("What to do next", (Phrase("Commit the first output of "), eval_phrase(first), Phrase("."))),
         )
     return (

@@ -158,7 +158,7 @@ def _work(scored: Sequence[EvalStanding], focus: FocusView | None) -> Iterator[P
             yield Phrase(f": {sum(row.errors):,} of {counted(every, 'error')} are there, {most:,} of them in ")
             yield Phrase(summary.info.name, links.report(summary.info.id, summary.headlines[-1].slug), summary.info.id)
     elif all(standing.summary.info.recorded for standing in scored):
-        yield Phrase("Nothing follows from these numbers: runs recorded them without what was wrong")
+        yield Phrase("These numbers suggest no next step: the runs did not record which values were wrong")
     else:
         yield Phrase("Nothing: no newest output has an error")
     yield from _suspects([standing.summary for standing in scored if standing.summary.suspects])

@@ -59,7 +59,7 @@ def made_with(snapshot: Snapshot, edits: Iterable[Edit] = ()) -> str:
         how = "the last edit not after the time that the output records"
         draft = "outputs" in snapshot.cause and any(edit.commit == snapshot.commit for edit in edits)
         return f"{how}; the edit committed with it may have been in use" if draft else how
-    return "the last edit up to this commit, for the output records neither commit nor time"
+    return "the last edit up to this commit, because the output records neither commit nor time"
 
 
 class SnapshotFile(NamedTuple):

@@ -78,9 +78,9 @@ def why(
 
 def _exchanged(delta: Delta) -> Iterator[str]:
     for sentence in exchanges(delta.model, None):
-        yield f"{sentence} What of the change is its doing, and what that of edits, nothing here tells."
+        yield f"{sentence} How much of the change is due to it, and how much to edits, is unknown."
     for sentence in exchanges(None, delta.judge):
-        yield f"{sentence} Its grades are not held against those before."
+        yield f"{sentence} Its grades are not compared with earlier ones."
 
 
 FIELDS: Final = 20

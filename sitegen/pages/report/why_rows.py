@@ -191,7 +191,7 @@ def judged(verdict: ChangeVerdict | None, spec: MetricSpec, noise: Noise | None 
     There is no verdict if the output is the same, and none on recorded numbers.
     """
     if spec.recorded:
-        return Markup("Only recorded: nothing tells whether this is more than chance.")
+        return Markup("Only recorded: whether this is more than chance is unknown.")
     if verdict is None:
         return Markup("The output is the same, so this says nothing about instructions.")
     return decision(verdict) + " " + evidence(verdict, spec, noise)

@@ -70,7 +70,7 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
             if field not in mapping.csv_to_json:
                 unmapped_values[field] += len(cells) > 2 and bool(cells[2])
             elif field in fields:
-                message, fix = "A field stands twice; the first one counts", "Map the second one in a list."
+                message, fix = "A field occurs twice; the first one counts", "Map the second one in a list."
                 findings.append(truth_warning(message, fix, number, repr(field)))
             else:
                 tree.put(mapping.csv_to_json[field], row[2] if len(row) > 2 else "")

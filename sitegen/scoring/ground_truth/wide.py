@@ -75,7 +75,7 @@ def _named_documents(
     distinct: dict[str, TruthDocument] = {}
     for document in documents:
         if document.id in distinct:
-            message = f"The document {document.id[:80]!r} stands twice; the first one counts"
+            message = f"The document {document.id[:80]!r} occurs twice; the first one counts"
             findings.append(replace(truth_warning(message, "Give every document a name of its own."), severity="error"))
         distinct.setdefault(document.id, document)
     return list(distinct.values()), (

@@ -153,7 +153,7 @@ def _read_chunks(is_lines: bool, content: bytes, about: ReadSide) -> _FileChunks
 
 def _existing_runs(runs: tuple[str | None, ...]) -> str:
     names = [run[:40] for run in runs if run is not None]
-    return f"Ask for one of: {', '.join(names[:20])}." if names else "Ask for no run: its lines name none."
+    return f"Ask for one of: {', '.join(names[:20])}." if names else "Leave out the run: no line names one."
 
 
 CATEGORIES: Final = ("terms", "concepts", "examples")
@@ -183,9 +183,9 @@ def extract(log: bytes, run: str | None = None, name: str = "") -> Extract:
     run_id = all_chunks[-1].run if run is None else run
     chunks = [chunk for chunk in all_chunks if chunk.run == run_id]
     if not chunks:
-        run_ids = ", ".join(dict.fromkeys(str(chunk.run)[:40] for chunk in all_chunks if chunk.run is not None))
-        fix = f"Ask for one of: {run_ids[:400]}." if run_ids else "Ask for no run: its lines name none."
-        raise UnreadableError(f"it has no run {run_id!r}", fix)
+        raise UnreadableError(
+            f"it has no run {run_id!r}", _existing_runs(tuple(dict.fromkeys(chunk.run for chunk in all_chunks)))
+        )
     grouped = _grouped(chunks)
     paragraphs = [paragraph for _, below in grouped for paragraph in below.all()]
     used = dict.fromkeys(category for paragraph in paragraphs for category in paragraph.highlights or {})

@@ -103,7 +103,7 @@ class _TestCasesReader:
             self._report("error", f"Test case {number} has no id", "Give it one: responses name their case.")
             return
         if name in self.cases:
-            self._report("warning", f"The test case {name[:80]!r} stands twice; the last one counts", "Rename one.")
+            self._report("warning", f"The test case {name[:80]!r} occurs twice; the last one counts", "Rename one.")
         expected, question = (text_of_value(value.get(key)) for key in ("expected", "input"))
         self.cases[name] = TestCase(
             id=name, expected=expected, category=id_text(value.get("category")), question=question

@@ -208,7 +208,7 @@ class _InspectReader:
             self._report("error", "There are no samples in the log", fix="Let Inspect log samples (`--log-samples`).")
         for name, times in self._off_scale.items():
             message = f"Scores of {name[:80]!r} are not numbers from 0 to 1, and are left out: {times}"
-            self._report("warning", message, fix="Nothing, if the scorer means it so.")
+            self._report("warning", message, fix="Nothing has to be done if the scorer intends this.")
         return cases
 
     def _graded_scores(self, sample: LogSample) -> dict[str, Graded]:

@@ -99,7 +99,7 @@ class _LinesReader:
             file=name_of(value.get("eval_path")), test=name, target=target, sample=whole(value.get("sample_index")) or 0
         )
         if key in self.cases:
-            self._report("warning", f"The case {name[:80]!r} stands twice; the last one counts")
+            self._report("warning", f"The case {name[:80]!r} occurs twice; the last one counts")
         status = text(value.get("execution_status"))
         failure = text(value.get("error"))
         if status == _FAILED:

@@ -112,7 +112,7 @@ class _OpenaiEvalsReader:
             cases.append(case)
         for metric, times in self._off_scale.items():
             message = f"Values of the metric {metric[:80]!r} are not numbers from 0 to 1, and are left out: {times}"
-            self.findings.append(Finding("warning", message, "Nothing, if the eval means it so."))
+            self.findings.append(Finding("warning", message, "Nothing has to be done if the eval intends this."))
         return tuple(cases)
 
     def run(self) -> JudgedRun:

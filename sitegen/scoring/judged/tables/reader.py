@@ -69,7 +69,7 @@ class _TableReader:
         self._has_answers = bool(parts.get("expected") and parts.get("output"))
         if not (columns.scores or parts.get("score") or parts.get("passed") or self._lists_scores or self._has_answers):
             raise UnreadableError(
-                f"no column of it says how good an answer is; its columns are: {listed}",
+                f"none of its columns says how good an answer is; its columns are: {listed}",
                 "Name a column for score, scores or passed, or for both expected and output.",
             )
         self._off_scale: Counter[str] = Counter()
@@ -80,7 +80,7 @@ class _TableReader:
         cases = tuple(map(self._case, self._rows, self._row_names(), judges))
         if errors := [case.error for case in cases if case.error]:
             message = f"{len(errors)} of {len(cases)} rows state an error"
-            fix = "Ask again for the answers of these."
+            fix = "Run these cases again."
             self.findings.append(Finding("warning", message, fix, value=errors[0][:200]))
         for column, times in self._off_scale.items():
             limits = f"{self._map.low:g} to {self._map.high:g}"
@@ -174,7 +174,7 @@ class _TableReader:
             used[name] += 1
             names.append(name if used[name] == 1 else f"{name} ({used[name]})")
         if repeated := sum(count > 1 for count in used.values()):
-            message = f"Names of cases stand on several rows, which are told apart by their order: {repeated}"
+            message = f"Names of cases are on several rows, which are distinguished by their order: {repeated}"
             self.findings.append(Finding("warning", message, "Name a column with an id for each row."))
         return names
 
