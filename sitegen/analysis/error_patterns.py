@@ -81,7 +81,7 @@ def error_patterns(wrong: Sequence[Judgement], judgements: Iterable[Judgement]) 
     return tuple(sorted(patterns, key=lambda pattern: (-len(pattern.errors), pattern.name)))
 
 
-def without_errors(counts: Counts, errors: Iterable[Judgement], convention: Convention = "standard") -> Counts:
+def without_errors(counts: Counts, errors: Iterable[Judgement], convention: Convention) -> Counts:
     """Return the counts that would result if these wrong values and format errors were right."""
     types = Counter(error.outcome for error in errors)
     number = types.total()

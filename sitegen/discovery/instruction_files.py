@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from sitegen.config import INSTRUCTIONS
 from sitegen.discovery.files import BlobReader, TrackedFile
 from sitegen.discovery.output_series import is_result_by_name, run_globs_of
 from sitegen.frozen import Frozen
@@ -107,7 +106,7 @@ class InstructionGlob(Frozen):
 
 
 def instruction_globs(
-    files: Sequence[TrackedFile], reader: BlobReader, configured: Sequence[str] = INSTRUCTIONS
+    files: Sequence[TrackedFile], reader: BlobReader, configured: Sequence[str]
 ) -> tuple[InstructionGlob, ...]:
     """Return globs that match the instruction files, starting with the *configured* globs that match any.
 

@@ -98,9 +98,7 @@ def read_series(options: Options, eval_id: str) -> Series:
         return study.series(study.history(eval_id))
 
 
-def write_export(
-    options: Options, format: ExportFormat, place: Path | None = None, evals: Sequence[str] = ()
-) -> tuple[Path, ...]:
+def write_export(options: Options, format: ExportFormat, place: Path | None, evals: Sequence[str]) -> tuple[Path, ...]:
     """Write the tables of these evals, by default of all. Returns the paths of the files.
 
     Raises ConfigurationError if an eval does not exist, or if a package for the format is not installed.

@@ -26,9 +26,7 @@ class Frame(Frozen):
     """The head of a short page."""
 
 
-def make_environment(
-    own: Mapping[str, Path], ours: Path, site: SiteInfo, bytecode: Path | None = None
-) -> jinja2.Environment:
+def make_environment(own: Mapping[str, Path], ours: Path, site: SiteInfo, bytecode: Path | None) -> jinja2.Environment:
     """Jinja with autoescape on, undefined names an error, and the filters that every template may use.
 
     ``own``: templates of a project. If there are any, all of them run in a sandbox, for they include each other.

@@ -91,7 +91,7 @@ def early_pool(project: Project, memo: Memo, *, trusted_head: str | None) -> Ite
         yield pool
 
 
-def processes_for(units: int, jobs: int | None = None) -> int:
+def processes_for(units: int, jobs: int | None) -> int:
     """Return how many processes to start for some units of work. ``jobs``: the user's choice; None: as many as pay."""
     cores = os.cpu_count() or 1
     if jobs is None:

@@ -51,7 +51,7 @@ def eval_pages(
     series: Series,
     steps: tuple[Step, ...],
     summary: EvalSummary,
-    columns: tuple[MappedColumn, ...] = (),
+    columns: tuple[MappedColumn, ...],
 ) -> Iterator[Page | RawFile]:
     """Make the pages that every new point changes, and the data files that one of these pages loads.
 

@@ -76,7 +76,7 @@ def is_worth_ranges(pool: Pool, outputs: int) -> bool:
 
 
 def results_by_ranges(
-    pool: Pool, context: WorkerContext, kind: str, snapshots: Sequence[Snapshot], embedder: Embedder | None = None
+    pool: Pool, context: WorkerContext, kind: str, snapshots: Sequence[Snapshot], embedder: Embedder | None
 ) -> Iterator[Result]:
     """Yield ``results``, which the processes of a pool compute while the caller uses earlier ones.
 

@@ -160,7 +160,7 @@ def wilson(share: float, size: float) -> Ends:
     return Ends(max(0.0, min(share, centre - half)), min(1.0, max(share, centre + half)))
 
 
-def effective_wilson(spread: Spread, most: float | None = None) -> Ends:
+def effective_wilson(spread: Spread, most: float | None) -> Ends:
     """Wilson's interval of a share 0..1, for the number of independent trials with the same variance as the units.
 
     This is the effective number of trials of Korn and Graubard (*Survey Methodology* 24, 1998), reduced because few

@@ -81,7 +81,7 @@ def verify(
 
 
 def verify_iterations(
-    project: WorktreeProject, place: WorktreeEval, *, without: Container[object] = ()
+    project: WorktreeProject, place: WorktreeEval, *, without: Container[object]
 ) -> Iterator[Verified]:
     """Score all iterations that have an output by the present ground truth, except iterations numbered in *without*."""
     for number, outputs in outputs_of_iterations(place):

@@ -189,7 +189,7 @@ def test_a_fault_at_one_output_is_told_and_ends_nothing(tmp_path: Path, monkeypa
     repo.commit({"evals/shop/output.json": "{}"})
     advanced = walk(repo, JUDGED)
     assert [len(update.history.snapshots) for update in advanced.update.evals] == [1]
-    assert ["states of its run: ZeroDivisionError" in each.message for each in advanced.problems] == [True]
+    assert ["states about its run: ZeroDivisionError" in each.message for each in advanced.problems] == [True]
 
 
 def test_the_time_that_judged_results_state_is_the_time_of_the_run(tmp_path: Path) -> None:

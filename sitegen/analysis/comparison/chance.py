@@ -57,7 +57,7 @@ def chance_of(
     kind: str,
     flips: Flips,
     *,
-    higher_is_better: bool = True,
+    higher_is_better: bool,
 ) -> Chance:
     """Judge the change of the headline between two results, given the cells that flipped."""
     verdict = change_verdict(before, after, kind, flips, higher_is_better=higher_is_better)

@@ -77,10 +77,10 @@ def change_verdict(
     )
 
 
-def mean_verdict(unit: Unit, spread: Spread | None, *, scale: float, higher_is_better: bool = True) -> ChangeVerdict:
-    """Judge the change of a mean over units by its interval alone, because cells are no evidence for it."""
+def mean_verdict(spread: Spread | None, *, scale: float, higher_is_better: bool) -> ChangeVerdict:
+    """Judge the change of a mean over cases by its interval alone, because cells are no evidence for it."""
     change = spread.value if spread else None
-    movement = _Movement(unit=unit, spread=spread, change=change, fixed=0, broken=0, p_value=None)
+    movement = _Movement(unit="cases", spread=spread, change=change, fixed=0, broken=0, p_value=None)
     return replace(
         _judged(movement, None, higher_is_better=higher_is_better, scale=scale),
         detectable=least_change(spread.error, spread.freedom) if spread and spread.error > ROUNDING else None,
@@ -139,9 +139,7 @@ def change_of_units(before: Scorecard, after: Scorecard, kind: str, flips: Flips
     return UnitChange(metric=metric, unit=sample.unit, spread=ratio_change(sample.pairs))
 
 
-def _movement(
-    before: Scorecard, after: Scorecard, kind: str, flips: Flips, units: UnitChange | None = None
-) -> _Movement:
+def _movement(before: Scorecard, after: Scorecard, kind: str, flips: Flips, units: UnitChange | None) -> _Movement:
     fixed, broken = number_of_cells(flips.fixed), number_of_cells(flips.broken)
     if units is None:
         units = change_of_units(before, after, kind, flips)

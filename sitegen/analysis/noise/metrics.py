@@ -151,7 +151,7 @@ def answers_verdict(spec: MetricSpec, before: Iterable[Answer], after: Iterable[
     if not is_mean(spec.name):
         return None
     spread = ratio_change(_paired_cases(spec.name, before, after))
-    return mean_verdict("cases", spread, scale=spec.high - spec.low, higher_is_better=spec.higher_is_better)
+    return mean_verdict(spread, scale=spec.high - spec.low, higher_is_better=spec.higher_is_better)
 
 
 def _mean_of_shares(shares: Iterable[Share]) -> float:

@@ -20,7 +20,7 @@ _MOST_FOLDERS: Final = 100
 _MOST_FILES: Final = 200
 
 
-def case_file_entry(path: str, ids_in_use: Collection[str] = ()) -> EvalConfig:
+def case_file_entry(path: str, ids_in_use: Collection[str]) -> EvalConfig:
     """Return the eval whose test cases are in a file: its responses are in the folder with the same name beside it.
 
     Its id is the name without the suffix, prefixed with the name of the folder if that id is in use.

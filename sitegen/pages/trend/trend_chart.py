@@ -43,6 +43,9 @@ GROUPS_OF_LINES: Final = 1_200
 HEAT_GROUPS: Final = 100
 """Largest number of groups of older points in the heat map, which has many rows."""
 
+NAMED_POINTS: Final = 7
+"""Largest number of iterations that are named below the chart."""
+
 
 class VariantLine(Frozen):
     """The headline of one variant."""
@@ -254,13 +257,13 @@ def _targets(view: TrendView, bottom: float, top: float) -> tuple[TargetLine, ..
     return tuple(lines)
 
 
-def _days(points: Sequence[TrendPoint], most: int = 7) -> tuple[Tick, ...]:
-    """At most ``most`` iterations below the chart, evenly spread, with the day if it changes.
+def _days(points: Sequence[TrendPoint]) -> tuple[Tick, ...]:
+    """At most ``NAMED_POINTS`` iterations below the chart, evenly spread, with the day if it changes.
 
     The first and the last are included. If not all points have a label, no two neighbours do, because they may not fit.
     """
     count = len(points)
-    parts = max(1, count - 1 if count <= most else min(most - 1, (count - 1) // 2))
+    parts = max(1, count - 1 if count <= NAMED_POINTS else min(NAMED_POINTS - 1, (count - 1) // 2))
     chosen = sorted({round((count - 1) * k / parts) for k in range(parts + 1)})
     ends = {0: "start", count - 1: "end"} if count > 3 else {}
     return tuple(

@@ -146,7 +146,7 @@ class VariantResponses(Frozen):
     """What the file states about all responses, beside their list."""
 
 
-def read_answers(files: tuple[File, ...], keys: CaseKeys | None = None) -> Parsed[tuple[VariantResponses, ...]]:
+def read_answers(files: tuple[File, ...], keys: CaseKeys | None) -> Parsed[tuple[VariantResponses, ...]]:
     """Read all files of one output: one variant or more, sorted by name.
 
     Never raises: whatever cannot be read is reported, and the rest counts.
