@@ -287,7 +287,7 @@ def test_pictures_make_room_before_reports_and_come_back_when_there_is_room(repo
     assert [path for path in of_evals if in_full[path] != smaller[path]] == pictures
     assert {smaller[path] for path in pictures} == {LEFT_OUT}
     text = problems_text(tmp_path / "out")
-    assert "With the 2 pictures of source pages, 0.0 MB, the site would be larger than the 0.8 MB of site_bytes" in text
+    assert "With the 2 pictures of source pages, 30 kB, the site would be larger than the 0.8 MB of site_bytes" in text
     assert built_within(size - 10_000, "cold") == smaller
     assert built_within(size + 50_000, "out") == in_full
     short = built_within(size // 2, "cold")
