@@ -1,7 +1,7 @@
 """The url scheme: every address of the site is made here.
 
 Addresses are relative to the root of the site; a template prepends the page's path to the root (``../``). They are
-stable (contract 3.2), safe as file names on every system, and depend only on the thing that they name.
+stable, safe as file names on every system, and depend only on the thing that they name.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ compare_piece = _numbered("evals/{}/compare-{}.js")  # the cells of some points,
 
 # These take the id of an eval and the slug of a snapshot.
 report = _of_report(".html")  # the report of the snapshot
-report_data = _of_report(".json")  # the whole result beside the report (contract 3.1)
+report_data = _of_report(".json")  # the whole result beside the report
 report_rows = _of_report(".js")  # the discrepancies that a report loads when they are searched for or requested
 report_tree = _of_report("-tree.html")  # ground truth and output side by side
 REPORT_FILES: Final = (report, report_data, report_rows, report_tree)
