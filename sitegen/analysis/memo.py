@@ -18,10 +18,10 @@ from sitegen.analysis.memo_damage import (
     holds_damage,
     is_damage,
     memo_error,
-    opened,
     patiently,
     put_aside,
-    sealed,
+    with_checksum,
+    without_checksum,
 )
 from sitegen.errors import MemoDamagedError, SitegenError
 from sitegen.history.cache_folder import MEMO, begin_cache_folder
@@ -160,7 +160,7 @@ class Memo:
     def get(self, kind: str, key: str) -> bytes | None:
         """Return the content of a value, or None."""
         row = self._db.execute("SELECT body FROM parts WHERE kind = ? AND key = ?", (kind, stored(key))).fetchone()
-        return opened(row[0]) if row else None
+        return without_checksum(row[0]) if row else None
 
     def has(self, kind: str) -> bool:
         """Decide whether there is any value of a kind."""
@@ -173,13 +173,13 @@ class Memo:
             batch = distinct[start : start + 500]
             marks = ",".join("?" * len(batch))
             rows = self._db.execute(f"SELECT key, body FROM parts WHERE kind = ? AND key IN ({marks})", (kind, *batch))
-            yield from (CachedRow(kind, key, opened(body)) for key, body in rows)
+            yield from (CachedRow(kind, key, without_checksum(body)) for key, body in rows)
 
     def rows_within(self, kind: str, owner: str) -> Iterator[CachedRow]:
         """Yield the values of a kind whose key is ``within`` an eval or a file."""
         bounds = within(stored(owner), ""), within(stored(owner), "\U0010ffff")
         rows = self._db.execute("SELECT key, body FROM parts WHERE kind = ? AND key BETWEEN ? AND ?", (kind, *bounds))
-        return (CachedRow(kind, key, opened(body)) for key, body in rows)
+        return (CachedRow(kind, key, without_checksum(body)) for key, body in rows)
 
     def put(self, kind: str, key: str, content: bytes) -> None:
         """Store a value."""
@@ -192,7 +192,7 @@ class Memo:
             self._put_meanwhile += (row for row in rows if row[0] in self._lasting)
         self._db.executemany(
             "INSERT OR REPLACE INTO parts VALUES (?, ?, ?)",
-            ((kind, stored(key), sealed(content)) for kind, key, content in rows),
+            ((kind, stored(key), with_checksum(content)) for kind, key, content in rows),
         )
 
     def delete(self, kind: str, key: str) -> None:
@@ -216,18 +216,18 @@ class Memo:
     def all(self, kind: str) -> tuple[bytes, ...]:
         """Return the contents of a kind, sorted by key."""
         rows = self._db.execute("SELECT body FROM parts WHERE kind = ? ORDER BY key", (kind,))
-        return tuple(opened(body) for (body,) in rows)
+        return tuple(without_checksum(body) for (body,) in rows)
 
     # The files of an output folder.
 
     def site(self, site: str) -> bytes | None:
         """Return the state of an output folder after the last finished build; None if unknown or a build was killed."""
         row = self._db.execute("SELECT body FROM sites WHERE site = ?", (site,)).fetchone()
-        return opened(row[0]) if row else None
+        return without_checksum(row[0]) if row else None
 
     def keep_site(self, site: str, body: bytes) -> None:
         """Store the state of an output folder after its build has finished."""
-        self._db.execute("INSERT OR REPLACE INTO sites VALUES (?, ?)", (site, sealed(body)))
+        self._db.execute("INSERT OR REPLACE INTO sites VALUES (?, ?)", (site, with_checksum(body)))
 
     def mark_dirty(self, site: str) -> None:
         """Delete the state of an output folder before the first write into it, visible at once to every process."""
@@ -273,11 +273,11 @@ class Memo:
     def sizes(self, site: str) -> dict[str, bytes]:
         """Return the encoded file sizes of each owner whose sizes are stored."""
         rows = self._db.execute("SELECT owner, body FROM sizes WHERE site = ? ORDER BY owner", (site,))
-        return {name: opened(body) for name, body in rows}
+        return {name: without_checksum(body) for name, body in rows}
 
     def keep_sizes(self, site: str, owner: str, body: bytes) -> None:
         """Store the encoded file sizes of an owner."""
-        self._db.execute("INSERT OR REPLACE INTO sizes VALUES (?, ?, ?)", (site, stored(owner), sealed(body)))
+        self._db.execute("INSERT OR REPLACE INTO sizes VALUES (?, ?, ?)", (site, stored(owner), with_checksum(body)))
 
     def forget_sizes(self, site: str) -> None:
         """Delete the stored sizes of all owners."""

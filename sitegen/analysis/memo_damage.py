@@ -33,12 +33,12 @@ class DamageError(Exception):
     """A stored value does not match its checksum."""
 
 
-def sealed(body: bytes) -> bytes:
+def with_checksum(body: bytes) -> bytes:
     """Return a value with its checksum in front."""
     return zlib.crc32(body).to_bytes(4, "big") + body
 
 
-def opened(stored: bytes) -> bytes:
+def without_checksum(stored: bytes) -> bytes:
     """Return a stored value without its checksum. Raises DamageError if the checksum does not match."""
     if not isinstance(stored, bytes) or zlib.crc32(body := stored[4:]).to_bytes(4, "big") != stored[:4]:
         raise DamageError
@@ -81,7 +81,7 @@ def holds_damage(connection: sqlite3.Connection) -> bool:
             return True
         for table in ("parts", "sites", "sizes"):
             for (body,) in connection.execute(f"SELECT body FROM {table}"):
-                opened(body)
+                without_checksum(body)
         odd = (
             "typeof(path) != 'text' OR typeof(key) != 'text' OR typeof(size) != 'integer' OR typeof(full) != 'integer'"
         )

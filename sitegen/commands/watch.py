@@ -44,7 +44,7 @@ async def _serve(listening: socket, options: Options, first: WatchedBuild, root:
     board = Board(first.layers, first.error)
     server = Server(board)
 
-    def tell(built: WatchedBuild) -> None:
+    def print_build(built: WatchedBuild) -> None:
         for row in _build_lines(built, root):
             print_line(row, error=True)
 
@@ -52,9 +52,9 @@ async def _serve(listening: socket, options: Options, first: WatchedBuild, root:
         server.should_exit = True
 
     if first.error:
-        tell(first)
+        print_build(first)
     # From here on builds use one process, because forking beside the threads of the watcher and server could hang.
-    following = asyncio.create_task(rebuild_on_change(options._replace(jobs=1), board, tell))
+    following = asyncio.create_task(rebuild_on_change(options._replace(jobs=1), board, print_build))
     following.add_done_callback(end)
     await server.serve([listening])
     following.cancel()

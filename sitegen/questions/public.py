@@ -21,7 +21,7 @@ from sitegen.history.repository import Repository
 from sitegen.pages.data.series import decompressed
 from sitegen.project import Options, open_project
 from sitegen.render.below import remove
-from sitegen.render.output_folder import LIST, MARKER, claimed, look_into
+from sitegen.render.output_folder import LIST, MARKER, claimed, files_not_in_memo
 from sitegen.render.writer import digest
 from sitegen.stages.cached_kinds import CLEAN_FILES
 from sitegen.text.secrets import Detector, Secret
@@ -89,7 +89,7 @@ class PublicCheck:
                 memo.mark_dirty(site)
                 memo.forget_pages(site, rows)
             paths = [row.path for row in rows]
-            removal = remove(out, dict.fromkeys((*paths, *look_into(out, paths).unlisted)))
+            removal = remove(out, dict.fromkeys((*paths, *files_not_in_memo(out, paths).unlisted)))
             (out / LIST).unlink(missing_ok=True)
             return removal.removed
 

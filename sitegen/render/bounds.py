@@ -40,7 +40,7 @@ class TemplateBoundError(Exception):
 
 
 @contextmanager
-def bounded(seconds: float = SECONDS) -> Iterator[None]:
+def within_bounds(seconds: float = SECONDS) -> Iterator[None]:
     """Raise TemplateBoundError or MemoryError in the code inside if it takes too much time or memory."""
     time = _timer if current_thread() is main_thread() else _watched
     with _memory(), time(seconds):

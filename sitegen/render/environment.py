@@ -76,11 +76,11 @@ class Renderer:
         """
         if not self._own:
             return self._rendered(page)
-        from sitegen.render.bounds import bounded
+        from sitegen.render.bounds import within_bounds
         from sitegen.render.own_templates import own_template_error
 
         try:
-            with bounded():
+            with within_bounds():
                 return self._rendered(page)
         except Exception as error:
             if failure := own_template_error(error, self._own):

@@ -52,13 +52,13 @@ class Claim(NamedTuple):
     """Whether pages may replace foreign files of the same name."""
 
 
-class Standing(NamedTuple):
-    """The files in an output folder that need attention."""
+class FilesNotInMemo(NamedTuple):
+    """The files in an output folder that the memo does not list."""
 
     foreign: tuple[str, ...] = ()
     """Files that no build wrote, sorted; a folder without any file of ours is listed by name only, with a slash."""
     unlisted: tuple[str, ...] = ()
-    """Files that a build wrote, and that are not in the memo."""
+    """Files that a build wrote."""
 
 
 def refuse_project(
@@ -110,7 +110,7 @@ def claimed(folder: Path, *, force: bool) -> Iterator[Claim]:
     marker = folder / MARKER
     if not force and not os.path.lexists(marker) and (foreign := tuple(sorted(_files_below(folder)))):
         raise OutputFolderError(
-            f"The output folder was not made by sitegen. It holds {counted(foreign)}",
+            f"The output folder was not made by sitegen. It holds {number_and_first(foreign)}",
             where=str(folder),
             fix="Choose another folder with -o; or --force, which keeps these files unless a page has their name.",
         )
@@ -141,21 +141,21 @@ def _files_below(folder: Path) -> Iterator[str]:
             yield from (f"{within}/{name}" for name in names)
 
 
-def counted(paths: tuple[str, ...]) -> str:
+def number_and_first(paths: tuple[str, ...]) -> str:
     """The number of files or folders, and the first of them."""
     count = "1 file" if len(paths) == 1 else f"{len(paths):,} files"
     return f"{count}: {', '.join(paths[:_SHOWN])}{', ...' if len(paths) > _SHOWN else ''}"
 
 
-def look_into(folder: Path, memo_paths: Iterable[str], *, name_each: bool = False) -> Standing:
-    """Sort everything below a folder into files of a build and foreign files.
+def files_not_in_memo(folder: Path, memo_paths: Iterable[str], *, name_each: bool = False) -> FilesNotInMemo:
+    """Find everything below a folder that the memo does not list: foreign files, and files of a build.
 
     ``memo_paths``: the files that the memo lists. ``name_each``: list foreign files individually, even in folders that
     contain no other files, so that a message can name the files to be replaced.
     """
     ours = _Ours(folder, frozenset(memo_paths))
     foreign, _ = _strangers(str(folder), "", ours, name_each=name_each)
-    return Standing(tuple(sorted(foreign)), tuple(ours.unlisted))
+    return FilesNotInMemo(tuple(sorted(foreign)), tuple(ours.unlisted))
 
 
 class _Ours:

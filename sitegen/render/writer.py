@@ -68,7 +68,7 @@ class Writer:
     def __init__(
         self, folder: Path, standing: Iterable[PageRow] = (), foreign: Collection[str] = (), *, listed: bool = True
     ) -> None:
-        """``standing``: files known to be in the folder; ``foreign``: files that no build wrote, as in ``Standing``.
+        """``standing``: files known to be in the folder; ``foreign``: files that no build wrote.
 
         ``listed``: whether the folder has a list of its files; needed only if a build may delete files.
         """

@@ -102,7 +102,7 @@ def run_usage(calls: Sequence[Call], beside: RunUsage | None = None, graded: tup
     return None if usage == RunUsage() else usage._replace(answers=len(answered) or beside.answers)
 
 
-def lacking(calls: Sequence[Call]) -> tuple[Finding, ...]:
+def missing_usage(calls: Sequence[Call]) -> tuple[Finding, ...]:
     """Return a note about usage that only some answers state, whose sum is undefined; empty if there is none."""
     answered = [call for call in calls if not call.failed]
     labels = ("tokens in", "tokens out", "cost", "latency")

@@ -102,8 +102,8 @@ def _nearest_folder(path: Path) -> Path:
 class ChangeWatcher:
     """Watches the disk, and reports the paths of each burst of changes that matter."""
 
-    def __init__(self, tell: Callable[[list[Path]], None]) -> None:
-        self._tell = tell
+    def __init__(self, on_change: Callable[[list[Path]], None]) -> None:
+        self._on_change = on_change
         self._followed: Followed | None = None
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -142,4 +142,4 @@ class ChangeWatcher:
             return default_filter(change, path) and followed.concerns(Path(path))
 
         async for burst in awatch(*folders, watch_filter=matters, recursive=recursive, ignore_permission_denied=True):
-            self._tell(sorted({Path(path) for _, path in burst}))
+            self._on_change(sorted({Path(path) for _, path in burst}))

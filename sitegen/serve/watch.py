@@ -128,8 +128,8 @@ def build_attempt(options: Options, paths: Sequence[Path] = (), progress: Progre
     return WatchedBuild(layers=layers, error=error, seconds=perf_counter() - started, paths=tuple(paths))
 
 
-async def rebuild_on_change(options: Options, board: Board, tell: Callable[[WatchedBuild], None]) -> None:
-    """Put further builds on the board and pass them to *tell*, until cancelled. A started build is always finished."""
+async def rebuild_on_change(options: Options, board: Board, on_build: Callable[[WatchedBuild], None]) -> None:
+    """Put further builds on the board and pass them to *on_build*, until cancelled. A started build is finished."""
     changed = asyncio.Event()
     paths: set[Path] = set()
 
@@ -152,6 +152,6 @@ async def rebuild_on_change(options: Options, board: Board, tell: Callable[[Watc
                 board.show(built.layers)
             else:
                 board.fail(built.error)
-            tell(built)
+            on_build(built)
     finally:
         await follower.stop()

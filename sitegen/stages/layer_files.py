@@ -5,7 +5,7 @@ from __future__ import annotations
 from sitegen.analysis.memo import Memo
 from sitegen.project import Project
 from sitegen.render.below import remove
-from sitegen.render.output_folder import Claim, look_into, shorten_list
+from sitegen.render.output_folder import Claim, files_not_in_memo, shorten_list
 from sitegen.stages.site_files import Site, SiteFiles
 
 
@@ -19,7 +19,7 @@ class LayerFiles(SiteFiles):
     def __init__(self, below: Project, claim_below: Claim, claim: Claim, memo: Memo) -> None:
         super().__init__(below, claim_below, memo)
         self._into = claim.folder
-        self._standing = look_into(claim.folder, ())
+        self._not_in_memo = files_not_in_memo(claim.folder, ())
         self.archive = None
         self.gone: frozenset[str] = frozenset()
 
@@ -32,6 +32,6 @@ class LayerFiles(SiteFiles):
         differ = [row for row in self.recorded() if below.get(row.path) != row.key]
         self.gone = frozenset(row.path for row in self._stale(self._compared_with_list(complete)[1]))
         paths = {row.path for row in differ}
-        removal = remove(self._into, {path: None for path in self._standing.unlisted if path not in paths})
+        removal = remove(self._into, {path: None for path in self._not_in_memo.unlisted if path not in paths})
         shorten_list(self._into, lambda: differ, None)
         return self._counted(site, removal.removed)

@@ -18,11 +18,11 @@ from sitegen.project import Project
 from sitegen.render.below import read_file, remove
 from sitegen.render.output_folder import (
     Claim,
-    Standing,
+    FilesNotInMemo,
     content_digest,
-    counted,
+    files_not_in_memo,
     folder_times,
-    look_into,
+    number_and_first,
     same_times,
     shorten_list,
 )
@@ -113,7 +113,7 @@ class SiteFiles:
             and same_times(claim.folder, memo.folders(self._site))
         )
         """The last build was finished, no folder changed since, and ``--verify`` does not ask to compare every file."""
-        self._standing = self._look()
+        self._not_in_memo = self._files_not_in_memo()
         self._whole_owners: set[str] = set()
         """Owners whose files were all recorded."""
         self._files: dict[str, list[bytes]] = {}
@@ -133,17 +133,17 @@ class SiteFiles:
         self.archive = _archive_files(project, memo, detector)
         """The archive of full reports, if the user named one."""
 
-    def _look(self) -> Standing:
+    def _files_not_in_memo(self) -> FilesNotInMemo:
         """List the foreign files of the folder; the list of the last build is used until something is added to it."""
         if self.trusted and self._state is not None and not self._claim.force:
-            return Standing(tuple(self._state["foreign"]))
+            return FilesNotInMemo(tuple(self._state["foreign"]))
         paths = (row.path for row in self._memo.each_page(self._site))
-        return look_into(self._claim.folder, paths, name_each=self._claim.force)
+        return files_not_in_memo(self._claim.folder, paths, name_each=self._claim.force)
 
     @property
     def foreign(self) -> tuple[str, ...]:
         """Return the files of the folder that no build wrote and that no build may replace; none with ``--force``."""
-        return () if self._claim.force else self._standing.foreign
+        return () if self._claim.force else self._not_in_memo.foreign
 
     @property
     def head(self) -> str | None:
@@ -345,26 +345,26 @@ class SiteFiles:
 
     def _unlisted(self) -> list[str]:
         """Return files that a killed build wrote: no memo lists them, and they are not part of the site."""
-        left = dict.fromkeys(self._standing.unlisted)
+        left = dict.fromkeys(self._not_in_memo.unlisted)
         for row in self.recorded() if left else ():
             left.pop(row.path, None)
         return list(left)
 
     def _remove_unrecorded(self) -> int:
         """Delete files that this build wrote, according to the list in the folder, but did not record."""
-        left = look_into(self._claim.folder, (row.path for row in self.recorded())).unlisted
+        left = files_not_in_memo(self._claim.folder, (row.path for row in self.recorded())).unlisted
         return remove(self._claim.folder, dict.fromkeys(left)).removed
 
     def _name_foreign(self, changed: tuple[str, ...]) -> tuple[str, ...]:
         """Warn once about every file of the folder that no build wrote. Returns the files that stay."""
         warned = set(self._state["foreign"]) if self._state else set()
-        foreign = sorted({*self._standing.foreign, *changed})
+        foreign = sorted({*self._not_in_memo.foreign, *changed})
         recorded = {row.path for row in self.recorded()} if foreign else set()
         replaced = tuple(path for path in foreign if path in recorded)
         staying = tuple(path for path in foreign if path not in recorded)
         for fate, paths in (("stays", staying), ("was replaced by a page", replaced)):
             if new := tuple(path for path in paths if path not in warned):
-                text = f"{self._into} holds what no build wrote, and it {fate}: {counted(new)}"
+                text = f"{self._into} holds what no build wrote, and it {fate}: {number_and_first(new)}"
                 warnings.warn(text, Notice, stacklevel=1)
         return staying
 

@@ -76,8 +76,8 @@ def rendered(folder: Path, text: str) -> str:
 @pytest.fixture
 def shortly(monkeypatch):
     """Pages may take a second of the processor."""
-    unchanged = bounds.bounded
-    monkeypatch.setattr("sitegen.render.bounds.bounded", lambda: unchanged(1))
+    unchanged = bounds.within_bounds
+    monkeypatch.setattr("sitegen.render.bounds.within_bounds", lambda: unchanged(1))
 
 
 @pytest.mark.parametrize("text", ENDLESS.values(), ids=ENDLESS)
@@ -114,8 +114,8 @@ def test_a_process_in_the_middle_of_one_endless_operation_is_ended_and_names_the
     nested = doubled("(0,)", "{% set all.it = (all.it, all.it) %}") + "\n{{ {all.it: 1} | length }}"
     script = (
         "from pathlib import Path; import sys; from tests.faults import test_own_templates_bounds as here;"
-        "from sitegen.render import bounds; unchanged = bounds.bounded;"
-        "bounds.bounded = lambda: unchanged(0.5); here.rendered(Path(sys.argv[1]), sys.argv[2])"
+        "from sitegen.render import bounds; unchanged = bounds.within_bounds;"
+        "bounds.within_bounds = lambda: unchanged(0.5); here.rendered(Path(sys.argv[1]), sys.argv[2])"
     )
     command = [sys.executable, "-c", script, str(tmp_path), nested]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)

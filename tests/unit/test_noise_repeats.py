@@ -14,7 +14,7 @@ from sitegen.analysis.noise.repeats import (
     Repeats,
     RepeatsSoFar,
     noise_of,
-    repeated,
+    repeat_groups,
     repeats_among,
     repeats_of_runs,
 )
@@ -62,11 +62,13 @@ def point(
 
 
 def test_the_output_of_another_model_repeats_none():
-    assert repeated([point("a", model="m"), point("b", model="n"), point("c", model="n"), point("d")]) == ((1, 2, 3),)
+    assert repeat_groups([point("a", model="m"), point("b", model="n"), point("c", model="n"), point("d")]) == (
+        (1, 2, 3),
+    )
 
 
 def test_outputs_made_again_under_unchanged_instructions_are_repeats():
-    assert repeated([point("a", "outputs", "ground_truth"), point("b"), point("c")]) == ((0, 1, 2),)
+    assert repeat_groups([point("a", "outputs", "ground_truth"), point("b"), point("c")]) == ((0, 1, 2),)
 
 
 @pytest.mark.parametrize(
@@ -80,15 +82,15 @@ def test_outputs_made_again_under_unchanged_instructions_are_repeats():
     ],
 )
 def test_other_points_begin_anew(other):
-    assert repeated([point("a"), point("b"), other, point("d", truth=other.snapshot.ground_truth.oid)]) == (
+    assert repeat_groups([point("a"), point("b"), other, point("d", truth=other.snapshot.ground_truth.oid)]) == (
         (0, 1),
         (2, 3),
     )
 
 
 def test_outputs_of_one_commit_are_repeats_if_they_record_one_commit_themselves():
-    assert repeated([point("a", made_at="1"), point("a", output="x", made_at="1")]) == ((0, 1),)
-    assert repeated([point("a", made_at="1"), point("b", made_at="2")]) == ()
+    assert repeat_groups([point("a", made_at="1"), point("a", output="x", made_at="1")]) == ((0, 1),)
+    assert repeat_groups([point("a", made_at="1"), point("b", made_at="2")]) == ()
 
 
 def with_copies(*points: Point) -> list[Point]:
@@ -112,7 +114,7 @@ def with_copies(*points: Point) -> list[Point]:
 )
 def test_a_copy_of_an_output_is_no_repeat(points: list[Point], groups: tuple[tuple[int, ...], ...]):
     points = with_copies(*points)
-    assert repeated(points) == groups
+    assert repeat_groups(points) == groups
     repeats = RepeatsSoFar()
     for at in points:
         repeats.add(at)
@@ -121,11 +123,11 @@ def test_a_copy_of_an_output_is_no_repeat(points: list[Point], groups: tuple[tup
 
 
 def test_an_output_that_cannot_be_read_repeats_nothing_and_is_repeated_by_nothing():
-    assert repeated([point("a"), point("b", status="unreadable"), point("c"), point("d")]) == ((2, 3),)
+    assert repeat_groups([point("a"), point("b", status="unreadable"), point("c"), point("d")]) == ((2, 3),)
 
 
 def test_a_series_without_repeats_has_no_noise():
-    assert repeated([]) == repeated([point("a")]) == ()
+    assert repeat_groups([]) == repeat_groups([point("a")]) == ()
     assert noise_of([]) is None
     assert noise_of([Repeats(cells(), (0,), outputs(0.5))]) is None
 
@@ -250,14 +252,14 @@ def test_point_after_point_the_same_is_known_as_of_all_of_them_together():
     for number, each in enumerate(series, 1):
         before = so_far.noise()
         so_far.add(each)
-        groups = repeated(series[:number])
+        groups = repeat_groups(series[:number])
         assert so_far.noise() == noise_of(
             Repeats(none, group, outputs(*(values[n] for n in group))) for group in groups
         )
         if number - 1 == repeats_nothing:
             assert so_far.noise() is before, "the noise is estimated again only if it can have changed"
     assert so_far.points == 7
-    assert repeated(series) == ((0, 1, 2), (3, 4, 5))
+    assert repeat_groups(series) == ((0, 1, 2), (3, 4, 5))
 
 
 def test_the_runs_of_a_point_are_repeats_too_but_those_that_cannot_be_read():

@@ -8,7 +8,7 @@ from markupsafe import Markup
 from msgspec.structs import replace
 
 from sitegen.analysis.noise.intervals import interval_of
-from sitegen.analysis.noise.repeats import repeated
+from sitegen.analysis.noise.repeats import repeat_groups
 from sitegen.analysis.regressions import steps_of
 from sitegen.model.cells import Flips
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
@@ -305,7 +305,7 @@ def test_fields_that_flip_under_unchanged_instructions_are_named(demo, tmp_path)
 
 def test_one_pair_of_repeats_names_no_field(demo, tmp_path):
     series = read_series(Options(demo, cache=tmp_path), "freight-papers")
-    pair, several = repeated(series.points)
+    pair, several = repeat_groups(series.points)
     of_pair, of_both = (
         repeats_view(replace(series, points=series.points[: group[1] + 1])) for group in (pair, several)
     )

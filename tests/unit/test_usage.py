@@ -19,7 +19,7 @@ from sitegen.scoring.judged.scorer import JudgedScorer
 from sitegen.scoring.responses.scorer import ResponsesScorer
 from sitegen.scoring.results_file import Metadata, UsageRow
 from sitegen.scoring.scorer import File, Scorer, ScoringInputs
-from sitegen.scoring.usage import USAGE_METRICS, lacking, run_usage, specs_with_usage, with_stated
+from sitegen.scoring.usage import USAGE_METRICS, missing_usage, run_usage, specs_with_usage, with_stated
 from sitegen.stats.intervals import nearest_rank
 from sitegen.text.json_bytes import to_json_bytes
 
@@ -78,10 +78,10 @@ def test_sums_are_of_all_answers_or_undefined() -> None:
     assert run_usage([*calls, failed]) == RunUsage(4, ("m",), '{"t": 0}', 45, 4, 2.25, 2.5, 4.0)
     unstated = Call(Usage(10, 1), "n", '{"t": 1}')
     assert run_usage([*calls, unstated]) == RunUsage(5, ("m", "n"), "", 50, 5)
-    assert [finding.message for finding in lacking([*calls, unstated])] == [
+    assert [finding.message for finding in missing_usage([*calls, unstated])] == [
         "Some of 5 answers do not state what they took: cost (1), latency (1)"
     ]
-    assert lacking([*calls, failed]) == ()
+    assert missing_usage([*calls, failed]) == ()
 
 
 def test_calls_that_state_nothing_have_no_usage() -> None:

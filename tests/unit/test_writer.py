@@ -14,11 +14,11 @@ from sitegen.render.output_folder import (
     LIST,
     MARKER,
     Claim,
-    Standing,
+    FilesNotInMemo,
     claimed,
     content_digest,
+    files_not_in_memo,
     folder_times,
-    look_into,
     read_list,
     same_times,
     shorten_list,
@@ -76,7 +76,7 @@ def test_placeholders_are_one_file_with_many_names_and_take_no_place_of_another(
     assert os.path.samefile(tmp_path / "a.html", tmp_path / "c.html")
     writer.write("", "a.html", b"page")
     assert [(tmp_path / name).read_bytes() for name in ("a.html", "b.html", "c.html")] == [b"page", b"there", b"soon"]
-    assert look_into(tmp_path, ["a.html"]).unlisted == ("c.html",)
+    assert files_not_in_memo(tmp_path, ["a.html"]).unlisted == ("c.html",)
 
 
 def test_without_links_of_the_file_system_each_placeholder_is_a_file(tmp_path, monkeypatch):
@@ -112,7 +112,7 @@ def test_a_foreign_folder_is_refused_and_the_error_says_what_is_in_it(tmp_path):
 def test_an_empty_folder_that_git_keeps_is_ours_to_use(tmp_path, placeholder):
     (tmp_path / placeholder).write_text("")
     with claimed(tmp_path, force=False) as claim:
-        assert look_into(claim.folder, ()) == Standing()
+        assert files_not_in_memo(claim.folder, ()) == FilesNotInMemo()
 
 
 def test_what_a_build_wrote_is_told_from_everything_else(tmp_path):
@@ -123,22 +123,24 @@ def test_what_a_build_wrote_is_told_from_everything_else(tmp_path):
         (tmp_path / path).write_text("theirs")
     (tmp_path / ".~sitegen-12").write_text("half a page")
     foreign = (".git/", "CNAME", "evals/a/changed.html", "evals/a/mine.txt", "mine/")
-    assert look_into(tmp_path, ["index.html"]) == Standing(foreign, (".~sitegen-12", "evals/a/index.html"))
+    assert files_not_in_memo(tmp_path, ["index.html"]) == FilesNotInMemo(
+        foreign, (".~sitegen-12", "evals/a/index.html")
+    )
 
 
 def test_a_list_that_git_tracks_speaks_for_no_file(tmp_path):
     Writer(tmp_path).write("", "a.html", b"ours")
     run(["git", "init", "-q", str(tmp_path)], check=True)
-    assert look_into(tmp_path, ()) == Standing((".git/",), ("a.html",))
+    assert files_not_in_memo(tmp_path, ()) == FilesNotInMemo((".git/",), ("a.html",))
     run(["git", "-C", str(tmp_path), "add", LIST], check=True)
-    assert look_into(tmp_path, ()) == Standing((".git/", "a.html"), ())
+    assert files_not_in_memo(tmp_path, ()) == FilesNotInMemo((".git/", "a.html"), ())
 
 
 @pytest.mark.parametrize("line", [b"", b"\n", b"\nabc", b"\nx CNAME", b"\n\xff CNAME", b"\n" + b"0" * 32 + b" CNAME"])
 def test_an_odd_list_speaks_for_no_file(tmp_path, line):
     (tmp_path / LIST).write_bytes(line)
     (tmp_path / "CNAME").write_text("example.org")
-    assert look_into(tmp_path, ()) == Standing(("CNAME",))
+    assert files_not_in_memo(tmp_path, ()) == FilesNotInMemo(("CNAME",))
 
 
 def test_a_shortened_list_has_each_file_of_the_site_once_with_its_newest_content(tmp_path):
@@ -179,7 +181,7 @@ def test_an_output_that_is_a_file_is_refused(tmp_path):
 def test_a_claim_lists_nothing_foreign_in_a_new_folder(tmp_path):
     with claimed(tmp_path / "new", force=False) as claim:
         assert claim == Claim(tmp_path / "new")
-        assert look_into(claim.folder, ()) == Standing()
+        assert files_not_in_memo(claim.folder, ()) == FilesNotInMemo()
 
 
 @pytest.mark.parametrize(

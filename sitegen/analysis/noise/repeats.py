@@ -54,7 +54,7 @@ class Repeats(Frozen):
     """The outputs of these points."""
 
 
-def repeated(points: Sequence[Point]) -> tuple[tuple[int, ...], ...]:
+def repeat_groups(points: Sequence[Point]) -> tuple[tuple[int, ...], ...]:
     """Group the points whose outputs were made again under unchanged instructions: two or more indices each.
 
     A point repeats the previous point if only the outputs changed, no instruction file that drives the eval was edited
@@ -76,7 +76,7 @@ def repeats_among(points: Sequence[Point], cells: CellMap) -> tuple[Repeats, ...
     """Return the groups of points of a series that repeat each other."""
     return tuple(
         Repeats(cells, group, tuple(_repeat(points[index].snapshot.label, points[index].scorecard) for index in group))
-        for group in repeated(points)
+        for group in repeat_groups(points)
     )
 
 

@@ -19,7 +19,7 @@ from sitegen.scoring.highlights.chunks import Highlights, Paragraph
 from sitegen.scoring.highlights.files import HighlightsOutput, read_gold, read_output, united_paragraphs
 from sitegen.scoring.highlights.settings import Settings, read_settings
 from sitegen.scoring.scorer import ScoringInputs, bounded_findings, unscored_result
-from sitegen.scoring.usage import lacking, run_usage, with_usage
+from sitegen.scoring.usage import missing_usage, run_usage, with_usage
 from sitegen.stats import counts as stats
 from sitegen.text.values import bounded_json
 
@@ -171,7 +171,7 @@ class _HighlightsScoring:
         if missing and self._output.is_readable:
             message = f"{_paragraphs_are(missing)} missing from the output, all highlights missed"
             self._findings.append(Finding("warning", f"{message}: {_first_names(missing)}", "Make the output of them."))
-        self._findings += lacking([chunk.call for chunk in self._output.chunks])
+        self._findings += missing_usage([chunk.call for chunk in self._output.chunks])
         if not self._annotated:
             finding = Finding("warning", "No annotated paragraph lies in the range", "Correct 'range'.")
             self._findings.append(replace(finding, about="settings"))

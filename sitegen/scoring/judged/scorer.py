@@ -20,7 +20,7 @@ from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.judged.panels import agreement_note, panels
 from sitegen.scoring.judged.tables.settings import read_settings
 from sitegen.scoring.scorer import ScoringInputs, bounded_findings, content_of
-from sitegen.scoring.usage import lacking, run_usage, with_usage
+from sitegen.scoring.usage import missing_usage, run_usage, with_usage
 from sitegen.stats import counts as stats
 from sitegen.stats.agreement import cohens_kappa
 from sitegen.text.plain import cut
@@ -133,7 +133,7 @@ def _judged_result(cases: tuple[JudgedCase, ...], findings: list[Finding]) -> Re
         metrics=_judged_metrics(score_mean, pooled, pass_rate),
         documents=tuple(documents),
         fields=tuple(FieldScore(attribute, stats.total(cells)) for attribute, cells in fields.items()),
-        findings=bounded_findings([*findings, *lacking(calls)]),
+        findings=bounded_findings([*findings, *missing_usage(calls)]),
         expected_values=pooled.tp + pooled.fn,
         actual_values=pooled.tp + pooled.fp,
     )

@@ -38,7 +38,7 @@ from sitegen.scoring.responses.measures import (
 )
 from sitegen.scoring.responses.panels import response_panels
 from sitegen.scoring.scorer import Embedder, ScoringInputs, bounded_findings, content_of, unscored_result
-from sitegen.scoring.usage import lacking, run_usage, usage_metrics, with_usage
+from sitegen.scoring.usage import missing_usage, run_usage, usage_metrics, with_usage
 from sitegen.stats import counts as stats
 
 UNCATEGORISED: Final = "(no category)"
@@ -126,7 +126,7 @@ class _ResponsesScoring:
     def _usage(self) -> RunUsage | None:
         """The usage of all variants. What a file states about all of its responses counts only for a single variant."""
         calls = [call for group in self._groups for call in group.calls]
-        self._findings += lacking(calls)
+        self._findings += missing_usage(calls)
         beside = self._groups[0].variant.beside if len(self._groups) == 1 else None
         return run_usage(calls, beside, GRADED)
 

@@ -113,9 +113,9 @@ class Sizes:
         stored_sums = {} if self._complete else memo.sizes(self._site)
         self._owners = {name: decode(body, OwnerSizes) for name, body in stored_sums.items()}
         if self._owners:
-            self._go_on()
+            self._add_recorded_files()
         else:
-            self._begin()
+            self._add_all_files()
 
     def pages(self) -> dict[str, dict[str, PageSizes]]:
         """Return the pages that can be short, by sort, then by eval or instruction file."""
@@ -156,7 +156,7 @@ class Sizes:
         for name in owners:
             self._keep(stored(name), self._of(stored(name), self._site_files.standing_files(name)))
 
-    def _begin(self) -> None:
+    def _add_all_files(self) -> None:
         """Add up all files."""
         self._memo.forget_sizes(self._site)
         earlier: dict[str, list[PageRow]] = defaultdict(list)
@@ -168,7 +168,7 @@ class Sizes:
             if rows:
                 self._keep(name, self._of(name, rows))
 
-    def _go_on(self) -> None:
+    def _add_recorded_files(self) -> None:
         """Add up the files that this build recorded."""
         for owner in self._site_files.owners():
             name = stored(owner)
