@@ -98,6 +98,11 @@ class MetricSpec(Frozen):
     recorded: bool = False
     """Whether the number was recorded by runs and is not computed here."""
 
+    @property
+    def is_share(self) -> bool:
+        """Whether the metric runs from 0 to 1; an amount, such as a count or a cost, never does."""
+        return not self.unit and (self.low, self.high) == (0.0, 1.0)
+
     def target(self, thresholds: Iterable[Threshold]) -> float | None:
         """The threshold that applies to an eval: the one among its own, else the default; None if there is neither."""
         return dict(thresholds).get(self.name, self.least)

@@ -9,12 +9,13 @@ from sitegen.analysis.problem_counts import ProblemCounts
 from sitegen.model.deltas import Delta, MetricDelta, Overlap
 from sitegen.model.error_summaries import Focus, Streak, WeakSection
 from sitegen.model.metrics import ErrorNumbers, Threshold
-from sitegen.model.noise import Interval
+from sitegen.model.noise import Ends, Interval
 from sitegen.model.outcomes import Judgement
 from sitegen.model.series import EvalInfo, EvalSummary, Headline, Peak
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages.instructions.edits import EditEffects, FileEdit
 from sitegen.pages.instructions.page import FileRecord, FileSize
+from sitegen.pages.overview.eval_rows import eval_row, shared_scale
 from sitegen.pages.overview.focus import focus_of
 from sitegen.pages.overview.instructions_only import FilePair, instruction_overview
 from sitegen.pages.overview.page import SiteCounts, overview_page
@@ -36,6 +37,13 @@ def _summary(name: str, *values: float | None, least: float | None = None, delet
         for i, value in enumerate(values)
     )
     return EvalSummary(info, sample.SPECS[:3], heads, deleted, delta=_delta(*values[-2:]) if len(values) > 1 else None)
+
+
+def test_a_recorded_count_has_a_scale_of_its_own_even_if_it_begins_at_one():
+    share = _summary("a", 0.5, 0.75)
+    count = replace(share, specs=(replace(share.specs[0], unit="count"), *share.specs[1:]))
+    assert (shared_scale([share, count]), shared_scale([count])) == (Ends(0.5, 0.75), None)
+    assert [eval_row(summary, None, Ends(0.5, 0.75)).scale for summary in (share, count)] == [Ends(0.5, 0.75), None]
 
 
 def _delta(before: float | None, after: float | None) -> Delta:

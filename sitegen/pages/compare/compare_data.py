@@ -19,7 +19,6 @@ from sitegen.frozen import Frozen
 from sitegen.html.formats import day
 from sitegen.model.cells import Fate, Run
 from sitegen.model.commits import WORKTREE, Commit
-from sitegen.model.metrics import MetricSpec
 from sitegen.model.regressions import Step
 from sitegen.model.series import Point, Series
 from sitegen.model.site import RawFile
@@ -83,7 +82,7 @@ def compare_data(series: Series, steps: Iterable[Step] = ()) -> CompareData:
         "best": details[last - 1 if best is None else best]["slug"],
         "judged": _answers(series, judged_pairs(last - 1 if best is None else best, last, blocks.embedded, steps)),
         **_edit_lists(edits, listed),
-        "metrics": [[spec.label, int(spec.higher_is_better), spec.unit, int(is_share(spec))] for spec in series.specs],
+        "metrics": [[spec.label, int(spec.higher_is_better), spec.unit, int(spec.is_share)] for spec in series.specs],
         **_graded_metric_places(series),
         "noun": series.info.nouns.documents,
         "attribute": [
@@ -95,11 +94,6 @@ def compare_data(series: Series, steps: Iterable[Step] = ()) -> CompareData:
         "block": blocks.block,
     }
     return CompareData(page=page, pieces=blocks.pieces, choosable=len(piece_of) or len(blocks.embedded), edits=edits)
-
-
-def is_share(spec: MetricSpec) -> bool:
-    """Whether a metric runs from 0 to 1, so that its values can be drawn as bars of one scale."""
-    return not spec.unit and (spec.low, spec.high) == (0.0, 1.0)
 
 
 def _answers(series: Series, pairs: Sequence[tuple[int, int]]) -> dict[str, str]:

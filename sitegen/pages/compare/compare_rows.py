@@ -14,7 +14,7 @@ from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.series import EvalInfo
 from sitegen.pages.change_text import MINUS, span
-from sitegen.pages.compare.compare_data import diff_command, is_share
+from sitegen.pages.compare.compare_data import diff_command
 from sitegen.pages.compare.judged import answer
 from sitegen.pages.compare.page import ComparedField, PointPair, Valued
 from sitegen.pages.report.discrepancies import field_file
@@ -73,7 +73,7 @@ def _metric_table_row(name: str, before: str, after: str, change: str, bars: str
 
 
 def _share_bars(valued: Valued, spec: MetricSpec) -> str:
-    return _bars(valued.before or 0.0, valued.after or 0.0) if is_share(spec) else ""
+    return _bars(valued.before or 0.0, valued.after or 0.0) if spec.is_share else ""
 
 
 def _bars(before: float, after: float) -> str:

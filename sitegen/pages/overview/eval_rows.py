@@ -7,7 +7,6 @@ from typing import Final
 
 from sitegen.analysis.standing import EvalStanding
 from sitegen.frozen import Frozen
-from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Ends
 from sitegen.model.series import EvalSummary, Headline
 
@@ -49,7 +48,7 @@ def shared_scale(summaries: Iterable[EvalSummary]) -> Ends | None:
     values = [
         value
         for summary in summaries
-        if is_share(summary.specs[0])
+        if summary.specs[0].is_share
         for headline in summary.headlines[-SPARK:]
         if (value := headline.values[0]) is not None
     ]
@@ -67,7 +66,7 @@ def eval_row(summary: EvalSummary, standing: EvalStanding | None, scale: Ends | 
         summary=summary,
         standing=standing,
         spark=tuple(headline.values[0] for headline in summary.headlines[-SPARK:]),
-        scale=scale if is_share(spec) else None,
+        scale=scale if spec.is_share else None,
         values=values,
         change=summary.delta.headline.change if summary.delta else None,
         errors=newest.errors if newest else (0, 0, 0, 0),
@@ -76,11 +75,6 @@ def eval_row(summary: EvalSummary, standing: EvalStanding | None, scale: Ends | 
         labels=_of_three(spec.label for spec in summary.specs),
         units=_of_three(spec.unit for spec in summary.specs),
     )
-
-
-def is_share(spec: MetricSpec) -> bool:
-    """Whether a metric ranges from 0 to 1: all headlines except recorded amounts, such as times and costs."""
-    return (spec.low, spec.high) == (0.0, 1.0)
 
 
 def _of_three(texts: Iterable[str]) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.commit.page import CommitView
 from sitegen.pages.instructions.edits import EditEffects, FileEdit
-from sitegen.pages.overview.eval_rows import EvalRow, eval_row, is_share, shared_scale
+from sitegen.pages.overview.eval_rows import EvalRow, eval_row, shared_scale
 from sitegen.pages.overview.focus import EvalLink, FocusView, focus_view, trend_of
 from sitegen.pages.overview.news import loss, news
 from sitegen.pages.overview.phrases import Phrase, Sentence
@@ -228,5 +228,5 @@ def _latest_edit_row(effects: EditEffects) -> LatestEditRow:
         commit=effects.commit,
         edits=effects.edits[:FILES],
         more=len(effects.edits) - len(effects.edits[:FILES]),
-        effects=tuple(effect for effect in effects.effects if not effect.specs or is_share(effect.specs[0])),
+        effects=tuple(effect for effect in effects.effects if not effect.specs or effect.specs[0].is_share),
     )

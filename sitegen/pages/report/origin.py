@@ -50,7 +50,7 @@ def edits_by_commit(edits: tuple[Edit, ...], moved: Mapping[EditedFile, str]) ->
 def made_with(snapshot: Snapshot, edits: Iterable[Edit] = ()) -> str:
     """The evidence for the instructions of an output, in words.
 
-    By the data contract, this is the commit that the output records, else the time that it records, else the commit
+    This is the commit that the output records, else the time that it records, else the commit
     that added it. ``edits``: the edits since the previous point.
     """
     if snapshot.made_at:
