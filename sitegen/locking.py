@@ -1,6 +1,6 @@
 """Locks the output folder and the memo against other processes, and refuses files of theirs that are links.
 
-Whoever waits for a lock is warned after a moment which process has it.
+A process that waits for a lock soon warns which process holds it.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def say_waiting(resource: str, *files: Path) -> None:
 
 
 def holder(*files: Path) -> str:
-    """A description of the process that has a lock on one of these files, with its id if the system tells it."""
+    """A description of the process that has a lock on one of these files, with its id if the system provides it."""
     inodes = set()
     for file in files:
         try:

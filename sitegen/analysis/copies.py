@@ -67,9 +67,10 @@ class OutputCounter:
 
 
 def repeats_the_point_before(points: Sequence[Point], index: int) -> bool:
-    """Decide whether a point is a copy that is equal to the previous point in every role, and so is no new value.
+    """Decide whether a point is a copy that is equal to the previous point in every role.
 
-    A copy of an older output counts as a value if there is another output in between: the old one was restored.
+    Such a copy does not count as a new value. A copy of an older output does if there is another output in between:
+    the old one was restored.
     """
     point = points[index]
     return point.is_copy and index > 0 and not differing_roles(points[index - 1].snapshot, point.snapshot)

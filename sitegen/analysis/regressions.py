@@ -51,9 +51,10 @@ class _MetricLevels(Frozen):
 
 
 def steps_of(series: Series, beside: Sequence[Sequence[Edit]] | None = None) -> tuple[Step, ...]:
-    """Return the steps of an eval, falls that are too new to tell from noise, and bad runs of the headline, by time.
+    """Return the steps of an eval and the bad runs of its headline, by time.
 
-    Only metrics that are stored for every point are examined.
+    Falls that are too new to distinguish from noise are among the steps. Only metrics that are stored for
+    every point are examined.
 
     Args:
         series: all points of the eval.

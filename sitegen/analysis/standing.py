@@ -46,7 +46,7 @@ class EvalStanding(Frozen):
     lost: tuple[Step, ...]
     """Its open regressions that are not muted: regressions of the headline first, then the largest first."""
     too_new: tuple[Step, ...]
-    """Its falls that are too new to tell from noise, and not muted."""
+    """Its falls that are too new to distinguish from noise, and not muted."""
     behind: float | None
     """How much worse the newest headline is than the best one, in the metric's own unit; 0 if it is the best. Both are
     scored by the newest ground truth and rules. None if either is undefined."""

@@ -20,7 +20,7 @@ _WORD_JOINER: Final = "\u2060"
 
 @contextmanager
 def _until_closed(stream: TextIO) -> Iterator[None]:
-    """Drop what is printed after the reader closed the pipe, as ``head`` does. The command goes on to its end."""
+    """Drop what is printed after the reader closed the pipe, as ``head`` does. The command continues to its end."""
     try:
         yield
     except BrokenPipeError:

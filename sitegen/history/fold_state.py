@@ -128,7 +128,7 @@ class EvalState(msgspec.Struct):
     with_runs: dict[str, bool] = field(default_factory=dict)
     """Names of iterations that ever had repeated runs."""
     strangers: dict[str, bool] = field(default_factory=dict)
-    """Names below ``results/`` that were reported because they are no iteration's."""
+    """Names below ``results/`` that were reported because they are not names of iterations."""
     inputs: EvalInputs | None = None
     """The inputs in force; None before the first commit that touched the eval."""
     was_scorable: bool = False

@@ -105,7 +105,7 @@ class RunGlob(Frozen):
     """Number of segments in the name of a run that is a folder; 0 for a file, whose name has all segments after
     ``start``."""
     ending: str
-    """The end of every path, which is no part of the run's name: ``.json``, or ``/responses.jsonl`` after a folder."""
+    """The end of every path, outside the run's name: ``.json``, or ``/responses.jsonl`` after a folder."""
 
     def name(self, inside: str) -> str | None:
         """Return the run that a path of the eval's folder belongs to; None if the glob does not match the path."""
@@ -122,7 +122,7 @@ class RunGlob(Frozen):
         return (name for blob in files.blobs(folder) if (name := self.name(blob.path[start:])))
 
     def folder_name(self, inside: str) -> str | None:
-        """Return the name of the run whose folder has this path in the eval's folder; None if it is no run's folder."""
+        """Return the name of the run whose folder has this path in the eval's folder; None if there is no such run."""
         name = inside[len(self.start) :]
         is_run = self.is_folder and bool(self.ending) and self.name(f"{inside}{self.ending}") == name
         return name if is_run else None

@@ -53,7 +53,7 @@ def new_snapshot(
 
 
 def with_companions(snapshot: Snapshot, iteration_files: IterationFiles, eval_commit: EvalCommit) -> Snapshot:
-    """Return the snapshot with the current record and runs beside its output. Another path alone is no change."""
+    """Return the snapshot with the current record and runs beside its output. Another path alone does not change it."""
     if not _same_file(snapshot.recorded, iteration_files.recorded):
         snapshot = _with_origin(snapshot, iteration_files, eval_commit)
     return snapshot if same_files(snapshot.runs, iteration_files.runs) else replace(snapshot, runs=iteration_files.runs)

@@ -122,8 +122,8 @@ RowKey: TypeAlias = int | tuple[int | str, ...]
 class RowCache(Generic[V, R]):
     """Writes the row of a value, a text or whatever has its length, unless the same object was written recently.
 
-    Values are recognised by identity, because scoring reuses the judgements, pairs and counts of what did not change.
-    Comparing values would cost more than writing most rows, and 1 equals ``True``.
+    Values are compared by identity, because scoring reuses the objects of judgements, pairs and counts that did not
+    change. Comparing them by content would cost more than writing most rows, and 1 equals ``True``.
     """
 
     def __init__(self, write: Callable[..., R]) -> None:

@@ -75,7 +75,7 @@ def _y_text(value: float, low: float, high: float) -> str:
 def spark(values: Sequence[float | None], scale: Ends | None = None) -> Spark:
     """A sparkline over its own range, or over a scale (low, high) that several share; undefined values are gaps.
 
-    A value between two equal values is no corner of the line, and is not written.
+    A value between two equal values is not written, because the line does not bend there.
     """
     defined = [value for value in values if value is not None]
     if not defined:

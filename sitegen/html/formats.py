@@ -76,7 +76,7 @@ def signed(value: float | None, digits: int = 3, lower_is_better: bool = False, 
 
 @lru_cache(maxsize=_DAYS)
 def day(iso: str | None) -> str:
-    """``5 Feb 2026`` for an ISO 8601 date or time, in its own zone; a text that is no date is only truncated.
+    """``5 Feb 2026`` for an ISO 8601 date or time, in its own zone; a text that is not a date is only truncated.
 
     Cached, because many pages name the same commits.
     """

@@ -159,7 +159,7 @@ def read_prompt_cases(file: Path) -> tuple[PromptCase, ...]:
     if isinstance(cases_value, dict):
         cases_value = cases_value.get("test_cases", cases_value.get("cases"))
     if not isinstance(cases_value, list):
-        raise ConfigurationError("The test cases are no list.", where=str(file), fix="Write a list of objects.")
+        raise ConfigurationError("The test cases are not a list.", where=str(file), fix="Write a list of objects.")
     if are_anonymous(cases_value):
         cases_value = [{**value, "id": str(number)} for number, value in enumerate(cases_value, 1)]
     cases = tuple(_prompt_case(value, number, file) for number, value in enumerate(cases_value, 1))

@@ -227,7 +227,7 @@ def _parse_case_file(ending: str, content: bytes, keys: CaseKeys) -> CaseFile:
 
 
 def _csv_cases(content: bytes, keys: CaseKeys) -> list[dict[str, Value]]:
-    """Read a case from each row, with cells as text. An empty cell is no value, an empty output an empty answer."""
+    """Read a case from each row, with cells as text. An empty cell has no value; an empty output is an empty answer."""
     table = csv_table(content)
     output = keys.output or usual_key([dict.fromkeys(table.names)], OUTPUT)
     return [

@@ -245,7 +245,7 @@ def _first_names(attributes: Sequence[str]) -> str:
 
 
 def _expected_values(judgements: list[Judgement], counts: Counts) -> int:
-    """Return the number of expected values: right, wrong or omitted. A format error of a whole list is no value."""
+    """Return the number of expected values: right, wrong or omitted. A whole list with a format error is left out."""
     whole_lists = 0
     if counts.format_error:
         whole_lists = sum(

@@ -264,7 +264,7 @@ class FieldRules:
         for name, stated in bounds:
             for number in (stated.percent, stated.absolute):
                 if number is not None and not _is_usable(number):
-                    self._add_finding(f"The tolerance of {name!r} is not a number from 0 up", "Give 0 or more.")
+                    self._add_finding(f"The tolerance of {name!r} is not a number of at least 0", "Give 0 or more.")
         for path, pairing in mapping.lists.items():
             if pairing.threshold is not None and not 0 <= pairing.threshold <= 1:
                 self._add_finding(f"The threshold of {path!r} lies outside 0..1", "Give a share such as 0.8.")

@@ -27,7 +27,7 @@ def read_keys(settings: str, of_kind: Sequence[str], noun: str = "key") -> Parse
     except UnreadableError as error:
         return Parsed({}, (settings_finding(f"The settings cannot be read: {error.message}", error.fix),))
     if not isinstance(stated, dict):
-        return Parsed({}, (settings_finding("The settings are no object of keys", "Write keys and values."),))
+        return Parsed({}, (settings_finding("The settings are not an object of keys", "Write keys and values."),))
     unknown = (key for key in stated if key not in (*of_kind, *_OF_EVERY_KIND))
     return Parsed(stated, tuple(unknown_key(noun, key, of_kind) for key in unknown))
 

@@ -107,7 +107,7 @@ def _may_be_label(cell: str, label: str | None) -> bool:
 
 
 def _cell_text(text: str) -> str | None:
-    """The cell for a scalar in JSON; empty for no value, None if it is no complete scalar."""
+    """The cell for a scalar in JSON; empty for no value, None if it is not a complete scalar."""
     if not text:
         return ""
     try:

@@ -57,7 +57,7 @@ class InstructionTask(Frozen):
     thinned: int | None = None
     """Number of the oldest edits with short pages so that the site fits; None: edits that have short pages already."""
     staying: frozenset[str] = frozenset()
-    """Pages that are up to date and stay as they are; their edits need no effects. Empty: their keys tell which do."""
+    """Pages that are up to date and stay as they are; their edits need no effects. Empty: their keys decide it."""
 
 
 class InstructionDone(Frozen):

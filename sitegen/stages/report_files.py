@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from sitegen.stages.sources import EvalSources
 
 TOGETHER: Final = 20_000
-"""Number of judgements in the reports of one part: a process holds all of them at the same time."""
+"""Number of judgements in the reports of one part, all of which a process holds at the same time."""
 REPORTS: Final = 20
 """Largest number of reports in one part. A task draws whole parts, and processes wait for the last one."""
 IN_MEMORY: Final = 1_000_000

@@ -38,7 +38,7 @@ CHANCE_RANKS: Final = 10 * CHANCE
 CHANCE_NEWEST: Final = 0.003
 """The level of significance for the newest values, at the place where they differ most from earlier values."""
 NEWEST: Final = 10
-"""The greatest number of values that may be too new to tell from noise."""
+"""The greatest number of values that may be too new to distinguish from noise."""
 FEWEST_BEFORE: Final = 3
 """The least number of values that the newest ones are compared with."""
 WORTH: Final = 4

@@ -150,7 +150,7 @@ class _NumberedLines(NamedTuple):
 
 
 def _numbered_lines(lines: Iterable[str], old: int, new: int) -> _NumberedLines:
-    """Number the lines of a hunk whose sides begin at these numbers. The first character of a line tells its kind."""
+    """Number the lines of a hunk whose sides begin at these numbers. The first character of a line gives its kind."""
     numbered = []
     for line in lines:
         sign, text = line[:1], cut(line[1:])

@@ -166,8 +166,16 @@ def test_every_kind_has_a_row_of_its_own_in_verify_all(repo):
 @pytest.mark.parametrize(
     ("arguments", "what", "fix"),
     [
-        (("highlights", "--range", "a-b"), "'range' is no range from low to high.", 'Write two numbers such as "1-8".'),
-        (("highlights", "--range", "8-1"), "'range' is no range from low to high.", 'Write two numbers such as "1-8".'),
+        (
+            ("highlights", "--range", "a-b"),
+            "'range' does not go from a lower to a higher number.",
+            'Write two numbers such as "1-8".',
+        ),
+        (
+            ("highlights", "--range", "8-1"),
+            "'range' does not go from a lower to a higher number.",
+            'Write two numbers such as "1-8".',
+        ),
         (("highlights", "--run-id", "7"), "The output cannot be read: it has no run '7'.", "Ask for one of: 1, 2."),
         (("sums", "--range", "1-2"), "--range is for evals of kind highlights.", "Leave it out."),
         (("cases", "--run-id", "1"), "--run-id is for evals of kind highlights.", "Leave it out."),

@@ -112,7 +112,7 @@ def test_cases_are_read_with_text_for_whatever_stands_there(tmp_path: Path) -> N
     ("content", "why"),
     [
         ("[", "no JSON"),
-        ("3", "no list"),
+        ("3", "not a list"),
         ("[1]", "case 1 has no id"),
         ('[{"id": "a", "input": "x"}, {"id": "b"}]', "case 2 has no id or no input"),
         ('[{"id": "a", "input": "x"}, {"id": "a", "input": "y"}]', "Two test cases have the id 'a'"),

@@ -118,7 +118,11 @@ def test_what_was_left_out_is_noted_on_the_report():
         (
             '{"range": "8"}',
             Finding(
-                "error", "'range' is no range from low to high", 'Write two numbers such as "1-8".', None, "settings"
+                "error",
+                "'range' does not go from a lower to a higher number",
+                'Write two numbers such as "1-8".',
+                None,
+                "settings",
             ),
         ),
         (
@@ -143,7 +147,7 @@ def test_what_was_left_out_is_noted_on_the_report():
         ),
         (
             "[]",
-            Finding("error", "The settings are no object of keys", "Write keys and values.", None, "settings"),
+            Finding("error", "The settings are not an object of keys", "Write keys and values.", None, "settings"),
         ),
     ],
 )

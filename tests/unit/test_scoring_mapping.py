@@ -132,7 +132,7 @@ ignore: ["a[", ok]
     assert [each.message for each in findings] == [
         "In 'ignore': 'a[' is not a field path",
         "The tolerance category 'aera' has no tolerance",
-        "The tolerance of 'area' is not a number from 0 up",
+        "The tolerance of 'area' is not a number of at least 0",
         "The threshold of 'l' lies outside 0..1",
     ]
     assert rules.list_rule("l").threshold == 0.8

@@ -59,7 +59,7 @@ def unit_changes(
 ) -> tuple[UnitChange, ...]:
     """Compute how much each of the metrics changed, over the units that two outputs have in common.
 
-    Metrics that are no sample of units are left out, and so are all but the headline for kinds that answer cases. These
+    Metrics that do not sample units are left out, and so are all but the headline for kinds that answer cases. These
     need the *flips* between the outputs; without them, the headline is left out as well.
     """
     traits = traits_of(kind)

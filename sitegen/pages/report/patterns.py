@@ -51,7 +51,7 @@ class PatternRow(Frozen):
     example: ValueTexts
     """The values of its first error."""
     without: float | None
-    """The headline if these errors were right; None if the headline is no ratio of the counts."""
+    """The headline if these errors were right; None if the headline is not a ratio of the counts."""
 
 
 class PatternsView(Frozen):

@@ -64,7 +64,9 @@ def read_settings(settings: str) -> Parsed[Settings]:
             settings_finding("'categories' is not a list of names", 'Write a list such as ["terms", "concepts"].')
         )
     if "range" in present and span is None:
-        findings.append(settings_finding("'range' is no range from low to high", 'Write two numbers such as "1-8".'))
+        findings.append(
+            settings_finding("'range' does not go from a lower to a higher number", 'Write two numbers such as "1-8".')
+        )
     if "run_id" in present and run is None:
         findings.append(
             settings_finding("'run_id' is neither text nor a whole number", "Write the id of a run of the log.")

@@ -217,7 +217,7 @@ class _ResponsesScoring:
         measured = [answer for group in self._groups for answer in group.measured]
         dropped = [answer.response for answer in measured if answer.response and answer.has_unusable_grade]
         if dropped:
-            message = f"Grades that are no whole number from 1 to 5 and do not count: {len(dropped)}"
+            message = f"Grades that are not whole numbers from 1 to 5 and do not count: {len(dropped)}"
             fix = "Grade these responses again."
             self._findings.append(Finding(severity="warning", message=message, fix=fix, line=dropped[0].line))
 

@@ -180,7 +180,7 @@ class _FullPages:
         self._pages = self._bytes = 0
 
     def add(self, rows: Iterable[PageRow], is_page: Callable[[str], bool] = bool) -> None:
-        """Count the full ones of some pages. ``is_page``: tells their paths from those of the files beside them."""
+        """Count the full ones of some pages. ``is_page``: whether a path is that of a page, not of a file beside it."""
         for row in rows:
             if not row.full:
                 self._pages += is_page(row.path)

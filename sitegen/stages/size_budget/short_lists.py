@@ -36,7 +36,7 @@ from sitegen.stages.size_budget.thinning import first_full, list_owner
 from sitegen.stages.timeline import Timeline
 
 PlaceT = TypeVar("PlaceT")
-"""What tells the pages of a list apart: the index in the series or in the file, or the key of a commit's row."""
+"""The identity of a page in a list: the index in the series or in the file, or the key of a commit's row."""
 
 
 def write_lists_of_reports(timeline: Timeline, evals: Evals, memo: Memo, site_files: SiteFiles) -> tuple[Problem, ...]:

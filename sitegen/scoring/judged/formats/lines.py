@@ -25,7 +25,7 @@ from sitegen.scoring.judged.formats.json_values import items, members, name_of, 
 _IDS: Final = ("id", "test_id", "case_id", "eval_id")
 _ATTRIBUTES: Final = ("attribute", "field", "path", "name")
 _TRIED: Final = 1_000
-"""Lines after which a file without any case is rejected: it is no JSON Lines, but perhaps one large JSON value."""
+"""Lines after which a file without any case is rejected: it is probably one large JSON value."""
 
 _CELLS: Final = ("tp", "fp", "fn", "tn")
 _COUNTED: Final = frozenset({"tp", "fp", "fn"})
@@ -180,7 +180,9 @@ class _LinesReader:
             return None
         numbers = [_count(value.get(key, 0)) for key in _CELLS]
         if None in numbers:
-            self._report("error", f"Counts of the case {case[:80]!r} are not whole numbers from 0 up, and are left out")
+            self._report(
+                "error", f"Counts of the case {case[:80]!r} are not whole numbers of at least 0, and are left out"
+            )
             return None
         tp, fp, fn, tn = (number or 0 for number in numbers)
         wrong = int((tp, fp, fn, tn) == (0, 1, 1, 0))
@@ -245,4 +247,4 @@ def _texts(value: Value) -> tuple[str, ...]:
 
 
 LINES: Final = ResultFormat(name="JSON Lines", recognises=lambda ending, head: True, read=_read_cases)
-"""Reads any file, because its findings name the lines that are no JSON."""
+"""Reads any file, because its findings name the lines that are not JSON."""
