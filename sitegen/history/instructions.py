@@ -41,6 +41,8 @@ class InstructionHistories:
         self._loaded: dict[str, _FileEdits] | None = None
         self._touched: dict[str, _FileEdits | None] = {}
         """By path; None if there is no history, or if it continues under another name."""
+        self.renames = False
+        """Whether a file was renamed, even if a new one has its former path now."""
         self._digests: dict[str, tuple[str, ...]] = {}
         self._versions: dict[str, str] = {}
 
@@ -53,6 +55,7 @@ class InstructionHistories:
         """Fold one commit's changes of instruction files. Returns the paths of its edits."""
         renames = file_renames(changes, self._read)
         former_paths = {change.path for change in renames.values()}
+        self.renames |= bool(renames)
         edits = [
             _edit_of_change(commit, change, renames.get(change.path))
             for change in changes

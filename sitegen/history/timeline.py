@@ -40,7 +40,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.timeline import CommitRecord, EvalHistory, EvalUpdate, RenamedEval, StartedSnapshot, Update
 from sitegen.named_tuple import NamedTuple
 
-VERSION: Final = 8
+VERSION: Final = 9
 """Increased whenever the same history would fold to another result."""
 
 
@@ -161,9 +161,9 @@ def _new_commits(
 def update_of(fold: HistoryFold) -> Update:
     """Return the changes of new commits. Raises StartOverError if they affect the content of earlier pages."""
     evals = [_eval_update(fold, state) for _, state in sorted(fold.evals.items()) if state.was_scorable]
+    if fold.instructions.renames and not fold.complete:
+        raise StartOverError  # the pages of earlier commits name a file by its last path
     files = [history for _, history in sorted(fold.instructions.touched.items()) if history is not None]
-    if len(files) < len(fold.instructions.touched) and not fold.complete:
-        raise StartOverError  # a file was renamed, and the pages of earlier commits name it by its last path
     return Update(
         complete=fold.complete,
         evals=tuple(update for update in evals if update is not None),

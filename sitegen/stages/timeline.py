@@ -238,8 +238,7 @@ def _instructions(parts: PartStore, update: Update) -> tuple[InstructionHistory,
     touched = {file.path: file for file in update.instructions}
     if update.complete:
         return tuple(touched[path] for path in sorted(touched))
-    former = {edit.path for file in update.instructions for edit in file.edits}
-    untouched = (file for file in FoldStore(parts).instructions() if file.path not in former)
+    untouched = (file for file in FoldStore(parts).instructions() if file.path not in touched)
     return tuple(sorted((*touched.values(), *untouched), key=lambda file: file.path))
 
 

@@ -13,16 +13,33 @@ from tests.sites import build_site, differences
 COMMITS = 12
 
 
-@pytest.mark.parametrize("seed", [1, 3])
-def test_a_site_built_commit_by_commit_is_the_one_that_is_built_at_once(tmp_path: Path, seed: int):
+@pytest.mark.parametrize(("seed", "together"), [(1, 1), (3, 1), (206, 3)])
+def test_a_site_built_after_every_few_commits_is_the_one_that_is_built_at_once(
+    tmp_path: Path, seed: int, together: int
+):
     history = MovingHistory(tmp_path / "project", seed)
-    for number in range(COMMITS):
-        said = history.commit()
+    for number in range(COMMITS // together):
+        said = [history.commit() for _ in range(together)][-1]
         build_site(history.repo.path, tmp_path / "out", jobs=1)
         cold = tmp_path / f"cold-{number}"
         build_site(history.repo.path, cold, jobs=1)
         differing = differences(tmp_path / "out", cold)
         assert differing == [], history.repo.git("log", "--oneline", said)
+
+
+def test_a_new_instruction_file_in_the_place_of_one_that_was_renamed_since_the_last_build(tmp_path: Path):
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({"evals/shop/ground_truth.json": '{"x": 1}', "AGENTS.md": "Read every line of the bill.\n" * 9})
+    build_site(repo.path, tmp_path / "out", jobs=1)
+    repo.commit({"AGENTS.md": None, "CLAUDE.md": "Read every line of the bill.\n" * 9})
+    repo.commit({"AGENTS.md": "Another file.\n", "evals/shop/extracted.json": '{"x": 2}'})
+    build_site(repo.path, tmp_path / "out", jobs=1)
+    build_site(repo.path, tmp_path / "cold", jobs=1)
+    assert differences(tmp_path / "out", tmp_path / "cold") == []
+    repo.commit({"CLAUDE.md": "Read each line of the bill.\n" * 9})  # and AGENTS.md is a former path of this file
+    build_site(repo.path, tmp_path / "out", jobs=1)
+    build_site(repo.path, tmp_path / "cold-2", jobs=1)
+    assert differences(tmp_path / "out", tmp_path / "cold-2") == []
 
 
 def test_a_history_follows_from_its_seed(tmp_path: Path):
