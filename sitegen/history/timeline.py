@@ -209,8 +209,8 @@ def _eval_update(fold: HistoryFold, eval_state: EvalState) -> EvalUpdate | None:
         return EvalUpdate(history, 0)
     if before == history:
         return None
-    if before.layout != history.layout and before.snapshots:
-        raise StartOverError
+    if (before.layout, before.kind) != (history.layout, history.kind) and before.snapshots:
+        raise StartOverError  # the pages of earlier commits show outputs of this eval
     pairs = zip(before.snapshots, history.snapshots, strict=False)
     first_new = next((index for index, (old, new) in enumerate(pairs) if old != new), len(before.snapshots))
     return EvalUpdate(history, first_new)

@@ -13,7 +13,7 @@ from tests.sites import build_site, differences
 COMMITS = 12
 
 
-@pytest.mark.parametrize(("seed", "together"), [(1, 1), (3, 1), (206, 3)])
+@pytest.mark.parametrize(("seed", "together"), [(1, 1), (3, 1), (206, 3), (423, 3)])
 def test_a_site_built_after_every_few_commits_is_the_one_that_is_built_at_once(
     tmp_path: Path, seed: int, together: int
 ):
@@ -99,7 +99,7 @@ def answered(answer: str) -> dict[str, str]:
     return {"evals/a/responses.json": f'[{{"case_id": "1", "output": "{answer}"}}]', **edited(len(answer))}
 
 
-BEGINNING = {
+BEGINNING: dict[str, Content] = {
     "CLAUDE.md": GUIDE,
     "evals/a/ground_truth.json": '{"x": 1, "y": 2}',
     "evals/a/extracted.json": '{"x": 1, "y": 3}',
@@ -117,10 +117,14 @@ BETTER = {"evals/a/extracted.json": '{"x": 1, "y": 2}'}
             [answered("yes"), BETTER, of_kind("responses"), answered("no"), of_kind("fields"), edited(7)],
             id="another kind",
         ),
+        pytest.param(
+            [{"evals/a/ground_truth.json": None}, answered("yes"), {"evals/a/ground_truth.json": '{"x": 1}'}],
+            id="another kind by another ground truth",
+        ),
     ],
 )
 def test_what_is_remembered_is_not_taken_after_the_limit_of_files_or_the_kind_of_an_eval_has_changed(
-    tmp_path: Path, commits: list[dict[str, str]]
+    tmp_path: Path, commits: list[dict[str, Content]]
 ):
     repo = GitRepo(tmp_path / "project")
     for number, files in enumerate([BEGINNING, *commits]):
