@@ -124,7 +124,7 @@ def test_responses_are_not_read_through_a_link_nor_written_through_one(tmp_path,
 
 def test_test_cases_in_a_pipe_are_an_error(tmp_path):
     os.mkfifo(tmp_path / "cases.json")
-    with pytest.raises(ConfigurationError, match="no regular file"):
+    with pytest.raises(ConfigurationError, match="not a regular file"):
         read_prompt_cases(tmp_path / "cases.json")
 
 

@@ -258,7 +258,7 @@ WRONG = [
     (
         {**PUBLIC, "archive_url": "ftp://a/b"},
         ConfigurationError,
-        "The public address 'ftp://a/b' of the archive is no ",
+        "The public address 'ftp://a/b' of the archive is not an address of a site.",
     ),
     ({**PUBLIC, "base_url": ""}, ConfigurationError, "Pages in an archive with a public address link to the site,"),
     ({**PUBLIC, "archive": "nonsense://old"}, ArchiveError, "fsspec cannot open the archive: Protocol not known: nons"),
