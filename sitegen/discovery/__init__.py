@@ -119,7 +119,7 @@ def _commented_manifest(
     # Without this, the instructions that init writes for agents of sitegen would make every output stale.
     made_with = {"instructions": [glob.glob for glob in globs]} if globs else {}
     if globs:
-        about += " Only edits of the files under instructions can make an output stale."
+        about += " Only edits of the files that `instructions` names can make an output stale."
     entries = [
         WrittenEntry(
             proposed.id, {**by_id[proposed.id].entry, **made_with}, (f"{proposed.why}.", f"{proposed.trial.summary}.")

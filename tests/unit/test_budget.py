@@ -184,8 +184,8 @@ def test_where_short_reports_are_not_enough_the_warning_says_so(project, tmp_pat
     limits(project, site_bytes=1000)
     build_site(project.path, tmp_path / "out")
     assert re.match(
-        r"In full the site would have about \d\.\d MB, more than the 1 kB of site_bytes\. Though all 6 full reports, "
-        r"all 40 full pages of fields, all 1 full pages of edits, all 7 full pages of commits became short pages "
+        r"In full the site would have about \d\.\d MB, more than the 1 kB of site_bytes\. Though 6 of 6 full reports, "
+        r"40 of 40 full pages of fields, 1 of 1 full pages of edits, 7 of 7 full pages of commits became short pages "
         r"without losing a number, it still has \d\.\d MB: .*, pages of fields 0\.1 MB \(40 files\)\. ",
         warning(tmp_path / "out"),
     )

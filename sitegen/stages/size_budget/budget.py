@@ -295,7 +295,7 @@ def _reports_that_fit(room: int, evals: Iterable[list[int]]) -> int:
 
 
 def _oldest_of(count: int, total: int) -> str:
-    return f"the {count:,} oldest of {total:,}" if count < total else f"all {total:,}"
+    return f"the {count:,} oldest of {total:,}" if count < total else f"{total:,} of {total:,}"
 
 
 def _listed_sizes(sections: Mapping[str, SizeGroup]) -> str:
