@@ -23,6 +23,9 @@ WORTH_A_PROCESS: Final = 300
 PROCESSES_A_CORE: Final = 4
 """Largest number of processes for each core, whatever ``--jobs`` says: more would only take memory."""
 
+M_ARENA_MAX: Final = -8
+"""Number of glibc's option for the number of heaps, from its header ``malloc.h``."""
+
 
 def _explained(call: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that calls another, and says what to do if a worker process was ended from outside."""
@@ -64,6 +67,7 @@ def pool_for(
     from concurrent.futures import ProcessPoolExecutor
 
     end_shared_processes()
+    _share_one_heap()
     # A forked process inherits imports and values. No thread of ours runs, so no lock is held while memory is copied.
     method = "fork" if "fork" in multiprocessing.get_all_start_methods() and os.name == "posix" else "spawn"
     start = multiprocessing.get_context(method)
@@ -97,6 +101,22 @@ def processes_for(units: int, jobs: int | None) -> int:
     if jobs is None:
         return min(cores, units // WORTH_A_PROCESS + 1)
     return max(1, min(jobs, PROCESSES_A_CORE * cores))
+
+
+def _share_one_heap() -> None:
+    """Let all threads of this process and of its workers allocate from one heap, if the C library is glibc.
+
+    Tasks and results go to the workers through two threads. glibc would give each a heap of its own, which keeps free
+    memory that no other thread can use. Python runs one thread at a time, so that none waits for another's allocation.
+    """
+    try:
+        libc = os.confstr("CS_GNU_LIBC_VERSION")
+    except (AttributeError, ValueError):  # Windows has no confstr, and other C libraries do not know the name
+        return
+    if libc:
+        import ctypes
+
+        ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)
 
 
 def _begin_worker() -> None:

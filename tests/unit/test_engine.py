@@ -2,6 +2,9 @@
 
 import multiprocessing
 import os
+import platform
+import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -52,6 +55,30 @@ def test_what_a_task_raises_is_raised_where_its_result_is_taken():
         assert next(results) == ("1", 1)
         with pytest.raises(ValueError, match="invalid literal"):
             next(results)
+
+
+HEAPS = """
+import ctypes, os
+from sitegen.stages.engine import pool_for
+
+if __name__ == "__main__":
+    with pool_for(2, jobs=2) as pool:
+        results = list(pool.map(str, range(100)))
+        assert len(results) == 100
+        libc = ctypes.CDLL(None)
+        libc.fdopen.restype = ctypes.c_void_p
+        file = ctypes.c_void_p(libc.fdopen(1, b"w"))
+        libc.malloc_info(0, file)
+        libc.fflush(file)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="Other C libraries have no heaps for threads.")
+def test_threads_that_send_tasks_have_no_heaps_of_their_own(tmp_path: Path):
+    script = tmp_path / "heaps.py"
+    script.write_text(HEAPS)
+    info = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True).stdout
+    assert info.count("<heap nr=") == 1
 
 
 def test_little_work_stays_in_this_process():
