@@ -18,6 +18,7 @@ from sitegen.data_files.reading import (
     check_depth,
     constant,
     text_of,
+    too_deep,
 )
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.values import Unusable, Value
@@ -62,7 +63,7 @@ def parse_json(text: str, line: int = 1) -> Parsed[Value]:
             where,
         ) from None
     except RecursionError:
-        raise UnreadableError(f"it is nested deeper than {MAX_DEPTH} levels", "Write it flatter.", line) from None
+        raise too_deep(line) from None
     if text.count("{") + text.count("[") > MAX_DEPTH:
         check_depth(value)
     if "\\" in text and ("\\ud" in text or "\\uD" in text):  # two longer searches take a tenth of the parsing

@@ -51,6 +51,11 @@ def text_of(content: bytes) -> str:
         raise UnreadableError("it is not UTF-8 text", "Save the file as UTF-8.", line) from None
 
 
+def too_deep(line: int | None = None) -> UnreadableError:
+    """The error about a file whose values are nested deeper than ``MAX_DEPTH``."""
+    return UnreadableError(f"it is nested deeper than {MAX_DEPTH} levels", "Write it flatter.", line)
+
+
 def check_depth(value: Value) -> None:
     """Refuse values nested deeper than ``MAX_DEPTH``, level by level and without recursion."""
     level: list[Value] = [value]
@@ -64,7 +69,7 @@ def check_depth(value: Value) -> None:
         if not below:
             return
         level = below
-    raise UnreadableError(f"it is nested deeper than {MAX_DEPTH} levels", "Write it flatter.")
+    raise too_deep()
 
 
 def integer(literal: str) -> int | Unusable:

@@ -21,6 +21,7 @@ from sitegen.data_files.reading import (
     fraction,
     integer,
     text_of,
+    too_deep,
 )
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.values import Value
@@ -38,6 +39,8 @@ _CONSTANTS: Final = {"null": None, "~": None, "": None, "true": True, "false": F
 _NOT_NUMBERS: Final = (".nan", ".inf", "-.inf", "+.inf")
 _TAG_HANDLE: Final = r"(tag handle) '.*'"
 """The only text of a file that the parser quotes; messages about an invalid file contain none of it."""
+_BEYOND_NESTING: Final = "exceeded maximum nesting depth"
+"""The message of libyaml 0.2.6 about more than a thousand levels; earlier versions have no such bound."""
 _QUOTED: Final = ("'", '"', "|", ">")
 _TEXT: Final = "tag:yaml.org,2002:str"
 _LEVELS_WITH_LINES: Final = 5
@@ -116,8 +119,11 @@ def _unreadable_if_invalid(read: Callable[[], _T]) -> _T:
         return read()
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        reason = re.sub(_TAG_HANDLE, r"\1", getattr(error, "problem", None) or "a character that YAML does not allow")
         line = mark.line + 1 if mark is not None else None
+        problem = getattr(error, "problem", None) or "a character that YAML does not allow"
+        if problem == _BEYOND_NESTING:
+            raise too_deep(line) from None
+        reason = re.sub(_TAG_HANDLE, r"\1", problem)
         where = f" at line {line}" if line else ""
         raise UnreadableError(f"it is not valid YAML: {reason}{where}", "Write valid YAML.", line) from None
     except (ValueError, TypeError, OverflowError) as error:  # such as a date with a 13th month
@@ -141,7 +147,7 @@ def _bounded_events(source: bytes | str, max_nodes: int) -> Iterator[Any]:
             mark: Any = event.start_mark
             line = mark.line + 1
             if len(open_collections) > MAX_DEPTH:
-                raise UnreadableError(f"it is nested deeper than {MAX_DEPTH} levels", "Write it flatter.", line)
+                raise too_deep(line)
             if isinstance(event, yaml.AliasEvent):
                 if event.anchor not in sizes:
                     inside = any(anchor == event.anchor for anchor, _ in open_collections)

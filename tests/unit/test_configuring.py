@@ -300,5 +300,8 @@ def test_entries_of_old_commits_that_are_wrong_are_left_out_and_said() -> None:
 def test_documents_that_would_grow_are_refused() -> None:
     bomb = "a0: &a0 [x, x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 11))
     assert refusal(bomb)[0] == "The manifest cannot be read: it grows beyond 200,000 keys and values."
-    assert refusal("[" * 100_000)[0] == "The manifest cannot be read: it is nested deeper than 100 levels."
+    for nested in ("[" * 100_000, "[" * 200, "[\n" * 200, "- " * 100_000, "- " * 200):
+        assert refusal(f"# \n{nested}")[0] == "The manifest cannot be read: it is nested deeper than 100 levels.", (
+            nested[:9]
+        )
     assert refusal("# " + "x" * 1_000_000)[0] == "The manifest cannot be read: it has 1,000,002 bytes."

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 from xml.parsers import expat
 
-from sitegen.data_files.reading import MAX_DEPTH, UnreadableError
+from sitegen.data_files.reading import MAX_DEPTH, UnreadableError, too_deep
 from sitegen.model.metrics import Counts
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import Call, Usage
@@ -62,7 +62,7 @@ class _JunitReader:
     def start(self, name: str, attributes: dict[str, str]) -> None:
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            raise UnreadableError(f"it is nested deeper than {MAX_DEPTH} levels", "Write it flatter.")
+            raise too_deep()
         if self._depth == 1 and name not in _SUITES:
             raise UnreadableError(f"it is no JUnit XML: its root is <{name[:80]}>", _FIX)
         if name in _SUITES:
