@@ -55,7 +55,7 @@ def build(options: Options, progress: Progress | None = None, detector: Detector
 def _bring_up_to_date(project: Project, claim: Claim, progress: Progress | None, detector: Detector | None) -> Site:
     with Memo.open(project.cache) as memo, memo.held():
         site_files = SiteFiles(project, claim, memo, detector)
-        if project.head and site_files.head == project.head and not project.options.worktree:
+        if site_files.is_up_to_date and not project.options.worktree:
             return site_files.unchanged()
         site = _publish_in_transaction(project, memo, site_files, progress)
         if site.failed and site_files.head:

@@ -112,7 +112,7 @@ class Project(NamedTuple):
     templates: str
     """Digest of the templates."""
     fingerprint: str
-    """Digest of everything except history that affects the bytes of the site."""
+    """Digest of everything that affects the bytes of the site, except history and the name of the revision."""
     pin: str | None = None
     """Id of the commit whose ground truth and rules all history is scored by; None if each commit is scored by its
     own."""
@@ -155,7 +155,7 @@ def open_project(options: Options, templates: str) -> Project:
     if own:
         templates = hashlib.sha256(f"{templates} {_digest_folder(own)}".encode()).hexdigest()[:16]
     archive = _archive(options)
-    asked = (revision, options.worktree, options.allow_shallow, pin, options.base_url, archive)
+    asked = (options.worktree, options.allow_shallow, pin, options.base_url, archive)
     decisive = repr((__version__, installed(), templates, place.refs(), asked))
     files = _digest(place.root, SITE_FILES) if place.root else ""
     return Project(

@@ -154,6 +154,13 @@ class SiteFiles:
             return str(self._state["head"]) if _still_installed(_extensions(self._state["site"])) else None
         return None
 
+    @property
+    def is_up_to_date(self) -> bool:
+        """Whether the folder shows the commit that is built, by the name that the user gave it this time."""
+        if self._state is None or self.head is None:
+            return False
+        return (self.head, self._state["revision"]) == (self._project.head, self._project.revision)
+
     def unchanged(self) -> Site:
         """Return the outcome of a build that has nothing to do: the outcome of the last build, with nothing written."""
         assert self._state is not None
@@ -326,6 +333,7 @@ class SiteFiles:
         state = {
             "fingerprint": self._project.fingerprint,
             "head": head,
+            "revision": self._project.revision,
             "bound": self.bound,
             "foreign": foreign,
             "list": length,

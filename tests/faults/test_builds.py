@@ -117,6 +117,20 @@ def test_pages_of_earlier_commits_name_an_instruction_file_by_its_last_path(smal
     assert differences(tmp_path / "public", tmp_path / "cold") == []
 
 
+def test_another_name_of_the_revision_writes_only_what_shows_the_name(small, tmp_path):
+    out, sha = tmp_path / "public", small.git("rev-parse", "HEAD")
+    build_site(small.path, out, rev="HEAD~1")
+    for rev in ("HEAD", sha, "main"):
+        before = content(out)
+        site = build_site(small.path, out, rev=rev)
+        assert build_site(small.path, out, rev=rev).written == 0
+        build_site(small.path, tmp_path / rev, rev=rev)
+        assert differences(out, tmp_path / rev) == []
+    changed = {path for path, here in content(out).items() if before[path] != here}
+    assert changed == {"data/index.json", "index.html", "problems.html"}
+    assert site.written == len(changed) < site.written + site.unchanged < len(before)  # the rest is not looked at
+
+
 def test_one_more_commit_writes_its_own_pages_and_the_few_that_list_them(small, tmp_path):
     out = tmp_path / "public"
     build_site(small.path, out)
