@@ -17,9 +17,22 @@ if TYPE_CHECKING:
     from sitegen.project import Options
 
 
-_OPTIONS: Final = {"-o": "out", "--out": "out", "--cache": "cache", "--base-url": "base_url", "--jobs": "jobs"}
+_OPTIONS: Final = {
+    "-o": "out",
+    "--out": "out",
+    "--rev": "rev",
+    "--cache": "cache",
+    "--base-url": "base_url",
+    "--jobs": "jobs",
+}
 """Options of ``build`` that are read without typer and take a value, and the fields of ``Options`` that it fills."""
-_FLAGS: Final = {"--strict": "strict", "--public": "public"}
+_FLAGS: Final = {
+    "--strict": "strict",
+    "--public": "public",
+    "--worktree": "worktree",
+    "--verify": "verify",
+    "--force": "force",
+}
 
 
 class PlainBuild(NamedTuple):
@@ -105,8 +118,8 @@ def plain_build(arguments: Sequence[str]) -> PlainBuild | None:
 
     from sitegen.project import Options  # not before this: the help of a command does not need it
 
-    make = {"repo": Path, "out": Path, "cache": Path, "jobs": int, "base_url": str}
-    options = {name: make[name](value) for name, value in values.items() if name in make}
+    make = {"repo": Path, "out": Path, "rev": str, "cache": Path, "base_url": str, "jobs": int}
+    options = {name: make.get(name, bool)(value) for name, value in values.items() if name in Options._fields}
     return PlainBuild(Options(**options), strict="strict" in values, public="public" in values)
 
 

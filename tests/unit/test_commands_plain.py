@@ -23,6 +23,8 @@ PLAIN = (
     ["build", "--jobs", "2", "project", "--strict"],
     ["build", "--public", "--base-url", "https://evals.example.org/", "--out", "public"],
     ["build", "--base-url", ""],
+    ["build", "--rev", "HEAD~1", "--worktree"],
+    ["build", "--force", "--verify", "--rev", ""],
 )
 NOT_PLAIN: tuple[list[str], ...] = (
     [],
@@ -46,7 +48,16 @@ NOT_PLAIN: tuple[list[str], ...] = (
 PARTS = (
     *(["project"], [""], ["--"], ["-"], ["-o", "site"], ["--out", ""], ["--out", "--strict"], ["--cache", "memo"]),
     *(["--jobs", "2"], ["--jobs", "007"], ["--jobs", " 3"], ["--jobs", "0"], ["--strict"], ["--public"], ["--no-such"]),
-    *(["--base-url", "https://evals.example.org/"], ["--base-url", "-"], ["--open"], ["--cache"]),
+    *(
+        ["--base-url", "https://evals.example.org/"],
+        ["--base-url", "-"],
+        ["--open"],
+        ["--cache"],
+        ["--rev", "v1"],
+        ["--rev", "--strict"],
+        ["--worktree"],
+        ["--verify"],
+    ),
 )
 
 
