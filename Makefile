@@ -6,7 +6,7 @@ BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help site test lint types unit browser bench golden schemas clean
+.PHONY: help site test lint types unit lowest browser bench golden schemas clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,6 +25,14 @@ lint: .venv/test.stamp ## formatting, lint, types and workflows
 # All tests of a file run in one process, which makes what they share once; tests/unit, whose files are short, comes last.
 unit: .venv/test.stamp
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+
+# Everything but the tests in a browser, in an environment of its own.
+LOWEST := .venv/lowest
+lowest: .venv/bin/python ## run the tests with the lowest versions of all packages that pyproject.toml allows
+	$(BIN)/python -m venv --clear $(LOWEST)
+	$(LOWEST)/bin/python -m pip install -q uv
+	$(LOWEST)/bin/uv pip install -q --python $(LOWEST)/bin/python --resolution lowest-direct -e . --group test
+	$(LOWEST)/bin/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --ignore tests/browser
 
 golden: .venv/test.stamp ## rewrite the expected sites below tests/golden
 	$(BIN)/python -m tests.golden

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
 from typing import Any
-from zipfile import ZIP_DEFLATED, ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 import pytest
 from msgspec.structs import replace
@@ -57,7 +57,7 @@ def packed(files: Mapping[str, bytes]) -> bytes:
     buffer = BytesIO()
     with ZipFile(buffer, "w", ZIP_DEFLATED) as file:
         for name, each in files.items():
-            file.writestr(name, each)
+            file.writestr(ZipInfo(name), each, ZIP_DEFLATED)  # ZipInfo has a fixed date: tests are named by the bytes
     return buffer.getvalue()
 
 
