@@ -223,12 +223,7 @@ def test_pandas_reads_the_same_rows_from_parquet_and_csv(exports, table: Table):
     file = exports.folder / "csv" / f"{table.name}.csv"
     read = pandas.read_csv(file, dtype=types, keep_default_na=False, na_values=[""])
     empty = {column.name: "" for column in table.columns if column.type == "text" and not column.optional}
-    shown = [defined(row) for row in read.fillna(empty).to_dict("records")]
-    assert [rounded(row) for row in shown] == [rounded(row) for row in wanted]  # before 3.1, pandas reads inexactly
-
-
-def rounded(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: round(value, 12) if isinstance(value, float) else value for name, value in row.items()}
+    assert [defined(row) for row in read.fillna(empty).to_dict("records")] == wanted
 
 
 def defined(row: dict[Any, Any]) -> dict[str, Any]:
