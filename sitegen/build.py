@@ -112,6 +112,7 @@ def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progr
             page = write_first_pages(timeline, scored, memo, site_files, writer)
             if page:
                 progress.first_page(page)
+            scored.begin_older_reports(pool)
             progress.stage("Writing comparisons and fields", scored.waiting_series)
             scored.write_series_pages(pool, progress.step)
 

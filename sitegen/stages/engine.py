@@ -73,7 +73,10 @@ def pool_for(
     start = multiprocessing.get_context(method)
     with ProcessPoolExecutor(processes, start, initializer=_begin_worker) as executor:
         executor.submit(int)  # starts the processes now, while no git process runs whose pipes they would inherit
-        yield Pool(_explained(executor.submit), processes, _explained(methodcaller("result")))
+        try:
+            yield Pool(_explained(executor.submit), processes, _explained(methodcaller("result")))
+        finally:
+            executor.shutdown(cancel_futures=True)  # tasks that nobody waits for, if the build ends early
 
 
 @contextmanager

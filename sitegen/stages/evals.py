@@ -22,10 +22,10 @@ from sitegen.scoring.mapping_use import MappingUse
 from sitegen.stages.cached_kinds import EVAL_RECORDS, SCORECARDS, EvalRecord, ListedField
 from sitegen.stages.configuration import known_mappings
 from sitegen.stages.eval_job import score_eval
-from sitegen.stages.eval_task import EvalDone, EvalTask, WaitingEval, owner
+from sitegen.stages.eval_task import EvalDone, EvalPagesDone, EvalTask, WaitingEval, owner
 from sitegen.stages.failures import write_in_its_place
 from sitegen.stages.older_reports import write_older_reports
-from sitegen.stages.pool import Pool
+from sitegen.stages.pool import FinishedTask, Pool
 from sitegen.stages.report_files import StoredPart, WaitingParts, ranges
 from sitegen.stages.scorecard_store import pins_of, under_pins
 from sitegen.stages.scoring import is_worth_ranges
@@ -35,8 +35,8 @@ from sitegen.stages.size_budget.expected_room import EARLY_MARGIN, ExpectedRoom
 from sitegen.stages.task_inputs import EditsOfEvals, cached_rows, task_for
 from sitegen.stages.timeline import Timeline
 
-SHARE: Final = 8
-"""A task writes about an eighth of all older reports at most, so that the reports of one large eval use all cores."""
+SHARE: Final = 16
+"""A task writes about a sixteenth of all older reports at most, so that the reports of one large eval use all cores."""
 
 
 MOST: Final = 0.75
@@ -80,6 +80,7 @@ class ScoredEvals:
         self._new_peaks: set[str] = set()
         self._parts = parts
         self._waiting: list[_UnfinishedEval] = []
+        self._begun_reports: Iterator[FinishedTask[EvalTask, EvalPagesDone | Problem]] | None = None
         self._first_pages: dict[str, WrittenFiles] = {}
 
     def score(self, pool: Pool, step: Callable[[int], None], *, first_only: bool = False) -> None:
@@ -202,9 +203,19 @@ class ScoredEvals:
         """Number of reports that are not written yet."""
         return sum(part.reports for waiting in self._waiting for part in waiting.places)
 
+    def begin_older_reports(self, pool: Pool) -> None:
+        """Have the first reports that wait written while stages before ``write_older_reports`` end.
+
+        Not if reports may be short: how many is estimated better after these stages.
+        """
+        if all(self.room.thinned(waiting.task.history) is None for waiting in self._waiting):
+            self._begun_reports = pool.map_later(write_older_reports, self._older_reports())
+
     def write_older_reports(self, pool: Pool, step: Callable[[int], None]) -> None:
         """Write the reports that wait: those of each eval from the newest to the oldest."""
-        for task, done in pool.map(write_older_reports, self._older_reports()):
+        finished = self._begun_reports or pool.map(write_older_reports, self._older_reports())
+        self._begun_reports = None
+        for task, done in finished:
             eval_id = task.info.id
             assert task.waiting
             step(sum(part.reports for part in task.waiting.parts))

@@ -47,30 +47,65 @@ class Pool:
         self._submit = submit
         self._at_once = processes * (1 + WAITING)
         self._result_of = result_of
+        self._later: _Queue[Any, Any] | None = None
 
     def map(self, run: Callable[[T], R], tasks: Iterable[T]) -> Iterator[FinishedTask[T, R]]:
         """Yield each task with its result, in order. A task is made shortly before it runs, and not held afterwards."""
         if self._submit is None:
             return (FinishedTask(task, run(task)) for task in tasks)
-        return self._side_by_side(self._submit, run, tasks)
+        return self._side_by_side(_Queue(self._submit, run, tasks))
 
-    def _side_by_side(
-        self, submit: Callable[..., Any], run: Callable[[T], R], tasks: Iterable[T]
-    ) -> Iterator[FinishedTask[T, R]]:
+    def map_later(self, run: Callable[[T], R], tasks: Iterable[T]) -> Iterator[FinishedTask[T, R]]:
+        """Return what ``map`` returns, for the last stage: its first tasks start while other stages end.
+
+        Without it, processes wait at the end of each stage for its last task.
+        """
+        if self._submit is None:
+            return self.map(run, tasks)
+        self._later = _Queue(self._submit, run, tasks)
+        return self._side_by_side(self._later)
+
+    def _side_by_side(self, queue: _Queue[T, R]) -> Iterator[FinishedTask[T, R]]:
         """Yield results in the order of the tasks, so long tasks should be first."""
-        begun: deque[tuple[T, Any]] = deque()
         try:
-            for task in tasks:
-                begun.append((task, submit(run, task)))
+            while True:
+                while len(queue.begun) < self._at_once and queue.begin():
+                    pass
+                if not queue.begun:
+                    return
+                if len(queue.begun) < self._at_once and self._later:
+                    self._begin_later_tasks(self._at_once - len(queue.begun), self._later)
+                task, future = queue.begun.popleft()
+                yield FinishedTask(task, self._result_of(future))
                 del task  # it is held until its result is taken, and no longer
-                if len(begun) == self._at_once:
-                    yield self._oldest(begun)
-            while begun:
-                yield self._oldest(begun)
         finally:
-            for _, future in begun:
+            for _, future in queue.begun:
                 future.cancel()
 
-    def _oldest(self, begun: deque[tuple[T, Any]]) -> FinishedTask[T, Any]:
-        task, future = begun.popleft()
-        return FinishedTask(task, self._result_of(future))
+    def _begin_later_tasks(self, free: int, later: _Queue[Any, Any]) -> None:
+        """Begin tasks of the last stage for processes that the current stage needs no longer."""
+        while later.unfinished < free and len(later.begun) < self._at_once and later.begin():
+            pass
+
+
+class _Queue(Generic[T, R]):
+    """The tasks of one stage: those that were begun, in order, and those that are still to be made."""
+
+    def __init__(self, submit: Callable[..., Any], run: Callable[[T], R], tasks: Iterable[T]) -> None:
+        self._submit = submit
+        self._run = run
+        self._tasks = iter(tasks)
+        self.begun: deque[tuple[T, Any]] = deque()
+        """Tasks whose results were not taken, each with its future."""
+
+    def begin(self) -> bool:
+        """Make the next task and start it; False if there is none."""
+        for task in self._tasks:
+            self.begun.append((task, self._submit(self._run, task)))
+            return True
+        return False
+
+    @property
+    def unfinished(self) -> int:
+        """Number of begun tasks without a result."""
+        return sum(not future.done() for _, future in self.begun)

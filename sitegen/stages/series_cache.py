@@ -31,11 +31,10 @@ def write_series(
     page_keys: Sequence[str],
     store: CacheStore,
 ) -> None:
-    """Write the data files of a series, and cache its points except the newest for the next build.
+    """Write the data files of the newest points, and cache the points except the newest for the next build.
 
     ``patterns``: error patterns of the newest output.
     """
-    _write_older_points(writer, owner, series, page_keys)
     for file in series_files(series, patterns):
         writer.write(owner, file.path, file.content)
     if len(series.points) > 1:
@@ -46,7 +45,7 @@ def write_series(
         SETTLED_POINTS.keep(store, series.info.id, settled, next(_inputs(series.history, [page_keys[-2]])))
 
 
-def _write_older_points(writer: Writer, owner: str, series: Series, page_keys: Sequence[str]) -> None:
+def write_older_points(writer: Writer, owner: str, series: Series, page_keys: Sequence[str]) -> None:
     """Write the files of older points that do not stand yet; most builds read and make none of them."""
     eval_id, head = series.info.id, table_head(series)
     for number in range(1, older_files(len(series.points)) + 1):

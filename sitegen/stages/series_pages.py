@@ -1,6 +1,7 @@
 """Writes the pages of one eval that show all of its points and that are not read first.
 
-These are the comparison of two points, the pages of fields, and the short pages of old reports. If the first pages of a
+These are the data files of older points, the comparison of two points, the pages of fields, and the short pages of old
+reports. If the first pages of a
 site are written early, a further task makes them from what the memo has by then: the scorecards, the cells and the
 settled points.
 """
@@ -20,7 +21,7 @@ from sitegen.stages.eval_pages import write_comparison, write_fields
 from sitegen.stages.eval_task import EvalTask, inputs_of, owner
 from sitegen.stages.failures import attempt
 from sitegen.stages.scorecard_store import EvalScorecards, known_cells
-from sitegen.stages.series_cache import settled_points
+from sitegen.stages.series_cache import settled_points, write_older_points
 from sitegen.stages.size_budget.thinning import Short, write_thinned
 
 
@@ -44,6 +45,7 @@ def write_series_pages(
 
     """
     renderer, owner_name = task.context.renderer(), owner(task.info.id)
+    write_older_points(writer, owner_name, series, keys)
     write_comparison(writer, renderer, owner_name, series, steps, keys)
     write_thinned(writer, renderer, owner_name, series, keys, short_reports(task, keys))
     thinned, before = task.thinned_fields, task.fields_before
