@@ -73,10 +73,7 @@ def pool_for(
     start = multiprocessing.get_context(method)
     with ProcessPoolExecutor(processes, start, initializer=_begin_worker) as executor:
         executor.submit(int)  # starts the processes now, while no git process runs whose pipes they would inherit
-        try:
-            yield Pool(_explained(executor.submit), processes, _explained(methodcaller("result")))
-        finally:
-            executor.shutdown(cancel_futures=True)  # tasks that nobody waits for, if the build ends early
+        yield Pool(_explained(executor.submit), processes, _explained(methodcaller("result")))
 
 
 @contextmanager
@@ -126,6 +123,16 @@ def _begin_worker() -> None:
     """Prepare a worker process, whose tasks all read the repository through one git process."""
     share_processes_until_exit()
     _end_with_parent()
+    _import_what_most_tasks_need()
+
+
+def _import_what_most_tasks_need() -> None:
+    """Import Jinja, the parser of Markdown and rapidfuzz, while the building process reads history."""
+    import sitegen.render.jinja_setup  # noqa: F401
+    from sitegen.text import markdown, similarity
+
+    markdown.document("")
+    similarity.similarity("a", "b")
 
 
 def _end_with_parent() -> None:
