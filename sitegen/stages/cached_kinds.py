@@ -28,6 +28,8 @@ from sitegen.pages.commit.effects import CommitEffect
 from sitegen.pages.commit.page import CommitPageInputs
 from sitegen.pages.commits import ListedCommit
 from sitegen.pages.data.search import SearchEntry
+from sitegen.pages.edit.page import RenderedPatch
+from sitegen.pages.instruction.page import DisplayedFile
 from sitegen.pages.report.tree import PagePicture
 from sitegen.pages.short_lists import ChangeRow
 from sitegen.scoring.mapping import KeptMapping
@@ -166,6 +168,12 @@ COUNTED_EDITS: Final = CachedKind(
     name="counted edits", type=dict[str, CountedEdit], until="inputs", owner="instruction file"
 )
 """The edits of an instruction file, by the two contents of each, so that they survive a rewritten history."""
+
+NEWEST_EDITS: Final = CachedKind(name="newest edit", type=RenderedPatch, until="inputs", owner="instruction file")
+"""The diff of the newest edit of an instruction file. New outputs change the effects on its page, and nothing else."""
+
+DISPLAYED_FILES: Final = CachedKind(name="displayed file", type=DisplayedFile, until="inputs", owner="instruction file")
+"""The present text of an instruction file as its page shows it."""
 
 COMMITS_WITHOUT_OUTPUT: Final = CachedKind(name="commit without output", type=CommitPageInputs, until="walk")
 """A commit that edits instructions and has no output, by its position: later outputs show the effects of its edits."""

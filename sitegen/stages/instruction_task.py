@@ -14,7 +14,7 @@ from sitegen.history.fold_state import encode
 from sitegen.history.memo_rows import CachedRow
 from sitegen.model.problems import Problem
 from sitegen.model.series import Effect
-from sitegen.model.timeline import InstructionHistory
+from sitegen.model.timeline import Blob, Edit, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.edit.page import RenderedPatch, draw_edit, edit_page
 from sitegen.pages.instruction.file_history import thickens
@@ -28,7 +28,7 @@ from sitegen.pages.instruction.page import (
 )
 from sitegen.pages.short_pages import short_edit
 from sitegen.render.writer import WrittenFiles, digest
-from sitegen.stages.cached_kinds import CountedEdit
+from sitegen.stages.cached_kinds import DISPLAYED_FILES, NEWEST_EDITS, CountedEdit
 from sitegen.stages.edit_diffs import keep_diff
 from sitegen.stages.failures import attempt
 from sitegen.stages.size_budget.thinning import write_short
@@ -54,6 +54,8 @@ class InstructionTask(Frozen):
     """Folders and files that contain all instruction files of the project; empty: instruction files may be anywhere."""
     apart: int | None
     """Position of the commit that first gave agents instructions in files of their own."""
+    cached: tuple[CachedRow, ...]
+    """The text and the diff of the newest edit, as drawn by an earlier build."""
     thinned: int | None = None
     """Number of the oldest edits with short pages so that the site fits; None: edits that have short pages already."""
     staying: frozenset[str] = frozenset()
@@ -66,8 +68,8 @@ class InstructionDone(Frozen):
     counted: tuple[CountedEdit, ...]
     """The size and sections of each edit."""
     files: WrittenFiles
-    diffs: tuple[CachedRow, ...] = ()
-    """The diffs that were drawn, for the pages of their commits."""
+    cached: tuple[CachedRow, ...] = ()
+    """The diffs that were drawn, for the pages of their commits and for the next build, and the drawn text."""
 
 
 def owner(path: str) -> str:
@@ -94,7 +96,7 @@ class _InstructionWork:
         self._writer = task.context.writer(task.pages)
         self._renderer = task.context.renderer()
         self._counted = list(task.counted)
-        self._diffs = TaskCache(())
+        self._cache = TaskCache(task.cached)
         self._pages = [links.edit(task.history.path, edit.commit.sha) for edit in self._edits]
         self._changing = [index for index, page in enumerate(self._pages) if page not in task.staying]
         self._keys = {index: self._page_key(index) for index in self._changing}
@@ -112,9 +114,8 @@ class _InstructionWork:
         self._count(sorted(uncounted))
         counts = [edit and edit.counts for edit in self._counted]
         sizes = tuple(map(TextStats, line_counts(counts), word_counts(counts)))
-        for index, patch in self._patches(sorted(stale, reverse=True)):
-            drawn = draw_edit(self._edits[index], patch)
-            keep_diff(self._diffs, self._edits[index], drawn)
+        for index, drawn in self._drawn_edits(sorted(stale, reverse=True)):
+            keep_diff(self._cache, self._edits[index], drawn)
             self._write_edit(index, drawn, sizes)
         for index in sorted(self._short, reverse=True):
             page, key, make = self._pages[index], self._keys[index], partial(short_edit, self._history, index)
@@ -129,6 +130,23 @@ class _InstructionWork:
     def _patches(self, indices: Sequence[int]) -> Iterator[tuple[int, bytes]]:
         edits = [self._edits[index] for index in indices]
         return zip(indices, self._repository.patches(edits, self._task.folders), strict=True)
+
+    def _drawn_edits(self, indices: Sequence[int]) -> Iterator[tuple[int, RenderedPatch]]:
+        """Yield the diffs of edits, newest first. That of the newest edit of the file is drawn once."""
+        path, newest, inputs = self._history.path, len(self._edits) - 1, self._drawn_from(self._edits[-1])
+        earlier = NEWEST_EDITS.get(self._cache, path, [inputs]) if newest in indices else None
+        if earlier:
+            yield newest, earlier
+        for index, patch in self._patches(indices[1:] if earlier else indices):
+            drawn = draw_edit(self._edits[index], patch)
+            if index == newest:
+                NEWEST_EDITS.keep(self._cache, path, drawn, inputs)
+            yield index, drawn
+
+    def _drawn_from(self, source: Edit | Blob) -> str:
+        """Return the digest of everything that decides how an edit or a text is drawn."""
+        context = self._task.context
+        return digest(encode((context.templates, context.max_blob_bytes, source)))
 
     def _outlines(self, indices: Sequence[int]) -> Iterator[tuple[Outline, Outline]]:
         """Yield the sections of the text before and after each of these edits.
@@ -159,8 +177,15 @@ class _InstructionWork:
 
     def _text(self) -> DisplayedFile | None:
         newest = next((edit.new for edit in reversed(self._edits) if edit.new), None) or self._edits[0].old
-        content = next(self._repository.read_blobs([newest.oid])).content if newest else None
-        return None if content is None else show_text(content)
+        if newest is None:
+            return None
+        path, inputs = self._history.path, self._drawn_from(newest)
+        earlier = DISPLAYED_FILES.get(self._cache, path, [inputs])
+        if earlier:
+            return earlier
+        content = next(self._repository.read_blobs([newest.oid])).content
+        text = None if content is None else show_text(content)
+        return text and DISPLAYED_FILES.keep(self._cache, path, text, inputs)
 
     def _write_edit(self, index: int, drawn: RenderedPatch, sizes: Sequence[TextStats]) -> None:
         """Write the page of an edit. ``sizes``: the size of the file after each edit."""
@@ -191,7 +216,7 @@ class _InstructionWork:
         return InstructionDone(
             counted=counted,
             files=self._writer.files,
-            diffs=self._diffs.new,
+            cached=self._cache.new,
         )
 
 

@@ -22,7 +22,9 @@ from sitegen.pages.instruction.file_history import apart_since
 from sitegen.pages.instructions.page import FileRecord, FileSize, file_size
 from sitegen.stages.cached_kinds import (
     COUNTED_EDITS,
+    DISPLAYED_FILES,
     EDIT_OUTCOMES,
+    NEWEST_EDITS,
     CountedEdit,
     EditOutcome,
 )
@@ -109,7 +111,7 @@ def write_instructions(
             continue
         counted = zip(task.history.edits, done.counted, strict=True)
         COUNTED_EDITS.keep(memo, path, {_contents(edit, timeline.context): counts for edit, counts in counted})
-        memo.put_rows(done.diffs)
+        memo.put_rows(done.cached)
         room.learn_edits(path, done.files.rows)
         site_files.record(owner(path), done.files)
     for former in _former_names(timeline.instructions, touched):
@@ -232,6 +234,7 @@ def _task(
         peaks=effects.peaks(file.path),
         folders=literal_prefixes(timeline.config.instructions),
         apart=apart,
+        cached=tuple(row for kind in (NEWEST_EDITS, DISPLAYED_FILES) for row in memo.rows(kind.name, [file.path])),
         thinned=thinned,
         staying=staying,
     )

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from sitegen.frozen import Frozen
 from sitegen.named_tuple import NamedTuple
-from sitegen.text.markdown import passage
 from sitegen.text.patch import Hunk, Patch, PatchLine
 from sitegen.text.words import Spans, WordSpan, mark
 
@@ -107,6 +106,8 @@ def _plain(line: PatchLine | None) -> Spans | None:
 
 def rendered(hunk: Hunk) -> str:
     """Render the passage after the edit, with removed text struck through."""
+    from sitegen.text.markdown import passage
+
     lines: list[str] = []
     changed: list[int] = []
     gone: dict[int, list[str]] = {}

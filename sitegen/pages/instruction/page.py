@@ -24,7 +24,6 @@ from sitegen.pages.instruction.file_history import (
     restore,
 )
 from sitegen.pages.labels import subject_of
-from sitegen.text.markdown import LARGEST, document
 from sitegen.text.patch import PatchCounts, VersionSlip, VersionStep, version_steps
 from sitegen.text.plain import line
 from sitegen.text.sections import Section, TextStats, sections, split_lines, text_stats
@@ -109,6 +108,8 @@ class InstructionView(Frozen):
 
 def show_text(content: bytes) -> DisplayedFile | None:
     """A text ready to be shown; None if it is binary."""
+    from sitegen.text.markdown import LARGEST, document
+
     if b"\0" in content:
         return None
     text = content.decode("utf-8", "replace")
