@@ -1,4 +1,4 @@
-"""The base of values with named fields."""
+"""The bases of values with named fields."""
 
 from __future__ import annotations
 
@@ -14,3 +14,8 @@ class Frozen(msgspec.Struct, frozen=True, gc=False, array_like=True):
     Making a value by keyword takes a ninth of the time that it takes to make a named tuple. The garbage collector does
     not track these values, so they must not form cycles. JSON writes the fields in order, without their names.
     """
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(msgspec.field,))
+class FrozenObject(msgspec.Struct, frozen=True, gc=False):
+    """A value like ``Frozen`` whose JSON is an object with the names of the fields."""

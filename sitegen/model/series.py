@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from sitegen.frozen import Frozen
+from sitegen.frozen import Frozen, FrozenObject
 from sitegen.model.cells import CellMap, Flips
 from sitegen.model.deltas import Delta
 from sitegen.model.error_summaries import FieldSummary, Focus, PatternSummary, SuspectTruth
@@ -19,8 +17,7 @@ from sitegen.model.values import MetadataEntry
 from sitegen.named_tuple import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class VariantSpread:
+class VariantSpread(FrozenObject):
     """The worst and the best variant of the prompt at one output, whose headline is the average of its variants."""
 
     variants: int

@@ -13,10 +13,10 @@ smallest change that a set can detect, two-sided at the 5 % level and with the s
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import asin, ceil, comb, erfc, fsum, isclose, sqrt
 from typing import Final
 
+from sitegen.frozen import FrozenObject
 from sitegen.stats.averages import mean
 from sitegen.stats.intervals import LEVEL, normal, student
 
@@ -33,8 +33,7 @@ ROUNDING: Final = 1e-12
 """Differences of ratios that differ by less are equal."""
 
 
-@dataclass(frozen=True, slots=True)
-class Significance:
+class Significance(FrozenObject):
     """The result of a test."""
 
     method: str

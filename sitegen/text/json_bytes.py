@@ -28,9 +28,8 @@ def to_json_bytes(document: object, indent: int | None = 2) -> bytes:
 def schema_first(document: Dataclass) -> bytes:
     """Return a dataclass as UTF-8 JSON that begins with its ``schema``. Numbers have full precision; None is null."""
     import json
-    from dataclasses import asdict
 
-    body = asdict(document)
+    body = msgspec.to_builtins(document)
     body = {"schema": body.pop("schema"), **body}
     text = json.dumps(body, ensure_ascii=False, indent=2, allow_nan=False)
     return text.encode("utf-8", "backslashreplace") + b"\n"

@@ -31,8 +31,6 @@ from typing import (
 
 import msgspec
 
-from sitegen.config import ConfigTable
-
 Schema = dict[str, Any]
 
 ABSENT: Any = (MISSING, msgspec.NODEFAULT)
@@ -159,7 +157,7 @@ def _either(choices: list[Schema]) -> Schema:
 
 
 def _is_table(model: Any) -> bool:
-    return isinstance(model, type) and issubclass(model, ConfigTable)
+    return isinstance(model, type) and issubclass(model, msgspec.Struct) and not model.__struct_config__.array_like
 
 
 def _defaults(model: type) -> dict[str, Any]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from sitegen.analysis.comparison.change import DocumentChange, Flip, MetricChange, NamedResult, ResultChange, change_of
 from sitegen.analysis.flips import flips
@@ -138,7 +138,7 @@ def test_documents_are_compared_by_their_headline_with_a_paired_t_test():
         DocumentChange("case-1", 0.6, 0.9),
         DocumentChange("case-2", None, 0.4),
     )
-    assert replace(found.by_document, statistic=None, p_value=None) == Significance("paired t-test", None, None)
+    assert structs.replace(found.by_document, statistic=None, p_value=None) == Significance("paired t-test", None, None)
     assert found.by_document.statistic == pytest.approx(-5.0)
     assert found.metrics == (MetricChange("score", "Score", 0.5, 0.5, 0.0, True),)
 

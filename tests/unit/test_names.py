@@ -22,7 +22,7 @@ def test_every_class_and_every_other_type_has_a_name_of_its_own():
 def test_values_with_more_than_three_fields_are_built_by_keyword():
     trees = {file: ast.parse(file.read_text(encoding="utf-8")) for file in sorted(PACKAGE.rglob("*.py"))}
     classes = [node for tree in trees.values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
-    values = {"NamedTuple", "Frozen"}
+    values = {"NamedTuple", "Frozen", "FrozenObject"}
     while more := {node.name for node in classes if _extends(node, values)} - values:
         values |= more
     positional = [

@@ -12,6 +12,8 @@ from itertools import combinations
 from math import fsum
 from typing import Final
 
+from msgspec import structs
+
 from sitegen.analysis.comparison.values import (
     CaseFlip,
     MetricTest,
@@ -156,7 +158,7 @@ def _quality_test(first: VariantSample, second: VariantSample, alpha: float) -> 
     independent = tests.t_test(*grades)
     paired = tests.paired_t_test([grade for grade, _ in by_case], [grade for _, grade in by_case])
     if not comparable:
-        independent, paired = replace(independent, note=TWO_JUDGES), replace(paired, note=TWO_JUDGES)
+        independent, paired = structs.replace(independent, note=TWO_JUDGES), structs.replace(paired, note=TWO_JUDGES)
     d = tests.cohens_d(grades[1], grades[0])
     lead = mean(grades[1]) - mean(grades[0]) if all(grades) else 0.0
     lead_by_case = fsum(second_grade - first_grade for first_grade, second_grade in by_case)

@@ -12,8 +12,9 @@ import bz2
 import csv
 import io
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from typing import Any, Final
+
+from msgspec.structs import asdict
 
 from sitegen.analysis.deltas import ROLES
 from sitegen.analysis.series import variant_spread
