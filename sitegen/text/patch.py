@@ -30,14 +30,15 @@ LARGEST: Final = 2_000_000
 
 LineKind: TypeAlias = Literal["context", "removed", "added", "remark"]
 
-_HEAD = re.compile(r"\n@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)")
-_FIRST_HUNK = re.compile(rb"^@@ -", re.MULTILINE)
-_BINARY = re.compile(rb"^(Binary files |GIT binary patch)", re.MULTILINE)
-_OF_GIT = re.compile(rb"^(?:@@ -|\\)", re.MULTILINE)
-_ADDED = re.compile(rb"^\+", re.MULTILINE)
-_REMOVED = re.compile(rb"^-", re.MULTILINE)
-_ADDED_LINE = re.compile(r"\n\+(.*)")
-_REMOVED_LINE = re.compile(r"\n-(.*)")
+# Patterns are compiled when they are first used: most builds read no instructions.
+_HEAD: Final = r"\n@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)"
+_FIRST_HUNK: Final = rb"(?m)^@@ -"
+_BINARY: Final = rb"(?m)^(Binary files |GIT binary patch)"
+_OF_GIT: Final = rb"(?m)^(?:@@ -|\\)"
+_ADDED: Final = rb"(?m)^\+"
+_REMOVED: Final = rb"(?m)^-"
+_ADDED_LINE: Final = r"\n\+(.*)"
+_REMOVED_LINE: Final = r"\n-(.*)"
 
 
 class PatchLine(NamedTuple):
@@ -97,9 +98,9 @@ def read_patch(patch: bytes) -> Patch:
     Bytes that are not UTF-8 become U+FFFD, hidden characters become visible, long lines are truncated. Never raises:
     ``unread`` has the reason if a patch cannot be read.
     """
-    start = _FIRST_HUNK.search(patch)
+    start = re.search(_FIRST_HUNK, patch)
     if start is None:
-        return Patch(PatchCounts(), (), binary=_BINARY.search(patch) is not None)
+        return Patch(PatchCounts(), (), binary=re.search(_BINARY, patch) is not None)
     body = patch[start.start() :]
     if b"\0" in body:
         return Patch(PatchCounts(), (), binary=True)
@@ -107,7 +108,7 @@ def read_patch(patch: bytes) -> Patch:
         return Patch(_rough_counts(body), (), unread=f"The patch has {len(body):,} bytes, too many to draw.")
 
     returns = body.count(b"\r\n")
-    mixed = 0 < returns < body.count(b"\n") - len(_OF_GIT.findall(body))
+    mixed = 0 < returns < body.count(b"\n") - len(re.findall(_OF_GIT, body))
     if returns and not mixed:
         body = body.replace(b"\r\n", b"\n")
     text = body.decode("utf-8", "replace")
@@ -123,7 +124,7 @@ def read_patch(patch: bytes) -> Patch:
 
 def _hunks(body: str) -> Iterator[Hunk]:
     """Yield the hunks of a text that begins with one; raises ValueError if a hunk is longer or shorter than stated."""
-    parts = _HEAD.split("\n" + _visible_but_returns(body).removesuffix("\n"))[1:]
+    parts = re.split(_HEAD, "\n" + _visible_but_returns(body).removesuffix("\n"))[1:]
     for old, old_count, new, new_count, section, text in zip(*[iter(parts)] * 6, strict=True):
         old_start, new_start = int(old), int(new)
         lines, old_end, new_end = _numbered_lines(text.split("\n")[1:], old_start, new_start)
@@ -196,12 +197,12 @@ def _without_line_endings(hunks: Iterable[Hunk]) -> tuple[tuple[Hunk, ...], int]
 
 
 def _rough_counts(body: bytes) -> PatchCounts:
-    return PatchCounts(len(_ADDED.findall(body)), len(_REMOVED.findall(body)), words=None)
+    return PatchCounts(len(re.findall(_ADDED, body)), len(re.findall(_REMOVED, body)), words=None)
 
 
 def _word_difference(body: str) -> int:
     """Count the words of whole lines, because lines of hunks are truncated and have hidden characters spelled out."""
-    added, removed = ("\n".join(lines.findall(body)) for lines in (_ADDED_LINE, _REMOVED_LINE))
+    added, removed = ("\n".join(re.findall(lines, body)) for lines in (_ADDED_LINE, _REMOVED_LINE))
     return count_words(added) - count_words(removed)
 
 

@@ -13,9 +13,10 @@ from sitegen.text.plain import line
 VERSION_LINES: Final = 40
 """Number of lines at the start of a file that are searched for its version."""
 
-_STATED = re.compile(r"\W{0,8}version\W{1,8}v?(\d+(?:\.\d+){0,3}(?:[-+][\w.+-]{1,20})?)(?![\w.])", re.IGNORECASE)
-_IN_HEADING = re.compile(r"#{1,3} .{0,200}\bv(\d+(?:\.\d+){1,3}(?:[-+][\w.+-]{1,20})?)(?![\w.])", re.IGNORECASE)
-_WORD = re.compile(r"\w++(?:['’.\-/_]\w++)*+")
+# Patterns are compiled when they are first used: most builds read no instructions.
+_STATED: Final = r"(?i)\W{0,8}version\W{1,8}v?(\d+(?:\.\d+){0,3}(?:[-+][\w.+-]{1,20})?)(?![\w.])"
+_IN_HEADING: Final = r"(?i)#{1,3} .{0,200}\bv(\d+(?:\.\d+){1,3}(?:[-+][\w.+-]{1,20})?)(?![\w.])"
+_WORD: Final = r"\w++(?:['’.\-/_]\w++)*+"
 
 
 class TextStats(Frozen):
@@ -66,18 +67,18 @@ def split_lines(text: str) -> list[str]:
 
 def count_words(line: str) -> int:
     """Count the words of a line; Markdown marks do not count."""
-    return len(_WORD.findall(line))
+    return len(re.findall(_WORD, line))
 
 
 def stated_version(line: str) -> str | None:
     """Return the version in ``**Version:** v1.2.0``, ``version: 1.2`` or ``# Extractor v1.2.0``, or None."""
-    match = _STATED.match(line) or _IN_HEADING.match(line)
+    match = re.match(_STATED, line) or re.match(_IN_HEADING, line)
     return match[1] if match else None
 
 
 def without_version(line: str) -> str:
     """Return the line without the version that it states; the line itself if it states none."""
-    match = _STATED.match(line) or _IN_HEADING.match(line)
+    match = re.match(_STATED, line) or re.match(_IN_HEADING, line)
     return line[: match.start(1)] + line[match.end(1) :] if match else line
 
 
@@ -97,8 +98,8 @@ MOST_SECTIONS: Final = 40
 """The most sections that are stored for an edit; only the first ones are."""
 
 # Begins with the line feed before a line, because regular expressions find a literal much faster than a ``^``.
-_MARK = re.compile(rb"\n {0,3}(?=[#`~])(?:(#{1,6})(?:[ \t]+([^\n]*))?(?=\r?\n|\r?\Z)|(`{3,}|~{3,}))")
-_CLOSING = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
+_MARK: Final = rb"\n {0,3}(?=[#`~])(?:(#{1,6})(?:[ \t]+([^\n]*))?(?=\r?\n|\r?\Z)|(`{3,}|~{3,}))"
+_CLOSING: Final = r"(?:^|[ \t]+)#+[ \t]*$"
 
 
 class Outline(Frozen):
@@ -125,7 +126,7 @@ def outline(content: bytes) -> Outline:
     fence = b""
     number, position = 0, 0
     content = b"\n" + content
-    for mark in _MARK.finditer(content):
+    for mark in re.finditer(_MARK, content):
         hashes, title, ticks = mark.groups()
         if ticks:
             if not fence:
@@ -149,5 +150,5 @@ def _title(raw: bytes) -> str:
     """Return the title of a heading."""
     text = raw.decode("utf-8", "replace").strip()
     if text.endswith("#"):
-        text = _CLOSING.sub("", text)
+        text = re.sub(_CLOSING, "", text)
     return line(text, LONGEST_TITLE) or "(untitled)"
