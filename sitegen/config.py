@@ -4,8 +4,6 @@ The values are plain structs, so that a build with an unchanged configuration do
 ``sitegen.configuring`` reads the files and validates them with pydantic against these classes.
 """
 
-from __future__ import annotations
-
 import json
 from posixpath import normpath
 from typing import Annotated, Any, Final, Literal, TypeAlias, dataclass_transform, get_type_hints

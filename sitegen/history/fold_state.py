@@ -1,7 +1,5 @@
 """The stored state of the fold, from which the next build continues, in parts so that one commit loads only a few."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Hashable, Iterator
 from functools import cache

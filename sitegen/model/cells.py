@@ -1,9 +1,7 @@
 """Cells: one attribute of one document, or of one list item, followed through all points of an eval; their flips."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
-from typing import Literal, TypeAlias
+from typing import Literal, Self, TypeAlias
 
 from sitegen.frozen import Frozen
 from sitegen.model.outcomes import CellKey, Outcome
@@ -89,14 +87,14 @@ class CellMap(Frozen):
     cells: tuple[Cell, ...]
     """In the order in which they were first judged."""
 
-    def up_to(self, points: int) -> CellMap:
+    def up_to(self, points: int) -> Self:
         """Return the map of the first *points* points. Names and paths of cells are the newest of the whole series."""
         cells = (
             cell._replace(runs=cell.runs[: bisect_left(cell.runs, (points,))])
             for cell in self.cells
             if cell.runs[0].start < points
         )
-        return CellMap(points, tuple(cells))
+        return type(self)(points, tuple(cells))
 
 
 Fate: TypeAlias = Literal["fixed", "broken", "still_wrong", "appeared", "vanished"]

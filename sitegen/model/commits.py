@@ -1,7 +1,5 @@
 """Commits and their changes, as the walk over the first-parent line yields them."""
 
-from __future__ import annotations
-
 from sitegen.frozen import Frozen
 from sitegen.named_tuple import NamedTuple
 

@@ -1,7 +1,5 @@
 """The functions by which ``history`` reads contents of outputs. ``scoring`` provides them, as it knows the formats."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final
 

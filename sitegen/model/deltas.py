@@ -1,7 +1,5 @@
 """Deltas: the changes of an eval's metrics from one point to another, and the parts of each change by cause."""
 
-from __future__ import annotations
-
 from typing import Literal, TypeAlias
 
 from sitegen.frozen import Frozen

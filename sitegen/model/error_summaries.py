@@ -1,7 +1,5 @@
 """The parts of an eval's stored summary about errors, suspect labels and the history of fields."""
 
-from __future__ import annotations
-
 from sitegen.frozen import Frozen
 from sitegen.model.cells import Tally
 from sitegen.named_tuple import NamedTuple

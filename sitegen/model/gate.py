@@ -1,7 +1,5 @@
 """The gate: the evals of two revisions compared, and checked against limits."""
 
-from __future__ import annotations
-
 from typing import Literal, TypeAlias
 
 from sitegen.frozen import Frozen

@@ -1,7 +1,5 @@
 """The traits of eval kinds. Outside ``scoring`` code asks for a trait and never for the name of a kind."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from sitegen.frozen import Frozen

@@ -3,8 +3,6 @@
 The arithmetic is in ``sitegen.stats.counts``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Final, Literal, TypeAlias
 

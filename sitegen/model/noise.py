@@ -1,7 +1,5 @@
 """Noise: how far a number can be trusted, and whether a change of it is more than chance."""
 
-from __future__ import annotations
-
 from typing import Final, Literal, TypeAlias
 
 from sitegen.frozen import Frozen

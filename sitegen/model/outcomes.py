@@ -1,7 +1,5 @@
 """Outcomes: the results of comparing one attribute of an output with the ground truth."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final, Literal, TypeAlias
 

@@ -3,8 +3,6 @@
 Each panel has one template, ``site_templates/panels/<kind>.html``.
 """
 
-from __future__ import annotations
-
 from typing import Literal, TypeAlias
 
 from sitegen.frozen import Frozen

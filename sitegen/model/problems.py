@@ -1,7 +1,5 @@
 """Findings and problems: failures to read or score as values, which pages show and which never stop a build."""
 
-from __future__ import annotations
-
 from typing import Final, Generic, Literal, Self, TypeAlias, TypeVar
 
 from sitegen.frozen import Frozen

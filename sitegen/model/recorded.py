@@ -4,8 +4,6 @@ Recorded numbers are shown beside the computed ones and never used in their plac
 the versions show which instructions the output was made with.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Steps: changes of the level of an eval by more than its noise. A step for the worse is a *regression*."""
 
-from __future__ import annotations
-
 from typing import Final, Literal, TypeAlias
 
 from sitegen.frozen import Frozen

@@ -3,8 +3,6 @@
 A scorecard is a pure function of scorer, its version, settings and blobs, so it can be stored for ever.
 """
 
-from __future__ import annotations
-
 from typing import Literal, TypeAlias
 
 from sitegen.frozen import Frozen
@@ -104,27 +102,6 @@ class Rouge(NamedTuple):
     """Of the longest common subsequence."""
 
 
-class Result(Frozen):
-    """A scorecard with its judgements. Too large to store; computed again from the blobs when a page needs it."""
-
-    scorecard: Scorecard
-    judgements: tuple[Judgement, ...]
-    panels: tuple[Panel, ...] = ()
-    """Blocks of the report beyond metrics, counts and discrepancies."""
-    answers: tuple[Answer, ...] = ()
-    """Kind ``responses``: every response, by variant, then by case."""
-    data: Value = None
-    """Data that the data file beside the report includes unchanged."""
-    questions: tuple[Question, ...] = ()
-    agreement: Kappa | None = None
-    """Agreement of the judge with people, if both judged two things or more."""
-
-    @property
-    def alignments(self) -> tuple[AlignmentPanel, ...]:
-        """The panels that pair the items of lists."""
-        return tuple(panel for panel in self.panels if isinstance(panel, AlignmentPanel))
-
-
 class Answer(Frozen):
     """The response of one variant to one test case."""
 
@@ -145,3 +122,24 @@ class Answer(Frozen):
     """The model that gave it; empty if no file states it."""
     judge: str = ""
     """The judge that graded it; empty if no file states it."""
+
+
+class Result(Frozen):
+    """A scorecard with its judgements. Too large to store; computed again from the blobs when a page needs it."""
+
+    scorecard: Scorecard
+    judgements: tuple[Judgement, ...]
+    panels: tuple[Panel, ...] = ()
+    """Blocks of the report beyond metrics, counts and discrepancies."""
+    answers: tuple[Answer, ...] = ()
+    """Kind ``responses``: every response, by variant, then by case."""
+    data: Value = None
+    """Data that the data file beside the report includes unchanged."""
+    questions: tuple[Question, ...] = ()
+    agreement: Kappa | None = None
+    """Agreement of the judge with people, if both judged two things or more."""
+
+    @property
+    def alignments(self) -> tuple[AlignmentPanel, ...]:
+        """The panels that pair the items of lists."""
+        return tuple(panel for panel in self.panels if isinstance(panel, AlignmentPanel))

@@ -1,7 +1,5 @@
 """Series: the points of an eval with their scorecards, and the summary that is stored of every eval."""
 
-from __future__ import annotations
-
 from sitegen.frozen import Frozen, FrozenObject
 from sitegen.model.cells import CellMap, Flips
 from sitegen.model.deltas import Delta

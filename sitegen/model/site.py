@@ -1,7 +1,5 @@
 """The site as a value: what all pages share, and the pages themselves."""
 
-from __future__ import annotations
-
 from sitegen.frozen import Frozen
 
 

@@ -1,7 +1,5 @@
 """The timeline: for each eval its snapshots, for each instruction file its edits, oldest first."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Literal, TypeAlias
 

@@ -6,8 +6,6 @@ Tools use different names for the same value, so names are compared without case
 ``prompt_tokens``, ``inputTokens`` and ``total_input_tokens`` are all tokens in.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from decimal import Decimal

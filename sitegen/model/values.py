@@ -1,7 +1,5 @@
 """Values of an output or of the ground truth, after reading and before comparing."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Final, TypeAlias
 

@@ -1,7 +1,5 @@
 """The types of a field mapping, for scoring and for the memo."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
@@ -95,7 +93,7 @@ class Mapping(ConfigTable):
     ground_truth_format: GroundTruthFormat = "auto"
     cases: CaseKeys = field(default_factory=CaseKeys)
 
-    def of_files(self) -> Mapping:
+    def of_files(self) -> "Mapping":
         """The entries by which ground truth and outputs are read, without those by which values are compared."""
         return Mapping(
             csv_to_json=self.csv_to_json,

@@ -5,8 +5,6 @@ and ``stages/site_files.py`` the files of each output folder. Changing the type 
 ``SCHEMA_VERSION`` in ``analysis/memo.py``. Decision record 0062 lists the time that each kind saves.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Any, Final
 

@@ -122,7 +122,7 @@ def test_another_output_draws_no_instructions_again(tmp_path: Path) -> None:
     repo.commit(
         {
             "evals/names/ground_truth.csv": "id,name\na,Ann\n",
-            "evals/names/iteration-001/extracted.json": '[{"id": "a"}]',
+            "evals/names/results/iteration-001/extracted.json": '[{"id": "a"}]',
             "CLAUDE.md": "# Names\n\nRead.\n",
         }
     )
@@ -131,7 +131,7 @@ def test_another_output_draws_no_instructions_again(tmp_path: Path) -> None:
     imported_by(*build)
     page = tmp_path / "site" / links.edit("CLAUDE.md", edit)
     before = page.read_text()
-    repo.commit({"evals/names/iteration-002/extracted.json": '[{"id": "a", "name": "Ann"}]'})
+    repo.commit({"evals/names/results/iteration-002/extracted.json": '[{"id": "a", "name": "Ann"}]'})
     imported, _ = imported_by(*build)
     assert page.read_text() != before
     libraries = {name.partition(".")[0] for name in imported} - {"sitegen"}
