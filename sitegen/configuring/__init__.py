@@ -11,8 +11,8 @@ from sitegen.configuring.evaluation import (
     read_named,
     significance_level,
 )
+from sitegen.configuring.finders.case_files import case_file_entry
 from sitegen.configuring.finders.searched_files import SearchedFiles, work_tree_files
-from sitegen.configuring.finders.test_cases import case_file_entry
 from sitegen.configuring.found_evals import with_found_evals
 from sitegen.configuring.manifest import (
     overlaid,

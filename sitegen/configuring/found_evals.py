@@ -16,10 +16,9 @@ from msgspec.structs import replace
 from sitegen.config import EvalConfig, Manifest, SiteConfig
 from sitegen.configuring.evaluation import project_evaluation, stated_llm
 from sitegen.configuring.evaluation_config import EvaluationConfig
-from sitegen.configuring.finders.case_files import case_file_evals, kind_of_newest
+from sitegen.configuring.finders.case_files import case_file_evals, kind_of_newest, test_case_evals
 from sitegen.configuring.finders.recorded_numbers import prompt_evaluations, recorded_evals
 from sitegen.configuring.finders.searched_files import OTHER_KINDS, Search, SearchedFiles
-from sitegen.configuring.finders.test_cases import test_case_evals
 from sitegen.configuring.finders.tool_results import agentv_evals, inspect_evals, judged_evals, promptfoo_evals
 from sitegen.configuring.paths import folder_path, home_of
 from sitegen.named_tuple import NamedTuple

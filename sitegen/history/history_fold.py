@@ -23,8 +23,7 @@ from sitegen.history.eval_fold import fold_eval, history_of
 from sitegen.history.fold_state import EvalState, FoldState, FoldStore, StartOverError
 from sitegen.history.instructions import InstructionHistories
 from sitegen.history.layout import FileRole, Layout, Watched
-from sitegen.history.read_ahead import ReadAhead
-from sitegen.history.repository import Repository
+from sitegen.history.repository import ReadAhead, Repository
 from sitegen.history.revisions import folder_renames, walk
 from sitegen.history.rules_in_force import RulesInForce
 from sitegen.model.commits import ChangedPath, Commit, Revision

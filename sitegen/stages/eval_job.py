@@ -37,14 +37,13 @@ from sitegen.stages.configuration import recall_mapping, without_settings
 from sitegen.stages.eval_pages import eval_pages, record_of, suspects_of
 from sitegen.stages.eval_task import EvalDone, EvalTask, WaitingEval, inputs_of, owner, sources_of
 from sitegen.stages.failures import attempt, working_on
-from sitegen.stages.older_reports import draw_waiting_reports
 from sitegen.stages.pool import Pool
 from sitegen.stages.report_files import ReportFiles, WaitingReports
 from sitegen.stages.reports import ReportCollector, ReportInputs, ReportWriter
 from sitegen.stages.scorecard_store import EvalScorecards, keep_cells, known_cells
 from sitegen.stages.scoring import all_inputs, without_lost_outputs
 from sitegen.stages.series_cache import settled_points, write_series
-from sitegen.stages.series_pages import short_reports, write_series_pages
+from sitegen.stages.series_pages import draw_waiting_reports, short_reports, write_series_pages
 
 
 def score_eval(task: EvalTask, pool: Pool | None = None) -> EvalDone | Problem:

@@ -24,12 +24,11 @@ from sitegen.stages.configuration import known_mappings
 from sitegen.stages.eval_job import score_eval
 from sitegen.stages.eval_task import EvalDone, EvalPagesDone, EvalTask, WaitingEval, owner
 from sitegen.stages.failures import write_in_its_place
-from sitegen.stages.older_reports import write_older_reports
 from sitegen.stages.pool import FinishedTask, Pool
 from sitegen.stages.report_files import StoredPart, WaitingParts, ranges
 from sitegen.stages.scorecard_store import pins_of, under_pins
 from sitegen.stages.scoring import is_worth_ranges
-from sitegen.stages.series_pages import write_waiting_series_pages
+from sitegen.stages.series_pages import write_older_reports, write_waiting_series_pages
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.size_budget.expected_room import EARLY_MARGIN, ExpectedRoom
 from sitegen.stages.task_inputs import EditsOfEvals, cached_rows, task_for

@@ -1,28 +1,32 @@
-"""Writes the pages of one eval that show all of its points and that are not read first.
+"""Writes the pages of one eval that are not read first: those that show all of its points, and its older reports.
 
-These are the data files of older points, the comparison of two points, the pages of fields, and the short pages of old
-reports. If the first pages of a
-site are written early, a further task makes them from what the memo has by then: the scorecards, the cells and the
-settled points.
+The former are the data files of older points, the comparison of two points, the pages of fields, and the short pages of
+old reports. If the first pages of a site are written early, a further task makes them from what the memo has by then:
+the scorecards, the cells and the settled points.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from sitegen.analysis.cached import TaskCache
 from sitegen.model.cells import CellMap
 from sitegen.model.problems import Problem
 from sitegen.model.regressions import Step
 from sitegen.model.series import Series
+from sitegen.pages import links
 from sitegen.pages.field.page import FieldWork, field_work
+from sitegen.pages.short_pages import short_report
 from sitegen.render.writer import Writer, WrittenFiles
 from sitegen.stages.eval_pages import write_comparison, write_fields
-from sitegen.stages.eval_task import EvalTask, inputs_of, owner
-from sitegen.stages.failures import attempt
+from sitegen.stages.eval_task import EvalPagesDone, EvalTask, WaitingEval, inputs_of, owner, sources_of
+from sitegen.stages.failures import attempt, working_on
+from sitegen.stages.report_files import ReportFiles, newest_first
+from sitegen.stages.reports import ReportWriter
 from sitegen.stages.scorecard_store import EvalScorecards, known_cells
 from sitegen.stages.series_cache import settled_points, write_older_points
-from sitegen.stages.size_budget.thinning import Short, write_thinned
+from sitegen.stages.size_budget.thinning import Short, write_short, write_thinned
 
 
 def write_series_pages(
@@ -77,3 +81,33 @@ def _written(task: EvalTask) -> WrittenFiles:
     writer = task.context.writer(task.pages)
     write_series_pages(task, writer, series, task.waiting.steps, works, keys)
     return writer.files
+
+
+def write_older_reports(task: EvalTask) -> EvalPagesDone | Problem:
+    """Write a range of the waiting reports of an eval, the newest first. Returns a problem if sitegen fails."""
+    return attempt("the pages of this eval", lambda: draw_waiting_reports(task, task.waiting), eval_id=task.info.id)
+
+
+def draw_waiting_reports(task: EvalTask, waiting: WaitingEval | None) -> EvalPagesDone:
+    """Draw the waiting reports: full ones for the site, and for the archive those with a short page on the site."""
+    keys, parts = (waiting.keys, waiting.parts) if waiting else ((), ())
+    context, info, snapshots = task.context, task.info, task.history.snapshots
+    writer, cache = context.writer(task.pages), TaskCache(task.cached)
+    sources = sources_of(task)
+    files = ReportFiles(context, info, snapshots, keys, sources, writer, cache)
+    draw = ReportWriter(context, info, inputs_of(task), task.edits.value.moved)
+    archived = context.archive_pages(task.archived or ())
+    archive = ReportFiles(context, info, snapshots, keys, sources, archived, cache)
+    short = Short.of(len(snapshots), context.reports_kept, task.thinned or 0)
+    for inputs in newest_first(parts):
+        index, result = inputs.at, inputs.result
+        with working_on(snapshots[index]):
+            if index in short and task.archived is not None and not archive.is_fresh(index):
+                archive.write(index, draw.page(inputs), result)
+            if index in short.room:
+                page = partial(short_report, info.id, index, snapshots[index])
+                paths = [address(info.id, snapshots[index].slug) for address in links.REPORT_FILES]
+                write_short(writer, context.renderer(), owner(info.id), paths, keys[index], page)
+            elif index not in short:
+                files.write(index, draw.page(inputs), result)
+    return EvalPagesDone(files=writer.files, archived=archived.files, cached=cache.new)

@@ -32,7 +32,7 @@ from sitegen.stages.instructions import WrittenInstructions, counted_effects
 from sitegen.stages.pool import Pool
 from sitegen.stages.site_files import Site, SiteFiles
 from sitegen.stages.site_pages import PageMaker, SitePages
-from sitegen.stages.size_budget.bound import Fitted, surely_fits
+from sitegen.stages.size_budget.expected_room import Fitted, surely_fits
 from sitegen.stages.timeline import Timeline
 from sitegen.stages.unmatched import unmatched, unmatched_redactions
 from sitegen.text.plain import line

@@ -21,8 +21,7 @@ from sitegen.model.timeline import InstructionHistory
 from sitegen.named_tuple import NamedTuple
 from sitegen.pages import links
 from sitegen.pages.data import search
-from sitegen.pages.data.badges import badge_files
-from sitegen.pages.data.exports import index_file, schema_files
+from sitegen.pages.data.exports import badge_files, index_file, schema_files
 from sitegen.pages.data.feed import feed_file
 from sitegen.pages.fields import fields_page
 from sitegen.pages.instructions.edits import EditEffects, FileEdit

@@ -20,10 +20,9 @@ from sitegen.stages.cached_kinds import (
     SOURCE_USES,
     VECTORS,
 )
-from sitegen.stages.eval_task import DrivingEdits, EvalTask, owner
+from sitegen.stages.eval_task import DrivingEdits, EvalTask, SentOnce, owner
 from sitegen.stages.scorecard_store import wanted_keys
 from sitegen.stages.scoring import model_of
-from sitegen.stages.sent_once import SentOnce
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.timeline import Timeline, driving_edits, moved_edits
 from sitegen.stages.worker_context import WorkerContext

@@ -24,8 +24,8 @@ from sitegen.pages.change_text import DisplayedChange
 from sitegen.pages.labels import ERROR_LABELS
 from sitegen.pages.report import discrepancy_rows, report_rows, value_tree, why_rows
 from sitegen.pages.report.discrepancies import Discrepancy, ErrorGroup, PlacedError, Since, placed_error
-from sitegen.pages.report.fates import FateRow
 from sitegen.pages.report.numbers import ErrorChange, ReportMetric
+from sitegen.pages.report.why import FateRow
 from sitegen.pages.trend import trend_rows
 from sitegen.pages.trend.numbers import TrendPoint
 from sitegen.pages.trend.page import TrendView

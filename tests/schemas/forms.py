@@ -18,7 +18,7 @@ from sitegen.exporting.tables import TABLES
 from sitegen.gate_files.document import SCHEMA as GATE
 from sitegen.gate_files.document import GateDocument
 from sitegen.kind_files import KIND_FILES
-from sitegen.pages.data.badges import BadgeEndpoint
+from sitegen.pages.data.exports import BadgeEndpoint
 from sitegen.pages.data.forms import IndexDocument, OlderPointsDocument, SeriesDocument
 from sitegen.saving import AggregateDocument
 from sitegen.scoring.documents import HighlightsPart, JudgedPart, RecordedPart, document_type

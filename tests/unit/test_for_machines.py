@@ -16,7 +16,7 @@ from sitegen.model.regressions import Circumstances, EditedFile, MetricStep, Mov
 from sitegen.model.series import EvalInfo, EvalSummary, Headline
 from sitegen.model.site import SiteInfo
 from sitegen.model.timeline import Edit
-from sitegen.pages.data.badges import MET, MISSED, NEUTRAL, UNDEFINED, BadgeEndpoint, badge, badge_files, svg
+from sitegen.pages.data.exports import MET, MISSED, NEUTRAL, UNDEFINED, BadgeEndpoint, badge, badge_files, svg
 from sitegen.pages.data.feed import ENTRIES, feed_file
 from sitegen.pages.instructions.edits import EditEffects, FileEdit
 from sitegen.render.summary import LINES, summary_file

@@ -15,10 +15,9 @@ from sitegen.model.series import EvalInfo, EvalSummary, Headline, Peak
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages.instructions.edits import EditEffects, FileEdit
 from sitegen.pages.instructions.page import FileRecord, FileSize
-from sitegen.pages.overview.eval_rows import eval_row, shared_scale
 from sitegen.pages.overview.focus import focus_of
 from sitegen.pages.overview.instructions_only import FilePair, instruction_overview
-from sitegen.pages.overview.page import SiteCounts, overview_page
+from sitegen.pages.overview.page import SiteCounts, eval_row, overview_page, shared_scale
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample as sample
 from tests.sites import renderer_of

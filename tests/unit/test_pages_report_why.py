@@ -20,10 +20,9 @@ from sitegen.pages.change_text import DisplayedChange, Flipped, Part
 from sitegen.pages.instructions.edits import FileEdit
 from sitegen.pages.report import why_rows
 from sitegen.pages.report.discrepancies import EarlierPoints, Since
-from sitegen.pages.report.fates import FIELDS, FIXED, FateRow, Fates
 from sitegen.pages.report.origin import CommitEdits, Previous
 from sitegen.pages.report.page import report_page
-from sitegen.pages.report.why import RunsView
+from sitegen.pages.report.why import FIXED, FLIPPED_FIELDS, FateRow, Fates, RunsView
 from tests import pages_sample as sample
 from tests.sites import renderer_of
 
@@ -146,9 +145,9 @@ def test_many_flips_are_bounded_and_the_rest_is_counted():
     before, after = _points()
     run = Run(0, "omission", '"x"', "")
     many = [CellFlip("fixed", Cell("", f"a{n}", "a", False, (run,)), run, run) for n in range(FIXED + 3)]
-    flips = Flips(fixed=tuple((f"field_{n:02}", 1) for n in range(FIELDS + 2)))
+    flips = Flips(fixed=tuple((f"field_{n:02}", 1) for n in range(FLIPPED_FIELDS + 2)))
     fates = _view(replace(after, flips=flips), before, replace(sample.past(sample.series(6), 5), fixed=many)).fates
-    assert (len(fates.rows), fates.more_fields, len(fates.cells), fates.more_cells) == (FIELDS, 2, FIXED, 3)
+    assert (len(fates.rows), fates.more_fields, len(fates.cells), fates.more_cells) == (FLIPPED_FIELDS, 2, FIXED, 3)
 
 
 def test_a_discrepancy_says_since_when_it_is_one_and_leads_to_its_field():

@@ -6,10 +6,8 @@ from pathlib import Path
 import pytest
 
 from sitegen.config import Manifest, SiteConfig
-from sitegen.history import read_ahead
 from sitegen.history.blobs import BlobRead
-from sitegen.history.read_ahead import MOST, ReadAhead
-from sitegen.history.repository import Repository
+from sitegen.history.repository import MOST, ReadAhead, Repository
 from sitegen.history.timeline import advance
 from tests.gitrepo import GitRepo, Link, MemoryParts
 from tests.sites import build_site
@@ -54,7 +52,7 @@ def test_no_more_blobs_are_held_than_the_limit() -> None:
 
 
 def test_long_contents_are_not_held_but_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(read_ahead, "LONGEST_HELD", 2)
+    monkeypatch.setattr("sitegen.history.repository.LONGEST_HELD", 2)
     repository = CountingRepository()
     ahead = ReadAhead(repository)
     ahead.request(["ab", "abc", "abcd"])

@@ -20,7 +20,7 @@ from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard, Statu
 from sitegen.model.series import EvalInfo, EvalSummary, Peak, Point, Series
 from sitegen.model.timeline import Blob, Cause, Edit
 from sitegen.pages.change_text import Part
-from sitegen.pages.regressions import step_lines
+from sitegen.pages.regressions import step_rows
 from sitegen.pages.regressions.page import LISTED, RegressionsView, StepRow, regressions_page
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
@@ -363,17 +363,17 @@ def test_the_best_and_the_newest_value_stand_with_their_intervals() -> None:
 
 
 def test_the_line_of_a_step_has_both_levels_and_its_gaps() -> None:
-    drawn = step_lines.step_line([0.8, None, 0.8, 0.4, 0.4], 3, 0.8, 0.4)
+    drawn = step_rows.step_line([0.8, None, 0.8, 0.4, 0.4], 3, 0.8, 0.4)
     assert drawn.values == "M3 3M75 3L111 31L147 31"
     assert (drawn.before, drawn.after, drawn.mark) == ("M3 3H93", "M93 31H147", 93.0)
 
 
 def test_the_line_of_a_lost_level_ends_where_it_was_regained() -> None:
-    assert step_lines.step_line([0.8, 0.4, 0.8, 0.8, 0.8], 1, 0.8, 0.4, 2).after == "M21 31H57"
+    assert step_rows.step_line([0.8, 0.4, 0.8, 0.8, 0.8], 1, 0.8, 0.4, 2).after == "M21 31H57"
 
 
 def test_the_line_of_a_champion_is_a_staircase() -> None:
-    assert step_lines.champion_line([0.4, 0.2, 0.8], [0.4, 0.4, 0.8]).best == "M3 21.7H147V3H147"
+    assert step_rows.champion_line([0.4, 0.2, 0.8], [0.4, 0.4, 0.8]).best == "M3 21.7H147V3H147"
 
 
 def test_a_built_site_has_the_page_and_the_note_of_an_unneeded_mute(tmp_path: Path) -> None:

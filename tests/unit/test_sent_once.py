@@ -3,7 +3,7 @@
 import pickle
 from weakref import ref
 
-from sitegen.stages.sent_once import SentOnce
+from sitegen.stages.eval_task import SentOnce
 
 
 class Counted:

@@ -13,8 +13,8 @@ from sitegen.model.metrics import Threshold
 from sitegen.model.noise import ChangeVerdict, Decision
 from sitegen.model.regressions import StepStatus
 from sitegen.model.series import EvalSummary, Peak
-from sitegen.pages.data.badges import MISSED, badge
-from sitegen.pages.overview.eval_rows import eval_row
+from sitegen.pages.data.exports import MISSED, badge
+from sitegen.pages.overview.page import eval_row
 from tests import pages_sample as sample
 from tests.unit.test_for_machines import headline, step, summary
 

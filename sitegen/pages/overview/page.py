@@ -18,7 +18,6 @@ from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.commit.page import CommitView
 from sitegen.pages.instructions.edits import EditEffects, FileEdit
-from sitegen.pages.overview.eval_rows import EvalRow, eval_row, shared_scale
 from sitegen.pages.overview.focus import EvalLink, FocusView, focus_view, trend_of
 from sitegen.pages.overview.news import loss, news
 from sitegen.pages.overview.phrases import Phrase, Sentence
@@ -27,7 +26,10 @@ from sitegen.stats.counts import mean
 
 if TYPE_CHECKING:
     from sitegen.pages.overview.instructions_only import InstructionOverview
+from collections.abc import Iterable
 
+from sitegen.analysis.standing import EvalStanding
+from sitegen.model.series import Headline
 
 FILES: Final = 6
 """Number of edited files listed for a commit."""
@@ -230,3 +232,76 @@ def _latest_edit_row(effects: EditEffects) -> LatestEditRow:
         more=len(effects.edits) - len(effects.edits[:FILES]),
         effects=tuple(effect for effect in effects.effects if not effect.specs or effect.specs[0].is_share),
     )
+
+
+SPARK: Final = 60
+"""Number of points of a sparkline: the newest ones."""
+
+
+class EvalRow(Frozen):
+    """One eval among the small multiples."""
+
+    summary: EvalSummary
+    standing: EvalStanding | None
+    """The eval compared with its past; None if it is deleted."""
+    spark: tuple[float | None, ...]
+    scale: Ends | None
+    """The range of all charts whose metrics are shares; None if the chart has its own range."""
+    values: tuple[float | None, ...]
+    """The first three metrics; None for missing ones if the kind has fewer."""
+    change: float | None
+    """Change of the headline, over the documents that the newest two points have in common."""
+    errors: tuple[int, ...]
+    least: float | None
+    """The target of the headline metric."""
+    met: bool | None
+    """None without a target, or if the metric is undefined."""
+    labels: tuple[str, ...]
+    """Labels of the three metrics; empty for missing ones."""
+    units: tuple[str, ...]
+    """Units of the three metrics."""
+
+    @property
+    def newest(self) -> Headline | None:
+        """The newest point."""
+        return self.summary.headlines[-1] if self.summary.headlines else None
+
+
+def shared_scale(summaries: Iterable[EvalSummary]) -> Ends | None:
+    """The range of the newest headlines of all evals whose headline is a share, so that their charts compare."""
+    values = [
+        value
+        for summary in summaries
+        if summary.specs[0].is_share
+        for headline in summary.headlines[-SPARK:]
+        if (value := headline.values[0]) is not None
+    ]
+    return Ends(min(values), max(values)) if values else None
+
+
+def eval_row(summary: EvalSummary, standing: EvalStanding | None, scale: Ends | None) -> EvalRow:
+    """The row of one eval; ``standing`` is None if the eval is deleted."""
+    newest = summary.headlines[-1] if summary.headlines else None
+    values: tuple[float | None, ...] = newest.values[:3] if newest else ()
+    values += (None,) * (3 - len(values))
+    spec = summary.specs[0]
+    least = spec.target(summary.info.thresholds)
+    return EvalRow(
+        summary=summary,
+        standing=standing,
+        spark=tuple(headline.values[0] for headline in summary.headlines[-SPARK:]),
+        scale=scale if spec.is_share else None,
+        values=values,
+        change=summary.delta.headline.change if summary.delta else None,
+        errors=newest.errors if newest else (0, 0, 0, 0),
+        least=least,
+        met=None if least is None or values[0] is None else spec.reaches(values[0], least),
+        labels=_of_three(spec.label for spec in summary.specs),
+        units=_of_three(spec.unit for spec in summary.specs),
+    )
+
+
+def _of_three(texts: Iterable[str]) -> tuple[str, ...]:
+    """The first three of the texts, padded with empty ones."""
+    first = tuple(texts)[:3]
+    return first + ("",) * (3 - len(first))

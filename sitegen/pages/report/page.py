@@ -33,7 +33,6 @@ from sitegen.pages.report.discrepancies import (
     since,
     wrong_in,
 )
-from sitegen.pages.report.fates import Fates, fates
 from sitegen.pages.report.numbers import (
     ErrorChange,
     ReportMetric,
@@ -44,7 +43,7 @@ from sitegen.pages.report.numbers import (
 )
 from sitegen.pages.report.patterns import PatternsView, patterns_view
 from sitegen.pages.report.tree import has_tree
-from sitegen.pages.report.why import RunsView, WhyView, runs_view, why
+from sitegen.pages.report.why import Fates, RunsView, WhyView, fates, runs_view, why
 from sitegen.scoring.rules import FieldRules
 from sitegen.scoring.usage import all_specs
 from sitegen.scoring.verdict import verdict

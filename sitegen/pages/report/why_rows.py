@@ -17,8 +17,7 @@ from sitegen.pages import change_text
 from sitegen.pages.change_text import DisplayedChange, in_points, own_unit, span_of_change
 from sitegen.pages.labels import bad_runs, interval_basis, reason
 from sitegen.pages.report.discrepancies import field_file
-from sitegen.pages.report.fates import FateRow
-from sitegen.pages.report.why import RunsView, WhyView
+from sitegen.pages.report.why import FateRow, RunsView, WhyView
 from sitegen.text.values import metric_text
 
 _ORIGINS: Final = {

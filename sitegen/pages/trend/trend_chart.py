@@ -23,8 +23,8 @@ from sitegen.html.charts import (
     staircase,
     y,
 )
+from sitegen.html.elements import painted, unjudged
 from sitegen.html.formats import day
-from sitegen.html.heat_cells import painted, unjudged
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Ends
 from sitegen.pages.trend.numbers import TrendPoint

@@ -5,7 +5,7 @@ Pictures of source pages are replaced first: all of them, if pages and pictures 
 Reports are shortened before other pages, until they take a quarter of the room. Of the reports, and of the pages of
 fields, edits and commits together, the newest that fit are full; a field is as old as the last change of its cells.
 This depends on sizes alone, so older pages need not be rendered; it never depends on the state that an earlier build
-left, or on estimates. Most builds need not add up every file (``bound.py``).
+left, or on estimates. Most builds need not add up every file (``surely_fits``).
 """
 
 from __future__ import annotations
@@ -30,8 +30,7 @@ from sitegen.stages.instruction_task import owner as owner_of_file
 from sitegen.stages.instructions import WrittenInstructions, write_edits_again
 from sitegen.stages.pool import Pool
 from sitegen.stages.site_files import SiteFiles
-from sitegen.stages.size_budget.bound import Fitted
-from sitegen.stages.size_budget.expected_room import COMMIT_PAGE, EDIT_PAGE, FIELD_PAGE
+from sitegen.stages.size_budget.expected_room import COMMIT_PAGE, EDIT_PAGE, FIELD_PAGE, Fitted
 from sitegen.stages.size_budget.pictures import replace_pictures
 from sitegen.stages.size_budget.short_lists import write_lists_of_changes, write_lists_of_reports
 from sitegen.stages.size_budget.shortening import write_again

@@ -2,6 +2,9 @@
 
 A wrong estimate costs time but does not change the site: once the size of everything else is known, ``budget.fit``
 renders the pages that fit and shortens the rest.
+
+An upper bound on the size of the site, the last sum of all files and every file recorded since, spares most builds from
+adding up every file.
 """
 
 from __future__ import annotations
@@ -11,11 +14,15 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from sitegen.analysis.memo import PageRow
+from sitegen.frozen import Frozen
+from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
 from sitegen.model.timeline import EvalHistory
 from sitegen.pages import links
 from sitegen.pages.links import is_field, is_source_picture
+from sitegen.render.output_folder import listed_bytes
 from sitegen.stages.cached_kinds import ListedField
+from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.size_budget.thinning import RESERVED, SHORT, first_full, report_files
 from sitegen.stages.timeline import Timeline
 
@@ -194,3 +201,23 @@ class _FullPages:
 
 def _is_report(path: str) -> bool:
     return path.endswith(".html") and not path.endswith("-tree.html")
+
+
+class Fitted(Frozen):
+    """The result of fitting a site into its limit."""
+
+    problems: tuple[Problem, ...] = ()
+    thinned: int = 0
+    """Number of shortened pages."""
+    failures: tuple[Problem, ...] = ()
+    """One problem for each eval or instruction file whose pages sitegen failed to make again."""
+
+
+def surely_fits(timeline: Timeline, site_files: SiteFiles, once: int) -> bool:
+    """Decide whether all reports are full and the upper bound is within the limit."""
+    complete = timeline.update.complete
+    earlier = 0 if complete else site_files.bound
+    if earlier is None or any(row.full for row in site_files.recorded()):
+        return False
+    site_files.bound = earlier + sum(row.size + listed_bytes(row.path) for row in site_files.recorded())
+    return site_files.bound + once <= timeline.config.limits.site_bytes
