@@ -22,7 +22,7 @@ from sitegen.model.site import SiteInfo
 from sitegen.pages import change_text, fields, labels, links, short_lists
 from sitegen.pages.commit import move_rows
 from sitegen.pages.compare import compare_rows
-from sitegen.pages.edit import edit_sizes, effect_rows
+from sitegen.pages.edit import effect_rows
 from sitegen.pages.field import field_rows
 from sitegen.pages.instruction import edit_rows
 from sitegen.pages.instructions import matrix_rows, version_rows
@@ -107,7 +107,6 @@ _MODULES: Final[tuple[ModuleType, ...]] = (
     compare_rows,
     discrepancy_rows,
     edit_rows,
-    edit_sizes,
     effect_rows,
     elements,
     field_rows,

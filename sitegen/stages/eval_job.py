@@ -42,8 +42,13 @@ from sitegen.stages.report_files import ReportFiles, WaitingReports
 from sitegen.stages.reports import ReportCollector, ReportInputs, ReportWriter
 from sitegen.stages.scorecard_store import EvalScorecards, keep_cells, known_cells
 from sitegen.stages.scoring import all_inputs, without_lost_outputs
-from sitegen.stages.series_cache import settled_points, write_series
-from sitegen.stages.series_pages import draw_waiting_reports, short_reports, write_series_pages
+from sitegen.stages.series_pages import (
+    draw_waiting_reports,
+    settled_points,
+    short_reports,
+    write_series,
+    write_series_pages,
+)
 
 
 def score_eval(task: EvalTask, pool: Pool | None = None) -> EvalDone | Problem:

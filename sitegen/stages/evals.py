@@ -22,7 +22,16 @@ from sitegen.scoring.mapping_use import MappingUse
 from sitegen.stages.cached_kinds import EVAL_RECORDS, SCORECARDS, EvalRecord, ListedField
 from sitegen.stages.configuration import known_mappings
 from sitegen.stages.eval_job import score_eval
-from sitegen.stages.eval_task import EvalDone, EvalPagesDone, EvalTask, WaitingEval, owner
+from sitegen.stages.eval_task import (
+    EditsOfEvals,
+    EvalDone,
+    EvalPagesDone,
+    EvalTask,
+    WaitingEval,
+    cached_rows,
+    owner,
+    task_for,
+)
 from sitegen.stages.failures import write_in_its_place
 from sitegen.stages.pool import FinishedTask, Pool
 from sitegen.stages.report_files import StoredPart, WaitingParts, ranges
@@ -31,7 +40,6 @@ from sitegen.stages.scoring import is_worth_ranges
 from sitegen.stages.series_pages import write_older_reports, write_waiting_series_pages
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.size_budget.expected_room import EARLY_MARGIN, ExpectedRoom
-from sitegen.stages.task_inputs import EditsOfEvals, cached_rows, task_for
 from sitegen.stages.timeline import Timeline
 
 SHARE: Final = 16

@@ -22,7 +22,6 @@ from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import EvalInfo, Series
 from sitegen.model.timeline import Blob, Edit, EvalHistory, Snapshot
 from sitegen.render.writer import digest
-from sitegen.scoring.judged.packages import installed_for
 from sitegen.scoring.kinds import in_order_of, scorer, series_specs
 from sitegen.scoring.own import own_versions
 from sitegen.scoring.usage import specs_with_usage
@@ -125,7 +124,7 @@ class ScorecardKeys:
         decisive = (snapshot.outputs, snapshot.usage, *rules)
         remembered = self._keys.get(decisive)
         if remembered is None:
-            model = installed_for(blob.path for blob in snapshot.outputs) if self._reads_archives else self._model
+            model = _packages_for(snapshot) if self._reads_archives else self._model
             if own := own_versions(snapshot.settings):
                 model = f"{model} {own}"
             key = scorecard_key(self._scored_by, snapshot, model)
@@ -253,6 +252,12 @@ def keep_cells(store: CacheStore, eval_id: str, card_keys: Sequence[str], cells:
     """Cache the cells of an eval, followed through the first ``cells.points`` points."""
     inputs = next(islice(_digests_of_beginnings(card_keys), cells.points - 1, None))
     CELLS.keep(store, eval_id, cells, inputs)
+
+
+def _packages_for(snapshot: Snapshot) -> str:
+    from sitegen.scoring.judged.packages import installed_for
+
+    return installed_for(blob.path for blob in snapshot.outputs)
 
 
 def _digests_of_beginnings(keys: Sequence[str]) -> Iterator[str]:

@@ -2,30 +2,35 @@
 
 The former are the data files of older points, the comparison of two points, the pages of fields, and the short pages of
 old reports. If the first pages of a site are written early, a further task makes them from what the memo has by then:
-the scorecards, the cells and the settled points.
+the scorecards, the cells and the settled points, which are all points except the newest. Because these are cached, one
+more point costs little more than computing it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
-from sitegen.analysis.cached import TaskCache
+from sitegen.analysis.cached import CacheStore, TaskCache
+from sitegen.analysis.series import Derived
 from sitegen.model.cells import CellMap
+from sitegen.model.error_summaries import PatternSummary
 from sitegen.model.problems import Problem
 from sitegen.model.regressions import Step
 from sitegen.model.series import Series
+from sitegen.model.timeline import EvalHistory
 from sitegen.pages import links
+from sitegen.pages.data.series import OLDER_POINTS, older_files, older_points, series_files, table_head
 from sitegen.pages.field.page import FieldWork, field_work
 from sitegen.pages.short_pages import short_report
-from sitegen.render.writer import Writer, WrittenFiles
+from sitegen.render.writer import Writer, WrittenFiles, digest
+from sitegen.stages.cached_kinds import SETTLED_POINTS
 from sitegen.stages.eval_pages import write_comparison, write_fields
 from sitegen.stages.eval_task import EvalPagesDone, EvalTask, WaitingEval, inputs_of, owner, sources_of
 from sitegen.stages.failures import attempt, working_on
 from sitegen.stages.report_files import ReportFiles, newest_first
 from sitegen.stages.reports import ReportWriter
 from sitegen.stages.scorecard_store import EvalScorecards, known_cells
-from sitegen.stages.series_cache import settled_points, write_older_points
 from sitegen.stages.size_budget.thinning import Short, write_short, write_thinned
 
 
@@ -111,3 +116,52 @@ def draw_waiting_reports(task: EvalTask, waiting: WaitingEval | None) -> EvalPag
             elif index not in short:
                 files.write(index, draw.page(inputs), result)
     return EvalPagesDone(files=writer.files, archived=archived.files, cached=cache.new)
+
+
+def settled_points(store: CacheStore, history: EvalHistory, page_keys: Sequence[str]) -> tuple[Derived, ...]:
+    """Return the cached values of points if they are the first points of this history; otherwise none.
+
+    ``page_keys``: for each point, the digest of everything that its report shows, which covers all earlier points.
+    """
+    return SETTLED_POINTS.get(store, history.id, _inputs(history, reversed(page_keys[:-1]))) or ()
+
+
+def write_series(
+    writer: Writer,
+    owner: str,
+    series: Series,
+    patterns: Sequence[PatternSummary],
+    page_keys: Sequence[str],
+    store: CacheStore,
+) -> None:
+    """Write the data files of the newest points, and cache the points except the newest for the next build.
+
+    ``patterns``: error patterns of the newest output.
+    """
+    for file in series_files(series, patterns):
+        writer.write(owner, file.path, file.content)
+    if len(series.points) > 1:
+        settled = tuple(
+            Derived(delta=point.delta, flips=point.flips, interval=point.interval, unit_changes=point.unit_changes)
+            for point in series.points[:-1]
+        )
+        SETTLED_POINTS.keep(store, series.info.id, settled, next(_inputs(series.history, [page_keys[-2]])))
+
+
+def write_older_points(writer: Writer, owner: str, series: Series, page_keys: Sequence[str]) -> None:
+    """Write the files of older points that do not stand yet; most builds read and make none of them."""
+    eval_id, head = series.info.id, table_head(series)
+    for number in range(1, older_files(len(series.points)) + 1):
+        key = digest(*_inputs(series.history, [page_keys[number * OLDER_POINTS - 1]]), head)
+        paths = links.older_points(eval_id, number), links.older_points_csv(eval_id, number)
+        fresh = [writer.is_fresh(owner, path, key) for path in paths]  # each of them is recorded
+        if not all(fresh):
+            for file in older_points(series, number):
+                writer.write(owner, file.path, file.content, key)
+
+
+def _inputs(history: EvalHistory, page_keys: Iterable[str]) -> Iterator[str]:
+    """Return for each point a digest of the inputs of it and all earlier points: their reports and the newest rules."""
+    newest = [(at.ground_truth, at.mapping, at.schema, at.settings) for at in history.snapshots[-1:]]
+    rules = repr((history.renamed_from, newest))
+    return (digest(key, rules) for key in page_keys)

@@ -1,7 +1,7 @@
 import pytest
 from markupsafe import Markup
 
-from sitegen.pages.edit.edit_sizes import plus_minus, size, version
+from sitegen.pages.edit.effect_rows import plus_minus, size, version
 from sitegen.text.patch import PatchCounts
 from sitegen.text.sections import TextStats
 

@@ -20,13 +20,12 @@ from sitegen.pages.short_pages import short_field, short_report
 from sitegen.render.writer import WrittenFiles
 from sitegen.stages.cached_kinds import SOURCE_USES
 from sitegen.stages.eval_job import write_eval
-from sitegen.stages.eval_task import owner
+from sitegen.stages.eval_task import EditsOfEvals, owner, task_for
 from sitegen.stages.evals import eval_history
 from sitegen.stages.pool import Pool
 from sitegen.stages.scorecard_store import EvalScorecards, known_cells, pins_of, under_pins
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.size_budget.thinning import first_full, room_key
-from sitegen.stages.task_inputs import EditsOfEvals, task_for
 from sitegen.stages.timeline import Timeline
 
 
