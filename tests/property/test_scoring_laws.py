@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from typing import Any
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sitegen.model.scorecards import Result
+from sitegen.scoring.compare import read_date
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.paths import ANY, parse_path, path_text, with_key
 from sitegen.scoring.scorer import File, ScoringInputs
@@ -188,3 +190,16 @@ def test_no_bytes_make_scoring_fail(
     if result.scorecard.status != "scored":
         assert any(finding.severity == "error" for finding in result.scorecard.findings)
     assert not [finding.message for finding in result.scorecard.findings if finding.message[0].islower()]
+
+
+@given(
+    st.one_of(
+        st.dates().map(str), st.text(alphabet="0129-W +T٣", max_size=12), st.from_regex(r"\d{1,4}-\d{1,2}-\d{1,2}")
+    )
+)
+def test_a_date_of_the_usual_format_is_read_as_by_strptime(text: str) -> None:
+    try:
+        expected = datetime.strptime(text.strip(), "%Y-%m-%d")
+    except ValueError:
+        expected = None
+    assert read_date(text, ("%Y-%m-%d",)) == expected
