@@ -257,13 +257,13 @@ def read_date(value: Value, formats: tuple[str, ...]) -> datetime | None:
         return None
     for date_format in formats:
         try:
-            return _date(value.strip(), date_format)
+            return _read_in_format(value.strip(), date_format)
         except (ValueError, OverflowError, re.error):
             continue
     return None
 
 
-def _date(text: str, date_format: str) -> datetime:
+def _read_in_format(text: str, date_format: str) -> datetime:
     """Read a date as ``strptime`` does, which is slow to import and takes fifty times as long for the usual format."""
     if date_format == "%Y-%m-%d" and len(text) == 10 and text.isascii() and text[4] == text[7] == "-":
         return datetime.fromisoformat(text)
