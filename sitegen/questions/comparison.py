@@ -52,9 +52,15 @@ class ScoredSide(Frozen):
 def compare_variants(project: WorktreeProject, eval_id: str, names: Sequence[str]) -> ComparisonWithThresholds:
     """Compare variants of an eval in the work tree; all of them if *names* is empty.
 
-    Raises ConfigurationError if the eval or a variant does not exist, or if there are fewer than two variants.
+    Raises ConfigurationError if the eval or a variant does not exist, if its kind has no variants, or if there are fewer
+    than two variants.
     """
     verified = verify(project, eval_id)
+    if not traits_of(verified.place.kind).answers_cases:
+        raise ConfigurationError(
+            f"The eval {eval_id!r} is of kind {verified.place.kind}, which has no variants to compare.",
+            fix=f"Compare two of its iterations: sitegen compare {eval_id}@1 {eval_id}@2",
+        )
     variants = {variant.name: variant for variant in variants_of(verified.result)}
     fix = f"The variants of {eval_id}: {', '.join(name for name in variants if name) or 'none'}."
     for name in names:

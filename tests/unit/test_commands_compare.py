@@ -123,7 +123,7 @@ def test_without_matplotlib_two_files_are_written_and_it_says_what_to_install(pr
     ("arguments", "what"),
     [
         (("faq:plain", "faq:rude"), "The eval 'faq' has no variant 'rude'."),
-        (("--eval", "notes"), "The eval 'notes' has fewer than two variants to compare."),
+        (("--eval", "notes"), "The eval 'notes' is of kind fields, which has no variants to compare."),
         (("nothing:a", "nothing:b"), "There is no eval 'nothing'."),
         (("notes@1", "notes@9"), "The eval 'notes' has no iteration 9."),
         (("nothing@1", "nothing@2"), "There is no eval 'nothing'."),

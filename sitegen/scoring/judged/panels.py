@@ -69,7 +69,7 @@ def panels(cases: Sequence[JudgedCase]) -> tuple[Panel, ...]:
     opinion_rows = [_opinion_row(case, opinion) for case in cases for opinion in _listed_opinions(case)]
     tables = (
         _without_empty_columns(_table("Answers", _ANSWERS, list(map(_answer_row, cases)))),
-        _table("What the judges said", _OPINIONS, opinion_rows),
+        _without_empty_columns(_table("What the judges said", _OPINIONS, opinion_rows)),
         _table("Alignment", _PAIRS, [row for case in cases for row in _pair_rows(case)]),
     )
     return tuple(table for table in tables if table.rows)
