@@ -24,7 +24,7 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Interval, UnitChange
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Scorecard
-from sitegen.model.series import Headline, Point, VariantSpread
+from sitegen.model.series import Headline, Point, Series, VariantSpread
 from sitegen.model.timeline import Blob, Snapshot
 from sitegen.stats.counts import error_numbers
 
@@ -259,3 +259,9 @@ def flips_since_previous(
     new = flips_between(cells, [(index - 1, index) for index in counted])
     by_report = {index: reported[index].flips for index in indices if index in reported}
     return by_report | dict(zip(counted, new, strict=True))
+
+
+def defined_specs(series: Series) -> tuple[MetricSpec, ...]:
+    """The headline, and the other metrics that are defined at any point."""
+    defined = {name for point in series.points for name, value in point.scorecard.metrics if value is not None}
+    return tuple(spec for place, spec in enumerate(series.specs) if not place or spec.name in defined)

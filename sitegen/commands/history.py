@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from msgspec.structs import replace
+
 from sitegen.commands.printing import print_document, print_line
 from sitegen.model.series import Point, Series
 from sitegen.project import Options
@@ -35,8 +37,10 @@ def history_lines(series: Series) -> list[str]:
     A second line explains a change that has other causes than the outputs or does not cover all documents, and marks a
     stale output. Another one names the iteration that an output is a copy of.
     """
+    from sitegen.analysis.series import defined_specs
     from sitegen.pages.labels import iterations_and_outputs, same_output
 
+    series = replace(series, specs=defined_specs(series))
     both = _clocks_differ(series)
     labels = [f"{spec.label[:9]:>9}" for spec in series.specs[:METRICS]]
     if both:

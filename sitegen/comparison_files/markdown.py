@@ -168,7 +168,7 @@ class FlipRow(Frozen):
 
 
 def change_lines(change: ResultChange) -> Iterator[str]:
-    """Metrics, tests, and every judgement that was wrong before or after."""
+    """The first metric and those with a value, tests, and every judgement that was wrong before or after."""
     before, after = name(change.before), name(change.after)
     yield f"# {name(change.eval_id)}: {before} against {after}"
     yield ""
@@ -179,7 +179,8 @@ def change_lines(change: ResultChange) -> Iterator[str]:
             number(metric.after, unit=unit),
             signed(metric.change, unit),
         )
-        for metric in change.metrics
+        for place, metric in enumerate(change.metrics)
+        if not place or metric.before is not None or metric.after is not None
     )
     yield from (*table(("Metric", before, after, "Change"), metrics, range(1, 4)), "")
     for warning in change.warnings:

@@ -210,6 +210,15 @@ class EvalSummary(Frozen):
     fields: tuple[FieldSummary, ...] = ()
     """Fields that were wrong at any point."""
 
+    @property
+    def has_counts(self) -> bool:
+        """Whether values of the newest output were judged right or wrong; judges that only score leave F1 undefined."""
+        if not self.headlines:
+            return False
+        newest = self.headlines[-1]
+        f1 = [value for spec, value in zip(self.specs, newest.values, strict=False) if spec.name == "f1"]
+        return any(newest.errors) or f1 != [None]
+
 
 class Effect(Frozen):
     """An eval before and after an edit of instructions: an association in time, not a cause.

@@ -52,8 +52,8 @@ class ScoredSide(Frozen):
 def compare_variants(project: WorktreeProject, eval_id: str, names: Sequence[str]) -> ComparisonWithThresholds:
     """Compare variants of an eval in the work tree; all of them if *names* is empty.
 
-    Raises ConfigurationError if the eval or a variant does not exist, if its kind has no variants, or if there are fewer
-    than two variants.
+    Raises ConfigurationError if the eval or a variant does not exist, if its kind has no variants, or if there are
+    fewer than two variants.
     """
     verified = verify(project, eval_id)
     if not traits_of(verified.place.kind).answers_cases:

@@ -73,3 +73,10 @@ def test_a_number_of_things_is_whole():
         for point in series.points
     ]
     assert history_lines(replace(series, specs=specs, points=tuple(points)))[1].split()[1] == "22"
+
+
+def test_metrics_that_no_iteration_has_are_left_out():
+    series = sample.series(2)
+    specs = (series.specs[0], replace(series.specs[1], name="unknown", label="Unknown"), *series.specs[2:])
+    heads = history_lines(replace(series, specs=specs))[0]
+    assert ("Unknown" in heads, series.specs[2].label in heads) == (False, True)

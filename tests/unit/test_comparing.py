@@ -97,6 +97,14 @@ def test_the_report_of_a_change_is_what_it_should_be():
     )
 
 
+def test_a_metric_that_neither_side_has_is_left_out():
+    one = change()
+    unknown = MetricChange("precision", "Precision", None, None, None, True)
+    more = replace(one, metrics=(*one.metrics, unknown))
+    texts = [comparison_markdown(ComparisonDocument(changes=(each,))) for each in (one, more)]
+    assert texts[0] == texts[1]
+
+
 def test_a_report_says_how_far_the_headline_can_be_trusted():
     chance = Chance(
         decision="cannot tell",

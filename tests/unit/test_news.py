@@ -12,7 +12,7 @@ from sitegen.analysis.standing import standings
 from sitegen.config import Mute
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.error_summaries import Focus, PatternSummary, WeakSection
-from sitegen.model.metrics import MetricSpec
+from sitegen.model.metrics import ErrorNumbers, MetricSpec
 from sitegen.model.series import EvalSummary, Peak
 from sitegen.pages.overview.focus import focus_view
 from sitegen.pages.overview.news import news
@@ -225,6 +225,17 @@ CASES: dict[str, tuple[tuple[EvalSummary, ...], tuple[str, ...]]] = {
 }
 
 
+def scored_cases(*values: float) -> EvalSummary:
+    """An eval whose judges only gave scores, so that F1 is undefined and no errors are counted."""
+    one = case("a", *values, wrong=False)
+    specs = (MetricSpec("score", "Score", ""), one.specs[0])
+    heads = tuple(
+        replace(head, values=(value, None), errors=ErrorNumbers(0, 0, 0, 0))
+        for head, value in zip(one.headlines, values, strict=True)
+    )
+    return replace(one, specs=specs, headlines=heads)
+
+
 def sentences(*summaries: EvalSummary, mutes: tuple[Mute, ...] = ()) -> tuple[Sentence, ...]:
     return news(standings(summaries, mutes), focus_view(summaries))
 
@@ -233,6 +244,18 @@ def sentences(*summaries: EvalSummary, mutes: tuple[Mute, ...] = ()) -> tuple[Se
 def test_the_sentences_are_right_in_odd_cases(name: str) -> None:
     summaries, expected = CASES[name]
     assert tuple(sentence.text for sentence in sentences(*summaries)) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (0.8, "Read the cases with the lowest scores in iteration-001 of Eval a."),
+        (1.0, "Nothing: no newest output has an error."),
+    ],
+)
+def test_where_judges_only_gave_scores_the_lowest_ones_are_to_be_read(value: float, expected: str) -> None:
+    scored = scored_cases(value)
+    assert (scored.has_counts, sentences(scored)[-1].text) == (False, expected)
 
 
 def test_only_where_nothing_is_worse_has_the_first_sentence_a_tick() -> None:

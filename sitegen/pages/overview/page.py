@@ -143,6 +143,11 @@ class OverviewView(Frozen):
         return named_counts(self.counts.problems)
 
     @property
+    def has_counts(self) -> bool:
+        """Whether errors were counted in an eval; judges may only give scores."""
+        return any(row.summary.has_counts for row in self.rows if not row.summary.info.recorded)
+
+    @property
     def headline(self) -> str:
         """Name of the metric that is averaged."""
         return self.labels[0] if self.labels else "main metric"

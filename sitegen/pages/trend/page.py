@@ -8,7 +8,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.analysis.best import best_points, values_now
-from sitegen.analysis.series import problems_of_point, variant_spread
+from sitegen.analysis.series import defined_specs, problems_of_point, variant_spread
 from sitegen.frozen import Frozen
 from sitegen.model.error_summaries import PatternSummary
 from sitegen.model.kinds import traits_of
@@ -139,7 +139,7 @@ def trend_page(
     """
     info, counted = series.info, _is_counted(series)
     if not counted and not info.recorded:
-        series = replace(series, specs=_defined(series))
+        series = replace(series, specs=defined_specs(series))
     specs = series.specs
     variants = _variant_names(series)
     models = () if variants else _models(series)
@@ -190,12 +190,6 @@ def trend_page(
 def _is_counted(series: Series) -> bool:
     counts = [point.scorecard.counts for point in series.points]
     return not series.info.recorded and (not counts or any(map(any, counts)))
-
-
-def _defined(series: Series) -> tuple[MetricSpec, ...]:
-    """The headline, and the other metrics that are defined at any point."""
-    defined = {name for point in series.points for name, value in point.scorecard.metrics if value is not None}
-    return tuple(spec for place, spec in enumerate(series.specs) if not place or spec.name in defined)
 
 
 def has_variants(info: EvalInfo, scorecard: Scorecard) -> bool:
