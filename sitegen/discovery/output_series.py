@@ -16,7 +16,8 @@ _DATED = re.compile(
 """Matches a date, or seconds or milliseconds since 1970."""
 
 _NUMBERED = re.compile(
-    r"(?<![a-z0-9])(?:run|round|iteration|iter|exp|experiment|attempt|trial|batch|v|r)[-_ ]?[0-9]+", re.IGNORECASE
+    r"(?<![a-z0-9])(?:run|round|iteration|iter|exp|experiment|attempt|trial|batch|durchlauf|lauf|v|r)[-_ ]?[0-9]+",
+    re.IGNORECASE,
 )
 _ORDINAL = re.compile(r"[A-Za-z]{0,4}[-_]?(?=[0-9]{1,6}[-_])")
 """Matches the start of a folder's name with both a counter and a date: ``R003__2025-12-18``."""

@@ -109,7 +109,10 @@ class TruthFinder:
 
 def _may_belong(truth: TrackedFile, series: OutputSeries) -> bool:
     """Whether a file is neither an output of another run nor in another part of the project."""
-    is_output = truth.name == series.newest.name or (series.is_glob and bool(run_globs_of(truth.path)))
+    is_namesake = truth.name == series.newest.name
+    if is_namesake and is_truth_by_name(truth.folder) and not is_truth_by_name(series.folder):
+        is_namesake = False  # truth/a.json beside output/a.json
+    is_output = is_namesake or (series.is_glob and bool(run_globs_of(truth.path)))
     return not is_output and _are_related(truth.folder, series.folder)
 
 

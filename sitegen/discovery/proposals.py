@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from posixpath import relpath, splitext
 from typing import Any, Final
+from unicodedata import combining, normalize
 
 from sitegen.discovery.files import BlobReader, TrackedFile
 from sitegen.discovery.output_series import OutputSeries, data_files, is_truth_by_name, output_series
@@ -33,6 +34,7 @@ _NOT_IN_AN_ID = re.compile(r"[^A-Za-z0-9._-]+")
 _UNINFORMATIVE_FOLDERS: Final = frozenset(
     (
         *("evals", "eval", "evaluation", "evaluations", "results", "result", "outputs", "output", "runs", "reports"),
+        *("iterations", "iteration", "läufe"),
         *("src", "data", "apps", "app", "web", "public", "static", "lib", "packages", "files", "experiments", "logs"),
     )
 )
@@ -113,12 +115,16 @@ def _place_keys(series: OutputSeries, truth: str) -> dict[str, Any]:
     return {**keys, "ground_truth": relpath(truth, series.folder or ".")} if truth else keys
 
 
+def _without_accents(name: str) -> str:
+    return "".join(sign for sign in normalize("NFKD", name) if not combining(sign))
+
+
 def _free_id(series: OutputSeries, used_ids: set[str]) -> str:
     """Return an unused id: the nearest informative folder name, then that name with the file's, then longer ones."""
     stem = splitext(series.outputs.rpartition("/")[2])[0].replace("*", "")
     folders = [*filter(None, series.folder.split("/"))]
     informative = next((name for name in reversed(folders) if name.casefold() not in _UNINFORMATIVE_FOLDERS), "")
-    folder, file = (_NOT_IN_AN_ID.sub("-", part).strip("-._") for part in (informative, stem))
+    folder, file = (_NOT_IN_AN_ID.sub("-", _without_accents(part)).strip("-._") for part in (informative, stem))
     candidates = [folder or file, "-".join(filter(None, (folder, file))), "-".join(filter(None, (*folders[-2:], file)))]
     first = candidates[0] or "eval"
     candidates += (f"{first}-{number}" for number in range(2, 10_000))

@@ -102,7 +102,7 @@ def _case_file(path: str, content: bytes) -> Recognition | None:
 
 
 def _paired_output(series: OutputSeries, truths: TruthFinder) -> Recognition | None:
-    if series.newest.ending not in _OUTPUT_IN or not _OUTPUT.search(series.path):
+    if series.newest.ending not in _OUTPUT_IN or not (series.is_glob or _OUTPUT.search(series.path)):
         return None
     pair = truths.paired(series)
     if pair is None:

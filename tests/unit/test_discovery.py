@@ -237,6 +237,7 @@ def test_where_nothing_is_found_it_says_what_it_looked_for(tmp_path):
         ("logs/1767225600000.json", "logs/*.json"),
         ("kept/R003__2025-12-18__L/results.json", "kept/R*/results.json"),
         ("items/rs-17/truth.yaml", ""),
+        ("Prüfung Süd/Lauf 12/Werte.jsonl", "Prüfung Süd/Lauf */Werte.jsonl"),
         ("tests/case-1.json", ""),
         ("data/invoice-2026.json", ""),
     ],
@@ -261,3 +262,50 @@ def test_a_folder_of_cases_is_not_an_eval_each(tmp_path: Path):
     assert len(_look(repo).proposed) == 10  # each in a folder of its own
     repo.commits([{f"more/results/{chr(97 + n)}.xml": report for n in range(9)}])
     assert sum(each.why.startswith("more/") for each in _look(repo).proposed) == 6
+
+
+def _places(repo: GitRepo) -> dict[str, dict[str, str]]:
+    evals = yaml.safe_load(_look(repo).manifest or "{evals: {}}")["evals"]
+    keys = ("dir", "outputs", "ground_truth")
+    return {name: {key: entry[key] for key in keys if key in entry} for name, entry in evals.items()}
+
+
+def test_an_output_and_its_expected_values_may_have_one_name_in_two_folders(tmp_path: Path):
+    repo = GitRepo(tmp_path / "namesakes")
+    repo.commit({"leases/truth/leases.json": json.dumps(ORDERS)})
+    repo.commits([{"leases/output/leases.json": json.dumps({**ORDERS, "total": total})} for total in (1, 2, 12.5)])
+    place = {"dir": "leases/output", "outputs": "leases.json", "ground_truth": "../truth/leases.json"}
+    assert _places(repo) == {"leases": place}
+
+
+def test_runs_with_the_fields_and_ids_of_a_file_that_stayed_need_no_name_that_is_known(tmp_path: Path):
+    repo = GitRepo(tmp_path / "own-names")
+    lines = "".join(f"{json.dumps(row)}\n" for row in GOLD)
+    repo.commit({"daten/Prüfung Süd/Soll Werte.jsonl": lines, "daten/Angebote/soll.yaml": yaml.safe_dump(GOLD)})
+    repo.commits(
+        [
+            {
+                f"daten/Prüfung Süd/Lauf {n}/Ist Werte.jsonl": lines.replace("red", "grün" if n < 3 else "red"),
+                f"daten/Angebote/läufe/2026-03-0{n}/stand.yaml": yaml.safe_dump(GOLD[: 1 + n // 2]),
+            }
+            for n in range(1, 5)
+        ]
+    )
+    assert _places(repo) == {
+        "Prufung-Sud": {
+            "dir": "daten/Prüfung Süd",
+            "outputs": "Lauf */Ist Werte.jsonl",
+            "ground_truth": "Soll Werte.jsonl",
+        },
+        "Angebote": {
+            "dir": "daten/Angebote/läufe",
+            "outputs": "*/stand.yaml",
+            "ground_truth": "../soll.yaml",
+        },
+    }
+
+
+def test_a_folder_that_only_says_that_it_has_iterations_names_no_eval(tmp_path: Path):
+    repo = GitRepo(tmp_path / "iterations")
+    repo.commits([{f"support/iterations/iteration_{n}/judged.json": _board(True, False)} for n in (1, 2)])
+    assert list(_places(repo)) == ["support"]
