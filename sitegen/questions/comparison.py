@@ -132,7 +132,10 @@ def compare_revisions(options: Options, base: str, head: str) -> ComparisonWithT
     before, after = sides
     common = [eval_id for eval_id in before if eval_id in after and before[eval_id].kind == after[eval_id].kind]
     if not common:
-        raise NothingToReportError(f"{base!r} and {head!r} have no eval with outputs in common.")
+        raise NothingToReportError(
+            f"{base!r} and {head!r} have no eval with outputs in common.",
+            fix="If the manifest is newer than one of them, compare iterations instead: sitegen compare EVAL@1 EVAL@2",
+        )
     documents = [
         _document(eval_id, [before[eval_id], after[eval_id]], _alpha_of(manifest.entry(eval_id))) for eval_id in common
     ]

@@ -137,6 +137,17 @@ def test_what_cannot_be_compared_ends_with_what_to_do(project, arguments, what):
     assert done.stderr.startswith(f"sitegen: {what}")
 
 
+def test_revisions_from_before_the_manifest_point_to_iterations(tmp_path):
+    repo = GitRepo(tmp_path / "young")
+    repo.commit({"out/gold.json": '{"a": 1}', "out/result.json": '{"a": 1}', "CLAUDE.md": "Read."})
+    manifest = "evals:\n  own: {dir: out, ground_truth: gold.json, outputs: result.json}\n"
+    repo.commit({"evals/manifest.yaml": manifest})
+    repo.checkout()
+    done = run("compare", "HEAD~1", "HEAD", "--repo", repo.path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "compare iterations instead: sitegen compare EVAL@1 EVAL@2" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("sides", "eval_id", "expected"),
     [
