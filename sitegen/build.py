@@ -13,9 +13,10 @@ from sitegen.named_tuple import NamedTuple
 from sitegen.project import Options, Project, open_project
 from sitegen.render.output_folder import Claim, claimed, refuse_project
 from sitegen.render.template_files import find_templates, template_digest
-from sitegen.stages.site_files import Site, SiteFiles
+from sitegen.stages.built_site import LastBuild, Site
 
 if TYPE_CHECKING:
+    from sitegen.stages.site_files import SiteFiles
     from sitegen.text.secrets import Detector
 
 FEW: Final = 150
@@ -54,13 +55,17 @@ def build(options: Options, progress: Progress | None = None, detector: Detector
 
 def _bring_up_to_date(project: Project, claim: Claim, progress: Progress | None, detector: Detector | None) -> Site:
     with Memo.open(project.cache) as memo, memo.held():
-        site_files = SiteFiles(project, claim, memo, detector)
-        if site_files.is_up_to_date and not project.options.worktree:
-            return site_files.unchanged()
+        last = LastBuild(project, claim, memo)
+        if last.is_up_to_date and not project.options.worktree:
+            return last.unchanged()
+        from sitegen.stages.site_files import SiteFiles
+
+        site_files = SiteFiles(project, claim, memo, last, detector)
         site = _publish_in_transaction(project, memo, site_files, progress)
         if site.failed and site_files.head:
             # Pages of earlier builds link to the part that has now failed, so all pages are made again.
-            site = _publish_in_transaction(project, memo, SiteFiles(project, claim, memo, detector), progress)
+            site_files = SiteFiles(project, claim, memo, LastBuild(project, claim, memo), detector)
+            site = _publish_in_transaction(project, memo, site_files, progress)
         return site
 
 

@@ -17,7 +17,7 @@ from sitegen.project import Options
 from sitegen.render.environment import Renderer, bytecode_folder
 from sitegen.render.output_folder import LIST, MARKER
 from sitegen.render.template_files import find_templates
-from sitegen.stages.site_files import Site
+from sitegen.stages.built_site import Site
 from tests.command_server import run_command
 
 

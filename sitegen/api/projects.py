@@ -21,7 +21,7 @@ from sitegen.project import Options
 from sitegen.questions.gate import check as check_gate
 from sitegen.questions.public import PublicCheck as PublicGate
 from sitegen.questions.study import read_series, write_export
-from sitegen.stages.site_files import Site
+from sitegen.stages.built_site import Site
 
 if TYPE_CHECKING:
     from sitegen.frames import DataFrame

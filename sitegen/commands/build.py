@@ -12,7 +12,7 @@ from sitegen.build import Progress, build
 from sitegen.commands.printing import print_line, print_text
 from sitegen.commands.progress import StageBars, first_page_line, stage_line
 from sitegen.project import Options
-from sitegen.stages.site_files import Site
+from sitegen.stages.built_site import Site
 from sitegen.text.plain import counted
 
 PROBLEMS: Final = 3

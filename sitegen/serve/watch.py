@@ -23,9 +23,9 @@ from sitegen.project import Options, open_project
 from sitegen.render.output_folder import claimed
 from sitegen.render.template_files import find_templates, template_digest
 from sitegen.serve.following import ChangeWatcher, followed
+from sitegen.stages.built_site import Site
 from sitegen.stages.cached_kinds import SCORECARDS
 from sitegen.stages.layer_files import LayerFiles
-from sitegen.stages.site_files import Site
 
 FOLDER = "watch"
 """Folder below that of the memo. It holds both layers, and a memo of their own that no other build changes."""

@@ -66,12 +66,12 @@ class ArchiveFiles:
             )
         if self.is_new:
             self._memo.forget_pages(self._name, self._memo.pages(self._name))
-        writer = ContentsWriter(self.standing_files(_ASSETS))
+        writer = ContentsWriter(self.present_files(_ASSETS))
         for asset in context.renderer().assets():
             writer.write(_ASSETS, asset.path, asset.content)
         self.record(writer.files)
 
-    def standing_files(self, owner: str) -> tuple[PageRow, ...]:
+    def present_files(self, owner: str) -> tuple[PageRow, ...]:
         """Return the files of an owner that the archive has."""
         return self._memo.pages(self._name, owner)
 

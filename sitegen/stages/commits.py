@@ -121,7 +121,7 @@ def write_commits(
     failures: list[Problem] = []
     new = {record.commit.sha for record in update.records}
     again = tuple(_inputs_again(timeline, effects, memo))
-    standing = {row.path: row for row in site_files.standing_files(OWNER)} if update.complete or again else {}
+    standing = {row.path: row for row in site_files.present_files(OWNER)} if update.complete or again else {}
     inputs = chain(_page_inputs(timeline, evals, effects, memo, newest), again)
     tasks = _commit_tasks(timeline, memo, inputs, standing, room.short_before)
     commit_list = CommitList(timeline, memo, site_files)
@@ -155,8 +155,8 @@ def write_commits_again(
     """
     if thinned is None:
         return ()
-    earlier = () if site_files.is_whole(OWNER) else site_files.standing_files(OWNER)
-    rows = {row.path: row for row in (*earlier, *site_files.recorded_of(OWNER))}
+    earlier = () if site_files.recorded.is_whole(OWNER) else site_files.present_files(OWNER)
+    rows = {row.path: row for row in (*earlier, *site_files.recorded.of(OWNER))}
     writer, renderer = timeline.context.writer(rows.values()), timeline.context.renderer()
     longer: set[str] = set()
     for index, key in enumerate(memo.keys(COMMIT_ROWS.name)):

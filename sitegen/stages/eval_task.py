@@ -214,7 +214,7 @@ def task_for(
         history=history,
         edits=edits.of(history.id),
         first_new=update.first_new,
-        pages=site_files.standing_files(owner(history.id)),
+        pages=site_files.present_files(owner(history.id)),
         archived=site_files.archived_files(owner(history.id)),
         cached=tuple(cached_rows(memo, history, context, info, scored=scored)),
         thinned=thinned,

@@ -115,8 +115,8 @@ def write_instructions(
         room.learn_edits(path, done.files.rows)
         site_files.record(owner(path), done.files)
     for former in _former_names(timeline.instructions, touched):
-        site_files.drop(owner(former))
-        site_files.drop(list_owner(owner(former)))
+        site_files.recorded.drop(owner(former))
+        site_files.recorded.drop(list_owner(owner(former)))
     return replace(
         expected,
         files=tuple(
@@ -153,7 +153,7 @@ def write_edits_again(
 
 def _staying(site_files: SiteFiles, file: InstructionHistory, thinned: int) -> frozenset[str]:
     """Return the pages of a file that stay as they are if exactly the ``thinned`` oldest edits are short."""
-    short = {row.path: bool(row.full) for row in site_files.standing_files(owner(file.path))}
+    short = {row.path: bool(row.full) for row in site_files.present_files(owner(file.path))}
     pages = (links.edit(file.path, edit.commit.sha) for edit in file.edits)
     changing = {page for index, page in enumerate(pages) if short.get(page) != (index < thinned)}
     return frozenset(short.keys() - changing)
@@ -230,7 +230,7 @@ def _task(
             for edit in file.edits
         ),
         counted=tuple(counted.get(_contents(edit, timeline.context)) for edit in file.edits),
-        pages=site_files.standing_files(owner(file.path)),
+        pages=site_files.present_files(owner(file.path)),
         peaks=effects.peaks(file.path),
         folders=literal_prefixes(timeline.config.instructions),
         apart=apart,

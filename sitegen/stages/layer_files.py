@@ -6,7 +6,8 @@ from sitegen.analysis.memo import Memo
 from sitegen.project import Project
 from sitegen.render.below import remove
 from sitegen.render.output_folder import Claim, files_not_in_memo, shorten_list
-from sitegen.stages.site_files import Site, SiteFiles
+from sitegen.stages.built_site import LastBuild, Site
+from sitegen.stages.site_files import SiteFiles
 
 
 class LayerFiles(SiteFiles):
@@ -17,7 +18,7 @@ class LayerFiles(SiteFiles):
     """
 
     def __init__(self, below: Project, claim_below: Claim, claim: Claim, memo: Memo) -> None:
-        super().__init__(below, claim_below, memo)
+        super().__init__(below, claim_below, memo, LastBuild(below, claim_below, memo))
         self._into = claim.folder
         self._not_in_memo = files_not_in_memo(claim.folder, ())
         self.archive = None
@@ -28,10 +29,10 @@ class LayerFiles(SiteFiles):
 
     def close(self, site: Site, head: str, *, complete: bool) -> Site:
         """Delete the files that the previous build left in the folder and that this build did not write."""
-        below = {row.path: row.key for row in self._memo.each_page(self._site)} if self.trusted else {}
-        differ = [row for row in self.recorded() if below.get(row.path) != row.key]
-        self.gone = frozenset(row.path for row in self._stale(self._compared_with_list(complete)[1]))
+        below = {row.path: row.key for row in self._memo.each_page(self._site)} if self._last.is_trusted else {}
+        differ = [row for row in self.recorded.all() if below.get(row.path) != row.key]
+        self.gone = frozenset(row.path for row in self.recorded.stale(self._changes(complete).outdated))
         paths = {row.path for row in differ}
         removal = remove(self._into, {path: None for path in self._not_in_memo.unlisted if path not in paths})
         shorten_list(self._into, lambda: differ, None)
-        return self._counted(site, removal.removed)
+        return self._with_counts(site, removal.removed)

@@ -23,6 +23,7 @@ from sitegen.render.environment import Renderer
 from sitegen.render.output_folder import listed_bytes
 from sitegen.render.writer import Writer, digest, is_page
 from sitegen.scoring.own import installed_versions
+from sitegen.stages.built_site import Site
 from sitegen.stages.cached_kinds import COMMIT_EFFECTS
 from sitegen.stages.commits import Commits, newest_commit
 from sitegen.stages.evals import Evals, ScoredEvals
@@ -30,7 +31,7 @@ from sitegen.stages.failures import attempt
 from sitegen.stages.history_lists import write_search_log
 from sitegen.stages.instructions import WrittenInstructions, counted_effects
 from sitegen.stages.pool import Pool
-from sitegen.stages.site_files import Site, SiteFiles
+from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.site_pages import PageMaker, SitePages
 from sitegen.stages.size_budget.expected_room import Fitted, surely_fits
 from sitegen.stages.timeline import Timeline

@@ -11,7 +11,7 @@ import pytest
 
 from sitegen.build import FEW
 from sitegen.errors import Notice, OutputFolderError
-from sitegen.stages.site_files import Site
+from sitegen.stages.built_site import Site
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
 from tests.sites import build_site, clone_bare, content, differences, run, start

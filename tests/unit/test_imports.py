@@ -28,7 +28,7 @@ sitegen.errors sitegen.extensions
 sitegen.history sitegen.history.cache_folder sitegen.history.memo_rows sitegen.history.repository_place
 sitegen.locking sitegen.named_tuple sitegen.project sitegen.project_files
 sitegen.render sitegen.render.below sitegen.render.output_folder sitegen.render.template_files
-sitegen.stages sitegen.stages.site_files
+sitegen.stages sitegen.stages.built_site
 sitegen.text sitegen.text.embedding sitegen.text.plain
 """
 SLOW = {

@@ -110,7 +110,7 @@ def fit(
         *write_lists_of_reports(timeline, evals, memo, site_files),
         *write_lists_of_changes(timeline, instructions.effects, memo, site_files),
     )
-    sizes.write_again(name for name in site_files.owners() if name.startswith(list_owner("")))
+    sizes.write_again(name for name in site_files.recorded.owners() if name.startswith(list_owner("")))
     problems = _replace_pictures(timeline, site_files, sizes, in_full=with_pictures)
     count = sum(chain(*map(dict.values, thinned.values())))
     is_whole = not count and not problems

@@ -217,7 +217,7 @@ def surely_fits(timeline: Timeline, site_files: SiteFiles, once: int) -> bool:
     """Decide whether all reports are full and the upper bound is within the limit."""
     complete = timeline.update.complete
     earlier = 0 if complete else site_files.bound
-    if earlier is None or any(row.full for row in site_files.recorded()):
+    if earlier is None or any(row.full for row in site_files.recorded.all()):
         return False
-    site_files.bound = earlier + sum(row.size + listed_bytes(row.path) for row in site_files.recorded())
+    site_files.bound = earlier + sum(row.size + listed_bytes(row.path) for row in site_files.recorded.all())
     return site_files.bound + once <= timeline.config.limits.site_bytes

@@ -31,7 +31,7 @@ def replace_pictures(timeline: Timeline, site_files: SiteFiles, eval_id: str, *,
     """Write every picture of an eval with its own content, or if not ``in_full`` with ``LEFT_OUT``."""
     context, rows = timeline.context_for(eval_id), []
     repository, writer = context.open(), context.writer()
-    for row in site_files.standing_files(owner(eval_id)):
+    for row in site_files.present_files(owner(eval_id)):
         if not is_source_picture(row.path) or bool(row.full) != in_full:
             rows.append(row)
         elif in_full:

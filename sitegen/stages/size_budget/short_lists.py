@@ -44,8 +44,8 @@ def write_lists_of_reports(timeline: Timeline, evals: Evals, memo: Memo, site_fi
     failures: list[Problem | None] = []
     for summary in evals.summaries:
         eval_id, owner = summary.info.id, owner_of_eval(summary.info.id)
-        if site_files.is_whole(owner):
-            rows = {row.path: row for row in site_files.recorded_of(owner)}
+        if site_files.recorded.is_whole(owner):
+            rows = {row.path: row for row in site_files.recorded.of(owner)}
             passed = first_full(len(summary.headlines), timeline.config.limits.reports_kept)
             lists = _lists_of_series([rows.get(links.report(eval_id, at.slug)) for at in summary.headlines], passed)
             make = partial(_write_reports, timeline, memo, site_files, eval_id, lists)
@@ -59,7 +59,7 @@ def write_lists_of_changes(
     """Write the lists of edits and commits. Returns a problem for each part whose lists could not be made."""
     failures: list[Problem | None] = []
     for file in timeline.instructions:
-        if site_files.is_whole(owner_of_file(file.path)):
+        if site_files.recorded.is_whole(owner_of_file(file.path)):
             make = partial(_write_edits, timeline, effects, memo, site_files, file)
             failures.append(attempt("the lists of short edits of this instruction file", make, path=file.path))
     failures.append(attempt("the lists of short commits", partial(_write_commits, timeline, memo, site_files)))
@@ -125,7 +125,7 @@ def _write_edits(
     timeline: Timeline, effects: EffectIndex, memo: Memo, site_files: SiteFiles, file: InstructionHistory
 ) -> None:
     owner = owner_of_file(file.path)
-    rows = {row.path: row for row in site_files.recorded_of(owner)}
+    rows = {row.path: row for row in site_files.recorded.of(owner)}
     lists = _lists_of_series([rows.get(links.edit(file.path, edit.commit.sha)) for edit in file.edits], 0)
     counts = counts_of_edits(memo, file, timeline.context, ()) if lists else ()
 
@@ -141,8 +141,8 @@ def _write_edits(
 
 def _write_commits(timeline: Timeline, memo: Memo, site_files: SiteFiles) -> None:
     """Write the lists of commits. Unless all pages of commits were recorded, only lists with a recorded page change."""
-    recorded = {row.path: row for row in site_files.recorded_of(COMMITS_OWNER)}
-    whole = site_files.is_whole(COMMITS_OWNER)
+    recorded = {row.path: row for row in site_files.recorded.of(COMMITS_OWNER)}
+    whole = site_files.recorded.is_whole(COMMITS_OWNER)
     keys: defaultdict[int, dict[str, str]] = defaultdict(dict)
     for key in memo.keys(COMMIT_ROWS.name):
         at = id_of_commit_row(key)
@@ -158,7 +158,7 @@ def _write_commits(timeline: Timeline, memo: Memo, site_files: SiteFiles) -> Non
         if pages:
             lists[number] = pages
     addresses = set(map(links.short_commits, changing))
-    lists_before = () if whole else site_files.standing_files(list_owner(COMMITS_OWNER))
+    lists_before = () if whole else site_files.present_files(list_owner(COMMITS_OWNER))
     older = dict(zip(sorted(keys)[1:], sorted(keys), strict=False))
 
     def make(number: int, places: Sequence[str]) -> Page:

@@ -80,7 +80,7 @@ def _shorten(
     the full report of a short one, or the memo lacks the cells of the eval.
     """
     info, context = timeline.info(history), timeline.context_for(history.id)
-    rows = {row.path: row for row in site_files.standing_files(owner(info.id))}
+    rows = {row.path: row for row in site_files.present_files(owner(info.id))}
     short = {path for path, row in rows.items() if row.full}
     oldest, newest = history.snapshots[: thinned or 0], history.snapshots[thinned:] if thinned is not None else ()
     if any(links.report(info.id, at.slug) in short for at in newest):

@@ -154,7 +154,7 @@ class Sizes:
     def write_again(self, owners: Iterable[str]) -> None:
         """Add up the files of owners again that were written a second time."""
         for name in owners:
-            self._keep(stored(name), self._of(stored(name), self._site_files.standing_files(name)))
+            self._keep(stored(name), self._of(stored(name), self._site_files.present_files(name)))
 
     def _add_all_files(self) -> None:
         """Add up all files."""
@@ -162,20 +162,20 @@ class Sizes:
         earlier: dict[str, list[PageRow]] = defaultdict(list)
         for row in () if self._complete else self._site_files.earlier_files():
             earlier[row.owner].append(row)
-        recorded = {stored(owner): owner for owner in self._site_files.owners()}
+        recorded = {stored(owner): owner for owner in self._site_files.recorded.owners()}
         for name in sorted((earlier.keys() | recorded.keys()) - {self._excluded}):
-            rows = (*earlier.get(name, ()), *self._site_files.recorded_of(recorded.get(name, name)))
+            rows = (*earlier.get(name, ()), *self._site_files.recorded.of(recorded.get(name, name)))
             if rows:
                 self._keep(name, self._of(name, rows))
 
     def _add_recorded_files(self) -> None:
         """Add up the files that this build recorded."""
-        for owner in self._site_files.owners():
+        for owner in self._site_files.recorded.owners():
             name = stored(owner)
-            if self._site_files.is_whole(owner):
-                self._keep(name, self._of(name, self._site_files.standing_files(owner)))
+            if self._site_files.recorded.is_whole(owner):
+                self._keep(name, self._of(name, self._site_files.present_files(owner)))
             else:
-                self._keep(name, self._grown(name, self._site_files.recorded_of(owner)))
+                self._keep(name, self._grown(name, self._site_files.recorded.of(owner)))
 
     def _grown(self, name: str, rows: Iterable[PageRow]) -> OwnerSizes:
         """Add new or changed files to the sizes of an owner: the commits, or an owner without short pages."""

@@ -1,0 +1,97 @@
+"""The files of a site that a build has recorded so far, by the part of the site that owns them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from itertools import chain, groupby
+from operator import attrgetter
+
+from sitegen.analysis.memo import PageRow
+from sitegen.history.fold_state import decode, encode
+from sitegen.history.memo_rows import stored
+from sitegen.named_tuple import NamedTuple
+
+
+class ListChanges(NamedTuple):
+    """The differences between the recorded files and those that the memo lists."""
+
+    added: list[PageRow]
+    """Recorded files that the memo does not list as they are now."""
+    outdated: list[PageRow]
+    """Files as the memo lists them that are not recorded in this way."""
+
+
+class RecordedFiles:
+    """Collects the files of each owner: an eval, an instruction file, the commits, a list, or the site."""
+
+    def __init__(self) -> None:
+        self._records: dict[str, list[bytes]] = {}
+        """The files by owner, each record encoded: as values they would take two and a half times the memory.
+        A later record of a path counts."""
+        self._whole: set[str] = set()
+        """Owners whose files were all recorded."""
+        self._replaced: list[PageRow] = []
+        """Recorded files that a second record of the same owner does not contain."""
+
+    def add(self, owner: str, rows: Collection[PageRow], *, whole: bool) -> None:
+        """Record all files of an owner or, if not ``whole``, files that are added to the ones it already has."""
+        self._records.setdefault(owner, []).append(encode(rows))
+        if whole:
+            self._whole.add(owner)
+
+    def replace(self, owner: str, rows: Collection[PageRow]) -> list[PageRow]:
+        """Record all files of an owner in place of earlier records of it. Returns those that differ from these."""
+        before = {row.path: row for row in self.of(owner)}
+        paths = {row.path for row in rows}
+        self._replaced += [row for path, row in before.items() if path not in paths]
+        self._records.pop(owner, None)
+        self.add(owner, rows, whole=True)
+        return [row for row in rows if before.get(row.path) != row]
+
+    def drop(self, owner: str) -> None:
+        """Record that an owner has no files any more."""
+        self._whole.add(owner)
+
+    def all(self) -> Iterator[PageRow]:
+        """Yield all files that were recorded so far."""
+        return chain.from_iterable(map(self.of, self._records))
+
+    def of(self, owner: str) -> tuple[PageRow, ...]:
+        """Return the files of an owner that were recorded so far."""
+        rows = chain.from_iterable(decode(record, tuple[PageRow, ...]) for record in self._records.get(owner, ()))
+        return tuple({row.path: row for row in rows}.values())
+
+    def owners(self) -> tuple[str, ...]:
+        """Return every owner that was recorded or dropped."""
+        return tuple(sorted(self._whole | self._records.keys()))
+
+    def whole_owners(self) -> list[str]:
+        """Return the owners whose files were all recorded, or that were dropped."""
+        return sorted(self._whole)
+
+    def is_whole(self, owner: str) -> bool:
+        """Decide whether all files of an owner were recorded."""
+        return owner in self._whole
+
+    def not_replaced(self, listed: Iterable[PageRow]) -> Iterator[PageRow]:
+        """Yield the listed files that stay: neither they nor all files of their owner were recorded."""
+        owners, recorded = set(map(stored, self._whole)), {row.path for row in self.all()}
+        return (row for row in listed if row.owner not in owners and row.path not in recorded)
+
+    def compare(self, listed: Iterable[PageRow]) -> ListChanges:
+        """Compare the recorded files with listed ones, which are in the order of their owners."""
+        changes = ListChanges([], [])
+        others = dict.fromkeys(self._records)
+        for owner, rows in groupby(listed, key=attrgetter("owner")):
+            before, now = set(rows), self.of(owner)
+            changes.added.extend(row for row in now if row not in before)
+            changes.outdated.extend(sorted(before.difference(now)))
+            others.pop(owner, None)
+        changes.added.extend(chain.from_iterable(map(self.of, others)))
+        return changes
+
+    def stale(self, outdated: Iterable[PageRow]) -> list[PageRow]:
+        """Return the outdated and replaced files whose paths the site no longer has."""
+        before = (*outdated, *self._replaced)
+        recorded = {row.path for row in self.all()} if before else ()
+        return [row for row in before if row.path not in recorded]
