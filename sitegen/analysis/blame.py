@@ -9,7 +9,7 @@ from typing import Final
 
 from sitegen.analysis.copies import OutputCounter, first_points_with_output
 from sitegen.analysis.deltas import ROLES, Role, differing_roles
-from sitegen.analysis.flips import fate_of, held_documents, spans
+from sitegen.analysis.flips import documents_of_points, fate_of, spans
 from sitegen.frozen import Frozen
 from sitegen.model.cells import Cell, CellMap, Fate, Run
 from sitegen.model.timeline import Snapshot
@@ -103,7 +103,7 @@ class Blame:
         """*snapshots* includes at least every snapshot through which the cells were followed."""
         self._points = cells.points
         self._snapshots = snapshots
-        self._held = held_documents(cells)
+        self._held = documents_of_points(cells)
         self._outputs = OutputCounter(first_points_with_output(snapshots))
         self._changed_roles: dict[int, tuple[Role, ...]] = {}
 

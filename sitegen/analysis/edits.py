@@ -134,7 +134,7 @@ def _since_previous(edits: Sequence[Edit], ends: Sequence[int]) -> list[tuple[Ed
     return since_previous
 
 
-def edited_since(before: Sequence[InstructionHistory], after: Sequence[InstructionHistory]) -> list[InstructionChange]:
+def changed_files(before: Sequence[InstructionHistory], after: Sequence[InstructionHistory]) -> list[InstructionChange]:
     """Return the instruction files whose contents differ between two revisions, by path; a rename alone does not count.
 
     Each file has the commits of its edits that *before* does not have; none if history was rewritten.

@@ -30,10 +30,10 @@ Held: TypeAlias = dict[str, bytearray]
 
 def flips(cells: CellMap, before: int, after: int) -> Flips:
     """Count cells by fate and attribute from one point to another, given by their indices in the series."""
-    return tallied(flipped_cells(cells, before, after))
+    return count_flips(flipped_cells(cells, before, after))
 
 
-def tallied(flipped: Iterable[CellFlip]) -> Flips:
+def count_flips(flipped: Iterable[CellFlip]) -> Flips:
     """Count cells by fate and attribute."""
     several = tuple(flipped)
     counts = Counter([(flip.fate, flip.cell.attribute) for flip in several])
@@ -55,7 +55,7 @@ def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]]) -> tuple[Fli
     """Compute ``flips`` for many pairs of points, in one pass over the cells."""
     if len(pairs) <= FEW:
         return tuple(flips(cells, before, after) for before, after in pairs)
-    held = held_documents(cells)
+    held = documents_of_points(cells)
     tallies: list[dict[tuple[Fate, str], int]] = [defaultdict(int) for _ in pairs]
     by_truth = [0] * len(pairs)
     earlier, later = (itemgetter(*points) for points in zip(*pairs, strict=True))
@@ -89,7 +89,7 @@ def fate_of(before: Run | None, after: Run | None, held: bool) -> Fate | None:
     return "broken" if is_wrong else "fixed"
 
 
-def held_documents(cells: CellMap) -> Held:
+def documents_of_points(cells: CellMap) -> Held:
     """Compute which points have which documents."""
     held: Held = {}
     for cell in cells.cells:
@@ -153,7 +153,7 @@ class OutputComparison(Frozen):
     @property
     def flips(self) -> Flips:
         """Count the cells by fate and attribute."""
-        return tallied(self.flipped)
+        return count_flips(self.flipped)
 
     def with_fate(self, *fates: Fate) -> tuple[CellFlip, ...]:
         """Return the cells with one of these fates."""
@@ -167,7 +167,7 @@ def compare_points(cells: CellMap, before: int, after: int) -> OutputComparison:
         for first, last in ((cell.at(before), cell.at(after)) for cell in cells.cells)
         if not ((first and first.is_wrong) or (last and last.is_wrong))
     ]
-    documents = [(bool(held[before]), bool(held[after])) for held in held_documents(cells).values()]
+    documents = [(bool(held[before]), bool(held[after])) for held in documents_of_points(cells).values()]
     return OutputComparison(
         flipped=tuple(flipped_cells(cells, before, after)),
         still_right=right_sides.count((True, True)),

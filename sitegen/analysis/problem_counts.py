@@ -21,7 +21,7 @@ class ProblemCounts(NamedTuple):
         return self.error + self.warning + self.note
 
 
-def named_counts(counts: ProblemCounts) -> str:
+def problem_counts_text(counts: ProblemCounts) -> str:
     """Format counts as ``1 error, 2 warnings (3 past)``, or ``no problems`` without current problems."""
     numbers = ((counts.error, "error"), (counts.warning, "warning"), (counts.note, "note"))
     current = ", ".join(counted(number, noun) for number, noun in numbers if number)

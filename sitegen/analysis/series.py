@@ -131,7 +131,7 @@ def problems_of_point(eval_id: str, snapshot: Snapshot, scorecard: Scorecard) ->
     )
 
 
-def standing_problems(points: Sequence[tuple[Problem, ...]], *, deleted: bool) -> tuple[Problem, ...]:
+def problems_of_points(points: Sequence[tuple[Problem, ...]], *, deleted: bool) -> tuple[Problem, ...]:
     """Return the distinct problems of all points, each with the first commit that had it.
 
     Problems that the newest point does not have are marked as past; all of them if the eval is deleted.

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Final
 
-from sitegen.analysis.problem_counts import ProblemCounts, named_counts
+from sitegen.analysis.problem_counts import ProblemCounts, problem_counts_text
 from sitegen.build import Progress, build
 from sitegen.commands.printing import print_line, print_text
 from sitegen.commands.progress import StageBars, first_page_line, stage_line
@@ -93,5 +93,5 @@ def closing_line(site: Site) -> str:
     return (
         f"{', '.join(counted(count, noun) for count, noun in sizes)}; "
         f"{counted(site.written, 'file')} written, {site.unchanged:,} kept{removed}; "
-        f"{named_counts(counts)}{where}{thinned}{archived}{failed}\n{patterns}{site.page}"
+        f"{problem_counts_text(counts)}{where}{thinned}{archived}{failed}\n{patterns}{site.page}"
     )

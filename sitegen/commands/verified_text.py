@@ -182,11 +182,11 @@ def _finding_line(finding: Finding) -> str:
 
 def discrepancy(judgement: Judgement, nouns: Nouns) -> str:
     """A line of the list of discrepancies: error type, place, expected and actual value."""
-    from sitegen.text.values import as_text, told_apart
+    from sitegen.text.values import as_text, texts_with_types
 
     where = f"{judgement.document}: {judgement.label}" if judgement.document else judgement.label
     values = (judgement.expected, judgement.actual)
-    texts = told_apart(*values) or ["nothing" if value is None else as_text(value) for value in values]
+    texts = texts_with_types(*values) or ["nothing" if value is None else as_text(value) for value in values]
     expected, actual = (line(text, 60) for text in texts)
     outcome = nouns.errors[ERROR_TYPES.index(judgement.outcome)]
     return f"{outcome:13}  {line(where, 100)}: expected {expected}, found {actual}"

@@ -12,7 +12,7 @@ from sitegen.discovery.config_text import WrittenEntry, manifest_text, site_text
 from sitegen.discovery.files import BlobReader, TrackedFile, TrackedHistory, tracked_files
 from sitegen.discovery.instruction_files import InstructionGlob, instruction_globs
 from sitegen.discovery.proposals import Proposal, proposals
-from sitegen.discovery.trial import TrialResult, folded_evals, score_newest
+from sitegen.discovery.trial import TrialResult, fold_evals, score_newest
 from sitegen.frozen import Frozen
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.layout import Layout, Watched
@@ -71,7 +71,7 @@ def discover(repository: Repository, config: SiteConfig, manifest: Manifest, hea
     text = manifest_text([WrittenEntry(proposal.id, proposal.entry) for proposal in by_id.values()], "")
     entries = read_manifest(text.encode(), "manifest.yaml", config.evals_dir).evals
     manifest = replace(manifest, evals=(*manifest.evals, *entries))
-    evals = folded_evals(repository, *with_found_evals(config, manifest, searched), head)
+    evals = fold_evals(repository, *with_found_evals(config, manifest, searched), head)
     trials = {history.id: score_newest(repository, history) for history in evals}
     judged = [
         FoundEval(proposal.id, trials.get(proposal.id, _NO_HISTORY), _evidence_of_proposal(proposal))

@@ -16,7 +16,6 @@ from unicodedata import combining, normalize
 from sitegen.discovery.files import BlobReader, TrackedFile
 from sitegen.discovery.output_series import OutputSeries, data_files, is_truth_by_name, output_series
 from sitegen.discovery.pairing import TruthFinder
-from sitegen.discovery.recognition import recognised
 from sitegen.frozen import Frozen
 from sitegen.model.kinds import traits_of
 
@@ -84,7 +83,7 @@ def _all_proposals(files: Iterable[TrackedFile], reader: BlobReader, existing_id
         if not _is_candidate(series) or series.newest.path in truths:
             continue
         content = reader.content(series.newest.oid)
-        recognition = None if content is None else recognised(series, content, truth_finder)
+        recognition = None if content is None else recognise(series, content, truth_finder)
         if recognition is None:
             continue
         single += series.versions == 1

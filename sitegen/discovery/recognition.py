@@ -45,7 +45,7 @@ class Recognition(Frozen):
     """Path of the file with the expected values, if they are in a separate file."""
 
 
-def recognised(series: OutputSeries, content: bytes, truths: TruthFinder) -> Recognition | None:
+def recognise(series: OutputSeries, content: bytes, truths: TruthFinder) -> Recognition | None:
     """Recognise the kind of eval that an output could belong to, trying the most specific evidence first."""
     path = series.newest.path
     cases = _case_file(path, content) if series.hinted else None
@@ -81,7 +81,7 @@ def _is_named(case: JudgedCase) -> bool:
 def _graded_table(series: OutputSeries, content: bytes) -> Recognition | None:
     """Recognise a table with a verdict or a score in each row."""
     table = table_of(value_of(series.newest.ending, content)) if series.newest.ending in _TABLE_IN else None
-    settings = guessed_columns(table) if table and series.hinted else None
+    settings = guess_columns(table) if table and series.hinted else None
     if table is None or settings is None:
         return None
     columns = settings["columns"]
@@ -175,7 +175,7 @@ _SCALES: Final = (1, 5, 10, 100)
 _MOST_SCORES: Final = 12
 
 
-def guessed_columns(table: FoundTable) -> dict[str, Any] | None:
+def guess_columns(table: FoundTable) -> dict[str, Any] | None:
     """Return settings that map columns to parts of a case; None without verdict and score, or without id and input."""
     columns = _values_by_column(table)
     by_name: dict[str, str] = {}

@@ -45,7 +45,7 @@ class TrialResult(Frozen):
         return f"{iterations}; the newest: {self.newest}" if self.newest else iterations
 
 
-def folded_evals(repository: Repository, config: SiteConfig, manifest: Manifest, head: str) -> tuple[EvalHistory, ...]:
+def fold_evals(repository: Repository, config: SiteConfig, manifest: Manifest, head: str) -> tuple[EvalHistory, ...]:
     """Return the histories of all evals under a configuration, by id. A shallow history is folded as far as it goes."""
     parts = CopiedParts()
     try:

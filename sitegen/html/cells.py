@@ -18,7 +18,7 @@ from sitegen.model.cells import State
 from sitegen.model.outcomes import Judgement
 from sitegen.model.values import Value
 from sitegen.named_tuple import NamedTuple
-from sitegen.text.values import as_text, told_apart, written
+from sitegen.text.values import as_text, texts_with_types, written
 from sitegen.text.words import WordSpan, mark
 
 BOUND: Final = 2_000
@@ -68,7 +68,7 @@ def shown_pair(judgement: Judgement) -> ShownPair:
         return ShownPair(DisplayValue(old, "", more[0]), DisplayValue(new, "", more[1]))
     if judgement.outcome == "hallucination":
         return ShownPair(DisplayValue((), judgement.note or "expected blank"), _display_value(actual))
-    if judgement.outcome == "format_error" and (typed := told_apart(expected, actual)):
+    if judgement.outcome == "format_error" and (typed := texts_with_types(expected, actual)):
         return ShownPair(_display_value(typed.expected), _display_value(typed.actual))
     return ShownPair(_display_value(expected), _display_value(actual))
 

@@ -13,7 +13,7 @@ from sitegen.analysis import deltas
 from sitegen.analysis.cells import compare_results
 from sitegen.analysis.copies import first_points_with_output
 from sitegen.analysis.deltas import differing_roles, mixtures
-from sitegen.analysis.edits import edited_since, edits_of_points
+from sitegen.analysis.edits import changed_files, edits_of_points
 from sitegen.analysis.gate import check_metric
 from sitegen.analysis.noise.metrics import answers_change, answers_verdict, is_mean, metric_verdict
 from sitegen.analysis.noise.repeats import RepeatsSoFar
@@ -129,7 +129,7 @@ class GatedPair:
     def compared(self) -> GatedChange:
         """Collect the changes of the eval besides its metrics."""
         broken, fixed = self._scored.broken, self._scored.fixed
-        edits = edited_since(*(side.study.timeline.drivers(side.history.id) for side in (self._before, self._after)))
+        edits = changed_files(*(side.study.timeline.drivers(side.history.id) for side in (self._before, self._after)))
         nouns = self._scorer.nouns
         return GatedChange(
             overlap=self.overlap,

@@ -23,9 +23,9 @@ _SEARCH: Final = rb"(?s:<button [^>]*\bdata-search\b.*?</button>)"
 class ArchivePages(ContentsWriter):
     """Collects the files of reports for the archive, in the process that draws them."""
 
-    def __init__(self, standing: Iterable[PageRow], way_back: str) -> None:
-        """``standing``: files that the archive has; ``way_back``: from the root of the archive to that of the site."""
-        super().__init__(standing)
+    def __init__(self, present: Iterable[PageRow], way_back: str) -> None:
+        """``present``: files that the archive has; ``way_back``: from the root of the archive to that of the site."""
+        super().__init__(present)
         self._way_back = way_back
 
     def write(self, owner: str, path: str, content: bytes, key: str | None = None, *, full: int = 0) -> None:

@@ -66,14 +66,14 @@ class Writer:
     """Writes files into an output folder, and records each with its owner."""
 
     def __init__(
-        self, folder: Path, standing: Iterable[PageRow] = (), foreign: Collection[str] = (), *, listed: bool = True
+        self, folder: Path, present: Iterable[PageRow] = (), foreign: Collection[str] = (), *, listed: bool = True
     ) -> None:
-        """``standing``: files known to be in the folder; ``foreign``: files that no build wrote.
+        """``present``: files known to be in the folder; ``foreign``: files that no build wrote.
 
         ``listed``: whether the folder has a list of its files; needed only if a build may delete files.
         """
         self._folder = str(folder)
-        self._standing = {row.path: row for row in standing}
+        self._present = {row.path: row for row in present}
         self._foreign = foreign
         self._list = FileList(self._folder) if listed else None
         self._parents = Parents(self._folder)
@@ -92,18 +92,18 @@ class Writer:
         """How many files were not in the folder with their content."""
         return len(self._written)
 
-    def standing_row(self, path: str, key: str) -> PageRow | None:
+    def up_to_date_row(self, path: str, key: str) -> PageRow | None:
         """The record of a file, if it is known that the folder has it, made from these inputs."""
-        row = self._standing.get(path)
+        row = self._present.get(path)
         return row if row and row.key == key else None
 
-    def standing_rows(self, key: str) -> list[PageRow]:
+    def up_to_date_rows(self, key: str) -> list[PageRow]:
         """The records of all files that the folder is known to have and that were made from these inputs."""
-        return [row for row in self._standing.values() if row.key == key]
+        return [row for row in self._present.values() if row.key == key]
 
     def is_fresh(self, owner: str, path: str, key: str) -> bool:
         """Whether the folder has the file already, made from the same inputs, so that it need not be rendered."""
-        row = self.standing_row(path, key)
+        row = self.up_to_date_row(path, key)
         if row is None:
             return False
         # Recorded like a written file, because unrecorded files are deleted at the end of the build.
@@ -112,9 +112,9 @@ class Writer:
 
     def are_fresh(self, owner: str, path: str, key: str) -> bool:
         """``is_fresh`` for a page and all files that were made from the same inputs."""
-        if self.standing_row(path, key) is None:
+        if self.up_to_date_row(path, key) is None:
             return False
-        self.rows.extend(row._replace(owner=owner) for row in self.standing_rows(key))
+        self.rows.extend(row._replace(owner=owner) for row in self.up_to_date_rows(key))
         return True
 
     def write(self, owner: str, path: str, content: bytes, key: str | None = None, *, full: int = 0) -> None:
@@ -124,12 +124,12 @@ class Writer:
         ``PageRow``. Raises OutputFolderError if a folder, or a file that no build wrote, has the place.
         """
         key = key or digest(content)
-        if standing := self.standing_row(path, key):
-            self.rows.append(standing._replace(owner=owner, full=full))
+        if present := self.up_to_date_row(path, key):
+            self.rows.append(present._replace(owner=owner, full=full))
             return
         of_content = content_digest(content)
         self.rows.append(PageRow(owner=owner, path=path, key=key, size=len(content), full=full, content=of_content))
-        self._standing.pop(path, None)
+        self._present.pop(path, None)
         self._store(path, content, of_content)
 
     def write_contents(self, files: WrittenFiles) -> int:
@@ -207,8 +207,8 @@ class Writer:
 class ContentsWriter(Writer):
     """Collects files on a machine without the output folder, for the machine that has it to write."""
 
-    def __init__(self, standing: Iterable[PageRow]) -> None:
-        super().__init__(Path(), standing)
+    def __init__(self, present: Iterable[PageRow]) -> None:
+        super().__init__(Path(), present)
         self._contents: list[CompressedFile] = []
 
     @property
@@ -223,8 +223,8 @@ class ContentsWriter(Writer):
 class HeldPagesWriter(Writer):
     """Writes all files except pages, whose contents it collects until everything that they link to is there."""
 
-    def __init__(self, folder: Path, standing: Iterable[PageRow], foreign: Collection[str]) -> None:
-        super().__init__(folder, standing, foreign)
+    def __init__(self, folder: Path, present: Iterable[PageRow], foreign: Collection[str]) -> None:
+        super().__init__(folder, present, foreign)
         self._pages: list[CompressedFile] = []
 
     @property

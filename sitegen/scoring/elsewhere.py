@@ -49,7 +49,7 @@ def with_places(judgements: list[Judgement], root: dict[str, Value], text: str =
         sought = {
             value
             for value, path in omitted
-            if value in sought and times[value] == 1 and not _stands_at(path, value, root)
+            if value in sought and times[value] == 1 and not _has_text_at(path, value, root)
         }
     if sought:
         sought.difference_update([_text(item.actual) for item in judgements if item.outcome == "correct"])
@@ -99,7 +99,7 @@ def _text(value: Value) -> str:
     return text if len(text) >= _SHORTEST else ""
 
 
-def _stands_at(path: str, text: str, root: Any) -> bool:
+def _has_text_at(path: str, text: str, root: Any) -> bool:
     value = root
     try:
         for step in parse_path(path):

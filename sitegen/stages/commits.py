@@ -121,9 +121,9 @@ def write_commits(
     failures: list[Problem] = []
     new = {record.commit.sha for record in update.records}
     again = tuple(_inputs_again(timeline, effects, memo))
-    standing = {row.path: row for row in site_files.present_files(OWNER)} if update.complete or again else {}
+    present = {row.path: row for row in site_files.present_files(OWNER)} if update.complete or again else {}
     inputs = chain(_page_inputs(timeline, evals, effects, memo, newest), again)
-    tasks = _commit_tasks(timeline, memo, inputs, standing, room.short_before)
+    tasks = _commit_tasks(timeline, memo, inputs, present, room.short_before)
     commit_list = CommitList(timeline, memo, site_files)
     for _, done in pool.map(write_commit_pages, tasks):
         site_files.record(OWNER, done.files, whole=update.complete)
@@ -193,7 +193,7 @@ def _commit_tasks(
     timeline: Timeline,
     memo: Memo,
     commits: Iterator[CommitPageInputs],
-    standing: Mapping[str, PageRow],
+    present: Mapping[str, PageRow],
     short_before: Callable[[], int | None],
 ) -> Iterator[CommitsTask]:
     while batch := tuple(islice(commits, AT_ONCE)):
@@ -202,7 +202,7 @@ def _commit_tasks(
             short_before=short_before(),
             context=timeline.context,
             commits=batch,
-            pages=tuple(standing[path] for path in paths if path in standing),
+            pages=tuple(present[path] for path in paths if path in present),
             folders=literal_prefixes(timeline.config.instructions),
             diffs=tuple(memo.rows(EDIT_DIFFS.name, [key_of_diff(edit) for inputs in batch for edit in inputs.edits])),
         )

@@ -15,7 +15,7 @@ from sitegen.analysis.cached import CacheStore
 from sitegen.analysis.deltas import graded_since, under_rules_of
 from sitegen.analysis.effects import peak
 from sitegen.analysis.field_summaries import field_summaries
-from sitegen.analysis.series import HEADLINES, headline, problems_of_point, standing_problems, variant_spread
+from sitegen.analysis.series import HEADLINES, headline, problems_of_point, problems_of_points, variant_spread
 from sitegen.analysis.standing import last_change, since_best
 from sitegen.analysis.suspect_truth import suspect_truth
 from sitegen.history.fold_state import encode
@@ -99,8 +99,8 @@ def write_fields(
     blame: Blame | None = None
     for index, work in enumerate(works):
         key = digest(page_keys[work.last], encode(work.cells))
-        stands_short = writer.standing_row(work.path, room_key(key)) is not None
-        is_short = stands_short if thinned is None else index < thinned
+        was_short = writer.up_to_date_row(work.path, room_key(key)) is not None
+        is_short = was_short if thinned is None else index < thinned
         if writer.is_fresh(owner, work.path, room_key(key) if is_short else key):
             continue
         blame = blame or Blame(series.cells, snapshots)
@@ -201,6 +201,6 @@ def record_of(
         summary=summary,
         attributes=tuple(sorted(work.attribute for work in works)),
         fields=tuple(ListedField(work.position, work.path) for work in works),
-        problems=standing_problems(problems, deleted=series.history.deleted),
+        problems=problems_of_points(problems, deleted=series.history.deleted),
         mapping_use=mapping_use(newest) if newest else None,
     )

@@ -42,10 +42,10 @@ from sitegen.stages.cached_kinds import (
     SOURCE_USES,
     VECTORS,
 )
-from sitegen.stages.scorecard_store import wanted_keys
+from sitegen.stages.scorecard_store import scorecard_keys
 from sitegen.stages.scoring import model_of
 from sitegen.stages.site_files import SiteFiles
-from sitegen.stages.timeline import Timeline, driving_edits, moved_edits
+from sitegen.stages.timeline import Timeline, driving_edits, last_paths_of_edits
 
 
 class DrivingEdits(Frozen):
@@ -187,7 +187,7 @@ class EditsOfEvals:
         paths = tuple(file.path for file in files)
         if paths not in self._by_files:
             edits = driving_edits(self._timeline, eval_id)
-            self._by_files[paths] = SentOnce(DrivingEdits(edits, positions_of(edits), moved_edits(files)))
+            self._by_files[paths] = SentOnce(DrivingEdits(edits, positions_of(edits), last_paths_of_edits(files)))
         return self._by_files[paths]
 
 
@@ -238,7 +238,7 @@ def cached_rows(
     ``scored``: whether the memo may have scorecards of it; looking for them in vain would take a while.
     """
     if scored:
-        yield from memo.rows(SCORECARDS.name, wanted_keys(history, context.redact))
+        yield from memo.rows(SCORECARDS.name, scorecard_keys(history, context.redact))
     for kind in (CELLS, SETTLED_POINTS, CORRECTIONS, NEWEST_REPORT):
         yield from memo.rows(kind.name, [history.id])
     if info.source:

@@ -87,7 +87,7 @@ class ScoredEvals:
         self._new_peaks: set[str] = set()
         self._parts = parts
         self._waiting: list[_UnfinishedEval] = []
-        self._begun_reports: Iterator[FinishedTask[EvalTask, EvalPagesDone | Problem]] | None = None
+        self._report_tasks: Iterator[FinishedTask[EvalTask, EvalPagesDone | Problem]] | None = None
         self._first_pages: dict[str, WrittenFiles] = {}
 
     def score(self, pool: Pool, step: Callable[[int], None], *, first_only: bool = False) -> None:
@@ -216,12 +216,12 @@ class ScoredEvals:
         Not if reports may be short: how many is estimated better after these stages.
         """
         if all(self.room.thinned(waiting.task.history) is None for waiting in self._waiting):
-            self._begun_reports = pool.map_later(write_older_reports, self._older_reports())
+            self._report_tasks = pool.map_later(write_older_reports, self._older_reports())
 
     def write_older_reports(self, pool: Pool, step: Callable[[int], None]) -> None:
         """Write the reports that wait: those of each eval from the newest to the oldest."""
-        finished = self._begun_reports or pool.map(write_older_reports, self._older_reports())
-        self._begun_reports = None
+        finished = self._report_tasks or pool.map(write_older_reports, self._older_reports())
+        self._report_tasks = None
         for task, done in finished:
             eval_id = task.info.id
             assert task.waiting

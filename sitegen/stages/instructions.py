@@ -52,7 +52,7 @@ class WrittenInstructions(Frozen):
     """One problem for each file whose pages sitegen failed to make, by path."""
 
 
-def counted_effects(timeline: Timeline, evals: Evals) -> WrittenInstructions:
+def count_effects(timeline: Timeline, evals: Evals) -> WrittenInstructions:
     """What is known of the instruction files before their pages are written, without a record of any file."""
     driven_by = {
         entry.id: frozenset(file.path for file in timeline.drivers(entry.id))
@@ -78,7 +78,7 @@ def write_instructions(
     step: Callable[[int], None],
 ) -> WrittenInstructions:
     """Write the pages of files that were edited, and of files whose edits have effects on new outputs."""
-    expected = counted_effects(timeline, evals)
+    expected = count_effects(timeline, evals)
     effects = expected.effects
     positions = touched_positions(timeline, effects)
     touched = [file for file in timeline.instructions if _is_touched(timeline, evals, effects, file, positions)]

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.deltas import delta
-from sitegen.analysis.flips import tallied
+from sitegen.analysis.flips import count_flips
 from sitegen.analysis.noise.changes import output_verdict
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.analysis.noise.repeats import RepeatsSoFar, repeats_of_runs
@@ -75,7 +75,7 @@ class ReportCollector:
         self._learn(index)
         flipped = tracker.flipped() if before else ()
         noise = self._repeats.noise()
-        flips, kind = tallied(flipped) if before else None, self._inputs.kind
+        flips, kind = count_flips(flipped) if before else None, self._inputs.kind
         derived = self.derived[index] = Derived(
             delta=delta(self._inputs.metrics_for, before, at, self._cards.__getitem__) if before else None,
             flips=flips,

@@ -81,7 +81,7 @@ def snapshots_of_series(history: EvalHistory) -> Iterator[Snapshot]:
         yield from mixtures(before, after)
 
 
-def wanted_keys(history: EvalHistory, redact: tuple[str, ...]) -> list[str]:
+def scorecard_keys(history: EvalHistory, redact: tuple[str, ...]) -> list[str]:
     """Return the memo's keys of all scorecards that the pages of an eval may need."""
     runs = (run for snapshot in history.snapshots for run in runs_of(snapshot))
     every_snapshot = (*snapshots_of_series(history), *mixtures_of_commits(history.snapshots), *runs)

@@ -91,7 +91,7 @@ def results_by_ranges(
 
 
 class ReadableHistory(NamedTuple):
-    """A history in which the outputs that this clone lacks are marked as unreadable."""
+    """A history in which the outputs that this clone lacks are mark as unreadable."""
 
     history: EvalHistory
     lost_outputs: int
@@ -104,12 +104,11 @@ def without_lost_outputs(context: WorkerContext, history: EvalHistory) -> Readab
     oids = sorted({blob.oid for blob in blobs})
     lost = {read.oid for read in context.open().read_blobs(oids) if read.reason == MISSING}
 
-    def marked(several: Sequence[Blob]) -> tuple[Blob, ...]:
+    def mark(several: Sequence[Blob]) -> tuple[Blob, ...]:
         return tuple(blob._replace(oid=_LOST + blob.oid) if blob.oid in lost else blob for blob in several)
 
     snapshots = tuple(
-        replace(snapshot, outputs=marked(snapshot.outputs), runs=marked(snapshot.runs))
-        for snapshot in history.snapshots
+        replace(snapshot, outputs=mark(snapshot.outputs), runs=mark(snapshot.runs)) for snapshot in history.snapshots
     )
     return ReadableHistory(replace(history, snapshots=snapshots), len(lost))
 

@@ -66,7 +66,7 @@ def write_series_pages(
 def short_reports(task: EvalTask, keys: Sequence[str]) -> Short:
     """Return the points of an eval with a short page. ``keys``: for each report, the digest of what it shows."""
     if task.thinned is None:
-        return Short.standing(keys, task.context.reports_kept, task.pages)
+        return Short.as_written(keys, task.context.reports_kept, task.pages)
     return Short.of(len(keys), task.context.reports_kept, task.thinned)
 
 

@@ -29,7 +29,7 @@ from sitegen.stages.commits import Commits, newest_commit
 from sitegen.stages.evals import Evals, ScoredEvals
 from sitegen.stages.failures import attempt
 from sitegen.stages.history_lists import write_search_log
-from sitegen.stages.instructions import WrittenInstructions, counted_effects
+from sitegen.stages.instructions import WrittenInstructions, count_effects
 from sitegen.stages.pool import Pool
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.site_pages import PageMaker, SitePages
@@ -139,8 +139,8 @@ def render_once(
         path = maker.path
         if path == without:
             continue
-        if standing := maker.key and writer.standing_row(path, maker.key):
-            files.append(SiteFile(path, None, standing.size, key=maker.key))
+        if row := maker.key and writer.up_to_date_row(path, maker.key):
+            files.append(SiteFile(path, None, row.size, key=maker.key))
             continue
         file = attempt(f"the page {path}", partial(_page_file, renderer, maker, writer, site_pages.templates))
         if isinstance(file, Problem):
@@ -167,8 +167,8 @@ def write_files(files: Iterable[SiteFile], writer: Writer) -> None:
 def _assets(renderer: Renderer, writer: Writer, templates: str) -> list[SiteFile]:
     """Return the styles, scripts and pictures, which are read only if any of them, or a template, changed."""
     key = digest("assets", templates)
-    if standing := writer.standing_rows(key):
-        return [SiteFile(row.path, None, row.size, key=key) for row in standing]
+    if rows := writer.up_to_date_rows(key):
+        return [SiteFile(row.path, None, row.size, key=key) for row in rows]
     return [SiteFile(file.path, file.content, len(file.content), key=key) for file in renderer.assets()]
 
 
@@ -180,8 +180,8 @@ def _page_file(renderer: Renderer, maker: PageMaker, writer: Writer, templates: 
     page, key = maker.make(), maker.key
     if maker.view_is_key:
         key = digest(templates, encode(page.view))
-        if standing := writer.standing_row(page.path, key):
-            return SiteFile(page.path, None, standing.size, key=key)
+        if row := writer.up_to_date_row(page.path, key):
+            return SiteFile(page.path, None, row.size, key=key)
     content = renderer.render(page)
     return SiteFile(page.path, content, len(content), key=key)
 
@@ -225,7 +225,7 @@ def _rendered_early(timeline: Timeline, evals: Evals, memo: Memo, writer: Writer
     """Render the files that a site has once, while edits and commits are not written; None if any cannot be made."""
     if not evals.summaries:
         return None  # the overview then shows the sizes of edits, which are not known yet
-    instructions = counted_effects(timeline, evals)
+    instructions = count_effects(timeline, evals)
     commits = Commits(newest=newest_commit(timeline, memo), uncommitted=None)
     problems = problems_of(timeline, evals, evals.failures)
     pages = SitePages.of(timeline, evals, instructions, commits, memo, 0)

@@ -39,7 +39,7 @@ from sitegen.scoring.own import own_specs
 from sitegen.stages.commits import Commits
 from sitegen.stages.evals import Evals
 from sitegen.stages.instructions import WrittenInstructions, counts_of_edits
-from sitegen.stages.timeline import Timeline, moved_edits
+from sitegen.stages.timeline import Timeline, last_paths_of_edits
 
 if TYPE_CHECKING:
     from sitegen.pages.overview.instructions_only import InstructionOverview
@@ -159,7 +159,7 @@ class SitePages(Frozen):
             ),
             PageMaker(
                 links.regressions(),
-                lambda: regressions_page(summaries, mutes, moved_edits(timeline.instructions)),
+                lambda: regressions_page(summaries, mutes, last_paths_of_edits(timeline.instructions)),
                 view_is_key=True,
             ),
             PageMaker(links.fields(), lambda: fields_page(summaries)),

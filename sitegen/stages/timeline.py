@@ -223,7 +223,7 @@ def driving_edits(timeline: Timeline, eval_id: str) -> tuple[Edit, ...]:
     return tuple(sorted(edits, key=lambda edit: (edit.commit.position, edit.path)))
 
 
-def moved_edits(files: Iterable[InstructionHistory]) -> dict[EditedFile, str]:
+def last_paths_of_edits(files: Iterable[InstructionHistory]) -> dict[EditedFile, str]:
     """Map each edit of a file that was moved later to the last path of the file, which names its pages."""
     return {
         EditedFile(edit.path, edit.commit.sha): file.path

@@ -50,20 +50,20 @@ class WorkerContext(Frozen):
         """Open the repository for reading."""
         return Repository(self.place, max_blob_bytes=self.max_blob_bytes, overlay=dict(self.overlay))
 
-    def writer(self, standing: Iterable[PageRow] = (), *, held: bool = False) -> Writer:
+    def writer(self, present: Iterable[PageRow] = (), *, held: bool = False) -> Writer:
         """Return a writer into the output folder.
 
-        ``standing``: files of the owner that are known to be there; ``held``: the builder writes the pages later.
+        ``present``: files of the owner that are known to be there; ``held``: the builder writes the pages later.
         """
         if self.out is None:
-            return ContentsWriter(standing)
+            return ContentsWriter(present)
         if held:
-            return HeldPagesWriter(self.out, standing, self.foreign)
-        return Writer(self.out, standing, self.foreign)
+            return HeldPagesWriter(self.out, present, self.foreign)
+        return Writer(self.out, present, self.foreign)
 
-    def archive_pages(self, standing: Iterable[PageRow]) -> ArchivePages:
-        """Return a collector of files for the archive. ``standing``: files of the owner that the archive has."""
-        return ArchivePages(standing, self.way_from_archive)
+    def archive_pages(self, present: Iterable[PageRow]) -> ArchivePages:
+        """Return a collector of files for the archive. ``present``: files of the owner that the archive has."""
+        return ArchivePages(present, self.way_from_archive)
 
     def renderer(self) -> Renderer:
         """Return the renderer, whose templates are compiled once in each process; forked processes inherit them."""

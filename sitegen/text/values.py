@@ -49,7 +49,7 @@ class ValueTexts(NamedTuple):
     actual: str
 
 
-def told_apart(expected: Value, actual: Value) -> ValueTexts | None:
+def texts_with_types(expected: Value, actual: Value) -> ValueTexts | None:
     """Return both values with their types if only the types differ: ``12 (number)``, ``"12" (text)``; else None."""
     same = as_text(expected).strip().casefold() == as_text(actual).strip().casefold()
     kinds = _kind(expected), _kind(actual)

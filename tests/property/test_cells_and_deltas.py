@@ -13,7 +13,7 @@ from sitegen.analysis.blame import by_attribute
 from sitegen.analysis.cached import TaskCache
 from sitegen.analysis.cells import CellTracker, short_json
 from sitegen.analysis.deltas import ROLES, shapley_parts, subsets
-from sitegen.analysis.flips import flipped_cells, flips, tallied
+from sitegen.analysis.flips import count_flips, flipped_cells, flips
 from sitegen.analysis.series import Derived, flips_since_previous
 from sitegen.model.cells import Cell
 from sitegen.model.outcomes import Judgement
@@ -111,7 +111,7 @@ def test_flips_that_reports_counted_are_those_of_the_series(points, moves, witho
         suffix = f" {index // 4}" if moves else ""
         follower.follow([replace(one, attribute=one.attribute + suffix) for one in _judged(point)])
         if index not in without_report:
-            reported[index] = Derived(None, tallied(follower.flipped()), None)
+            reported[index] = Derived(None, count_flips(follower.flipped()), None)
     cells, indices = follower.cells(), range(1, len(points))
     assert flips_since_previous(cells, indices, reported) == {
         index: flips(cells, index - 1, index) for index in indices

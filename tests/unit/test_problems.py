@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from sitegen.analysis.causes import causes_of, count_causes
-from sitegen.analysis.problem_counts import named_counts
+from sitegen.analysis.problem_counts import problem_counts_text
 from sitegen.model.problems import PROBLEM_TYPES, Problem
 from sitegen.pages.problems import LISTED, banner, problems_page
 from sitegen.scoring.ground_truth.truth import unmapped
@@ -55,7 +55,7 @@ def test_errors_come_first_then_what_is_in_most_places_and_the_past_last() -> No
     )
     assert [cause.message for cause in causes] == ["now", "twice", "once", "old"]
     assert count_causes(causes) == (1, 2, 0, 1)
-    assert named_counts(count_causes(causes)) == "1 error, 2 warnings (1 past)"
+    assert problem_counts_text(count_causes(causes)) == "1 error, 2 warnings (1 past)"
 
 
 def test_a_banner_names_the_gravest_cause_that_changes_scores_and_where() -> None:

@@ -6,7 +6,7 @@ import json
 from msgspec.structs import replace
 
 from sitegen.analysis.noise.intervals import interval_of
-from sitegen.analysis.series import headline, scorecard_key, standing_problems
+from sitegen.analysis.series import headline, problems_of_points, scorecard_key
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import Blob
 from sitegen.model.usage import RunUsage
@@ -19,23 +19,25 @@ def problem(what: str, commit: str, path: str = "truth.csv") -> Problem:
 
 def test_a_problem_of_many_points_is_listed_once_with_the_first_commit_that_had_it():
     points = [(problem("column twice", "a"),), (problem("column twice", "b"),)]
-    assert standing_problems(points, deleted=False) == (problem("column twice", "a"),)
+    assert problems_of_points(points, deleted=False) == (problem("column twice", "a"),)
 
 
 def test_a_problem_that_the_newest_point_does_not_have_is_past():
     points = [(problem("broken", "a", "1.json"),), (problem("column twice", "b"),), (problem("column twice", "c"),)]
-    assert standing_problems(points, deleted=False) == (
+    assert problems_of_points(points, deleted=False) == (
         replace(problem("broken", "a", "1.json"), past=True),
         problem("column twice", "b"),
     )
 
 
 def test_every_problem_of_a_deleted_eval_is_past():
-    assert standing_problems([(problem("broken", "a"),)], deleted=True) == (replace(problem("broken", "a"), past=True),)
+    assert problems_of_points([(problem("broken", "a"),)], deleted=True) == (
+        replace(problem("broken", "a"), past=True),
+    )
 
 
 def test_an_eval_without_points_has_no_problems():
-    assert standing_problems([], deleted=False) == ()
+    assert problems_of_points([], deleted=False) == ()
 
 
 def test_a_point_in_a_few_numbers_keeps_the_interval_of_its_headline():

@@ -9,7 +9,7 @@ from sitegen.html.cells import shown_pair, shown_run
 from sitegen.model.metrics import Nouns
 from sitegen.model.outcomes import Judgement
 from sitegen.model.values import Value
-from sitegen.text.values import told_apart
+from sitegen.text.values import texts_with_types
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from sitegen.text.values import told_apart
     ],
 )
 def test_types_are_named_where_they_alone_tell_two_values_apart(expected: Value, actual: Value, said: object) -> None:
-    assert told_apart(expected, actual) == said
+    assert texts_with_types(expected, actual) == said
 
 
 def test_a_discrepancy_of_types_shows_them_in_the_terminal_and_on_pages() -> None:

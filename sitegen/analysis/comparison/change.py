@@ -12,7 +12,7 @@ from sitegen.analysis.comparison.chance import Chance, chance_of
 from sitegen.analysis.comparison.pairs import ORDER
 from sitegen.analysis.comparison.values import PairedFate
 from sitegen.analysis.deltas import exchanges
-from sitegen.analysis.flips import tallied
+from sitegen.analysis.flips import count_flips
 from sitegen.model.cells import WRONG, CellFlip, Fate, Run
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec
@@ -136,7 +136,7 @@ def change_of(
             first.scorecard,
             second.scorecard,
             kind,
-            tallied(paired),
+            count_flips(paired),
             higher_is_better=specs[0].higher_is_better,
         )
     )

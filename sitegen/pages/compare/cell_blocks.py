@@ -15,7 +15,7 @@ from functools import cache
 from itertools import accumulate
 from typing import Any, Final
 
-from sitegen.analysis.flips import Held, flipping_together, held_documents, independent_flips
+from sitegen.analysis.flips import Held, documents_of_points, flipping_together, independent_flips
 from sitegen.frozen import Frozen
 from sitegen.model.cells import Cell, Run, State
 from sitegen.model.series import Series
@@ -77,7 +77,7 @@ def cell_blocks(series: Series, details: Sequence[dict[str, Any]], linked: Itera
     source = _Source(
         eval_id=series.info.id,
         cells=[cell for cell in series.cells.cells if any(run.is_wrong for run in cell.runs)],
-        held=held_documents(series.cells),
+        held=documents_of_points(series.cells),
     )
     sizes = _sizes(source.cells, len(details))
     embedded, block = _embedded_block(source, details, sizes, linked)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from sitegen.analysis.noise.intervals import HeadlineWithInterval, ends_of_mean
-from sitegen.analysis.problem_counts import ProblemCounts, named_counts
+from sitegen.analysis.problem_counts import ProblemCounts, problem_counts_text
 from sitegen.analysis.standing import LOST, standings
 from sitegen.config import Mute
 from sitegen.frozen import Frozen
@@ -140,7 +140,7 @@ class OverviewView(Frozen):
     @property
     def problems(self) -> str:
         """The counts of problems, in the words that a build prints."""
-        return named_counts(self.counts.problems)
+        return problem_counts_text(self.counts.problems)
 
     @property
     def has_counts(self) -> bool:

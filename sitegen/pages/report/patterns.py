@@ -16,7 +16,7 @@ from sitegen.pages.report.discrepancies import Since, field_file
 from sitegen.scoring.rules import FieldRules
 from sitegen.stats.counts import share_of
 from sitegen.text.plain import counted
-from sitegen.text.values import ValueTexts, as_text, metric_text, told_apart
+from sitegen.text.values import ValueTexts, as_text, metric_text, texts_with_types
 
 _NAMED: Final = 3
 """Number of named fields of a pattern: the ones with most of its errors."""
@@ -198,7 +198,7 @@ def pattern_words(pattern: PatternSummary, spec: MetricSpec, nouns: Nouns) -> Pa
 
 def _example(error: Judgement) -> ValueTexts:
     expected, actual = error.expected, error.actual
-    return told_apart(expected, actual) or ValueTexts(as_text(expected), as_text(actual))
+    return texts_with_types(expected, actual) or ValueTexts(as_text(expected), as_text(actual))
 
 
 def _headline_without(headline: MetricSpec, card: Scorecard, errors: Iterable[Judgement]) -> float | None:

@@ -226,9 +226,9 @@ def _too_large(limits: BuildLimits, sizes: Sizes, once: int, thinned: Mapping[st
         if name == LISTS:
             continue
         pages = sorts.get(name) or {}
-        standing = sum(sum(of_owner.standing) for of_owner in pages.values())
+        present = sum(sum(of_owner.present) for of_owner in pages.values())
         full = sum(map(sum, _sizes_in_full(pages, _mean_and_largest(name, pages)[0]))) if pages else 0
-        in_full[name] = section._replace(size=section.size - standing + full)
+        in_full[name] = section._replace(size=section.size - present + full)
     cause = (
         f"In full the site would have about {_mega(sum(group.size for group in in_full.values()))}, more than the "
         f"{_mega(limits.site_bytes)} of site_bytes"

@@ -153,8 +153,8 @@ def _write_commits(timeline: Timeline, memo: Memo, site_files: SiteFiles) -> Non
         paths = keys[number]
         earlier = () if whole else memo.pages_at(timeline.project.site, COMMITS_OWNER, paths.values())
         rows = {row.path: row for row in earlier}
-        standing = ((key, recorded.get(path) or rows.get(path)) for key, path in paths.items())
-        pages = {key: page for key, page in standing if page and page.full}
+        candidates = ((key, recorded.get(path) or rows.get(path)) for key, path in paths.items())
+        pages = {key: page for key, page in candidates if page and page.full}
         if pages:
             lists[number] = pages
     addresses = set(map(links.short_commits, changing))

@@ -56,7 +56,7 @@ class PageSizes(Frozen):
     """Positions of the pages' commits."""
     sizes: tuple[int | None, ...] = ()
     """Bytes of the full page with the files beside it; None if it was never rendered."""
-    standing: tuple[int, ...] = ()
+    present: tuple[int, ...] = ()
     """Bytes in the output folder now."""
     short: tuple[bool, ...] = ()
     """Whether each page is short now."""
@@ -66,11 +66,11 @@ class PageSizes(Frozen):
         rows = {
             position: row
             for pages in (self, others)
-            for position, *row in zip(pages.positions, pages.sizes, pages.standing, pages.short, strict=True)
+            for position, *row in zip(pages.positions, pages.sizes, pages.present, pages.short, strict=True)
         }
         positions = tuple(sorted(rows))
-        sizes, standing, short = zip(*map(rows.__getitem__, positions), strict=True) if rows else ((), (), ())
-        return PageSizes(0, positions, sizes=sizes, standing=standing, short=short)
+        sizes, present, short = zip(*map(rows.__getitem__, positions), strict=True) if rows else ((), (), ())
+        return PageSizes(0, positions, sizes=sizes, present=present, short=short)
 
 
 class PictureSizes(Frozen):
@@ -81,7 +81,7 @@ class PictureSizes(Frozen):
     """Number of pictures that a small picture replaces now."""
     in_full: int = 0
     """Bytes of all pictures if none were replaced."""
-    standing: int = 0
+    present: int = 0
     """Bytes in the output folder now."""
 
 
@@ -146,9 +146,9 @@ class Sizes:
         size = sum(section.size for section in self.sections().values())
         size -= self.sections().get(LISTS, SizeGroup()).size
         size += SHORT * sum(pages.first for sizes in self._owners.values() for pages in sizes.pages.values())
-        size -= sum(sum(pages.standing) for sizes in self._owners.values() for pages in sizes.pages.values())
+        size -= sum(sum(pages.present) for sizes in self._owners.values() for pages in sizes.pages.values())
         for sizes in self.pictures().values():
-            size += (sizes.in_full if pictures else sizes.files * len(LEFT_OUT)) - sizes.standing
+            size += (sizes.in_full if pictures else sizes.files * len(LEFT_OUT)) - sizes.present
         return size
 
     def write_again(self, owners: Iterable[str]) -> None:
@@ -234,15 +234,15 @@ class Sizes:
 def _page_sizes(first: int, pages: Sequence[tuple[int, Sequence[str]]], rows: Mapping[str, PageRow]) -> PageSizes:
     """Return the sizes of pages. Each page is a position and the paths of its files, the page itself first."""
     heads = [rows[paths[0]] for _, paths in pages]
-    standing = [sum(row.size for path in paths if (row := rows.get(path))) for _, paths in pages]
+    present = [sum(row.size for path in paths if (row := rows.get(path))) for _, paths in pages]
     return PageSizes(
         first=first,
         positions=tuple(position for position, _ in pages),
         sizes=tuple(
             size if not row.full else None if row.full == UNMEASURED else row.full
-            for row, size in zip(heads, standing, strict=True)
+            for row, size in zip(heads, present, strict=True)
         ),
-        standing=tuple(standing),
+        present=tuple(present),
         short=tuple(bool(row.full) for row in heads),
     )
 
@@ -253,7 +253,7 @@ def _picture_sizes(rows: Iterable[PageRow]) -> PictureSizes:
         files=len(pictures),
         short=sum(bool(row.full) for row in pictures),
         in_full=sum(row.full or row.size for row in pictures),
-        standing=sum(row.size for row in pictures),
+        present=sum(row.size for row in pictures),
     )
 
 

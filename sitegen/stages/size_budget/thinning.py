@@ -48,7 +48,7 @@ class Short(Frozen):
         return cls(passed, frozenset(range(passed, thinned)))
 
     @classmethod
-    def standing(cls, keys: Sequence[str], full: int | None, rows: Sequence[PageRow]) -> Self:
+    def as_written(cls, keys: Sequence[str], full: int | None, rows: Sequence[PageRow]) -> Self:
         """Find the points that are short already. ``keys``: for each point, the digest of its full report's content."""
         short = {row.key for row in rows if row.full}
         room = (index for index, key in enumerate(keys) if room_key(key) in short) if short else ()
@@ -86,7 +86,7 @@ def write_short(
     """
     if writer.is_fresh(owner, files[0], room_key(full)):
         return
-    size = sum(row.size for file in files if (row := writer.standing_row(file, full))) or UNMEASURED
+    size = sum(row.size for file in files if (row := writer.up_to_date_row(file, full))) or UNMEASURED
     writer.write(owner, files[0], renderer.render(make()), room_key(full), full=size)
 
 
