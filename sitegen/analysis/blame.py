@@ -11,7 +11,7 @@ from sitegen.analysis.copies import OutputCounter, first_points_with_output
 from sitegen.analysis.deltas import ROLES, Role, differing_roles
 from sitegen.analysis.flips import documents_of_points, fate_of, spans
 from sitegen.frozen import Frozen
-from sitegen.model.cells import Cell, CellMap, Fate, Run
+from sitegen.model.cells import Cell, CellMap, Fate, Period
 from sitegen.model.timeline import Snapshot
 from sitegen.model.values import REDACTED
 
@@ -19,27 +19,27 @@ FLIPS: Final[tuple[Fate, ...]] = ("fixed", "broken")
 """From wrong to right, and from right to wrong. Appearing or vanishing is not a flip."""
 
 
-class ExplainedRun(Frozen):
-    """A run of a cell, and the roles that caused it."""
+class ExplainedPeriod(Frozen):
+    """A period of a cell, and the roles that caused it."""
 
-    run: Run
+    period: Period
     end: int
-    """Index of the point after the last point of the run."""
+    """Index of the point after the last point of the period."""
     fate: Fate | None
     """The cell's fate at the first point; None if it was right before and after, or is judged for the first time."""
     causes: tuple[Role, ...]
-    """The roles that changed at the first point and changed the cell; empty for the first run."""
+    """The roles that changed at the first point and changed the cell; empty for the first period."""
     outputs: int
     """Number of different outputs: copies and re-scored outputs are not counted again."""
 
     @property
     def points(self) -> int:
         """Number of points."""
-        return self.end - self.run.start
+        return self.end - self.period.start
 
     @property
     def is_flip(self) -> bool:
-        """Whether the run begins with a flip."""
+        """Whether the period begins with a flip."""
         return self.fate in FLIPS
 
 
@@ -47,15 +47,15 @@ class CellBlame(Frozen):
     """The whole history of one cell."""
 
     cell: Cell
-    stretches: tuple[ExplainedRun, ...]
-    """The runs of the cell, oldest first; never empty."""
+    stretches: tuple[ExplainedPeriod, ...]
+    """The periods of the cell, oldest first; never empty."""
     wrong_since: int | None
     """The first point of the streak of errors that lasts to the newest point; None if the cell is not wrong there."""
 
     @property
     def ever_wrong(self) -> bool:
         """Whether the cell was wrong at any point."""
-        return any(stretch.run.is_wrong for stretch in self.stretches)
+        return any(stretch.period.is_wrong for stretch in self.stretches)
 
     @property
     def flips(self) -> int:
@@ -65,18 +65,18 @@ class CellBlame(Frozen):
     @property
     def judged(self) -> int:
         """Number of outputs in which the cell was judged."""
-        return sum(stretch.outputs for stretch in self.stretches if stretch.run.state != "absent")
+        return sum(stretch.outputs for stretch in self.stretches if stretch.period.state != "absent")
 
     @property
     def wrong(self) -> int:
         """Number of outputs in which the cell was wrong."""
-        return sum(stretch.outputs for stretch in self.stretches if stretch.run.is_wrong)
+        return sum(stretch.outputs for stretch in self.stretches if stretch.period.is_wrong)
 
     @property
     def wrong_for(self) -> int:
         """Number of outputs in the streak of errors that lasts to the newest point."""
         since = self.wrong_since
-        return 0 if since is None else sum(run.outputs for run in self.stretches if run.run.start >= since)
+        return 0 if since is None else sum(period.outputs for period in self.stretches if period.period.start >= since)
 
 
 class ChangePoint(Frozen):
@@ -111,33 +111,33 @@ class Blame:
         """Return the history of a cell of the map through the first *points*; by default through all points."""
         points = points or self._points
         stretches = []
-        before: Run | None = None
+        before: Period | None = None
         held = self._held[cell.document]
-        for run, end in spans(cell, points):
-            start = run.start
-            fate = fate_of(before, run, bool(held[start - 1] and held[start])) if start else None
-            causes = self._causes(before, run) if start else ()
+        for period, end in spans(cell, points):
+            start = period.start
+            fate = fate_of(before, period, bool(held[start - 1] and held[start])) if start else None
+            causes = self._causes(before, period) if start else ()
             outputs = self._outputs.between(start, end)
-            stretches.append(ExplainedRun(run=run, end=end, fate=fate, causes=causes, outputs=outputs))
-            before = run
+            stretches.append(ExplainedPeriod(period=period, end=end, fate=fate, causes=causes, outputs=outputs))
+            before = period
         return CellBlame(cell, tuple(stretches), cell.wrong_since(points - 1))
 
-    def _causes(self, before: Run | None, run: Run) -> tuple[Role, ...]:
-        """Decide which of the roles that changed at a run's first point changed the cell.
+    def _causes(self, before: Period | None, period: Period) -> tuple[Role, ...]:
+        """Decide which of the roles that changed at a period's first point changed the cell.
 
         A single role is the cause. Of several roles, the causes are those whose side of the cell changed. If neither
         side changed, the rules are the cause. If values are redacted, all roles are, because changes cannot be seen.
         """
-        start = run.start
+        start = period.start
         changed = self._changed_roles.get(start)
         if changed is None:
             changed = self._changed_roles[start] = differing_roles(self._snapshots[start - 1], self._snapshots[start])
         if len(changed) < 2:
             return changed
         expected, actual = (before.expected, before.actual) if before else ("", "")
-        if REDACTED.literal in {expected, actual, run.expected, run.actual}:
+        if REDACTED.literal in {expected, actual, period.expected, period.actual}:
             return changed
-        sides = {"outputs": actual != run.actual, "ground_truth": expected != run.expected}
+        sides = {"outputs": actual != period.actual, "ground_truth": expected != period.expected}
         causes = tuple(role for role in changed if sides.get(role))
         return causes or (("rules",) if "rules" in changed else changed)
 
@@ -158,18 +158,18 @@ def change_points(cells: Iterable[CellBlame], points: int) -> tuple[ChangePoint,
     wrong, judged = [0] * (points + 1), [0] * (points + 1)
     for cell in cells:
         for stretch in cell.stretches:
-            run, fate = stretch.run, stretch.fate
-            fates_here, causes_here = fates[run.start], causes[run.start]
+            period, fate = stretch.period, stretch.fate
+            fates_here, causes_here = fates[period.start], causes[period.start]
             if fate:
                 fates_here[fate] = fates_here.get(fate, 0) + 1
                 for role in stretch.causes:
                     causes_here[role] = causes_here.get(role, 0) + 1
-            # Add and subtract at the two ends of each run: the running sums are the numbers at each point.
-            if run.is_wrong:
-                wrong[run.start] += 1
+            # Add and subtract at the two ends of each period: the running sums are the numbers at each point.
+            if period.is_wrong:
+                wrong[period.start] += 1
                 wrong[stretch.end] -= 1
-            if run.state != "absent":
-                judged[run.start] += 1
+            if period.state != "absent":
+                judged[period.start] += 1
                 judged[stretch.end] -= 1
     number_wrong, number_judged = list(accumulate(wrong)), list(accumulate(judged))
     return tuple(

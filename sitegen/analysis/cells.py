@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import Final
 
 from sitegen.analysis.flips import OutputComparison, compare_points, fate_of
-from sitegen.model.cells import WRONG, Cell, CellFlip, CellMap, Run
+from sitegen.model.cells import WRONG, Cell, CellFlip, CellMap, Period
 from sitegen.model.outcomes import CellKey, Judgement, changed_judgements
 from sitegen.model.scorecards import Result
 from sitegen.model.values import Value
@@ -35,14 +35,14 @@ class CellTracker:
         self._points = earlier.points if earlier else 0
         self._tracks: dict[CellKey, _Track] = {}
         for cell in earlier.cells if earlier else ():
-            self._tracks[cell.key] = _Track(len(self._tracks), cell, list(cell.runs))
-        self._wrong = {track.number: track for track in self._tracks.values() if track.runs[-1].is_wrong}
+            self._tracks[cell.key] = _Track(len(self._tracks), cell, list(cell.periods))
+        self._wrong = {track.number: track for track in self._tracks.values() if track.periods[-1].is_wrong}
         self._streaks = {track.location.key: track.wrong_since() for track in self._wrong.values()}
         self._changed: dict[int, _Track] = {}
-        """The cells with a run that begins at the last point, by cell number."""
+        """The cells with a period that begins at the last point, by cell number."""
         self._judgements: Sequence[Judgement] | None = None
         """Judgements of the last point; None if a cell may have several."""
-        here = {track.location.document for track in self._tracks.values() if track.runs[-1].state != "absent"}
+        here = {track.location.document for track in self._tracks.values() if track.periods[-1].state != "absent"}
         self._documents: tuple[set[str], set[str]] = set(), here
         """Documents of the last point but one, and documents of the last point."""
 
@@ -62,7 +62,7 @@ class CellTracker:
         keys_gone = {judgement.key for judgement in gone}
         keys_new = {key for judgement in new if (key := judgement.key) in tracks}
         judged_once = self._judgements is not None and not any(
-            tracks[key].runs[-1].state != "absent" for key in keys_new - keys_gone
+            tracks[key].periods[-1].state != "absent" for key in keys_new - keys_gone
         )
         unseen: Iterable[CellKey] = keys_gone
         if not judged_once:  # a cell may be judged twice, or this is the first point: examine all cells
@@ -81,7 +81,7 @@ class CellTracker:
                 track.move_to(judgement)
                 self._begin(
                     track,
-                    Run(
+                    Period(
                         start=here,
                         state=judgement.outcome,
                         expected=short_json(judgement.expected),
@@ -91,17 +91,17 @@ class CellTracker:
         for key in unseen:
             if key not in cells:
                 tracks[key].latest = None
-                self._begin(tracks[key], Run(start=here, state="absent", expected="", actual=""))
+                self._begin(tracks[key], Period(start=here, state="absent", expected="", actual=""))
         self._judgements = judgements if len(cells) == len(new) else None
         self._documents = self._documents[1], set(map(_DOCUMENT, judgements))
         self._points = here + 1
 
-    def _begin(self, track: _Track, run: Run) -> None:
-        if track.add_run(run):
+    def _begin(self, track: _Track, period: Period) -> None:
+        if track.add_period(period):
             self._changed[track.number] = track
         else:
             self._changed.pop(track.number, None)
-        if run.is_wrong:
+        if period.is_wrong:
             self._wrong[track.number] = track
             self._streaks[track.location.key] = track.wrong_since()
         else:
@@ -110,11 +110,11 @@ class CellTracker:
 
     def cells(self) -> CellMap:
         """Return the histories of all cells so far."""
-        cells = (track.cell(extra, track.runs) for (_, _, extra), track in self._tracks.items())
+        cells = (track.cell(extra, track.periods) for (_, _, extra), track in self._tracks.items())
         return CellMap(self._points, tuple(cells))
 
     def flipped(self) -> tuple[CellFlip, ...]:
-        """Return ``flipped_cells`` of the last two points, without the older runs of cells.
+        """Return ``flipped_cells`` of the last two points, without the older periods of cells.
 
         The flip of a cell that stayed wrong is the same object at every point.
         """
@@ -131,15 +131,15 @@ class CellTracker:
 class _Track:
     """The history of one cell, while points are added."""
 
-    __slots__ = ("earlier_attributes", "latest", "location", "number", "runs", "still_wrong")
+    __slots__ = ("earlier_attributes", "latest", "location", "number", "periods", "still_wrong")
 
-    def __init__(self, number: int, location: Judgement | Cell, runs: list[Run]) -> None:
+    def __init__(self, number: int, location: Judgement | Cell, periods: list[Period]) -> None:
         self.number = number
         """Position of the cell in the order in which cells were first judged."""
         self.location = location
         """Holds the document, path and attribute of the cell at the newest point that judged it."""
         self.earlier_attributes = location.earlier_attributes if isinstance(location, Cell) else ()
-        self.runs = runs
+        self.periods = periods
         self.latest: Judgement | None = None
         self.still_wrong: CellFlip | None = None
 
@@ -148,37 +148,37 @@ class _Track:
 
         *held*: the documents that both points have.
         """
-        last = self.runs[-1]
+        last = self.periods[-1]
         if last.start == point:
-            before = self.runs[-2] if len(self.runs) > 1 else None
+            before = self.periods[-2] if len(self.periods) > 1 else None
             fate = fate_of(before, last, self.location.document in held)
             return CellFlip(fate=fate, cell=self._late_cell(3), before=before, after=last) if fate else None
         if self.still_wrong is None:
             self.still_wrong = CellFlip(fate="still_wrong", cell=self._late_cell(1), before=last, after=last)
         return self.still_wrong
 
-    def _late_cell(self, runs: int) -> Cell:
-        return self.cell(self.location.key[2], self.runs[-runs:])
+    def _late_cell(self, periods: int) -> Cell:
+        return self.cell(self.location.key[2], self.periods[-periods:])
 
-    def cell(self, extra: bool, runs: Sequence[Run]) -> Cell:
-        """Make the cell with some of its runs."""
+    def cell(self, extra: bool, periods: Sequence[Period]) -> Cell:
+        """Make the cell with some of its periods."""
         return Cell(
             document=self.location.document,
             path=self.location.path,
             attribute=self.location.attribute,
             extra=extra,
-            runs=tuple(runs),
+            periods=tuple(periods),
             named_path=self.location.named_path,
             earlier_attributes=self.earlier_attributes,
         )
 
     def wrong_since(self) -> int:
-        """The first point of the streak of errors that its last run belongs to."""
-        since = self.runs[-1].start
-        for run in reversed(self.runs):
-            if not run.is_wrong:
+        """The first point of the streak of errors that its last period belongs to."""
+        since = self.periods[-1].start
+        for period in reversed(self.periods):
+            if not period.is_wrong:
                 break
-            since = run.start
+            since = period.start
         return since
 
     def move_to(self, judgement: Judgement) -> None:
@@ -189,14 +189,14 @@ class _Track:
         self.latest = self.location = judgement
         self.still_wrong = None
 
-    def add_run(self, run: Run) -> bool:
-        """Begin a run, replacing a run that begins at the same point; returns False if the last run just goes on."""
-        runs = self.runs
-        if runs and runs[-1].start == run.start:
-            runs.pop()
-        if runs and runs[-1][1:] == run[1:]:
+    def add_period(self, period: Period) -> bool:
+        """Begin a period in place of one that begins at the same point. Returns False if the last period continues."""
+        periods = self.periods
+        if periods and periods[-1].start == period.start:
+            periods.pop()
+        if periods and periods[-1][1:] == period[1:]:
             return False
-        runs.append(run)
+        periods.append(period)
         return True
 
 

@@ -39,7 +39,7 @@ def field_summaries(series: Series) -> tuple[FieldSummary, ...]:
     last = len(points) - 1
     summaries = []
     for attribute, of_field in cells.items():
-        if not any(run.is_wrong for cell in of_field for run in cell.runs):
+        if not any(period.is_wrong for cell in of_field for period in cell.periods):
             continue
         now = columns[-1].get(attribute, Counts())
         streaks = [(since, cell) for cell in of_field if (since := cell.wrong_since(last)) is not None]
@@ -87,12 +87,12 @@ def _share_right(counts: Counts | None) -> float | None:
 
 
 def _failing(cell: Cell, outputs: int, last: int) -> FailingValue:
-    run = cell.at(last)
-    assert run is not None
+    period = cell.at(last)
+    assert period is not None
     return FailingValue(
         label=cell.label,
         document=cell.document,
-        expected=(written(run.expected) or "")[:_LONGEST],
-        actual=(written(run.actual) or "")[:_LONGEST],
+        expected=(written(period.expected) or "")[:_LONGEST],
+        actual=(written(period.actual) or "")[:_LONGEST],
         outputs=outputs,
     )

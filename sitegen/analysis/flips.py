@@ -17,7 +17,7 @@ from operator import itemgetter, or_
 from typing import Final, TypeAlias
 
 from sitegen.frozen import Frozen
-from sitegen.model.cells import Cell, CellFlip, CellMap, Fate, Flips, Run, Tally
+from sitegen.model.cells import Cell, CellFlip, CellMap, Fate, Flips, Period, Tally
 from sitegen.model.noise import FieldMove
 from sitegen.stats.significance import holm, mcnemar
 
@@ -44,8 +44,8 @@ def count_flips(flipped: Iterable[CellFlip]) -> Flips:
 def flipped_cells(cells: CellMap, before: int, after: int) -> Iterator[CellFlip]:
     """Yield the cells that are wrong at one or both of two points, in the order of the map."""
     sides = [(cell, cell.at(before), cell.at(after)) for cell in cells.cells]
-    earlier = {cell.document for cell, run, _ in sides if run is not None and run.state != "absent"}
-    later = {cell.document for cell, _, run in sides if run is not None and run.state != "absent"}
+    earlier = {cell.document for cell, period, _ in sides if period is not None and period.state != "absent"}
+    later = {cell.document for cell, _, period in sides if period is not None and period.state != "absent"}
     for cell, first, last in sides:
         if fate := fate_of(first, last, cell.document in earlier and cell.document in later):
             yield CellFlip(fate=fate, cell=cell, before=first, after=last)
@@ -60,9 +60,13 @@ def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]]) -> tuple[Fli
     by_truth = [0] * len(pairs)
     earlier, later = (itemgetter(*points) for points in zip(*pairs, strict=True))
     for cell in cells.cells:
-        if not any(run.is_wrong for run in cell.runs):
+        if not any(period.is_wrong for period in cell.periods):
             continue
-        line, points, wrong = _runs_by_point(cell, cells.points), held[cell.document], _wrong_points(cell, cells.points)
+        line, points, wrong = (
+            _period_at_points(cell, cells.points),
+            held[cell.document],
+            _wrong_points(cell, cells.points),
+        )
         stays_wrong: tuple[Fate, str] = ("still_wrong", cell.attribute)
         # Most cells are right at most points: only the pairs with a wrong side are looked at one by one.
         for index in compress(range(len(pairs)), map(or_, earlier(wrong), later(wrong))):
@@ -76,12 +80,12 @@ def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]]) -> tuple[Fli
     return tuple(map(_sorted_flips, tallies, by_truth))
 
 
-def fate_of(before: Run | None, after: Run | None, held: bool) -> Fate | None:
+def fate_of(before: Period | None, after: Period | None, held: bool) -> Fate | None:
     """Return the fate of a cell; None if it is wrong at neither point. *held*: both points have its document."""
     was_wrong, is_wrong = before is not None and before.is_wrong, after is not None and after.is_wrong
     if not was_wrong and not is_wrong:
         return None
-    states = [run.state for run in (before, after) if run is not None and run.state != "absent"]
+    states = [period.state for period in (before, after) if period is not None and period.state != "absent"]
     if len(states) == 1 and not (held and states == ["hallucination"]):
         return "appeared" if is_wrong else "vanished"
     if was_wrong and is_wrong:
@@ -94,31 +98,31 @@ def documents_of_points(cells: CellMap) -> Held:
     held: Held = {}
     for cell in cells.cells:
         points = held.setdefault(cell.document, bytearray(cells.points))
-        for run, end in spans(cell, cells.points):
-            if run.state != "absent":
-                points[run.start : end] = b"\1" * (end - run.start)
+        for period, end in spans(cell, cells.points):
+            if period.state != "absent":
+                points[period.start : end] = b"\1" * (end - period.start)
     return held
 
 
-def _runs_by_point(cell: Cell, points: int) -> list[Run | None]:
-    """Return the run that a cell is in at each point; None before its first run."""
-    line: list[Run | None] = [None] * cell.runs[0].start
-    for run, end in spans(cell, points):
-        line += [run] * (end - run.start)
+def _period_at_points(cell: Cell, points: int) -> list[Period | None]:
+    """Return the period that a cell is in at each point; None before its first period."""
+    line: list[Period | None] = [None] * cell.periods[0].start
+    for period, end in spans(cell, points):
+        line += [period] * (end - period.start)
     return line
 
 
 def _wrong_points(cell: Cell, points: int) -> bytearray:
     wrong = bytearray(points)
-    for run, end in spans(cell, points):
-        if run.is_wrong:
-            wrong[run.start : end] = b"\1" * (end - run.start)
+    for period, end in spans(cell, points):
+        if period.is_wrong:
+            wrong[period.start : end] = b"\1" * (end - period.start)
     return wrong
 
 
-def spans(cell: Cell, points: int) -> Iterator[tuple[Run, int]]:
-    """Yield each run of a cell, with the index of the point after its last."""
-    return zip(cell.runs, [*(run.start for run in cell.runs[1:]), points], strict=True)
+def spans(cell: Cell, points: int) -> Iterator[tuple[Period, int]]:
+    """Yield each period of a cell, with the index of the point after its last."""
+    return zip(cell.periods, [*(period.start for period in cell.periods[1:]), points], strict=True)
 
 
 def _sorted_flips(counts: Mapping[tuple[Fate, str], int], by_truth: int) -> Flips:
@@ -178,8 +182,8 @@ def compare_points(cells: CellMap, before: int, after: int) -> OutputComparison:
     )
 
 
-def _is_right(run: Run | None) -> bool:
-    return run is not None and run.state != "absent" and not run.is_wrong
+def _is_right(period: Period | None) -> bool:
+    return period is not None and period.state != "absent" and not period.is_wrong
 
 
 def moved_fields(flips: Flips) -> tuple[FieldMove, ...]:

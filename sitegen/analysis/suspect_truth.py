@@ -16,7 +16,7 @@ from typing import Final, Literal, TypeAlias
 from sitegen.analysis.copies import first_of_each_output
 from sitegen.analysis.error_patterns import FEWEST, error_patterns
 from sitegen.frozen import Frozen
-from sitegen.model.cells import Cell, CellMap, Run
+from sitegen.model.cells import Cell, CellMap, Period
 from sitegen.model.error_summaries import SuspectTruth
 from sitegen.model.outcomes import Judgement
 from sitegen.model.series import Point
@@ -90,13 +90,15 @@ def _suspect(
     if has_copies:
         held_against = dict(compared)
         compared = [(index, held_against[index]) for index in first_of_each_output(points, held_against)]
-    values = Counter([run.actual for _, run in compared if run.is_wrong and run.actual not in {"", REDACTED.literal}])
+    values = Counter(
+        [period.actual for _, period in compared if period.is_wrong and period.actual not in {"", REDACTED.literal}]
+    )
     if not values:
         return None
     value, agreeing = values.most_common(1)[0]
     if agreeing < LEAST or agreeing < SHARE * len(compared):
         return None
-    agreed = [index for index, run in compared if run.actual == value]
+    agreed = [index for index, period in compared if period.actual == value]
     edits = sum(len(point.edits) for point in points[agreed[0] + 1 : agreed[-1] + 1])
     return SuspectTruth(
         document=cell.document,
@@ -110,20 +112,20 @@ def _suspect(
         first=agreed[0],
         last=agreed[-1],
         named_path=cell.named_path,
-        with_label=sum(run.state == "correct" for _, run in compared),
+        with_label=sum(period.state == "correct" for _, period in compared),
     )
 
 
-def _compared_with(cell: Cell, label: str, new_outputs: Sequence[int]) -> list[tuple[int, Run]]:
+def _compared_with(cell: Cell, label: str, new_outputs: Sequence[int]) -> list[tuple[int, Period]]:
     """Return the new outputs that were compared with the label since its last change, in series order."""
-    compared: list[tuple[int, Run]] = []
+    compared: list[tuple[int, Period]] = []
     end = len(new_outputs)
-    for run in reversed(cell.runs):  # a cell has few runs, and an eval many outputs
-        start = bisect_left(new_outputs, run.start, 0, end)
-        if run.state != "absent" and start < end:
-            if run.expected != label:
+    for period in reversed(cell.periods):  # a cell has few periods, and an eval many outputs
+        start = bisect_left(new_outputs, period.start, 0, end)
+        if period.state != "absent" and start < end:
+            if period.expected != label:
                 break
-            compared += [(index, run) for index in reversed(new_outputs[start:end])]
+            compared += [(index, period) for index in reversed(new_outputs[start:end])]
         end = start
     return compared[::-1]
 

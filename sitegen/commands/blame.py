@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Final, TypedDict
 
-from sitegen.analysis.blame import Blame, CellBlame, ExplainedRun
+from sitegen.analysis.blame import Blame, CellBlame, ExplainedPeriod
 from sitegen.analysis.deltas import Role
 from sitegen.analysis.noise.repeats import noise_of, repeats_among
 from sitegen.commands.printing import print_document, print_line
@@ -75,8 +75,8 @@ def blame_lines(series: Series, cells: Sequence[CellBlame]) -> Iterator[str]:
         if number:
             yield ""
         yield _cell_summary(series, cell_blame)
-        for run in reversed(cell_blame.stretches):
-            yield _run_line(series, run)
+        for stretch in reversed(cell_blame.stretches):
+            yield _period_line(series, stretch)
 
 
 def repeat_lines(series: Series, cells: Sequence[Cell]) -> Iterator[str]:
@@ -106,17 +106,19 @@ def _cell_summary(series: Series, blame: CellBlame) -> str:
     return f"{name}{document}: wrong since {line(since, 40)} ({outputs(blame.wrong_for)}), {right}"
 
 
-def _run_line(series: Series, explained: ExplainedRun) -> str:
-    run = explained.run
-    at = series.points[run.start].snapshot
-    values = "" if run.state == "absent" else f"expected {_shortened(run.expected)}, got {_shortened(run.actual)}"
+def _period_line(series: Series, explained: ExplainedPeriod) -> str:
+    period = explained.period
+    at = series.points[period.start].snapshot
+    values = (
+        "" if period.state == "absent" else f"expected {_shortened(period.expected)}, got {_shortened(period.actual)}"
+    )
     because = " and ".join(ROLES[role] for role in explained.causes)
     why = ": ".join(part for part in (FATES[explained.fate] if explained.fate else "", because) if part)
     columns = [
-        f"  {line(at.label, 20):16} {at.commit.short:8} {at.commit.committed_at[:10]}  {run.state:13}",
+        f"  {line(at.label, 20):16} {at.commit.short:8} {at.commit.committed_at[:10]}  {period.state:13}",
         values,
         why,
-        same_output(series.copied_label(run.start)),
+        same_output(series.copied_label(period.start)),
     ]
     return "  ".join(part for part in columns if part).rstrip()
 
@@ -202,17 +204,17 @@ def _cell_document(series: Series, cell_blame: CellBlame) -> BlamedCell:
         "wrong_for_points": 0 if since is None else len(series.points) - since,
         "wrong_for_outputs": cell_blame.wrong_for,
         "flips": cell_blame.flips,
-        "points_judged": sum(run.points for run in cell_blame.stretches if run.run.state != "absent"),
-        "points_wrong": sum(run.points for run in cell_blame.stretches if run.run.is_wrong),
+        "points_judged": sum(stretch.points for stretch in cell_blame.stretches if stretch.period.state != "absent"),
+        "points_wrong": sum(stretch.points for stretch in cell_blame.stretches if stretch.period.is_wrong),
         "outputs_judged": cell_blame.judged,
         "outputs_wrong": cell_blame.wrong,
-        "runs": [_run_document(series, stretch) for stretch in cell_blame.stretches],
+        "runs": [_period_document(series, stretch) for stretch in cell_blame.stretches],
     }
 
 
-def _run_document(series: Series, explained: ExplainedRun) -> BlamedRun:
-    run = explained.run
-    at = series.points[run.start].snapshot
+def _period_document(series: Series, explained: ExplainedPeriod) -> BlamedRun:
+    period = explained.period
+    at = series.points[period.start].snapshot
     return {
         "from": at.label,
         "report": at.slug,
@@ -220,10 +222,10 @@ def _run_document(series: Series, explained: ExplainedRun) -> BlamedRun:
         "committed_at": at.commit.committed_at,
         "points": explained.points,
         "outputs": explained.outputs,
-        "same_as": series.copied_label(run.start),
-        "state": run.state,
-        "expected": run.expected or None,
-        "actual": run.actual or None,
+        "same_as": series.copied_label(period.start),
+        "state": period.state,
+        "expected": period.expected or None,
+        "actual": period.actual or None,
         "became": explained.fate,
         "causes": list(explained.causes),
     }

@@ -16,6 +16,7 @@ from unicodedata import combining, normalize
 from sitegen.discovery.files import BlobReader, TrackedFile
 from sitegen.discovery.output_series import OutputSeries, data_files, is_truth_by_name, output_series
 from sitegen.discovery.pairing import TruthFinder
+from sitegen.discovery.recognition import recognise
 from sitegen.frozen import Frozen
 from sitegen.model.kinds import traits_of
 

@@ -149,11 +149,11 @@ def _score_rows(series: Series, index: int, point: Point) -> Iterator[ExportRow]
 
 
 def _cell_rows(series: Series) -> Iterator[ExportRow]:
-    """One row for each run of a cell, with its first and last point."""
+    """One row for each period of a cell, with its first and last point."""
     last = len(series.points) - 1
     for number, cell in enumerate(series.cells.cells):
-        ends = [*(run.start - 1 for run in cell.runs[1:]), last]
-        for run, end in zip(cell.runs, ends, strict=True):
+        ends = [*(period.start - 1 for period in cell.periods[1:]), last]
+        for period, end in zip(cell.periods, ends, strict=True):
             yield _encodable_row(
                 (
                     series.info.id,
@@ -162,11 +162,11 @@ def _cell_rows(series: Series) -> Iterator[ExportRow]:
                     cell.path,
                     cell.attribute,
                     cell.extra,
-                    run.start,
+                    period.start,
                     end,
-                    run.state,
-                    run.expected or None,
-                    run.actual or None,
+                    period.state,
+                    period.expected or None,
+                    period.actual or None,
                 )
             )
 

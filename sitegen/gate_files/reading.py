@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from sitegen.analysis.gate import check_eval, check_metric, check_stranger, gate_report
 from sitegen.errors import SitegenError
 from sitegen.gate_files.document import SCHEMA, GateCell, GateDocument, GateEval, GateMetric, GateNoise
-from sitegen.model.cells import Cell, CellFlip, Run
+from sitegen.model.cells import Cell, CellFlip, Period
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.deltas import DeltaParts, MetricDelta, Overlap
 from sitegen.model.gate import EvalCheck, GatedChange, GateReport, InstructionChange, MetricCheck, MetricLimits
@@ -180,7 +180,7 @@ def _gated_change(gate_eval: GateEval, nouns: Nouns) -> GatedChange | None:
 def _cell_flip(cell: GateCell) -> CellFlip:
     """The flip without the states of the cell, which no form of the report contains."""
     before, after = (
-        Run(start=0, state="absent", expected=cell.expected or "", actual=actual or "")
+        Period(start=0, state="absent", expected=cell.expected or "", actual=actual or "")
         for actual in (cell.base, cell.head)
     )
     return CellFlip(
@@ -190,7 +190,7 @@ def _cell_flip(cell: GateCell) -> CellFlip:
             path=cell.path,
             attribute="",
             extra=cell.extra_item,
-            runs=(),
+            periods=(),
             named_path=cell.named_path,
         ),
         before=before,

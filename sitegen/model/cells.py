@@ -13,11 +13,11 @@ State: TypeAlias = Outcome | Literal["absent"]
 WRONG = frozenset({"omission", "hallucination", "wrong_value", "format_error"})
 
 
-class Run(NamedTuple):
+class Period(NamedTuple):
     """Consecutive points at which nothing about a cell changed."""
 
     start: int
-    """Index of the first of these points in the series. The run ends where the next run starts."""
+    """Index of the first of these points in the series. The period ends where the next period starts."""
     state: State
     expected: str
     """The value as bounded JSON text; empty if there was none."""
@@ -29,8 +29,8 @@ class Run(NamedTuple):
         return self.state in WRONG
 
 
-ABSENT = Run(start=0, state="absent", expected="", actual="")
-"""In place of the run of a cell that a point did not judge."""
+ABSENT = Period(start=0, state="absent", expected="", actual="")
+"""In place of the period of a cell that a point did not judge."""
 
 
 class Cell(NamedTuple):
@@ -44,7 +44,7 @@ class Cell(NamedTuple):
     """``walls[].area``: the path by which cells are grouped."""
     extra: bool
     """Whether the cell belongs to a list item that only the output has; its path then has the index in the output."""
-    runs: tuple[Run, ...]
+    periods: tuple[Period, ...]
     """Oldest first, starting at the first point that judged the cell. Never empty."""
     named_path: str = ""
     """The path with names of list items instead of indices; empty if it is the same. Path and names are the newest."""
@@ -61,21 +61,21 @@ class Cell(NamedTuple):
         """The key of all judgements of this cell."""
         return self.document, self.path, self.extra
 
-    def at(self, index: int) -> Run | None:
-        """Return the run that covers a point; None before the cell was first judged."""
-        following = bisect_left(self.runs, (index + 1,))  # a run is a tuple that begins with its start
-        return self.runs[following - 1] if following else None
+    def at(self, index: int) -> Period | None:
+        """Return the period that covers a point; None before the cell was first judged."""
+        following = bisect_left(self.periods, (index + 1,))  # a period is a tuple that begins with its start
+        return self.periods[following - 1] if following else None
 
     def wrong_since(self, index: int) -> int | None:
         """Return the first point of the unbroken streak of errors around a point; None if the cell is right there."""
         since = None
-        for run in self.runs:
-            if run.start > index:
+        for period in self.periods:
+            if period.start > index:
                 break
-            if not run.is_wrong:
+            if not period.is_wrong:
                 since = None
             elif since is None:
-                since = run.start
+                since = period.start
         return since
 
 
@@ -90,9 +90,9 @@ class CellMap(Frozen):
     def up_to(self, points: int) -> Self:
         """Return the map of the first *points* points. Names and paths of cells are the newest of the whole series."""
         cells = (
-            cell._replace(runs=cell.runs[: bisect_left(cell.runs, (points,))])
+            cell._replace(periods=cell.periods[: bisect_left(cell.periods, (points,))])
             for cell in self.cells
-            if cell.runs[0].start < points
+            if cell.periods[0].start < points
         )
         return type(self)(points, tuple(cells))
 
@@ -110,15 +110,15 @@ class CellFlip(NamedTuple):
 
     fate: Fate
     cell: Cell
-    before: Run | None
-    after: Run | None
+    before: Period | None
+    after: Period | None
     """None if the cell had not been judged yet, which counts as absent."""
 
     @property
     def by_truth(self) -> bool:
         """Whether the expected value changed with the flip, so that the output alone is not the cause."""
-        runs = [run for run in (self.before, self.after) if run is not None and run.state != "absent"]
-        return self.fate in ("fixed", "broken") and len(runs) == 2 and runs[0].expected != runs[1].expected
+        periods = [period for period in (self.before, self.after) if period is not None and period.state != "absent"]
+        return self.fate in ("fixed", "broken") and len(periods) == 2 and periods[0].expected != periods[1].expected
 
 
 class Flips(Frozen):

@@ -13,7 +13,7 @@ from sitegen.analysis.field_summaries import field_summaries
 from sitegen.analysis.noise.changes import output_verdict
 from sitegen.analysis.regressions import steps_of
 from sitegen.config import Mute
-from sitegen.model.cells import WRONG, Cell, CellFlip, CellMap, Flips, Run
+from sitegen.model.cells import WRONG, Cell, CellFlip, CellMap, Flips, Period
 from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import Metric
 from sitegen.model.regressions import DocumentNumbers, EditedFile, Moved
@@ -53,9 +53,9 @@ from tests.pictures import png
 COUNTS = SiteCounts(121, 14, 9, 3, count_causes(causes_of(sample.PROBLEMS)))
 FLIPS = Flips((("consignee.city", 2), ("route.eta", 1)), (("remarks", 1),), (("consignee.city", 3), ("incoterm", 1)))
 FIXED = tuple(
-    CellFlip("fixed", Cell(text, text, "remarks", False, (WAS,)), WAS, Run(1, "correct", WAS.expected, WAS.expected))
+    CellFlip("fixed", Cell(text, text, "remarks", False, (WAS,)), WAS, Period(1, "correct", WAS.expected, WAS.expected))
     for text in sample.NASTY
-    for WAS in [Run(0, "wrong_value", f'"{text[:150]}"', f'"{text[:150]}?"')]
+    for WAS in [Period(0, "wrong_value", f'"{text[:150]}"', f'"{text[:150]}?"')]
 )
 
 
@@ -127,7 +127,7 @@ def _field_pages(series: Series) -> list[Page]:
 def _nasty_cells(series: Series) -> Series:
     """Names, paths, documents and values that a page must survive."""
     runs = tuple(
-        Run(index, "wrong_value", f'"{text[:150]}', f'"{text[:149]}?')
+        Period(index, "wrong_value", f'"{text[:150]}', f'"{text[:149]}?')
         for index, text in enumerate(sample.NASTY[: len(series.points)])
     )
     cells = (Cell(text, f"{text}[0]", sample.SCRIPT, index % 2 == 1, runs) for index, text in enumerate(sample.NASTY))
@@ -148,7 +148,7 @@ def more_pages() -> list[Page]:
 
 def _cells_named(series: Series, attributes: tuple[str, ...]) -> Series:
     """A cell that is wrong for each of these attributes."""
-    cells = (Cell("", name, name, False, (Run(0, "omission", "1", ""),)) for name in dict.fromkeys(attributes))
+    cells = (Cell("", name, name, False, (Period(0, "omission", "1", ""),)) for name in dict.fromkeys(attributes))
     return replace(series, cells=CellMap(len(series.points), tuple(cells)))
 
 

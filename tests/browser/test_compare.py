@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from playwright.sync_api import Page, expect
 
 from sitegen.analysis.flips import compare_points, independent_flips
-from sitegen.model.cells import Cell, CellMap, Run, Tally
+from sitegen.model.cells import Cell, CellMap, Period, Tally
 from sitegen.model.series import Series
 from sitegen.pages.compare import cell_blocks, compare_data
 from sitegen.pages.compare.page import compare_page
@@ -83,8 +83,8 @@ def test_many_flips_are_tested_by_chi_square_as_sitegen_does(site: Path, visit):
     agree(visit("evals/waybills/many.html#a=none"), series.cells, ["0001", "0002", "0003"], pairs)
 
 
-def runs(signs: str) -> tuple[Run, ...]:
-    return tuple(Run(index, "correct" if sign == "+" else "omission", "1", "") for index, sign in enumerate(signs))
+def runs(signs: str) -> tuple[Period, ...]:
+    return tuple(Period(index, "correct" if sign == "+" else "omission", "1", "") for index, sign in enumerate(signs))
 
 
 def test_the_newest_point_is_compared_with_the_best_one_before_it(visit):

@@ -54,7 +54,7 @@ def test_a_cell_is_at_each_point_what_was_judged_there(points):
 @given(SERIES)
 def test_only_changes_are_kept(points):
     for cell in _followed(points).cells().cells:
-        assert all(one.start < two.start and one[1:] != two[1:] for one, two in pairwise(cell.runs))
+        assert all(one.start < two.start and one[1:] != two[1:] for one, two in pairwise(cell.periods))
 
 
 @given(SERIES, st.integers(0, 8))
@@ -137,7 +137,7 @@ def test_a_place_that_is_judged_twice_is_wrong_if_either_is():
     for order in ([right, wrong], [wrong, right]):
         follower = CellTracker()
         follower.follow(order)
-        assert [run.state for cell in follower.cells().cells for run in cell.runs] == ["omission"]
+        assert [run.state for cell in follower.cells().cells for run in cell.periods] == ["omission"]
 
 
 def test_a_cell_that_moves_to_another_category_is_found_under_both():
@@ -146,7 +146,7 @@ def test_a_cell_that_moves_to_another_category_is_found_under_both():
         follower.follow([Judgement("case", "a", category, "wrong_value", "x", "y")])
         follower = CellTracker(follower.cells())
     (cell,) = follower.cells().cells
-    assert (cell.attribute, cell.earlier_attributes, len(cell.runs)) == ("blue", ("red", "(none)"), 1)
+    assert (cell.attribute, cell.earlier_attributes, len(cell.periods)) == ("blue", ("red", "(none)"), 1)
     assert by_attribute(follower.cells()) == {"blue": [cell], "red": [cell], "(none)": [cell]}
 
 
@@ -158,7 +158,7 @@ def test_an_extra_item_is_not_the_expected_item_of_its_number():
             Judgement("", "items[0].c", "items[].c", "hallucination", None, 2, "extra item"),
         ]
     )
-    assert [(cell.extra, cell.runs[0].state) for cell in follower.cells().cells] == [
+    assert [(cell.extra, cell.periods[0].state) for cell in follower.cells().cells] == [
         (False, "omission"),
         (True, "hallucination"),
     ]

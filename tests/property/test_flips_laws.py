@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitegen.analysis.flips import flipped_cells, flips, flips_between
-from sitegen.model.cells import Cell, CellMap, Flips, Run, State, Tally
+from sitegen.model.cells import Cell, CellMap, Flips, Period, State, Tally
 
 POINTS = 6
 STATES: tuple[State, ...] = (
@@ -24,10 +24,10 @@ POINT = st.integers(0, POINTS - 1)
 
 
 @st.composite
-def runs(draw: st.DrawFn) -> tuple[Run, ...]:
+def runs(draw: st.DrawFn) -> tuple[Period, ...]:
     starts = sorted(draw(st.sets(POINT, min_size=1, max_size=4)))
     return tuple(
-        Run(start, draw(st.sampled_from(STATES)), draw(st.sampled_from(["", "1", "2"])), "") for start in starts
+        Period(start, draw(st.sampled_from(STATES)), draw(st.sampled_from(["", "1", "2"])), "") for start in starts
     )
 
 

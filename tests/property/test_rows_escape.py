@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from sitegen.html import cells, formats
 from sitegen.html.cells import BOUND, CACHED_ROWS, RowCache, shown_pair
-from sitegen.model.cells import Cell, CellFlip, Run
+from sitegen.model.cells import Cell, CellFlip, Period
 from sitegen.model.error_summaries import WeakSection
 from sitegen.model.metrics import Counts, MetricSpec, Nouns
 from sitegen.model.outcomes import ERROR_TYPES, Judgement, Outcome
@@ -252,7 +252,7 @@ def test_rows_of_flipped_fields_show_names_as_text_and_add_no_element(found: lis
 
 def fixed_cell(path: str, document: str, expected: str, earlier: str, before: str) -> CellFlip:
     texts = [json.dumps(text) for text in (expected, earlier, before)]
-    wrong, right = Run(0, "wrong_value", texts[1], texts[2]), Run(1, "correct", texts[0], texts[0])
+    wrong, right = Period(0, "wrong_value", texts[1], texts[2]), Period(1, "correct", texts[0], texts[0])
     return CellFlip("fixed", Cell(document, path, path, False, (wrong, right)), wrong, right)
 
 
@@ -261,7 +261,7 @@ def test_rows_of_fixed_cells_show_values_as_text_and_add_no_element(found: list[
     read = _Reader(why_rows.fixed(found, several))
     assert read.tags <= {"table", "tr", "td", "i", "small", "mark"}
     assert set(read.attributes) <= {"dir"}
-    values = [written(text) for flip in found for run in flip.cell.runs for text in run[2:]]
+    values = [written(text) for flip in found for run in flip.cell.periods for text in run[2:]]
     assert all(_clean(value[:BOUND]) in read.text for value in values if value and value.strip())
 
 

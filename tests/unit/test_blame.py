@@ -6,18 +6,18 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from sitegen.analysis.blame import Blame, CellBlame, ChangePoint, ExplainedRun, change_points, worst_first
+from sitegen.analysis.blame import Blame, CellBlame, ChangePoint, ExplainedPeriod, change_points, worst_first
 from sitegen.analysis.deltas import Role
 from sitegen.commands.blame import matching_cells
 from sitegen.errors import ConfigurationError
-from sitegen.model.cells import Cell, CellMap, Run, State
+from sitegen.model.cells import Cell, CellMap, Period, State
 from sitegen.model.timeline import Blob, Snapshot
 from tests import pages_sample as sample
 from tests.sites import run
 
 
 def cell(*runs: tuple[int, State, str, str], path: str = "total", document: str = "", extra: bool = False) -> Cell:
-    return Cell(document, path, path, extra, tuple(Run(*one) for one in runs))
+    return Cell(document, path, path, extra, tuple(Period(*one) for one in runs))
 
 
 OUTPUTS: tuple[Role, ...] = ("outputs",)
@@ -49,14 +49,14 @@ def test_a_cell_is_followed_from_run_to_run():
     )
     some = snapshots(*[OUTPUTS] * 6)
     found = blamed(one, some)
-    first, second, third, last = one.runs
+    first, second, third, last = one.periods
     assert found == CellBlame(
         one,
         (
-            ExplainedRun(first, 2, None, (), outputs=2),
-            ExplainedRun(second, 3, "broken", ("outputs",), outputs=1),
-            ExplainedRun(third, 5, "still_wrong", ("outputs",), outputs=2),
-            ExplainedRun(last, 7, "fixed", ("outputs",), outputs=2),
+            ExplainedPeriod(first, 2, None, (), outputs=2),
+            ExplainedPeriod(second, 3, "broken", ("outputs",), outputs=1),
+            ExplainedPeriod(third, 5, "still_wrong", ("outputs",), outputs=2),
+            ExplainedPeriod(last, 7, "fixed", ("outputs",), outputs=2),
         ),
         None,
     )
@@ -124,7 +124,7 @@ def test_what_is_wrong_now_comes_first_and_then_what_flips_most():
     past = cell((0, "wrong_value", "1", "2"), (1, "correct", "1", "1"), path="past")
     stuck = cell((0, "omission", "1", ""), path="stuck")
     flaky = cell((0, "correct", "1", "1"), (1, "omission", "1", ""), (2, "correct", "1", "1"), path="flaky")
-    flaky = flaky._replace(runs=(*flaky.runs, Run(3, "omission", "1", "")))
+    flaky = flaky._replace(periods=(*flaky.periods, Period(3, "omission", "1", "")))
     cells = CellMap(4, (right, past, stuck, flaky))
     blame = Blame(cells, some)
     assert [one.cell.path for one in worst_first(map(blame.trace, cells.cells))] == ["flaky", "stuck", "past", "right"]

@@ -2,14 +2,14 @@ import pytest
 
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.flips import flipped_cells, flips
-from sitegen.model.cells import Cell, CellFlip, CellMap, Fate, Flips, Run, State
+from sitegen.model.cells import Cell, CellFlip, CellMap, Fate, Flips, Period, State
 from sitegen.model.outcomes import Judgement
 
 
 def cell(path: str, *states: State, document: str = "", expected: tuple[str, ...] = ()) -> Cell:
     """A cell with one run a point."""
     values = expected or ("1",) * len(states)
-    return Cell(document, path, path, False, tuple(map(Run, range(len(states)), states, values, values)))
+    return Cell(document, path, path, False, tuple(map(Period, range(len(states)), states, values, values)))
 
 
 def test_flips_are_counted_by_attribute_most_cells_first():
@@ -65,9 +65,9 @@ def test_a_hallucination_in_a_document_that_only_one_point_holds_did_not_flip():
 
 
 def test_a_cell_that_was_not_judged_yet_is_absent():
-    late = Cell("", "extra", "extra", True, (Run(1, "hallucination", "", "9"),))
+    late = Cell("", "extra", "extra", True, (Period(1, "hallucination", "", "9"),))
     cells = CellMap(2, (cell("x", "correct", "correct"), late))
-    assert list(flipped_cells(cells, 0, 1)) == [CellFlip("broken", late, None, late.runs[0])]
+    assert list(flipped_cells(cells, 0, 1)) == [CellFlip("broken", late, None, late.periods[0])]
 
 
 def test_a_flip_under_another_expected_value_is_told_apart():

@@ -12,7 +12,7 @@ from sitegen.gate_files.annotations import SHOWN, annotations_of
 from sitegen.gate_files.document import gate_json
 from sitegen.gate_files.junit import gate_junit
 from sitegen.gate_files.markdown import LONGEST, gate_markdown
-from sitegen.model.cells import Cell, CellFlip, Run
+from sitegen.model.cells import Cell, CellFlip, Period
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import DeltaParts, MetricDelta, Overlap
 from sitegen.model.gate import EvalCheck, GatedChange, GateVerdict, InstructionChange, MetricLimits, Reason
@@ -161,8 +161,8 @@ def hostile(number: int) -> EvalCheck:
     """An eval that fails, all of whose names are long and hold nothing but markup."""
     name = f"{number:05}" + "`|*_[]<>&#@\\" * 400
     commit = Commit("c" * 40, number, "", "2026-01-01T00:00:00Z", name)
-    cell = Cell(name, name, name, False, (Run(0, "wrong_value", name, name),))
-    flips = tuple(CellFlip("broken", cell, cell.runs[0], cell.runs[0]) for _ in range(50))
+    cell = Cell(name, name, name, False, (Period(0, "wrong_value", name, name),))
+    flips = tuple(CellFlip("broken", cell, cell.periods[0], cell.periods[0]) for _ in range(50))
     edits = tuple(InstructionChange(name, (commit,) * 30) for _ in range(30))
     strange = MetricSpec(name, name, "")
     metric = check_metric(strange, MetricLimits(floor=1.0, drop=0.0), 0.9, 0.1, moved(-0.8))

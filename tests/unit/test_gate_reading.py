@@ -17,7 +17,7 @@ from sitegen.errors import SitegenError
 from sitegen.gate_files.document import gate_json
 from sitegen.gate_files.markdown import gate_markdown
 from sitegen.gate_files.reading import MOST, read_report
-from sitegen.model.cells import Cell, CellFlip, Run
+from sitegen.model.cells import Cell, CellFlip, Period
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import DeltaParts, MetricDelta, Overlap
 from sitegen.model.gate import GatedChange, GateReport, InstructionChange, MetricLimits
@@ -37,7 +37,7 @@ def report(
 ) -> GateReport:
     """Evals of every presence and verdict."""
     flip = CellFlip(
-        "broken", Cell(name, path, path, False, ()), Run(0, "correct", *values), Run(1, "wrong_value", *values)
+        "broken", Cell(name, path, path, False, ()), Period(0, "correct", *values), Period(1, "wrong_value", *values)
     )
     told = GatedChange(
         Overlap("bridged", 3, ("a",), ("b", "c")),

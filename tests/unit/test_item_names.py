@@ -43,7 +43,7 @@ def test_an_item_that_is_renamed_stays_the_same_cell_under_its_newest_name():
     renamed = {"walls": [TRUTH["walls"][0], {"name": "E Walls", "area": 2}]}
     first, second = scored(TRUTH, OUTPUT), scored(renamed, OUTPUT)
     area = followed(first, second).cells[3]
-    assert (area.path, area.label, len(area.runs)) == ("walls[1].area", "walls[E Walls].area", 1)
+    assert (area.path, area.label, len(area.periods)) == ("walls[1].area", "walls[E Walls].area", 1)
     going_on = CellTracker(followed(first))
     going_on.follow(second.judgements)
     assert going_on.cells() == followed(first, second)
@@ -76,7 +76,8 @@ def test_a_suspect_label_and_a_row_of_the_gate_are_named_as_their_cell_is():
     (suspect,) = (one for one in suspect_truth(cells, points) if one.attribute == "walls[].area")
     assert (suspect.path, suspect.label) == ("walls[1].area", "walls[E Wall].area")
     assert (
-        _broken_cell_row(CellFlip("broken", cells.cells[3], None, cells.cells[3].runs[0]))[1] == r"`walls[E Wall].area`"
+        _broken_cell_row(CellFlip("broken", cells.cells[3], None, cells.cells[3].periods[0]))[1]
+        == r"`walls[E Wall].area`"
     )
 
 

@@ -18,7 +18,7 @@ from sitegen.analysis.noise.repeats import (
     repeats_among,
     repeats_of_runs,
 )
-from sitegen.model.cells import Cell, CellMap, Run, State
+from sitegen.model.cells import Cell, CellMap, Period, State
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts, Metric
 from sitegen.model.noise import FlipRate, Noise
@@ -133,7 +133,7 @@ def test_a_series_without_repeats_has_no_noise():
 
 
 def cell(path: str, *states: State, attribute: str = "") -> Cell:
-    return Cell("", path, attribute or path, False, tuple(Run(at, state, "", "") for at, state in enumerate(states)))
+    return Cell("", path, attribute or path, False, tuple(Period(at, state, "", "") for at, state in enumerate(states)))
 
 
 def outputs(*headlines: float | None, weight: float = 0.0) -> tuple[Repeat, ...]:
@@ -141,7 +141,7 @@ def outputs(*headlines: float | None, weight: float = 0.0) -> tuple[Repeat, ...]
 
 
 def cells(*every: Cell) -> CellMap:
-    return CellMap(max((len(one.runs) for one in every), default=0), every)
+    return CellMap(max((len(one.periods) for one in every), default=0), every)
 
 
 def test_the_noise_is_the_share_of_pairs_that_differ_and_the_scatter_of_the_headline():
@@ -193,8 +193,10 @@ def test_a_value_that_nobody_expected_is_right_where_it_is_absent():
 
 def test_only_points_that_judged_a_cell_count_however_long_it_stays_the_same():
     """The name appears at the second group, changes within the third, and is absent from the fourth."""
-    name = (Run(2, "correct", "", ""), Run(5, "omission", "", ""), Run(7, "absent", "", ""))
-    both = cells(Cell("", "name", "name", False, name), Cell("", "area", "area", False, (Run(4, "correct", "", ""),)))
+    name = (Period(2, "correct", "", ""), Period(5, "omission", "", ""), Period(7, "absent", "", ""))
+    both = cells(
+        Cell("", "name", "name", False, name), Cell("", "area", "area", False, (Period(4, "correct", "", ""),))
+    )
     groups = [Repeats(both, indices, outputs(*[0.5] * len(indices))) for indices in ((0, 1), (2, 3), (4, 5, 6), (7, 8))]
     found = noise_of(groups)
     assert found is not None

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from sitegen.analysis.field_summaries import field_summaries
-from sitegen.model.cells import Cell, CellMap, Flips, Run
+from sitegen.model.cells import Cell, CellMap, Flips, Period
 from sitegen.model.error_summaries import FailingValue, FieldSummary, FlipsAfterEdit
 from sitegen.model.series import EvalSummary, Series
 from sitegen.pages.fields import NAMED, ROWS, FieldsView, fields_page
@@ -17,7 +17,7 @@ def _series() -> Series:
     points = [replace(point, edits=(), flips=None) for point in sample.points(3)]
     points[1] = replace(points[1], edits=(sample.edit(1),), flips=Flips(broken=(("walls[].area", 1),)))
     points[2] = replace(points[2], edits=(sample.edit(2),), flips=Flips(fixed=(("walls[].area", 2), ("other", 1))))
-    right, wrong = Run(0, "correct", "7", "7"), Run(0, "wrong_value", "7", '"<b>"')
+    right, wrong = Period(0, "correct", "7", "7"), Period(0, "wrong_value", "7", '"<b>"')
     flips = (right, wrong._replace(start=1), right._replace(start=2))
     cells = (
         Cell("", "walls[0].area", "walls[].area", False, flips, "walls[N].area"),

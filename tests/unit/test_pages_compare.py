@@ -8,7 +8,7 @@ from markupsafe import Markup
 from msgspec.structs import replace
 
 from sitegen.analysis.flips import fate_of
-from sitegen.model.cells import Cell, CellFlip, CellMap, Fate, Run
+from sitegen.model.cells import Cell, CellFlip, CellMap, Fate, Period
 from sitegen.model.noise import ChangeVerdict, Interval, UnitChange
 from sitegen.model.regressions import Circumstances, Step
 from sitegen.model.series import Point, Series
@@ -56,12 +56,12 @@ def view(one: Series) -> CompareView:
 
 
 BROKEN = Cell(
-    "a", "rows[0].x", "rows[].x", False, (Run(0, "correct", '"1"', '"1"'), Run(2, "wrong_value", '"2"', '"1"'))
+    "a", "rows[0].x", "rows[].x", False, (Period(0, "correct", '"1"', '"1"'), Period(2, "wrong_value", '"2"', '"1"'))
 )
-STILL = Cell("a", "name", "name", False, (Run(0, "omission", '"n"', ""),))
-EXTRA = Cell("a", "rows[3].x", "rows[].x", True, (Run(0, "hallucination", "", "9"), Run(2, "absent", "", "")))
-GONE = Cell("b", "name", "name", False, (Run(0, "omission", "5", ""), Run(2, "absent", "", "")))
-RIGHT = Cell("a", "fine", "fine", False, (Run(0, "correct", "1", "1"),))
+STILL = Cell("a", "name", "name", False, (Period(0, "omission", '"n"', ""),))
+EXTRA = Cell("a", "rows[3].x", "rows[].x", True, (Period(0, "hallucination", "", "9"), Period(2, "absent", "", "")))
+GONE = Cell("b", "name", "name", False, (Period(0, "omission", "5", ""), Period(2, "absent", "", "")))
+RIGHT = Cell("a", "fine", "fine", False, (Period(0, "correct", "1", "1"),))
 
 
 def flip(fate: Fate, cell: Cell) -> CellFlip:
@@ -119,14 +119,14 @@ def test_the_script_is_told_what_becomes_of_a_cell_from_any_state_to_any_other()
     for held, table in enumerate(found["fates"]):
         for before, row in zip(cell_blocks.STATES, table, strict=True):
             for after, fate in zip(cell_blocks.STATES, row, strict=True):
-                runs = Run(0, before, "", ""), Run(0, after, "", "")
+                runs = Period(0, before, "", ""), Period(0, after, "", "")
                 assert (None if fate is None else FATES[fate]) == fate_of(*runs, bool(held))
 
 
 def test_points_without_a_common_document_are_not_tested_for_chance():
     one = series(
-        Cell("a", "x", "x", False, (Run(0, "omission", "1", ""), Run(2, "absent", "", ""))),
-        Cell("b", "x", "x", False, (Run(2, "omission", "1", ""),)),
+        Cell("a", "x", "x", False, (Period(0, "omission", "1", ""), Period(2, "absent", "", ""))),
+        Cell("b", "x", "x", False, (Period(2, "omission", "1", ""),)),
     )
     (pair,) = view(one).pairs
     assert (pair.p_value, pair.common, pair.only_before, pair.only_after) == (None, 0, 1, 1)
@@ -183,9 +183,9 @@ def test_the_script_is_given_every_cell_that_was_ever_wrong():
 
 NUMBER = 40
 LONG = (
-    Cell("a", "x", "x", False, tuple(Run(index, "wrong_value", "1", f'"{index}"') for index in range(NUMBER))),
-    Cell("a", "y", "y", False, (Run(0, "correct", '"1"', '"1"'), Run(21, "omission", "1", ""))),
-    Cell("b", "x", "x", False, (Run(3, "omission", "1", ""), Run(30, "absent", "", ""))),
+    Cell("a", "x", "x", False, tuple(Period(index, "wrong_value", "1", f'"{index}"') for index in range(NUMBER))),
+    Cell("a", "y", "y", False, (Period(0, "correct", '"1"', '"1"'), Period(21, "omission", "1", ""))),
+    Cell("b", "x", "x", False, (Period(3, "omission", "1", ""), Period(30, "absent", "", ""))),
     RIGHT,
 )
 
@@ -202,7 +202,7 @@ STEP = Step(
 
 
 def long_series(number: int = NUMBER) -> Series:
-    cells = tuple(cell._replace(runs=tuple(run for run in cell.runs if run.start < number)) for cell in LONG)
+    cells = tuple(cell._replace(periods=tuple(run for run in cell.periods if run.start < number)) for cell in LONG)
     return series(*cells, number=number, headlines=(0.5, 0.5, 0.5, 0.5, 0.9))
 
 
@@ -321,7 +321,7 @@ def test_an_eval_with_too_many_values_names_its_points_and_holds_no_values(monke
 def test_what_is_left_out_is_counted(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(cell_blocks, "BOUND", 10)
     monkeypatch.setattr(cell_blocks, "MOST", 10)
-    flip = Run(0, "correct", "1", "1"), Run(2, "omission", "1", "")
+    flip = Period(0, "correct", "1", "1"), Period(2, "omission", "1", "")
     cells = [Cell("", f"rows[{index}].x", "rows[].x", False, flip) for index in range(ROWS + 7)]
     one = series(*cells)
     html = renderer_of(SiteInfo("t", "1")).render(compare_page(one)).decode()
@@ -332,7 +332,10 @@ def test_what_is_left_out_is_counted(monkeypatch: pytest.MonkeyPatch):
 
 def test_names_and_values_are_text_and_nothing_else():
     one = series(
-        *(Cell(text, text, text, False, (Run(0, "wrong_value", f'"{text}"', f'"{text}x"'),)) for text in sample.NASTY)
+        *(
+            Cell(text, text, text, False, (Period(0, "wrong_value", f'"{text}"', f'"{text}x"'),))
+            for text in sample.NASTY
+        )
     )
     html = renderer_of(SiteInfo("t", "1")).render(compare_page(one)).decode()
     assert "<script>alert" not in html

@@ -4,20 +4,20 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.blame import Blame, change_points
-from sitegen.model.cells import Cell, CellMap, Run
+from sitegen.model.cells import Cell, CellMap, Period
 from sitegen.model.series import Series
 from sitegen.model.site import Page, SiteInfo
 from sitegen.pages.field.page import (
     CELLS,
     COLUMNS,
-    FEWEST_RUNS,
+    FEWEST_PERIODS,
     TURNS,
     Band,
     CellRow,
     FieldNumbers,
     FieldView,
+    PeriodRow,
     PointName,
-    RunRow,
     TurnRow,
     field_page,
     field_work,
@@ -56,12 +56,12 @@ FLIPPED = Cell(
     "cargo[].name",
     False,
     (
-        Run(0, "correct", '"Dried cod"', '"Dried cod"'),
-        Run(2, "wrong_value", '"Dried cod"', '"Dried cow"'),
-        Run(4, "wrong_value", "12", '"Dried cow"'),
+        Period(0, "correct", '"Dried cod"', '"Dried cod"'),
+        Period(2, "wrong_value", '"Dried cod"', '"Dried cow"'),
+        Period(4, "wrong_value", "12", '"Dried cow"'),
     ),
 )
-RIGHT = Cell("b", "cargo[0].name", "cargo[].name", False, (Run(1, "correct", "1", "1"),))
+RIGHT = Cell("b", "cargo[0].name", "cargo[].name", False, (Period(1, "correct", "1", "1"),))
 
 
 def test_a_field_is_shown_with_its_cells_and_what_changed_them():
@@ -82,7 +82,7 @@ def test_a_field_is_shown_with_its_cells_and_what_changed_them():
                 blame=traced[0],
                 since=third,
                 bands=(Band("correct", 1), Band("wrong_value", 1), Band("wrong_value", 1)),
-                runs=(RunRow(fifth, again, True), RunRow(third, wrong, False), RunRow(first, new, False)),
+                periods=(PeriodRow(fifth, again, True), PeriodRow(third, wrong, False), PeriodRow(first, new, False)),
                 earlier=0,
             ),
         ),
@@ -125,14 +125,14 @@ def test_more_points_at_which_nothing_happened_leave_the_page_as_it_is():
 def test_a_page_has_an_end_whatever_happened():
     number = 100
     flaky = tuple(
-        Run(index, "correct" if index % 2 else "omission", "1", "1" if index % 2 else "") for index in range(number)
+        Period(index, "correct" if index % 2 else "omission", "1", "1" if index % 2 else "") for index in range(number)
     )
     cells = [Cell("", f"rows[{index}].x", "rows[].x", False, flaky) for index in range(CELLS + 20)]
     (view,) = views(series(*cells, number=number))
     assert (len(view.cells), view.more_cells) == (CELLS, 20)
     assert (len(view.columns), view.more_columns) == (COLUMNS, number - COLUMNS)
     assert (len(view.turns), view.more_turns) == (TURNS, number - TURNS)
-    assert {len(cell.runs) for cell in view.cells} == {4} == {max(FEWEST_RUNS, 4)}
+    assert {len(cell.periods) for cell in view.cells} == {4} == {max(FEWEST_PERIODS, 4)}
     assert {cell.earlier for cell in view.cells} == {number - 4}
     assert {sum(band.columns for band in cell.bands) for cell in view.cells} == {COLUMNS}
     html = renderer_of(SiteInfo("t", "1")).render(pages(series(*cells, number=number))[0])
@@ -140,9 +140,9 @@ def test_a_page_has_an_end_whatever_happened():
 
 
 def test_the_strip_begins_with_what_lasts_from_before_its_first_column():
-    runs = (Run(1, "omission", "1", ""), Run(2, "correct", "1", "1"))
+    runs = (Period(1, "omission", "1", ""), Period(2, "correct", "1", "1"))
     cell = Cell("", "x", "x", False, runs)
-    busy = Cell("", "y", "x", False, tuple(Run(index, "omission", str(index), "") for index in range(COLUMNS + 5)))
+    busy = Cell("", "y", "x", False, tuple(Period(index, "omission", str(index), "") for index in range(COLUMNS + 5)))
     (view,) = views(series(cell, busy, number=COLUMNS + 5))
     assert view.cells[1].bands == (Band("correct", COLUMNS),)
     early, _ = views(series(cell, busy._replace(attribute="y"), number=COLUMNS + 5))
@@ -151,7 +151,7 @@ def test_the_strip_begins_with_what_lasts_from_before_its_first_column():
 
 @pytest.mark.parametrize("text", sample.NASTY)
 def test_names_and_values_are_text_and_nothing_else(text: str):
-    cell = Cell(text, text, text, False, (Run(0, "wrong_value", f'"{text}', f'"{text}x'),))
+    cell = Cell(text, text, text, False, (Period(0, "wrong_value", f'"{text}', f'"{text}x'),))
     one = series(cell)
     (page,) = pages(one)
     html = renderer_of(SiteInfo("t", "1")).render(page).decode()

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.noise.changes import output_verdict
 from sitegen.analysis.noise.repeats import Repeat, Repeats
-from sitegen.model.cells import Cell, CellFlip, CellMap, Flips, Run
+from sitegen.model.cells import Cell, CellFlip, CellMap, Flips, Period
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import MetricSpec, Nouns
@@ -117,8 +117,8 @@ def test_edits_stand_by_commit_under_the_last_path_of_their_file():
 
 def test_flips_are_counted_by_field_and_the_fixed_cells_are_listed():
     before, after = _points()
-    right, wrong = Run(5, "correct", '"Oslo"', '"Oslo"'), Run(3, "wrong_value", '"Oslo"', '"Olso"')
-    moved = Run(3, "wrong_value", '"Bergen"', '"Oslo"')
+    right, wrong = Period(5, "correct", '"Oslo"', '"Oslo"'), Period(3, "wrong_value", '"Oslo"', '"Olso"')
+    moved = Period(3, "wrong_value", '"Bergen"', '"Oslo"')
     cell = Cell("f-1", "consignee.city", "consignee.city", False, (wrong, right))
     flipped = [CellFlip("fixed", cell, wrong, right), CellFlip("fixed", cell, moved, right)]
     flipped.append(CellFlip("broken", cell, right, wrong))
@@ -143,7 +143,7 @@ def test_flips_are_counted_by_field_and_the_fixed_cells_are_listed():
 
 def test_many_flips_are_bounded_and_the_rest_is_counted():
     before, after = _points()
-    run = Run(0, "omission", '"x"', "")
+    run = Period(0, "omission", '"x"', "")
     many = [CellFlip("fixed", Cell("", f"a{n}", "a", False, (run,)), run, run) for n in range(FIXED + 3)]
     flips = Flips(fixed=tuple((f"field_{n:02}", 1) for n in range(FLIPPED_FIELDS + 2)))
     fates = _view(replace(after, flips=flips), before, replace(sample.past(sample.series(6), 5), fixed=many)).fates
@@ -170,8 +170,8 @@ def test_a_discrepancy_says_since_when_it_is_one_and_leads_to_its_field():
 
 def test_repeated_runs_show_how_far_they_are_apart_and_in_which_fields():
     states = ("correct", "omission", "correct")
-    cell = Cell("", "x", "x", False, tuple(Run(n, state, '"1"', "") for n, state in enumerate(states)))  # type: ignore[arg-type]
-    calm = Cell("", "y", "y", False, (Run(0, "correct", '"1"', '"1"'),))
+    cell = Cell("", "x", "x", False, tuple(Period(n, state, '"1"', "") for n, state in enumerate(states)))  # type: ignore[arg-type]
+    calm = Cell("", "y", "y", False, (Period(0, "correct", '"1"', '"1"'),))
     before, after = _points()
     runs = tuple(Blob(f"r/runs/{n}/extracted.json", f"{n:040x}") for n in range(4))
     after = replace(after, snapshot=replace(after.snapshot, runs=runs))
@@ -262,7 +262,7 @@ def test_the_page_names_hostile_documents_edits_and_fields_as_text():
     metrics = tuple(MetricDelta(s.name, 0.1, DeltaParts(0.2, -0.1, 0.0)) for s in sample.SPECS)
     edit = sample.edit(9, f"prompts/{sample.SCRIPT}.md")
     edit = replace(edit, commit=replace(edit.commit, subject=sample.SCRIPT))
-    run = Run(4, "omission", f'"{sample.SCRIPT}"', "")
+    run = Period(4, "omission", f'"{sample.SCRIPT}"', "")
     cell = Cell(sample.SCRIPT, sample.SCRIPT, sample.SCRIPT, False, (run,))
     series, result = sample.series(6), sample.result([CITY])
     point = replace(

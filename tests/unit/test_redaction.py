@@ -163,7 +163,7 @@ def test_labels_that_agree_on_a_hidden_value_are_not_suspected(project):
         text
         for cell in hidden_series.cells.cells
         if cell.attribute in ("people[].name", "people[].phone")
-        for each in cell.runs
+        for each in cell.periods
         for text in (each.expected, each.actual)
     }
     assert runs == {"", "redacted"}

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.blame import CellBlame
-from sitegen.model.cells import Cell, Run
+from sitegen.model.cells import Cell, Period
 from sitegen.model.panels import Highlight, Mark, MarkedText, NotePanel, SpansPanel
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result
@@ -79,7 +79,7 @@ def test_a_missed_and_a_wrong_highlight_are_marked_as_such():
     nouns = scorer("highlights").nouns
     assert [report_rows.letter_of(kind, nouns) for kind in ("omission", "hallucination")] == ["M", "W"]
     bands = (Band("omission", 1), Band("correct", 2))
-    cell = Cell("", "p-1", 'p-1.terms["Moss"]', False, (Run(0, "omission", "1", ""),))
+    cell = Cell("", "p-1", 'p-1.terms["Moss"]', False, (Period(0, "omission", "1", ""),))
     cells = [CellRow(CellBlame(cell, (), None), None, bands, (), 0)]
     assert "<td class=omission>M<td colspan=2 class=correct>✓" in field_rows.strip(cells, nouns)
 

@@ -13,7 +13,7 @@ from sitegen.analysis.comparison.pairs import ORDER
 from sitegen.analysis.comparison.values import PairedFate
 from sitegen.analysis.deltas import exchanges
 from sitegen.analysis.flips import count_flips
-from sitegen.model.cells import WRONG, CellFlip, Fate, Run
+from sitegen.model.cells import WRONG, CellFlip, Fate, Period
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import CellKey, Judgement, Outcome
@@ -189,8 +189,8 @@ def _is_paired(cell: CellFlip) -> bool:
     A side without the hallucination counts as right, even if it lacks the document.
     """
     return cell.fate not in _ON_ONE_SIDE or "hallucination" in (
-        _run_outcome(cell.before),
-        _run_outcome(cell.after),
+        _period_outcome(cell.before),
+        _period_outcome(cell.after),
     )
 
 
@@ -198,8 +198,8 @@ def _paired(cell: CellFlip) -> CellFlip:
     return cell._replace(fate=_ON_ONE_SIDE.get(cell.fate, cell.fate))
 
 
-def _run_outcome(run: Run | None) -> Outcome | None:
-    return None if run is None or run.state == "absent" else run.state
+def _period_outcome(period: Period | None) -> Outcome | None:
+    return None if period is None or period.state == "absent" else period.state
 
 
 def _listed_flips(
@@ -212,8 +212,8 @@ def _listed_flips(
             document=flip.cell.document,
             path=flip.cell.path,
             change=cast("PairedFate", flip.fate),
-            before=_run_outcome(flip.before),
-            after=_run_outcome(flip.after),
+            before=_period_outcome(flip.before),
+            after=_period_outcome(flip.after),
             value=_compared_value([side[flip.cell.key] for side in sides if flip.cell.key in side]),
             named_path=flip.cell.named_path,
         )

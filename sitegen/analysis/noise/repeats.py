@@ -251,13 +251,13 @@ def _flip_rates(groups: Iterable[Repeats]) -> tuple[FlipRate, ...]:
         firsts, lasts = [group.indices[0] for group in alike], [group.indices[-1] for group in alike]
         pairs_before = list(accumulate([comb(len(group.indices), 2) for group in alike], initial=0))
         for cell in alike[0].cells.cells:
-            starts = [run.start for run in cell.runs]
+            starts = [period.start for period in cell.periods]
             changing: dict[int, None] = {}  # the groups in which the cell changes
-            for run, end in zip(cell.runs, [*starts[1:], lasts[-1] + 1], strict=True):
-                first, after = bisect_left(firsts, run.start), bisect_left(lasts, end)
-                if first < after and run.state != "absent":  # the cell is the same at all points of these groups
+            for period, end in zip(cell.periods, [*starts[1:], lasts[-1] + 1], strict=True):
+                first, after = bisect_left(firsts, period.start), bisect_left(lasts, end)
+                if first < after and period.state != "absent":  # the cell is the same at all points of these groups
                     pairs[cell.attribute] += pairs_before[after] - pairs_before[first]
-                changing |= dict.fromkeys(range(bisect_left(lasts, run.start), first))
+                changing |= dict.fromkeys(range(bisect_left(lasts, period.start), first))
             for number in changing:
                 differing, compared = differing_pairs(_judged_states(cell, starts, alike[number].indices))
                 flips[cell.attribute] += differing
@@ -269,9 +269,9 @@ def _flip_rates(groups: Iterable[Repeats]) -> tuple[FlipRate, ...]:
 def _judged_states(cell: Cell, starts: Sequence[int], indices: Sequence[int]) -> list[State]:
     """Return the states of a cell at these points. *absent* counts only if the cell is a hallucination at another.
 
-    *starts*: where the runs of the cell start.
+    *starts*: where the periods of the cell start.
     """
     numbers = [bisect_right(starts, index) for index in indices]
-    states: list[State] = [cell.runs[number - 1].state if number else "absent" for number in numbers]
+    states: list[State] = [cell.periods[number - 1].state if number else "absent" for number in numbers]
     judged: list[State] = [state for state in states if state != "absent"]
     return states if set(judged) == {"hallucination"} else judged

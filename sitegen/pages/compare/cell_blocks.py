@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from sitegen.analysis.flips import Held, documents_of_points, flipping_together, independent_flips
 from sitegen.frozen import Frozen
-from sitegen.model.cells import Cell, Run, State
+from sitegen.model.cells import Cell, Period, State
 from sitegen.model.series import Series
 from sitegen.model.site import RawFile
 from sitegen.pages import links
@@ -48,7 +48,7 @@ FEWEST: Final = 2
 """Smallest number of points that can be compared."""
 
 _ENTRY: Final = 16
-"""Approximate number of characters of a run in the data."""
+"""Approximate number of characters of a period in the data."""
 _POINT: Final = 400
 """Approximate number of characters of a point in the data."""
 
@@ -76,7 +76,7 @@ def cell_blocks(series: Series, details: Sequence[dict[str, Any]], linked: Itera
     """
     source = _Source(
         eval_id=series.info.id,
-        cells=[cell for cell in series.cells.cells if any(run.is_wrong for run in cell.runs)],
+        cells=[cell for cell in series.cells.cells if any(period.is_wrong for period in cell.periods)],
         held=documents_of_points(series.cells),
     )
     sizes = _sizes(source.cells, len(details))
@@ -100,7 +100,7 @@ class _Sizes(Frozen):
     base: int
     """Characters of the names of the cells."""
     points: tuple[int, ...]
-    """For each point, the characters of its details and of the runs that begin there."""
+    """For each point, the characters of its details and of the periods that begin there."""
 
 
 def _sizes(cells: Iterable[Cell], count: int) -> _Sizes:
@@ -108,10 +108,10 @@ def _sizes(cells: Iterable[Cell], count: int) -> _Sizes:
     sizes, base = [_POINT] * count, 0
     for cell in cells:
         base += len(cell.label) + 2 * _ENTRY
-        for run in cell.runs:
-            new = {run.expected, run.actual} - texts
+        for period in cell.periods:
+            new = {period.expected, period.actual} - texts
             texts |= new
-            sizes[run.start] += _ENTRY + sum(len(text) + 4 for text in new)
+            sizes[period.start] += _ENTRY + sum(len(text) + 4 for text in new)
     return _Sizes(base, tuple(sizes))
 
 
@@ -146,12 +146,12 @@ def _least_characters(cells: Iterable[Cell], first: int) -> int:
     """The fewest characters of a block that has the point *first* and all later ones."""
     characters = 0
     for cell in cells:
-        covering = max(0, bisect_left(cell.runs, (first + 1,)) - 1)
-        runs = cell.runs[covering:]
-        if any(run.is_wrong for run in runs):
-            characters += len('[0, 0, "", 0, []]') + len(cell.label) + len(runs) * len("0, 0, 0, 0, ")
+        covering = max(0, bisect_left(cell.periods, (first + 1,)) - 1)
+        periods = cell.periods[covering:]
+        if any(period.is_wrong for period in periods):
+            characters += len('[0, 0, "", 0, []]') + len(cell.label) + len(periods) * len("0, 0, 0, 0, ")
             # A place within the block has a further digit from 10 on, one more from 100 on, and so on.
-            characters += sum(len(runs) - bisect_left(runs, (first + place,)) for place in (10, 100, 1_000))
+            characters += sum(len(periods) - bisect_left(periods, (first + place,)) for place in (10, 100, 1_000))
     return characters
 
 
@@ -204,13 +204,16 @@ def _block(source: _Source, stretches: Sequence[range], cells: Sequence[Cell], t
     rows = []
     for cell in cells:
         numbers: list[int] = []
-        for place, run in _runs_at(cell, stretches):
-            expected, actual = texts.setdefault(run.expected, len(texts)), texts.setdefault(run.actual, len(texts))
+        for place, period in _periods_at(cell, stretches):
+            expected, actual = (
+                texts.setdefault(period.expected, len(texts)),
+                texts.setdefault(period.actual, len(texts)),
+            )
             if expected not in used:
-                used[expected] = written(run.expected)
+                used[expected] = written(period.expected)
             if actual not in used:
-                used[actual] = written(run.actual)
-            numbers += (place, _NUMBER_OF_STATE[run.state], expected, actual)
+                used[actual] = written(period.actual)
+            numbers += (place, _NUMBER_OF_STATE[period.state], expected, actual)
         rows.append([place_of[cell.document], fields[cell.attribute], cell.label, int(cell.extra), numbers])
     return {
         "documents": list(source.held),
@@ -230,19 +233,19 @@ def _block(source: _Source, stretches: Sequence[range], cells: Sequence[Cell], t
 
 def _wrong_at(cells: Iterable[Cell], stretches: Sequence[range]) -> list[Cell]:
     """The cells that are wrong at any of these points: all others are right on both sides of any pair of them."""
-    return [cell for cell in cells if any(run.is_wrong for _, run in _runs_at(cell, stretches))]
+    return [cell for cell in cells if any(period.is_wrong for _, period in _periods_at(cell, stretches))]
 
 
-def _runs_at(cell: Cell, stretches: Sequence[range]) -> Iterator[tuple[int, Run]]:
-    """The runs of a cell that include one of these points, each with its place, the number of points before it."""
+def _periods_at(cell: Cell, stretches: Sequence[range]) -> Iterator[tuple[int, Period]]:
+    """The periods of a cell that include one of these points, each with its place, the number of points before it."""
     before, last = 0, None
     for stretch in stretches:
-        for run in cell.runs[max(0, bisect_left(cell.runs, (stretch.start + 1,)) - 1) :]:
-            if run.start >= stretch.stop:
+        for period in cell.periods[max(0, bisect_left(cell.periods, (stretch.start + 1,)) - 1) :]:
+            if period.start >= stretch.stop:
                 break
-            if run is not last:
-                yield before + max(0, run.start - stretch.start), run
-            last = run
+            if period is not last:
+                yield before + max(0, period.start - stretch.start), period
+            last = period
         before += len(stretch)
 
 

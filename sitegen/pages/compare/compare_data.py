@@ -17,7 +17,7 @@ from sitegen.analysis.flips import fate_of
 from sitegen.analysis.series import variant_spread
 from sitegen.frozen import Frozen
 from sitegen.html.formats import day
-from sitegen.model.cells import Fate, Run
+from sitegen.model.cells import Fate, Period
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.regressions import Step
 from sitegen.model.series import Point, Series
@@ -126,7 +126,7 @@ def _edit_lists(commits: Sequence[EditingCommit], listed: Sequence[int]) -> dict
 
 def _fates(*, held: bool) -> list[list[int | None]]:
     """The fate of a cell by its states before and after; None if it is wrong at neither point."""
-    runs = [Run(start=0, state=state, expected="", actual="") for state in STATES]
+    runs = [Period(start=0, state=state, expected="", actual="") for state in STATES]
     fates = ((fate_of(before, after, held) for after in runs) for before in runs)
     return [[None if fate is None else FATES.index(fate) for fate in row] for row in fates]
 

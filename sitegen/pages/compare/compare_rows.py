@@ -9,7 +9,7 @@ from markupsafe import Markup
 from sitegen.html.cells import code, for_each, text, where
 from sitegen.html.charts import around_zero, tenths
 from sitegen.html.formats import number, printable, signed
-from sitegen.model.cells import ABSENT, CellFlip, Run
+from sitegen.model.cells import ABSENT, CellFlip, Period
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.series import EvalInfo
@@ -130,8 +130,8 @@ def cells(flip: CellFlip, info: EvalInfo) -> str:
     )
 
 
-def _side_cell(run: Run, nouns: Nouns) -> str:
-    state = run.state
+def _side_cell(period: Period, nouns: Nouns) -> str:
+    state = period.state
     if state == "absent":
         return "<td><i>not there</i>"
     if state in ERROR_TYPES:
@@ -140,7 +140,7 @@ def _side_cell(run: Run, nouns: Nouns) -> str:
     else:
         mark = '<span class="ok" title="right">✓</span>'
     missing = _BLANK if state == "true_negative" else _MISSING
-    return f'<td class="sides" dir=auto>{mark} {_value_or_none(written(run.actual), missing)}'
+    return f'<td class="sides" dir=auto>{mark} {_value_or_none(written(period.actual), missing)}'
 
 
 def _value_or_none(value: str | None, none: str) -> str:

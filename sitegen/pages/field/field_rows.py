@@ -1,4 +1,4 @@
-"""The tables of a field's page, as escaped f-strings: one row a cell, a run, or a point at which cells changed."""
+"""The tables of a field's page, as escaped f-strings: one row for a cell, a period, or a point at which cells changed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sitegen.model.cells import Fate, State
 from sitegen.model.metrics import Nouns
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.pages import links
-from sitegen.pages.field.page import Band, CellRow, PointName, RunRow, TurnRow
+from sitegen.pages.field.page import Band, CellRow, PeriodRow, PointName, TurnRow
 from sitegen.pages.labels import FATES, ROLES, outputs
 from sitegen.pages.report.report_rows import letter_of, type_name
 
@@ -80,25 +80,25 @@ def _field_cell_rows(cell: CellRow, nouns: Nouns, root: str) -> Iterator[str]:
     flips = cell.blame.flips
     times = f"flipped {flips} {'time' if flips == 1 else 'times'}" if flips else "never flipped"
     yield f'<tr class="cellname"><th scope="rowgroup" colspan="5">{_cell_name(cell)} {since} <span>{times}</span>\n'
-    for run in cell.runs:
-        yield _run_row(run, nouns, root)
+    for period in cell.periods:
+        yield _period_row(period, nouns, root)
     if cell.earlier:
         yield f'<tr><td colspan="5" class="muted">{cell.earlier:,} earlier</td></tr>\n'
 
 
-def _run_row(run: RunRow, nouns: Nouns, root: str) -> str:
-    explained = run.explained
-    state = explained.run.state
-    lasted = "" if run.lasts else f"<i> for {outputs(explained.outputs)}</i>"
-    sides = _sides(state, explained.run.expected, explained.run.actual)
+def _period_row(row: PeriodRow, nouns: Nouns, root: str) -> str:
+    explained = row.explained
+    state = explained.period.state
+    lasted = "" if row.lasts else f"<i> for {outputs(explained.outputs)}</i>"
+    sides = _sides(state, explained.period.expected, explained.period.actual)
     name = type_name(state, nouns) if state in ERROR_TYPES else f'<span class="ok">{_RIGHT[state]}</span>'
     why = _cause_words(explained.fate, _causes(explained.causes))
-    return f"<tr><td>{_link_to_report(run.at)}{lasted}<td>{name}{sides}<td>{why}{_sha(run.at, root)}\n"
+    return f"<tr><td>{_link_to_report(row.at)}{lasted}<td>{name}{sides}<td>{why}{_sha(row.at, root)}\n"
 
 
 @lru_cache(maxsize=_SIDES)
 def _sides(state: State, expected: str, actual: str) -> str:
-    """Table cells with both values of a run. Cached, because a cell comes back to the same values again and again."""
+    """Table cells with both values of a period. Cached, because a cell comes back to the same values again and again."""
     if state == "absent":
         return '<td class="sides"><td class="sides">'
     return "".join([f'<td class="sides" dir=auto>{value(side)}' for side in shown_run(state, expected, actual)])

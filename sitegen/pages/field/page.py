@@ -11,7 +11,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, Self
 
-from sitegen.analysis.blame import Blame, CellBlame, ChangePoint, ExplainedRun, by_attribute, change_points, worst_first
+from sitegen.analysis.blame import (
+    Blame,
+    CellBlame,
+    ChangePoint,
+    ExplainedPeriod,
+    by_attribute,
+    change_points,
+    worst_first,
+)
 from sitegen.frozen import Frozen
 from sitegen.model.cells import Cell, CellMap, State
 from sitegen.model.commits import Commit
@@ -32,9 +40,9 @@ TURNS: Final = 60
 """Number of points of change that are listed: the newest ones."""
 
 RUNS: Final = 400
-"""Number of runs that are listed in total; each cell has the same share, its newest runs."""
+"""Number of periods that are listed in total; each cell has the same share, its newest periods."""
 
-FEWEST_RUNS: Final = 3
+FEWEST_PERIODS: Final = 3
 
 
 class PointName(Frozen):
@@ -51,18 +59,18 @@ class PointName(Frozen):
 
 
 class Band(NamedTuple):
-    """One run of a cell in its strip of columns."""
+    """One period of a cell in its strip of columns."""
 
     state: State | None
     """None before the cell was first judged."""
     columns: int
 
 
-class RunRow(Frozen):
-    """One run of a cell in the table."""
+class PeriodRow(Frozen):
+    """One period of a cell in the table."""
 
     at: PointName
-    explained: ExplainedRun
+    explained: ExplainedPeriod
     lasts: bool
     """Whether it has not ended."""
 
@@ -74,10 +82,10 @@ class CellRow(Frozen):
     since: PointName | None
     """First point of the streak of errors that lasts to now; None if the cell is not wrong now."""
     bands: tuple[Band, ...]
-    runs: tuple[RunRow, ...]
+    periods: tuple[PeriodRow, ...]
     """Newest first."""
     earlier: int
-    """Number of runs that are not listed."""
+    """Number of periods that are not listed."""
 
 
 class TurnRow(Frozen):
@@ -136,9 +144,9 @@ class FieldNumbers(Frozen):
         flips = [stretch for cell in every for stretch in cell.stretches if stretch.is_flip]
         return cls(
             wrong=len(since),
-            judged=sum(cell.stretches[-1].run.state != "absent" for cell in every),
+            judged=sum(cell.stretches[-1].period.state != "absent" for cell in every),
             since=min(since, default=None),
-            flipped=max((stretch.run.start for stretch in flips), default=None),
+            flipped=max((stretch.period.start for stretch in flips), default=None),
             flips=len(flips),
             causes=_by_cause(flips),
         )
@@ -164,7 +172,7 @@ def field_work(eval_id: str, cells: CellMap, snapshots: Sequence[Snapshot]) -> l
     """The pages of an eval, one for every attribute that was ever judged; first those that changed longest ago."""
     works = []
     for attribute, of_attribute in by_attribute(cells).items():
-        last = max(cell.runs[-1].start for cell in of_attribute)
+        last = max(cell.periods[-1].start for cell in of_attribute)
         works.append(
             FieldWork(
                 path=links.field(eval_id, attribute),
@@ -195,17 +203,17 @@ class _FieldPage:
     def view(self) -> FieldView:
         wrong = worst_first(cell for cell in self._cells if cell.ever_wrong)
         followed = wrong[:CELLS]
-        starts = {stretch.run.start for cell in wrong for stretch in cell.stretches}
+        starts = {stretch.period.start for cell in wrong for stretch in cell.stretches}
         turns = [turn for turn in change_points(self._cells, self._points) if turn.point in starts]
         columns = [turn.point for turn in turns][-COLUMNS:]
-        most_runs = max(FEWEST_RUNS, RUNS // max(1, len(followed)))
+        most_periods = max(FEWEST_PERIODS, RUNS // max(1, len(followed)))
         numbers = FieldNumbers.of(self._cells)
         return FieldView(
             info=self._series.info,
             attribute=self._work.attribute,
             columns=tuple(map(self._point_name, columns)),
             more_columns=len(turns) - len(columns),
-            cells=tuple(self._cell(cell, columns, most_runs) for cell in followed),
+            cells=tuple(self._cell(cell, columns, most_periods) for cell in followed),
             more_cells=len(wrong) - len(followed),
             never_wrong=len(self._cells) - len(wrong),
             turns=tuple(TurnRow(self._point_name(turn.point), turn) for turn in reversed(turns[-TURNS:])),
@@ -215,17 +223,17 @@ class _FieldPage:
             flipped=self._point_of(numbers.flipped),
         )
 
-    def _cell(self, blame: CellBlame, columns: Sequence[int], most_runs: int) -> CellRow:
+    def _cell(self, blame: CellBlame, columns: Sequence[int], most_periods: int) -> CellRow:
         return CellRow(
             blame=blame,
             since=self._point_of(blame.wrong_since),
             bands=tuple(_bands(blame, columns)),
-            runs=tuple(self._run(stretch) for stretch in reversed(blame.stretches[-most_runs:])),
-            earlier=max(0, len(blame.stretches) - most_runs),
+            periods=tuple(self._period(stretch) for stretch in reversed(blame.stretches[-most_periods:])),
+            earlier=max(0, len(blame.stretches) - most_periods),
         )
 
-    def _run(self, stretch: ExplainedRun) -> RunRow:
-        return RunRow(self._point_name(stretch.run.start), stretch, lasts=stretch.end == self._points)
+    def _period(self, stretch: ExplainedPeriod) -> PeriodRow:
+        return PeriodRow(self._point_name(stretch.period.start), stretch, lasts=stretch.end == self._points)
 
     def _point_of(self, index: int | None) -> PointName | None:
         return None if index is None else self._point_name(index)
@@ -250,18 +258,18 @@ def _point_name(info: EvalInfo, point: Point) -> PointName:
 
 
 def _bands(blame: CellBlame, columns: Sequence[int]) -> Iterator[Band]:
-    """The runs of a cell over the columns; earlier runs are cut at the first column."""
-    done = bisect_left(columns, blame.stretches[0].run.start)
+    """The periods of a cell over the columns; earlier periods are cut at the first column."""
+    done = bisect_left(columns, blame.stretches[0].period.start)
     if done:
         yield Band(None, done)
     for stretch in blame.stretches:
         end = bisect_left(columns, stretch.end)
         if end > done:
-            yield Band(stretch.run.state, end - done)
+            yield Band(stretch.period.state, end - done)
         done = end
 
 
-def _by_cause(flips: Iterable[ExplainedRun]) -> dict[str, int]:
+def _by_cause(flips: Iterable[ExplainedPeriod]) -> dict[str, int]:
     """Flips by cause; a flip with two causes counts once, for both together."""
     counts = Counter(" and ".join(ROLES[role] for role in flip.causes) or "unknown" for flip in flips)
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
