@@ -1,4 +1,4 @@
-"""The tables of a field's page, as escaped f-strings: one row for a cell, a period, or a point at which cells changed."""
+"""The tables of a field's page, as escaped f-strings: a row for a cell, a period, or a point at which cells changed."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _period_row(row: PeriodRow, nouns: Nouns, root: str) -> str:
 
 @lru_cache(maxsize=_SIDES)
 def _sides(state: State, expected: str, actual: str) -> str:
-    """Table cells with both values of a period. Cached, because a cell comes back to the same values again and again."""
+    """Table cells with both values of a period. Cached, because cells often return to the same values."""
     if state == "absent":
         return '<td class="sides"><td class="sides">'
     return "".join([f'<td class="sides" dir=auto>{value(side)}' for side in shown_run(state, expected, actual)])
