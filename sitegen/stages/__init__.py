@@ -8,17 +8,16 @@ The modules in the order in which a build uses them:
 1. The output folder: ``built_site`` (what the last build left), ``site_files`` and ``recorded_files`` (what this build
    writes), ``archive_files``, ``layer_files`` (for ``watch``).
 2. Where tasks are run: ``engine`` chooses between this process, a ``pool`` of processes and a ``cluster``.
-   ``sent_files`` and ``sent_once`` are what is sent to other machines and processes.
+   ``sent_files`` is what is sent to other machines.
 3. History: ``configuration``, then ``timeline``.
-4. Evals. ``evals`` is the stage. For each eval, ``task_inputs`` makes an ``eval_task``, and ``eval_job`` runs it:
+4. Evals. ``evals`` is the stage. For each eval, ``eval_task`` makes a task, and ``eval_job`` runs it:
 
    - ``scorecard_store`` reads the scorecards that the memo has, and ``scoring`` computes the others.
-   - ``series_cache`` reads the points that no new output changes.
    - ``reports`` decides what each report shows, and ``report_files`` writes it or keeps its inputs for later.
    - ``eval_pages`` writes the pages that show all points.
 
-   Two further tasks write what is read later: ``series_pages`` the comparison and the fields, ``older_reports`` the
-   reports whose inputs were kept. ``sources`` finds the documents behind the outputs.
+   Further tasks write what is read later: the comparison and the fields (``series_pages``), and the reports whose
+   inputs were kept. ``sources`` finds the documents behind the outputs.
 5. Edits and commits: ``instructions`` with ``instruction_task``; ``commits`` with ``commit_effects`` and
    ``edit_diffs``; ``history_lists``.
 6. The whole site: ``site`` with ``site_pages``; ``unmatched`` and ``missing_files`` find its last problems, and
