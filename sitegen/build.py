@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from sitegen.text.secrets import Detector
 
 FEW: Final = 150
-"""New outputs, edits and commits up to which few pages are written: their garbage does not matter, and no page need be
-opened before the end."""
+"""New outputs, edits and commits up to which no page need be opened before the end."""
 
 
 class Progress(NamedTuple):
@@ -80,6 +79,8 @@ def _publish_in_transaction(project: Project, memo: Memo, site_files: SiteFiles,
 
 def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progress) -> Site:
     """Run the stages, each of which is a function of the results of earlier stages."""
+    from msgspec.structs import replace
+
     from sitegen.history.process import share_processes
     from sitegen.stages.commits import write_commits
     from sitegen.stages.engine import early_pool, pool_for
@@ -100,19 +101,21 @@ def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progr
         timeline = read_timeline(project, memo, trusted_head=site_files.head, foreign=site_files.foreign)
         if site_files.archive:
             site_files.archive.begin(timeline.context)
-        site_files.begin(complete=timeline.update.complete)
+        early = timeline.new_work > FEW and not project.options.worktree  # uncommitted changes are shown at the end
+        writer = site_files.writer(OWNER)  # its pages are the last ones, so they are not held
+        site_files.begin(complete=timeline.update.complete, hold=not early)
+        context = replace(timeline.context, holds_pages=site_files.holds_pages)
+        until_last = replace(timeline, context=context)
 
         parts = opened.enter_context(closing(WaitingParts()))
         if pool is None:
-            pools = pool_for(timeline.new_work, timeline.jobs, project.dask, timeline.context)
+            pools = pool_for(timeline.new_work, timeline.jobs, project.dask, context)
             pool = opened.enter_context(pools)
         progress.stage("Scoring", sum(len(changed.history.snapshots) for changed in timeline.update.evals))
-        scored = ScoredEvals(timeline, memo, site_files, parts)
-        early = timeline.new_work > FEW and not project.options.worktree  # uncommitted changes are shown at the end
+        scored = ScoredEvals(until_last, memo, site_files, parts)
         scored.score(pool, progress.step, first_only=early)
         if site_files.archive:
             site_files.archive.admit([redaction.glob for redaction in unmatched_redactions(timeline, scored.result())])
-        writer = site_files.writer(OWNER)
         if early:
             page = write_first_pages(timeline, scored, memo, site_files, writer)
             if page:
@@ -125,9 +128,9 @@ def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progr
         while failures != (evals := scored.result()).failures:  # again if an eval fails at its older reports
             failures = evals.failures
             progress.stage("Writing instruction edits", sum(len(file.edits) for file in timeline.update.instructions))
-            instructions = write_instructions(timeline, evals, memo, site_files, pool, scored.room, progress.step)
+            instructions = write_instructions(until_last, evals, memo, site_files, pool, scored.room, progress.step)
             progress.stage("Writing commits", 0)
-            commits = write_commits(timeline, evals, instructions.effects, memo, site_files, pool, scored.room)
+            commits = write_commits(until_last, evals, instructions.effects, memo, site_files, pool, scored.room)
             if scored.waiting_reports:
                 progress.stage("Writing older reports", scored.waiting_reports)
             scored.write_older_reports(pool, progress.step)

@@ -34,7 +34,7 @@ MARKER: Final = ".sitegen.json"
 LIST: Final = ".sitegen.files"
 """The list of written files, one line for each: digest of the content, space, path."""
 TEMPORARY: Final = ".~sitegen"
-_TEMPORARY_NAME: Final = re.escape(TEMPORARY) + r"-\d+"
+_TEMPORARY_NAME: Final = re.escape(TEMPORARY) + r"-(\d+|.+~)"
 _PLACEHOLDERS: Final = frozenset({".gitkeep", ".gitignore"})
 _MARK: Final = json.dumps({"schema": "sitegen/site/2"}) + "\n"
 _LONGEST_LIST: Final = 100_000_000

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import zlib
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Final
 
@@ -51,14 +51,17 @@ class WrittenFiles(Frozen):
     written: int
     """Number of these files that the folder did not have with this content."""
     contents: tuple[CompressedFile, ...] = ()
-    """Files that are not written yet, because they were made on another machine or lead to files that are not there."""
+    """Files that are not written yet, because they were made on another machine."""
+    held: tuple[str, ...] = ()
+    """Paths of the pages that a ``HeldPagesWriter`` wrote and that are not in their places yet."""
 
     def of(self, *, pages: bool) -> WrittenFiles:
         """Return only the pages or, if not ``pages``, only the files that link to no other."""
         return WrittenFiles(
             rows=tuple(row for row in self.rows if is_page(row.path) == pages),
-            written=0 if pages else self.written,
+            written=len(self.held) if pages else self.written - len(self.held),
             contents=tuple(file for file in self.contents if is_page(file.path) == pages),
+            held=self.held if pages else (),
         )
 
 
@@ -143,7 +146,7 @@ class Writer:
         """Put a file in its place, unless it has this content already."""
         parent = self._parents.of(path)
         target = f"{self._folder}/{path}"
-        if read_regular(target, size=len(content)) == content:
+        if self._is_there(path, content):
             if self._list:
                 self._list.add([path], of_content)
             return
@@ -159,18 +162,26 @@ class Writer:
             )
         if self._list:
             self._list.add([path], of_content)
-        self._put(f"{parent}/{self._temporary}", target, content)
+        self._place(parent, path, content)
         self._written.add(path)
 
-    def reserve(self, paths: Iterable[str], content: bytes) -> list[str]:
-        """Give this content to those of these paths that are free, as one file with many names. Returns the paths.
+    def _is_there(self, path: str, content: bytes) -> bool:
+        return read_regular(f"{self._folder}/{path}", size=len(content)) == content
+
+    def _place(self, parent: str, path: str, content: bytes) -> None:
+        self._put(f"{parent}/{self._temporary}", f"{self._folder}/{path}", content)
+
+    def reserve(self, paths: Iterable[str], make: Callable[[], bytes]) -> list[str]:
+        """Give one content to those of these paths that are free, as one file with many names. Returns the paths.
 
         The paths are recorded nowhere but in the list of the folder: pages are to replace all of them.
         """
         free = [path for path in paths if not is_foreign(path, self._foreign) and not self._exists(path)]
+        if not free:
+            return free
+        content, source = make(), None
         if self._list:
             self._list.add(free, content_digest(content))
-        source = None
         for path in free:
             target = f"{self._folder}/{path}"
             try:
@@ -187,20 +198,19 @@ class Writer:
         self._parents.of(path)  # makes it, and refuses a link
         return os.path.lexists(f"{self._folder}/{path}")
 
+    def put_held(self, paths: Iterable[str]) -> None:
+        """Move pages that were held into their places."""
+        for path in paths:
+            os.replace(self._held_place(path), f"{self._folder}/{path}")
+
+    def _held_place(self, path: str) -> str:
+        """Where a page waits that is held: beside its place."""
+        parent, _, name = path.rpartition("/")
+        return f"{self._folder}/{parent}/{TEMPORARY}-{name}~"
+
     @staticmethod
     def _put(temporary: str, target: str, content: bytes) -> None:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-        try:
-            descriptor = os.open(temporary, flags, 0o644)
-        except FileExistsError:  # left by a killed build
-            os.unlink(temporary)
-            descriptor = os.open(temporary, flags, 0o644)
-        try:
-            view = memoryview(content)
-            while view:
-                view = view[os.write(descriptor, view) :]
-        finally:
-            os.close(descriptor)
+        _write_new(temporary, content)
         os.replace(temporary, target)
 
 
@@ -221,22 +231,46 @@ class ContentsWriter(Writer):
 
 
 class HeldPagesWriter(Writer):
-    """Writes all files except pages, whose contents it collects until everything that they link to is there."""
+    """Writes pages beside their places, and all other files into theirs.
+
+    The pages are moved when everything that they link to is there (``put_held``).
+    """
 
     def __init__(self, folder: Path, present: Iterable[PageRow], foreign: Collection[str]) -> None:
         super().__init__(folder, present, foreign)
-        self._pages: list[CompressedFile] = []
+        self._held: dict[str, None] = {}
 
     @property
     def files(self) -> WrittenFiles:
-        """All files, and the contents of the pages that are not written yet."""
-        return replace(super().files, contents=tuple(self._pages))
+        """All files, and which of them are held."""
+        return replace(super().files, held=tuple(self._held))
 
-    def _store(self, path: str, content: bytes, of_content: str) -> None:
+    def _is_there(self, path: str, content: bytes) -> bool:
+        # A page that was held before with another content has to be held with this one.
+        return super()._is_there(path, content) and not os.path.lexists(self._held_place(path))
+
+    def _place(self, parent: str, path: str, content: bytes) -> None:
         if is_page(path):
-            self._pages.append(CompressedFile(path, zlib.compress(content, QUICK)))
+            _write_new(self._held_place(path), content)
+            self._held[path] = None
         else:
-            super()._store(path, content, of_content)
+            super()._place(parent, path, content)
+
+
+def _write_new(place: str, content: bytes) -> None:
+    """Write a file of a build's own, in place of one that an earlier build may have left."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    try:
+        descriptor = os.open(place, flags, 0o644)
+    except FileExistsError:  # left by a killed build
+        os.unlink(place)
+        descriptor = os.open(place, flags, 0o644)
+    try:
+        view = memoryview(content)
+        while view:
+            view = view[os.write(descriptor, view) :]
+    finally:
+        os.close(descriptor)
 
 
 def is_page(path: str) -> bool:

@@ -92,8 +92,12 @@ def _with_older(done: EvalDone, task: EvalTask) -> EvalDone:
 def _together(first: WrittenFiles, second: WrittenFiles) -> WrittenFiles:
     """Merge the files that the two tasks of an eval wrote, each file once."""
     rows = {row.path: row for row in (*first.rows, *second.rows)}
-    contents = (*first.contents, *second.contents)
-    return WrittenFiles(tuple(rows.values()), first.written + second.written, contents)
+    return WrittenFiles(
+        rows=tuple(rows.values()),
+        written=first.written + second.written,
+        contents=(*first.contents, *second.contents),
+        held=(*first.held, *second.held),
+    )
 
 
 class _EvalJob:

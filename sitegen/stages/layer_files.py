@@ -24,8 +24,8 @@ class LayerFiles(SiteFiles):
         self.archive = None
         self.gone: frozenset[str] = frozenset()
 
-    def begin(self, *, complete: bool) -> None:
-        """Save nothing: the memo is not changed."""
+    def begin(self, *, complete: bool, hold: bool) -> None:
+        """Save nothing, because the memo is not changed, and hold nothing: links may lead to the site below."""
 
     def close(self, site: Site, head: str, *, complete: bool) -> Site:
         """Delete the files that the previous build left in the folder and that this build did not write."""

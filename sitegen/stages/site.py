@@ -86,7 +86,11 @@ def write_site(
     pages = SitePages.of(timeline, evals, instructions, commits, memo, entries)
     once = render_once(renderer, pages, problems, writer)
     once_bytes = sum(file.size + listed_bytes(file.path) for file in once.files)
-    if surely_fits(timeline, site_files, once_bytes):
+    fits = surely_fits(timeline, site_files, once_bytes)
+    lists = () if fits else _lists_of_short_pages(timeline, evals)
+    if site_files.holds_pages:
+        _put_held(timeline, site_files, once, writer, lists)
+    if fits:
         memo.forget_sizes(timeline.project.site)
         fitted = Fitted()
     else:
@@ -209,16 +213,40 @@ def write_first_pages(
     if rendered is None:
         scored.write_first_pages()
         return None
-    pages = [file for file in rendered.files if is_page(file.path)]
-    write_files((file for file in rendered.files if not is_page(file.path)), writer)
-    placeholder = cache(lambda root: timeline.context.renderer().render(unfinished_page(root)))
-    # Every placeholder links to the pages of the navigation, so these come first.
-    navigation = (*(file.path for file in pages), links.instructions(), links.commits())
-    for root, paths in groupby(chain(navigation, scored.first_pages, _later_pages(timeline, evals)), key=links.up):
-        site_files.reserve(paths, placeholder(root))
+    _write_other_files(rendered, writer)
+    later = chain(scored.first_pages, _later_pages(timeline, evals), _lists_of_short_pages(timeline, evals))
+    _reserve(timeline, site_files, chain(_navigation(rendered), later))
     scored.write_first_pages()
-    write_files(pages, writer)
+    write_files((file for file in rendered.files if is_page(file.path)), writer)
     return str(timeline.project.out / links.overview())
+
+
+def _put_held(
+    timeline: Timeline, site_files: SiteFiles, once: RenderedFiles, writer: Writer, lists: Iterable[str]
+) -> None:
+    """Put the pages that were held into their places, in the order of ``write_first_pages``.
+
+    ``lists``: the paths of lists that are still to be written.
+    """
+    _write_other_files(once, writer)
+    _reserve(timeline, site_files, chain(_navigation(once), lists, site_files.held))
+    site_files.put_held()
+
+
+def _write_other_files(once: RenderedFiles, writer: Writer) -> None:
+    write_files((file for file in once.files if not is_page(file.path)), writer)
+
+
+def _navigation(once: RenderedFiles) -> tuple[str, ...]:
+    """Return the paths of the pages to which every placeholder links, so their own placeholders come first."""
+    return (*(file.path for file in once.files if is_page(file.path)), links.instructions(), links.commits())
+
+
+def _reserve(timeline: Timeline, site_files: SiteFiles, paths: Iterable[str]) -> None:
+    """Write placeholders for those of these pages that are not there."""
+    placeholder = cache(lambda root: timeline.context.renderer().render(unfinished_page(root)))
+    for root, of_root in groupby(paths, key=links.up):
+        site_files.reserve(of_root, partial(placeholder, root))
 
 
 def _rendered_early(timeline: Timeline, evals: Evals, memo: Memo, writer: Writer) -> RenderedFiles | None:
@@ -234,14 +262,10 @@ def _rendered_early(timeline: Timeline, evals: Evals, memo: Memo, writer: Writer
 
 
 def _later_pages(timeline: Timeline, evals: Evals) -> Iterator[str]:
-    """Yield the paths of the pages that other pages link to and that later stages write.
-
-    Which pages will be short is not known yet, so every list to which a short page could lead is among them.
-    """
+    """Yield the paths of the pages that other pages link to and that later stages write."""
     for summary in evals.summaries:
         for at in reversed(summary.headlines):
             yield links.report(summary.info.id, at.slug)
-        yield from (links.short_reports(summary.info.id, number) for number in lists_of(len(summary.headlines)))
         if len(summary.headlines) > 1:
             yield links.compare(summary.info.id)
         for field in evals.listed_fields[summary.info.id]:
@@ -250,9 +274,16 @@ def _later_pages(timeline: Timeline, evals: Evals) -> Iterator[str]:
         yield links.instruction(file.path)
         for edit in file.edits:
             yield links.edit(file.path, edit.commit.sha)
-        yield from (links.short_edits(file.path, number) for number in lists_of(len(file.edits)))
-    yield from map(links.short_commits, lists_of(timeline.commits))
     for record in timeline.update.records:
         yield links.commit(record.commit.sha)
     for number in range(timeline.commits // COMMITS):
         yield links.older_commits(number + 1)
+
+
+def _lists_of_short_pages(timeline: Timeline, evals: Evals) -> Iterator[str]:
+    """Yield the paths of every list to which a short page could lead, before it is known which pages will be short."""
+    for summary in evals.summaries:
+        yield from (links.short_reports(summary.info.id, number) for number in lists_of(len(summary.headlines)))
+    for file in timeline.instructions:
+        yield from (links.short_edits(file.path, number) for number in lists_of(len(file.edits)))
+    yield from map(links.short_commits, lists_of(timeline.commits))

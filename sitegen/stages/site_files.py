@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
@@ -23,7 +23,7 @@ from sitegen.render.output_folder import (
     number_and_first,
     shorten_list,
 )
-from sitegen.render.writer import Writer, WrittenFiles
+from sitegen.render.writer import HeldPagesWriter, Writer, WrittenFiles
 from sitegen.stages.archive_files import ArchiveFiles
 from sitegen.stages.built_site import FolderState, LastBuild, Site
 from sitegen.stages.recorded_files import ListChanges, RecordedFiles
@@ -55,6 +55,8 @@ class SiteFiles:
         self._saves = False
         self._unsaved: list[PageRow] = []
         self._written = 0
+        self._held: dict[str, None] | None = None
+        """Recorded pages that are not in their places yet; None: each page is put into its place at once."""
         self._reserved: list[bytes] = []
         """The paths that got a placeholder, encoded and compressed: as texts they would take ten times the memory."""
         self.bound = last.state.bound if last.state else None
@@ -117,17 +119,38 @@ class SiteFiles:
         content = read_file(self._claim.folder, row.path, at_most=row.size)
         return content is not None and content_digest(content) == row.content
 
-    def begin(self, *, complete: bool) -> None:
+    def begin(self, *, complete: bool, hold: bool) -> None:
         """Begin to record a build. ``complete``: it makes all history, and saves every few hundred files what it wrote.
 
         The next build can use what was saved, even if this one is stopped. Then the memo lists more files than the last
         finished site has. An incremental build needs the list of that site until it ends, and has little to save.
+
+        ``hold``: put no page into its place until ``put_held``.
         """
         self._saves = complete
+        if hold:
+            self._held = {}
+
+    @property
+    def holds_pages(self) -> bool:
+        """Whether pages wait beside their places for ``put_held``."""
+        return self._held is not None
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """Return the paths of the pages that wait."""
+        return tuple(self._held or ())
+
+    def put_held(self) -> None:
+        """Put the pages that wait into their places, and from now on each page at once."""
+        if self._held is not None:
+            held, self._held = self.held, None
+            self.writer("", new=True).put_held(held)
 
     def writer(self, owner: str, *, new: bool = False) -> Writer:
         """Return a writer for the files of one owner. ``new``: for files that the owner does not have yet."""
-        return Writer(self._into, () if new else self.present_files(owner), self.foreign)
+        kind = HeldPagesWriter if self.holds_pages else Writer
+        return kind(self._into, () if new else self.present_files(owner), self.foreign)
 
     def record(self, owner: str, files: WrittenFiles, *, whole: bool = True) -> None:
         """Record all files of an owner or, if not ``whole``, files that are added to the ones it already has.
@@ -147,8 +170,15 @@ class SiteFiles:
     def _write_contents(self, owner: str, files: WrittenFiles) -> None:
         """Write the files whose contents another machine sent, and count all files that were written."""
         self._written += files.written
+        held = files.held
         if files.contents:
-            self._written += self.writer(owner, new=True).write_contents(files)
+            writer = self.writer(owner, new=True)
+            self._written += writer.write_contents(files)
+            held += writer.files.held
+        if self._held is not None:
+            self._held.update(dict.fromkeys(held))
+        elif held:
+            self.writer(owner, new=True).put_held(held)
 
     def _save(self, rows: Sequence[PageRow]) -> None:
         if self._saves:
@@ -158,10 +188,11 @@ class SiteFiles:
                 self._memo.save()
                 self._unsaved.clear()
 
-    def reserve(self, paths: Iterable[str], content: bytes) -> None:
+    def reserve(self, paths: Iterable[str], make: Callable[[], bytes]) -> None:
         """Write a placeholder for pages that this build is still to write, where nothing is in their place."""
-        reserved = Writer(self._into, foreign=self.foreign).reserve(paths, content)
-        self._reserved.append(zlib.compress(encode(reserved), 1))
+        reserved = Writer(self._into, foreign=self.foreign).reserve(paths, make)
+        if reserved:
+            self._reserved.append(zlib.compress(encode(reserved), 1))
 
     def _unfinished(self) -> Iterator[str]:
         """Yield the paths that have a placeholder and no page."""

@@ -43,6 +43,8 @@ class WorkerContext(Frozen):
     """Files of the output folder that no build wrote and that no page may replace."""
     commits: tuple[str, ...] = ()
     """The commits from which all contents that tasks read can be reached."""
+    holds_pages: bool = False
+    """Whether the builder moves all pages into their places when they are complete."""
     way_from_archive: str = ""
     """The way from the root of the archive to that of the site; empty without an archive."""
 
@@ -53,11 +55,12 @@ class WorkerContext(Frozen):
     def writer(self, present: Iterable[PageRow] = (), *, held: bool = False) -> Writer:
         """Return a writer into the output folder.
 
-        ``present``: files of the owner that are known to be there; ``held``: the builder writes the pages later.
+        ``present``: files of the owner that are known to be there; ``held``: the builder moves the pages
+        into their places.
         """
         if self.out is None:
             return ContentsWriter(present)
-        if held:
+        if held or self.holds_pages:
             return HeldPagesWriter(self.out, present, self.foreign)
         return Writer(self.out, present, self.foreign)
 

@@ -23,7 +23,7 @@ from sitegen.render.output_folder import (
     same_times,
     shorten_list,
 )
-from sitegen.render.writer import ContentsWriter, Writer, WrittenFiles, digest
+from sitegen.render.writer import ContentsWriter, HeldPagesWriter, Writer, WrittenFiles, digest
 
 
 def test_parts_of_a_digest_cannot_run_into_each_other():
@@ -72,7 +72,7 @@ def test_placeholders_are_one_file_with_many_names_and_take_no_place_of_another(
     (tmp_path / "notes").mkdir()
     (tmp_path / "b.html").write_bytes(b"there")
     writer = Writer(tmp_path, foreign=["notes/"])
-    assert writer.reserve(["a.html", "b.html", "c.html", "notes/d.html"], b"soon") == ["a.html", "c.html"]
+    assert writer.reserve(["a.html", "b.html", "c.html", "notes/d.html"], lambda: b"soon") == ["a.html", "c.html"]
     assert os.path.samefile(tmp_path / "a.html", tmp_path / "c.html")
     writer.write("", "a.html", b"page")
     assert [(tmp_path / name).read_bytes() for name in ("a.html", "b.html", "c.html")] == [b"page", b"there", b"soon"]
@@ -84,8 +84,23 @@ def test_without_links_of_the_file_system_each_placeholder_is_a_file(tmp_path, m
         raise OSError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "link", link)
-    Writer(tmp_path).reserve(["a.html", "b.html"], b"soon")
+    Writer(tmp_path).reserve(["a.html", "b.html"], lambda: b"soon")
     assert [(tmp_path / name).read_bytes() for name in ("a.html", "b.html")] == [b"soon", b"soon"]
+
+
+def test_a_page_that_is_held_waits_beside_its_place_and_the_next_build_may_delete_it(tmp_path):
+    Writer(tmp_path).write("", "evals/a.html", b"old")
+    writer = HeldPagesWriter(tmp_path, (), ())
+    writer.write("", "evals/a.html", b"new")
+    writer.write("", "evals/a.json", b"{}")
+    assert (writer.files.held, writer.files.written) == (("evals/a.html",), 2)
+    assert [(tmp_path / f"evals/a.{name}").read_bytes() for name in ("html", "json")] == [b"old", b"{}"]
+    (waiting,) = files_not_in_memo(tmp_path, ["evals/a.html", "evals/a.json"]).unlisted
+    assert (tmp_path / waiting).read_bytes() == b"new"
+    writer.write("", "evals/a.html", b"old")
+    Writer(tmp_path).put_held(writer.files.held)
+    assert (tmp_path / "evals/a.html").read_bytes() == b"old"
+    assert not (tmp_path / waiting).exists()
 
 
 def test_a_changed_file_is_replaced_as_a_whole(tmp_path):

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
+from msgspec.structs import replace
+
 from sitegen.analysis.effects import EffectIndex
 from sitegen.analysis.memo import Memo, PageRow
 from sitegen.model.problems import Problem
@@ -20,7 +22,7 @@ from sitegen.pages import links
 from sitegen.pages.edit.effects import effects_view
 from sitegen.pages.short_lists import ChangeRow, edit_row, list_of_commits, list_of_edits, list_of_reports
 from sitegen.pages.short_pages import number_of_list
-from sitegen.render.writer import WrittenFiles, digest
+from sitegen.render.writer import digest
 from sitegen.scoring.kinds import scorer, series_specs
 from sitegen.scoring.usage import specs_with_usage
 from sitegen.stages.cached_kinds import COMMIT_ROWS, id_of_commit_row
@@ -100,7 +102,7 @@ def _write(
         if not writer.is_fresh(name, path, key):
             writer.write(name, path, renderer.render(make(number, tuple(pages))), key)
     files = writer.files
-    site_files.replace(name, WrittenFiles((*staying, *files.rows), files.written))
+    site_files.replace(name, replace(files, rows=(*staying, *files.rows)))
 
 
 def _write_reports(
