@@ -107,6 +107,8 @@ class FileSystemError(SitegenError):
         """Return the error with advice for what the system says."""
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             fix = "Make room on the disk, or name other folders with -o and --cache."
+        elif error.errno == errno.EFBIG:
+            fix = "Raise the limit on the size of a file (ulimit -f), or name other folders with -o and --cache."
         elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
             fix = "Give the permission, or name other folders with -o and --cache."
         else:

@@ -182,6 +182,12 @@ def _archive(options: Options) -> ArchivePlace | None:
     """Return the archive that the command line or the environment names, as they name it."""
     address = options.archive or os.environ.get(ARCHIVE)
     url = options.archive_url or os.environ.get(ARCHIVE_URL) or ""
+    if options.archive_url and not address:
+        raise ConfigurationError(
+            "The public address of an archive is named, but no archive.",
+            where=options.archive_url,
+            fix="Name the archive with --archive, or leave out --archive-url.",
+        )
     return ArchivePlace(address, url) if address else None
 
 

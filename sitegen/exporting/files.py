@@ -17,7 +17,7 @@ from shutil import copyfileobj
 from tempfile import TemporaryFile
 from typing import Final
 
-from sitegen.errors import ConfigurationError
+from sitegen.errors import ConfigurationError, OutputFolderError
 from sitegen.exporting.rows import Batch
 from sitegen.exporting.tables import SCHEMA, TABLES, ExportColumn, ExportFormat, ExportRow, Table
 from sitegen.text.json_bytes import to_json_bytes
@@ -119,7 +119,15 @@ def _write_sqlite(file: Path, batches: Iterable[Batch]) -> tuple[Path, ...]:
         for table in TABLES:
             database.execute(_create_statement(table))
         for name, rows in batches:
-            database.executemany(inserts[name], rows)
+            for chunk in _row_chunks(rows):
+                try:
+                    database.executemany(inserts[name], chunk)
+                except sqlite3.OperationalError as error:  # not to be taken for one of the memo, from which rows come
+                    raise OutputFolderError(
+                        f"The database cannot be written: {error}.",
+                        where=str(file),
+                        fix="Make room on the disk, or name another file with -o.",
+                    ) from error
         database.commit()
     return (file,)
 
@@ -155,6 +163,10 @@ def _row_chunks(rows: Iterable[ExportRow]) -> Iterator[list[ExportRow]]:
 @contextmanager
 def _whole_file(file: Path) -> Iterator[Path]:
     """A temporary name for a file that is moved to its place at the end, or removed after an error."""
+    if file.is_dir():
+        raise OutputFolderError(
+            "A folder stands where the file goes.", where=str(file), fix="Name a file with -o, or move the folder away."
+        )
     file.parent.mkdir(parents=True, exist_ok=True)
     temporary = file.with_name(f".{file.name}.{os.getpid()}")
     try:

@@ -93,7 +93,7 @@ def compare_iterations(options: Options, eval_id: str, numbers: Sequence[int]) -
         newest = {snapshot.iteration: snapshot for snapshot in history.snapshots}
         for number in numbers:
             if number not in newest:
-                fix = f"It has {', '.join(map(str, sorted(newest))) or 'none'}."
+                fix = f"It has {_first_to_last(sorted(newest))}."
                 raise ConfigurationError(f"The eval {eval_id!r} has no iteration {number}.", fix=fix)
         snapshots = [newest[number] for number in numbers]
         results = study.results(history, snapshots)
@@ -190,3 +190,10 @@ def _origin(study: Study, history: EvalHistory, before: Snapshot, after: Snapsho
     sides = Point(before, cards[before]), Point(after, cards[after])
     parts = delta(cards.scorer.metrics_for, *sides, cards.__getitem__).headline.parts
     return parts and Origin(*parts)
+
+
+def _first_to_last(numbers: Sequence[int]) -> str:
+    """Name the iterations of an eval: by the first and the last one if none between them is missing."""
+    if len(numbers) > 2 and numbers[-1] - numbers[0] == len(numbers) - 1:
+        return f"{numbers[0]} to {numbers[-1]}"
+    return ", ".join(map(str, numbers)) or "none"

@@ -269,6 +269,8 @@ def _write_new(place: str, content: bytes) -> None:
         view = memoryview(content)
         while view:
             view = view[os.write(descriptor, view) :]
+    except OSError as error:  # such as that of a full disk, which does not name the file
+        raise OSError(error.errno, error.strerror, place) from None
     finally:
         os.close(descriptor)
 

@@ -437,3 +437,9 @@ def test_no_report_gets_into_an_archive_if_a_glob_hides_nothing(project, tmp_pat
     done = run("build", project.path, "-o", tmp_path / "out", "--archive", tmp_path / "archive", "--public")
     assert (done.returncode, "Under redact, 'whom' fits no field" in done.stderr) == (1, True)
     assert (content(tmp_path / "out"), archived(tmp_path / "archive")) == ({}, [])
+
+
+def test_a_public_address_without_an_archive_is_an_error(project, tmp_path):
+    with pytest.raises(ConfigurationError, match="The public address of an archive is named, but no archive"):
+        build_site(project.path, tmp_path / "public", archive_url=STORE)
+    assert not (tmp_path / "public").exists()

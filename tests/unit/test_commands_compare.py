@@ -9,6 +9,7 @@ import pytest
 
 from sitegen.commands.compare import ComparedSides, read_sides
 from sitegen.errors import ConfigurationError
+from sitegen.questions.comparison import _first_to_last
 from tests.gitrepo import GitRepo
 from tests.sites import run
 
@@ -172,3 +173,12 @@ def test_sides_are_variants_iterations_or_revisions(sides, eval_id, expected):
 def test_sides_that_do_not_go_together_are_refused(sides):
     with pytest.raises(ConfigurationError):
         read_sides(sides, None)
+
+
+def test_an_iteration_that_is_not_there_is_answered_with_the_first_and_the_last_one():
+    assert [_first_to_last(numbers) for numbers in ([], [1, 2], [1, 2, 3], [1, 3, 4])] == [
+        "none",
+        "1, 2",
+        "1 to 3",
+        "1, 3, 4",
+    ]

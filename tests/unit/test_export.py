@@ -14,7 +14,7 @@ import pandas
 import pytest
 
 import sitegen
-from sitegen.errors import ConfigurationError
+from sitegen.errors import ConfigurationError, OutputFolderError
 from sitegen.exporting.files import PLACES, check_format, write_tables
 from sitegen.exporting.rows import Batch
 from sitegen.exporting.tables import TABLES, Table
@@ -315,3 +315,27 @@ def test_an_export_that_fails_leaves_what_stood_there(exports, tmp_path):
     assert done.returncode == 2
     assert [path.name for path in tmp_path.iterdir()] == ["x.json"]
     assert kept.read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.parametrize("format", ["json", "sqlite"])
+def test_a_folder_in_the_place_of_the_file_is_named(exports, tmp_path, format):
+    for place in (tmp_path, ""):
+        done = run("export", "--format", format, "-o", place, "--repo", exports.repo)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith(f"sitegen: A folder stands where the file goes.\n  at: {place or '.'}\n")
+
+
+def test_an_error_of_a_full_disk_is_one_of_the_export_and_not_of_the_memo(tmp_path, monkeypatch):
+    connect = sqlite3.connect
+
+    def small(file: Path) -> sqlite3.Connection:
+        database = connect(file)
+        database.execute("PRAGMA max_page_count = 40")
+        return database
+
+    monkeypatch.setattr(sqlite3, "connect", small)
+    rows = ((f"row {number}", "x" * 4000) for number in range(1000))
+    with pytest.raises(OutputFolderError, match="The database cannot be written: database or disk is full") as raised:
+        write_tables("sqlite", tmp_path / "x.sqlite", [Batch("about", rows)])
+    assert raised.value.where == str(tmp_path / "x.sqlite")
+    assert list(tmp_path.iterdir()) == []

@@ -1,8 +1,10 @@
 """The writer writes whole files, only what changed, and never into a folder that is not ours."""
 
+import errno
 import json
 import os
 import warnings
+from pathlib import Path
 from subprocess import run
 
 import pytest
@@ -101,6 +103,17 @@ def test_a_page_that_is_held_waits_beside_its_place_and_the_next_build_may_delet
     Writer(tmp_path).put_held(writer.files.held)
     assert (tmp_path / "evals/a.html").read_bytes() == b"old"
     assert not (tmp_path / waiting).exists()
+
+
+def test_an_error_of_a_full_disk_names_the_file(tmp_path, monkeypatch):
+    def write(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    writer = Writer(tmp_path, listed=False)
+    monkeypatch.setattr(os, "write", write)
+    with pytest.raises(OSError, match="No space left") as raised:
+        writer.write("", "evals/a.html", b"page")
+    assert Path(raised.value.filename).parent == tmp_path / "evals"
 
 
 def test_a_changed_file_is_replaced_as_a_whole(tmp_path):
