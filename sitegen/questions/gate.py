@@ -49,7 +49,21 @@ def check(options: Options, base: str, *, exact: bool = False) -> GateReport:
             ) from None
         parts = CopiedParts(parts)  # the fold of the head continues the fold of the base, if possible
         later = Study.of(head, memo, parts)
+        if earlier is None or not earlier.evals:
+            earlier = _configured_as(later, before, memo)
         return _gate_report(earlier, later, start)
+
+
+def _configured_as(later: Study, before: Project, memo: Memo) -> Study | None:
+    """Return the base, which names no eval, with those that the head names; None if they had nothing there.
+
+    A build also applies the manifest of the built revision to commits that had none (0014). Without this, the pull
+    request that adds the manifest would fail.
+    """
+    try:
+        return Study.of(before, memo, CopiedParts(memo), later.timeline)
+    except NothingToReportError:
+        return None
 
 
 def _base_commit(head: Project, base: str, *, exact: bool) -> str:

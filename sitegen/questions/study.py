@@ -37,9 +37,12 @@ class Study(Frozen):
     """All evals that ever had ground truth, by id, in the order of ids."""
 
     @classmethod
-    def of(cls, project: Project, memo: Memo, parts: CopiedParts) -> Study:
-        """Fold history into these parts, which are a copy, so that the memo still describes the built site."""
-        timeline = fold(project, parts)
+    def of(cls, project: Project, memo: Memo, parts: CopiedParts, configured_as: Timeline | None = None) -> Study:
+        """Fold history into these parts, which are a copy, so that the memo still describes the built site.
+
+        ``configured_as``: as for ``fold``.
+        """
+        timeline = fold(project, parts, configured_as)
         update = timeline.update
         untouched = () if update.complete else current_histories(parts, timeline.config, timeline.manifest)
         evals = {history.id: history for history in untouched}

@@ -139,8 +139,11 @@ _HINTS: Final = 3
 
 
 @share_processes()
-def fold(project: Project, parts: PartStore) -> Timeline:
-    """Read the configuration and fold history into the parts. Raises the errors that ``sitegen.build.build`` lists."""
+def fold(project: Project, parts: PartStore, configured_as: Timeline | None = None) -> Timeline:
+    """Read the configuration and fold history into the parts. Raises the errors that ``sitegen.build.build`` lists.
+
+    ``configured_as``: another revision, whose configuration and manifest apply instead of those of the project's own.
+    """
     root = project.place.root
     repository = Repository(project.place)
     head = project.head or repository.resolve(project.revision)
@@ -157,6 +160,8 @@ def fold(project: Project, parts: PartStore) -> Timeline:
         evaluation = project_evaluation(searched)
     config, manifest = with_found_evals(config, manifest, searched)
     answers.keep()
+    if configured_as:
+        config, manifest = configured_as.config, configured_as.manifest
     repository = Repository(project.place, max_blob_bytes=config.limits.max_blob_bytes)
     for entry in manifest.evals or (EvalConfig(id=""),):
         redaction(_hidden_fields(config, entry))  # reports an invalid field path before any work

@@ -202,6 +202,19 @@ def test_nothing_that_matched_never_passes(tmp_path):
     )
 
 
+def test_the_manifest_of_the_head_names_the_evals_of_a_base_that_names_none(tmp_path):
+    repo = GitRepo(tmp_path / "project")
+    files = {"shops/field_mapping.yaml": MAPPING, "shops/labels.csv": TRUTH, "shops/answers.json": output({0})}
+    repo.commit({"CLAUDE.md": "Read.\n", **files})
+    manifest = "evals:\n  shops: {dir: shops, ground_truth: labels.csv, outputs: answers.json}\n"
+    work(repo, {"evals/manifest.yaml": manifest, "CLAUDE.md": "Read the note.\n"})
+    found = report(repo)
+    assert (found["verdict"], found["passed"], found["matched"]) == ("pass", True, 1)
+    work(repo, {"shops/answers.json": output(range(10))})
+    assert check(repo).returncode == 1
+    assert report(repo)["evals"][0]["verdict"] == "fail"
+
+
 def test_a_new_eval_is_held_against_its_floor(tmp_path):
     repo = GitRepo(tmp_path / "project")
     repo.commit({"README.md": "Nothing yet.\n"})
