@@ -192,7 +192,7 @@ def test_a_short_page_leads_to_what_says_what_is_left_out_and_leads_on(
     page.wait_for_selector(".banner")
     if "/fields/" not in pattern:
         assert "/short/1.html#" in page.url
-        assert page.locator(":target").count() == 1
+        expect(page.locator(":target")).to_have_count(1)
     banner = page.locator(".banner").inner_text()
     assert banner.startswith(left_out)
     assert " left out to keep the site small, by limits in sitegen.toml. To see what changed: " in banner

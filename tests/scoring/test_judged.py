@@ -187,10 +187,10 @@ def test_a_report_shows_the_case_its_judges_and_the_alignment() -> None:
 @pytest.mark.parametrize(
     ("whole", "judge", "shown"),
     [
-        ({}, {"score": 0.5, "hits": ["n"]}, [("j", "0.500", "n", "")]),
+        ({}, {"score": 0.5, "hits": ["n"]}, [("j", "0.500", "n")]),
         ({"score": 0.5, "misses": ["m"]}, {"score": 0.5, "hits": ["n"]}, [("j", "0.500", "n", "m")]),
-        ({"score": 1}, {"score": 0}, [("together", "1.000", "", ""), ("j", "0.000", "", "")]),
-        ({"hits": ["n"]}, {"hits": ["k"]}, [("together", "—", "n", ""), ("j", "—", "k", "")]),
+        ({"score": 1}, {"score": 0}, [("together", "1.000"), ("j", "0.000")]),
+        ({"hits": ["n"]}, {"hits": ["k"]}, [("together", "—", "n"), ("j", "—", "k")]),
     ],
 )
 def test_a_case_that_repeats_its_only_judge_is_shown_once(whole: Any, judge: Any, shown: Any) -> None:
