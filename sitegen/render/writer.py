@@ -126,11 +126,12 @@ class Writer:
         ``key``: the digest of its inputs; default: that of the content. ``full``: for a shortened page, as in
         ``PageRow``. Raises OutputFolderError if a folder, or a file that no build wrote, has the place.
         """
-        key = key or digest(content)
+        of_content = content_digest(content) if not key else ""
+        key = key or of_content
         if present := self.up_to_date_row(path, key):
             self.rows.append(present._replace(owner=owner, full=full))
             return
-        of_content = content_digest(content)
+        of_content = of_content or content_digest(content)
         self.rows.append(PageRow(owner=owner, path=path, key=key, size=len(content), full=full, content=of_content))
         self._present.pop(path, None)
         self._store(path, content, of_content)

@@ -295,7 +295,7 @@ def test_a_marker_or_list_that_is_a_link_or_a_pipe_is_refused(tmp_path, name, li
 
 
 def test_a_writer_without_a_folder_collects_what_the_folder_lacks_for_another_one_to_write(tmp_path):
-    standing = [PageRow(owner="x", path=path, key=digest(b"same"), size=4) for path in ("a.html", "b.html")]
+    standing = [PageRow(owner="x", path=path, key=content_digest(b"same"), size=4) for path in ("a.html", "b.html")]
     far = ContentsWriter(standing)
     for path, content in (("a.html", b"same"), ("b.html", b"new"), ("c/d.html", b"new")):
         far.write("x", path, content)
