@@ -20,7 +20,9 @@ from sitegen.named_tuple import NamedTuple
 LARGEST_SEARCH: Final = 1_000
 """The most folders in which a file that matches a glob is searched."""
 _FOLDER: Final = b"40000"
-_REGULAR: Final = tuple(mode.encode() for mode in REGULAR)
+_LISTED: Final = (_FOLDER, *(mode.encode() for mode in REGULAR))
+_ENTRY: Final = rb"([0-7]+) ([^\0]+)\0(.{%d})"
+"""Matches an entry of a tree: its mode, its name, and its id of so many bytes."""
 
 
 class Folders(Protocol):
@@ -37,7 +39,7 @@ class FilesAt:
         self.place = place
         self._commit = commit
         self._names: dict[str, dict[str, bool]] = {}
-        self._ids: dict[str, str] = {}
+        self._ids: dict[str, dict[str, bytes]] = {}
 
     def read(self, path: str, largest: int = LARGEST_BLOB) -> bytes | None:
         """Return the bytes of a file; None if there is none, or if it is larger than *largest* bytes."""
@@ -51,21 +53,15 @@ class FilesAt:
         if own_name and parent in self._names and not self._names[parent].get(own_name):
             return {}  # git need not be asked
         listed = self._object(folder, "tree", LARGEST_BLOB)
-        names = self._names[folder] = {}
-        position, tree, id_bytes = 0, listed.content or b"", len(listed.oid) // 2
-        while position < len(tree):  # "mode name", a zero byte, the id in bytes
-            end = tree.index(b"\0", position)
-            mode, _, name = tree[position:end].partition(b" ")
-            if mode == _FOLDER or mode in _REGULAR:
-                names[os.fsdecode(name)] = mode == _FOLDER
-                self._ids[posixpath.join(folder, os.fsdecode(name))] = tree[end + 1 : end + 1 + id_bytes].hex()
-            position = end + 1 + id_bytes
-        return names
+        entries = re.findall(_ENTRY % (len(listed.oid) // 2), listed.content or b"", re.DOTALL)
+        self._ids[folder] = {os.fsdecode(name): oid for mode, name, oid in entries if mode in _LISTED}
+        self._names[folder] = {os.fsdecode(name): mode == _FOLDER for mode, name, _ in entries if mode in _LISTED}
+        return self._names[folder]
 
     def blob_id(self, path: str) -> str | None:
         """Return the id of a file's content without reading it; None if there is no such file."""
         folder, name = posixpath.split(path)
-        return self._ids[path] if self.names(folder).get(name) is False else None
+        return self._ids[folder][name].hex() if self.names(folder).get(name) is False else None
 
     def _object(self, path: str, kind: str, largest: int) -> BlobRead:
         """Return the object at a path, with its content if it is of the kind and has at most *largest* bytes."""
