@@ -47,7 +47,7 @@ class CellBlame(Frozen):
     """The whole history of one cell."""
 
     cell: Cell
-    stretches: tuple[ExplainedPeriod, ...]
+    periods: tuple[ExplainedPeriod, ...]
     """The periods of the cell, oldest first; never empty."""
     wrong_since: int | None
     """The first point of the streak of errors that lasts to the newest point; None if the cell is not wrong there."""
@@ -55,28 +55,28 @@ class CellBlame(Frozen):
     @property
     def ever_wrong(self) -> bool:
         """Whether the cell was wrong at any point."""
-        return any(stretch.period.is_wrong for stretch in self.stretches)
+        return any(explained.period.is_wrong for explained in self.periods)
 
     @property
     def flips(self) -> int:
         """Number of flips."""
-        return sum(stretch.is_flip for stretch in self.stretches)
+        return sum(explained.is_flip for explained in self.periods)
 
     @property
     def judged(self) -> int:
         """Number of outputs in which the cell was judged."""
-        return sum(stretch.outputs for stretch in self.stretches if stretch.period.state != "absent")
+        return sum(explained.outputs for explained in self.periods if explained.period.state != "absent")
 
     @property
     def wrong(self) -> int:
         """Number of outputs in which the cell was wrong."""
-        return sum(stretch.outputs for stretch in self.stretches if stretch.period.is_wrong)
+        return sum(explained.outputs for explained in self.periods if explained.period.is_wrong)
 
     @property
     def wrong_for(self) -> int:
         """Number of outputs in the streak of errors that lasts to the newest point."""
         since = self.wrong_since
-        return 0 if since is None else sum(period.outputs for period in self.stretches if period.period.start >= since)
+        return 0 if since is None else sum(period.outputs for period in self.periods if period.period.start >= since)
 
 
 class ChangePoint(Frozen):
@@ -110,7 +110,7 @@ class Blame:
     def trace(self, cell: Cell, points: int | None = None) -> CellBlame:
         """Return the history of a cell of the map through the first *points*; by default through all points."""
         points = points or self._points
-        stretches = []
+        explained = []
         before: Period | None = None
         held = self._held[cell.document]
         for period, end in spans(cell, points):
@@ -118,9 +118,9 @@ class Blame:
             fate = fate_of(before, period, bool(held[start - 1] and held[start])) if start else None
             causes = self._causes(before, period) if start else ()
             outputs = self._outputs.between(start, end)
-            stretches.append(ExplainedPeriod(period=period, end=end, fate=fate, causes=causes, outputs=outputs))
+            explained.append(ExplainedPeriod(period=period, end=end, fate=fate, causes=causes, outputs=outputs))
             before = period
-        return CellBlame(cell, tuple(stretches), cell.wrong_since(points - 1))
+        return CellBlame(cell, tuple(explained), cell.wrong_since(points - 1))
 
     def _causes(self, before: Period | None, period: Period) -> tuple[Role, ...]:
         """Decide which of the roles that changed at a period's first point changed the cell.
@@ -157,20 +157,20 @@ def change_points(cells: Iterable[CellBlame], points: int) -> tuple[ChangePoint,
     causes: dict[int, dict[Role, int]] = defaultdict(dict)
     wrong, judged = [0] * (points + 1), [0] * (points + 1)
     for cell in cells:
-        for stretch in cell.stretches:
-            period, fate = stretch.period, stretch.fate
+        for explained in cell.periods:
+            period, fate = explained.period, explained.fate
             fates_here, causes_here = fates[period.start], causes[period.start]
             if fate:
                 fates_here[fate] = fates_here.get(fate, 0) + 1
-                for role in stretch.causes:
+                for role in explained.causes:
                     causes_here[role] = causes_here.get(role, 0) + 1
             # Add and subtract at the two ends of each period: the running sums are the numbers at each point.
             if period.is_wrong:
                 wrong[period.start] += 1
-                wrong[stretch.end] -= 1
+                wrong[explained.end] -= 1
             if period.state != "absent":
                 judged[period.start] += 1
-                judged[stretch.end] -= 1
+                judged[explained.end] -= 1
     number_wrong, number_judged = list(accumulate(wrong)), list(accumulate(judged))
     return tuple(
         ChangePoint(

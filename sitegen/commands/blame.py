@@ -75,8 +75,8 @@ def blame_lines(series: Series, cells: Sequence[CellBlame]) -> Iterator[str]:
         if number:
             yield ""
         yield _cell_summary(series, cell_blame)
-        for stretch in reversed(cell_blame.stretches):
-            yield _period_line(series, stretch)
+        for explained in reversed(cell_blame.periods):
+            yield _period_line(series, explained)
 
 
 def repeat_lines(series: Series, cells: Sequence[Cell]) -> Iterator[str]:
@@ -204,11 +204,13 @@ def _cell_document(series: Series, cell_blame: CellBlame) -> BlamedCell:
         "wrong_for_points": 0 if since is None else len(series.points) - since,
         "wrong_for_outputs": cell_blame.wrong_for,
         "flips": cell_blame.flips,
-        "points_judged": sum(stretch.points for stretch in cell_blame.stretches if stretch.period.state != "absent"),
-        "points_wrong": sum(stretch.points for stretch in cell_blame.stretches if stretch.period.is_wrong),
+        "points_judged": sum(
+            explained.points for explained in cell_blame.periods if explained.period.state != "absent"
+        ),
+        "points_wrong": sum(explained.points for explained in cell_blame.periods if explained.period.is_wrong),
         "outputs_judged": cell_blame.judged,
         "outputs_wrong": cell_blame.wrong,
-        "runs": [_period_document(series, stretch) for stretch in cell_blame.stretches],
+        "runs": [_period_document(series, explained) for explained in cell_blame.periods],
     }
 
 

@@ -211,13 +211,15 @@ class EvalSummary(Frozen):
     """Fields that were wrong at any point."""
 
     @property
-    def has_counts(self) -> bool:
-        """Whether values of the newest output were judged right or wrong; judges that only score leave F1 undefined."""
-        if not self.headlines:
+    def has_only_scores(self) -> bool:
+        """Whether judges gave the newest output scores, and judged no value right or wrong.
+
+        Then F1, which is not the headline of such a kind, is undefined although the output was scored.
+        """
+        newest = self.headlines[-1] if self.headlines else None
+        if newest is None or newest.status != "scored" or any(newest.errors) or self.info.recorded:
             return False
-        newest = self.headlines[-1]
-        f1 = [value for spec, value in zip(self.specs, newest.values, strict=False) if spec.name == "f1"]
-        return any(newest.errors) or f1 != [None]
+        return (None, "f1") in zip(newest.values[1:], (spec.name for spec in self.specs[1:]), strict=False)
 
 
 class Effect(Frozen):

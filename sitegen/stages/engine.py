@@ -132,7 +132,7 @@ def _import_what_most_tasks_need() -> None:
     from sitegen.text import markdown, similarity
 
     markdown.document("")
-    similarity.similarity("a", "b")
+    similarity.similarity(["a"], ["b"])
 
 
 def _end_with_parent() -> None:

@@ -61,7 +61,7 @@ def test_a_cell_is_followed_from_run_to_run():
         None,
     )
     assert (found.flips, found.judged, found.wrong, found.ever_wrong) == (2, 7, 3, True)
-    assert [stretch.points for stretch in found.stretches] == [2, 1, 2, 2]
+    assert [explained.points for explained in found.periods] == [2, 1, 2, 2]
 
 
 def test_an_error_that_lasts_says_since_when():
@@ -91,16 +91,16 @@ def test_the_cause_is_what_changed_at_the_point_and_in_the_cell(
     changed: tuple[Role, ...], before: tuple[str, str], after: tuple[str, str], causes: tuple[Role, ...]
 ):
     one = cell((0, "wrong_value", *before), (1, "correct", *after))
-    assert blamed(one, snapshots(changed)).stretches[1].causes == causes
+    assert blamed(one, snapshots(changed)).periods[1].causes == causes
 
 
 def test_an_extra_item_that_comes_and_goes_flips_if_its_document_stays():
     extra = cell((1, "hallucination", "", "9"), (2, "absent", "", ""), path="rows[3].x", document="a", extra=True)
     there = cell((0, "correct", "1", "1"), document="a")
     found = blamed(extra, snapshots(*[OUTPUTS] * 2), there)
-    assert [stretch.fate for stretch in found.stretches] == ["broken", "fixed"]
+    assert [explained.fate for explained in found.periods] == ["broken", "fixed"]
     alone = blamed(extra, snapshots(*[OUTPUTS] * 2))
-    assert [stretch.fate for stretch in alone.stretches] == ["appeared", "vanished"]
+    assert [explained.fate for explained in alone.periods] == ["appeared", "vanished"]
     assert (found.flips, found.judged, found.wrong, alone.flips) == (2, 1, 1, 0)
 
 

@@ -255,7 +255,20 @@ def test_the_sentences_are_right_in_odd_cases(name: str) -> None:
 )
 def test_where_judges_only_gave_scores_the_lowest_ones_are_to_be_read(value: float, expected: str) -> None:
     scored = scored_cases(value)
-    assert (scored.has_counts, sentences(scored)[-1].text) == (False, expected)
+    assert (scored.has_only_scores, sentences(scored)[-1].text) == (True, expected)
+
+
+def test_only_outputs_that_judges_scored_have_only_scores() -> None:
+    scored, fields = scored_cases(0.8), case("a", None)
+    unreadable = replace(scored.headlines[-1], status="unreadable")
+    others = {
+        "fields without any value": fields,
+        "unreadable": replace(scored, headlines=(unreadable,)),
+        "with errors": replace(scored, headlines=(replace(scored.headlines[-1], errors=ErrorNumbers(1, 0, 0, 0)),)),
+        "without output": replace(scored, headlines=()),
+        "recorded": replace(scored, info=replace(scored.info, kind="recorded")),
+    }
+    assert [name for name, summary in others.items() if summary.has_only_scores] == []
 
 
 def test_only_where_nothing_is_worse_has_the_first_sentence_a_tick() -> None:

@@ -69,7 +69,7 @@ def test_a_field_is_shown_with_its_cells_and_what_changed_them():
     (view,) = views(one)
     blame = Blame(one.cells, [point.snapshot for point in one.points])
     traced = [blame.trace(cell, 5) for cell in (FLIPPED, RIGHT)]
-    new, wrong, again = traced[0].stretches
+    new, wrong, again = traced[0].periods
     changes = {change.point: change for change in change_points(traced, 5)}
     first, third, fifth = place(one, 0, "1"), place(one, 2, "3"), place(one, 4, "4*")
     assert view == FieldView(

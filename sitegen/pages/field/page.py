@@ -141,12 +141,12 @@ class FieldNumbers(Frozen):
         """Count over all cells of the field."""
         every = tuple(cells)
         since = [cell.wrong_since for cell in every if cell.wrong_since is not None]
-        flips = [stretch for cell in every for stretch in cell.stretches if stretch.is_flip]
+        flips = [explained for cell in every for explained in cell.periods if explained.is_flip]
         return cls(
             wrong=len(since),
-            judged=sum(cell.stretches[-1].period.state != "absent" for cell in every),
+            judged=sum(cell.periods[-1].period.state != "absent" for cell in every),
             since=min(since, default=None),
-            flipped=max((stretch.period.start for stretch in flips), default=None),
+            flipped=max((explained.period.start for explained in flips), default=None),
             flips=len(flips),
             causes=_by_cause(flips),
         )
@@ -203,7 +203,7 @@ class _FieldPage:
     def view(self) -> FieldView:
         wrong = worst_first(cell for cell in self._cells if cell.ever_wrong)
         followed = wrong[:CELLS]
-        starts = {stretch.period.start for cell in wrong for stretch in cell.stretches}
+        starts = {explained.period.start for cell in wrong for explained in cell.periods}
         turns = [turn for turn in change_points(self._cells, self._points) if turn.point in starts]
         columns = [turn.point for turn in turns][-COLUMNS:]
         most_periods = max(FEWEST_PERIODS, RUNS // max(1, len(followed)))
@@ -228,12 +228,12 @@ class _FieldPage:
             blame=blame,
             since=self._point_of(blame.wrong_since),
             bands=tuple(_bands(blame, columns)),
-            periods=tuple(self._period(stretch) for stretch in reversed(blame.stretches[-most_periods:])),
-            earlier=max(0, len(blame.stretches) - most_periods),
+            periods=tuple(self._period(explained) for explained in reversed(blame.periods[-most_periods:])),
+            earlier=max(0, len(blame.periods) - most_periods),
         )
 
-    def _period(self, stretch: ExplainedPeriod) -> PeriodRow:
-        return PeriodRow(self._point_name(stretch.period.start), stretch, lasts=stretch.end == self._points)
+    def _period(self, explained: ExplainedPeriod) -> PeriodRow:
+        return PeriodRow(self._point_name(explained.period.start), explained, lasts=explained.end == self._points)
 
     def _point_of(self, index: int | None) -> PointName | None:
         return None if index is None else self._point_name(index)
@@ -259,13 +259,13 @@ def _point_name(info: EvalInfo, point: Point) -> PointName:
 
 def _bands(blame: CellBlame, columns: Sequence[int]) -> Iterator[Band]:
     """The periods of a cell over the columns; earlier periods are cut at the first column."""
-    done = bisect_left(columns, blame.stretches[0].period.start)
+    done = bisect_left(columns, blame.periods[0].period.start)
     if done:
         yield Band(None, done)
-    for stretch in blame.stretches:
-        end = bisect_left(columns, stretch.end)
+    for explained in blame.periods:
+        end = bisect_left(columns, explained.end)
         if end > done:
-            yield Band(stretch.period.state, end - done)
+            yield Band(explained.period.state, end - done)
         done = end
 
 

@@ -143,9 +143,10 @@ class OverviewView(Frozen):
         return problem_counts_text(self.counts.problems)
 
     @property
-    def has_counts(self) -> bool:
-        """Whether errors were counted in an eval; judges may only give scores."""
-        return any(row.summary.has_counts for row in self.rows if not row.summary.info.recorded)
+    def has_only_scores(self) -> bool:
+        """Whether judges gave scores alone in every eval that is not recorded, so that no error is counted."""
+        computed = [row.summary for row in self.rows if not row.summary.info.recorded]
+        return bool(computed) and all(summary.has_only_scores for summary in computed)
 
     @property
     def headline(self) -> str:

@@ -118,11 +118,11 @@ def _look_at(summary: EvalSummary, step: Step) -> Iterator[Phrase]:
         yield Phrase("and no edit of instructions beside it")
 
 
-def _has_only_scores(standing: EvalStanding) -> bool:
-    """Whether an output has scores, but no values that are right or wrong, and its headline could be better."""
+def _could_score_better(standing: EvalStanding) -> bool:
+    """Whether an output has only scores, and its headline could be better."""
     value, spec = standing.newest.values[0], standing.spec
     is_best = value is None or (value >= spec.high if spec.higher_is_better else value <= spec.low)
-    return not is_best and not spec.recorded and not standing.summary.has_counts
+    return not is_best and standing.summary.has_only_scores
 
 
 def _work(scored: Sequence[EvalStanding], focus: FocusView | None) -> Iterator[Phrase]:
@@ -166,7 +166,7 @@ def _work(scored: Sequence[EvalStanding], focus: FocusView | None) -> Iterator[P
             yield Phrase(summary.info.name, links.report(summary.info.id, summary.headlines[-1].slug), summary.info.id)
     elif all(standing.summary.info.recorded for standing in scored):
         yield Phrase("These numbers suggest no next step: the runs did not record which values were wrong")
-    elif uncounted := next(filter(_has_only_scores, scored), None):
+    elif uncounted := next(filter(_could_score_better, scored), None):
         yield Phrase("Read the cases with the lowest scores in ")
         yield output_phrase(uncounted.summary, uncounted.newest)
         yield Phrase(" of ")
