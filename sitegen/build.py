@@ -17,7 +17,6 @@ from sitegen.stages.built_site import LastBuild, Site
 
 if TYPE_CHECKING:
     from sitegen.stages.site_files import SiteFiles
-    from sitegen.text.secrets import Detector
 
 FEW: Final = 150
 """New outputs, edits and commits up to which no page need be opened before the end."""
@@ -34,44 +33,40 @@ class Progress(NamedTuple):
     """Called with the path of the overview if it can be opened long before the build ends."""
 
 
-def build(options: Options, progress: Progress | None = None, detector: Detector | None = None) -> Site:
+def build(options: Options, progress: Progress | None = None) -> Site:
     """Bring the site of a project up to date.
 
-    ``detector``: searches what the archive is to receive for secrets; the caller searches the site.
-
     Raises a SitegenError if there is no repository, commit or eval, if the configuration is wrong, or if the output
-    folder is not ours; SecretsError if the detector finds a secret. Any other error is listed on the problems page and
-    does not stop the build, even if sitegen itself failed to make a part of the site (``Site.failed``).
+    folder is not ours. Any other error is listed on the problems page and does not stop the build, even if sitegen
+    itself failed to make a part of the site (``Site.failed``).
     """
     project = open_project(options, template_digest(find_templates()))
     refuse_project(project.asked_out, project.out, project.place)
     with claimed(project.out, force=options.force) as claim:
         try:
-            return _bring_up_to_date(project, claim, progress, detector)
+            return _bring_up_to_date(project, claim, progress)
         except MemoDamagedError:  # the damaged memo was moved aside, so that a new one is created
-            return _bring_up_to_date(project, claim, progress, detector)
+            return _bring_up_to_date(project, claim, progress)
 
 
-def _bring_up_to_date(project: Project, claim: Claim, progress: Progress | None, detector: Detector | None) -> Site:
+def _bring_up_to_date(project: Project, claim: Claim, progress: Progress | None) -> Site:
     with Memo.open(project.cache) as memo, memo.held():
         last = LastBuild(project, claim, memo)
         if last.is_up_to_date and not project.options.worktree:
             return last.unchanged()
         from sitegen.stages.site_files import SiteFiles
 
-        site_files = SiteFiles(project, claim, memo, last, detector)
+        site_files = SiteFiles(project, claim, memo, last)
         site = _publish_in_transaction(project, memo, site_files, progress)
         if site.failed and site_files.head:
             # Pages of earlier builds link to the part that has now failed, so all pages are made again.
-            site_files = SiteFiles(project, claim, memo, LastBuild(project, claim, memo), detector)
+            site_files = SiteFiles(project, claim, memo, LastBuild(project, claim, memo))
             site = _publish_in_transaction(project, memo, site_files, progress)
         return site
 
 
 def _publish_in_transaction(project: Project, memo: Memo, site_files: SiteFiles, progress: Progress | None) -> Site:
     """Build in a transaction, of which ``SiteFiles`` saves parts. A folder is not trusted after a killed build."""
-    if site_files.archive:
-        site_files.archive.open()
     memo.mark_dirty(project.site)
     with memo.transaction():
         return publish(project, memo, site_files, progress or Progress())
@@ -90,7 +85,6 @@ def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progr
     from sitegen.stages.report_files import WaitingParts
     from sitegen.stages.site import OWNER, write_first_pages, write_site
     from sitegen.stages.timeline import keep_built_head, read_timeline
-    from sitegen.stages.unmatched import unmatched_redactions
 
     gc.set_threshold(COLLECTION_OF_PAGES if project.own_templates else COLLECTION)
     progress.stage("Reading history", 0)
@@ -99,8 +93,6 @@ def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progr
         if pool is None:
             opened.enter_context(share_processes())  # most builds read history and run their tasks in this process
         timeline = read_timeline(project, memo, trusted_head=site_files.head, foreign=site_files.foreign)
-        if site_files.archive:
-            site_files.archive.begin(timeline.context)
         early = timeline.new_work > FEW and not project.options.worktree  # uncommitted changes are shown at the end
         writer = site_files.writer(OWNER)  # its pages are the last ones, so they are not held
         site_files.begin(complete=timeline.update.complete, hold=not early)
@@ -114,8 +106,6 @@ def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progr
         progress.stage("Scoring", sum(len(changed.history.snapshots) for changed in timeline.update.evals))
         scored = ScoredEvals(until_last, memo, site_files, parts)
         scored.score(pool, progress.step, first_only=early)
-        if site_files.archive:
-            site_files.archive.admit([redaction.glob for redaction in unmatched_redactions(timeline, scored.result())])
         if early:
             page = write_first_pages(timeline, scored, memo, site_files, writer)
             if page:
@@ -128,9 +118,9 @@ def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progr
         while failures != (evals := scored.result()).failures:  # again if an eval fails at its older reports
             failures = evals.failures
             progress.stage("Writing instruction edits", sum(len(file.edits) for file in timeline.update.instructions))
-            instructions = write_instructions(until_last, evals, memo, site_files, pool, scored.room, progress.step)
+            instructions = write_instructions(until_last, evals, memo, site_files, pool, progress.step)
             progress.stage("Writing commits", 0)
-            commits = write_commits(until_last, evals, instructions.effects, memo, site_files, pool, scored.room)
+            commits = write_commits(until_last, evals, instructions.effects, memo, site_files, pool)
             if scored.waiting_reports:
                 progress.stage("Writing older reports", scored.waiting_reports)
             scored.write_older_reports(pool, progress.step)

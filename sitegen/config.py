@@ -77,10 +77,10 @@ class BuildLimits(ConfigTable):
     max_blob_bytes: int = 20_000_000
     """The size in bytes above which a file is not read but reported as a problem."""
     site_bytes: int = 950_000_000
-    """The size of the site in bytes above which short pages replace the oldest reports, and where these have only a
-    quarter of the room, the oldest pages of fields, edits and commits. GitHub Pages serves at most 1 GB."""
+    """The size of the site in bytes above which a problem says how to make it smaller. GitHub Pages serves at most 1
+    GB."""
     reports_kept: int | None = None
-    """Number of full reports of each eval; short pages replace older ones. None for as many as fit."""
+    """Number of full reports of each eval; short pages replace older ones. None for all."""
     discrepancies_per_type: int = 50
     """Number of rows of each error type in a report before "show more". The whole list is beside it as JSON."""
 

@@ -79,10 +79,6 @@ class OutputFolderError(SitegenError):
     """The output folder was not made by sitegen, or a build would have to change files that it must not touch."""
 
 
-class ArchiveError(SitegenError):
-    """The archive of old reports cannot be opened or written."""
-
-
 class CacheFolderError(SitegenError):
     """The folder of the memo cannot be used."""
 

@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
-from urllib.parse import quote
 
 from sitegen import __version__
 from sitegen.errors import ConfigurationError
@@ -24,10 +23,6 @@ from sitegen.project_files import (
 )
 from sitegen.text.embedding import installed
 
-ARCHIVE: Final = "SITEGEN_ARCHIVE"
-"""Environment variable with the address of an archive."""
-ARCHIVE_URL: Final = "SITEGEN_ARCHIVE_URL"
-"""Environment variable with the public address of the archive."""
 DASK: Final = "SITEGEN_DASK"
 """Environment variable with the address of a dask scheduler."""
 OWN_TEMPLATES: Final = "site_templates"
@@ -54,48 +49,6 @@ class Options(NamedTuple):
     """Whether to compare every file of the output folder, even if no folder changed."""
     dask: str | None = None
     """Address of a dask scheduler; no configuration of a project may name one."""
-    archive: str | None = None
-    """Folder or fsspec address of an archive; no configuration of a project may name one."""
-    archive_url: str | None = None
-    """Public address of the archive."""
-
-
-class ArchivePlace(NamedTuple):
-    """The place of the full reports that the site has no room for, as the user named it."""
-
-    address: str
-    """A folder, or an address that fsspec understands."""
-    url: str = ""
-    """The address under which readers find it; empty: it is a folder beside the site, and links are relative."""
-
-    @property
-    def named(self) -> Path | None:
-        """The folder as it was named; None if fsspec opens the archive."""
-        address = self.address.removeprefix("file://").removeprefix("local://")
-        return None if "://" in address or "::" in address else Path(os.path.abspath(address))
-
-    @property
-    def folder(self) -> Path | None:
-        """The folder, with links followed; None if fsspec opens the archive."""
-        return self.named.resolve() if self.named else None
-
-    @property
-    def prefix(self) -> str:
-        """The way from the root of the site to the archive, with a slash at the end."""
-        if self.url:
-            return f"{as_link(self.url.rstrip('/'))}/"
-        return f"../{as_link(self.folder.name)}/" if self.folder else ""
-
-    def way_back(self, out: Path, base_url: str | None) -> str:
-        """The way from the archive to the root of the site; empty if pages in the archive could not link to it."""
-        if self.url:
-            return f"{as_link(base_url)}/" if base_url else ""
-        return f"../{as_link(out.name)}/"
-
-
-def as_link(address: str) -> str:
-    """An address or a name of a folder, in characters that need no escaping in HTML or in a script."""
-    return quote(address.encode("utf-8", "surrogateescape"), safe="/:%@+,;=~()[]*!$")
 
 
 class Project(NamedTuple):
@@ -118,8 +71,6 @@ class Project(NamedTuple):
     own."""
     own_templates: Path | None = None
     """The project's folder of templates in the work tree. Templates of history are never used."""
-    archive: ArchivePlace | None = None
-    """Where full reports go that the site has no room for."""
 
     @property
     def asked_out(self) -> Path:
@@ -154,8 +105,7 @@ def open_project(options: Options, templates: str) -> Project:
     own = own_templates(place.root) if options.own_templates else None
     if own:
         templates = hashlib.sha256(f"{templates} {_digest_folder(own)}".encode()).hexdigest()[:16]
-    archive = _archive(options)
-    asked = (options.worktree, options.allow_shallow, pin, options.base_url, archive)
+    asked = (options.worktree, options.allow_shallow, pin, options.base_url)
     decisive = repr((__version__, installed(), templates, place.refs(), asked))
     files = _digest(place.root, SITE_FILES) if place.root else ""
     return Project(
@@ -169,26 +119,12 @@ def open_project(options: Options, templates: str) -> Project:
         fingerprint=hashlib.sha256(f"{decisive} {files}".encode()).hexdigest(),
         pin=pin,
         own_templates=own,
-        archive=archive,
     )
 
 
 def own_templates(root: Path | None) -> Path | None:
     """The folder of templates in a work tree; None if it is missing or a link."""
     return root / OWN_TEMPLATES if root and is_folder_inside(root, OWN_TEMPLATES) else None
-
-
-def _archive(options: Options) -> ArchivePlace | None:
-    """Return the archive that the command line or the environment names, as they name it."""
-    address = options.archive or os.environ.get(ARCHIVE)
-    url = options.archive_url or os.environ.get(ARCHIVE_URL) or ""
-    if options.archive_url and not address:
-        raise ConfigurationError(
-            "The public address of an archive is named, but no archive.",
-            where=options.archive_url,
-            fix="Name the archive with --archive, or leave out --archive-url.",
-        )
-    return ArchivePlace(address, url) if address else None
 
 
 def _digest_folder(folder: Path) -> str:

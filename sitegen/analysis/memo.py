@@ -37,16 +37,15 @@ version empties the memo."""
 _TABLES: Final = """
 CREATE TABLE IF NOT EXISTS parts (kind TEXT, key TEXT, body BLOB NOT NULL, PRIMARY KEY (kind, key));
 CREATE TABLE IF NOT EXISTS pages (site TEXT, owner TEXT, path TEXT, key TEXT NOT NULL,
-    size INTEGER NOT NULL, full INTEGER NOT NULL, content TEXT NOT NULL,
+    size INTEGER NOT NULL, content TEXT NOT NULL,
     PRIMARY KEY (site, owner, path)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS sizes (site TEXT, owner TEXT, body BLOB NOT NULL, PRIMARY KEY (site, owner)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS folders (site TEXT, path TEXT, mtime INTEGER NOT NULL,
     PRIMARY KEY (site, path)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS sites (site TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
 """
 CACHE_KB: Final = 8_000
 """The most memory for pages of the file, in units of 1,024 bytes; a small memo takes less."""
-_PAGE: Final = "owner, path, key, size, full, content"
+_PAGE: Final = "owner, path, key, size, content"
 
 
 class PageRow(NamedTuple):
@@ -58,8 +57,6 @@ class PageRow(NamedTuple):
     key: str
     size: int = 0
     """In bytes."""
-    full: int = 0
-    """For the short page of a thinned report: bytes of the full report and its data; 1 if it was never rendered."""
     content: str = ""
     """The digest of its bytes, as in the list of the output folder."""
 
@@ -246,16 +243,10 @@ class Memo:
         rows = self._db.execute(f"SELECT {_PAGE} FROM pages WHERE site = ?{condition} ORDER BY owner, path", values)
         return (PageRow(*row) for row in rows)
 
-    def pages_at(self, site: str, owner: str, paths: Iterable[str]) -> tuple[PageRow, ...]:
-        """Return the files of an owner at these paths."""
-        query = f"SELECT {_PAGE} FROM pages WHERE site = ? AND owner = ? AND path = ?"
-        rows = (self._db.execute(query, (site, stored(owner), path)).fetchone() for path in paths)
-        return tuple(PageRow(*row) for row in rows if row)
-
     def keep_pages(self, site: str, rows: Iterable[PageRow]) -> None:
         """Add or replace files of a site."""
         self._db.executemany(
-            "INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?)",
             ((site, stored(row.owner), *row[1:]) for row in rows),
         )
 
@@ -269,19 +260,6 @@ class Memo:
     def count_pages(self, site: str) -> int:
         """Return the number of files of a site."""
         return int(self._db.execute("SELECT count(*) FROM pages WHERE site = ?", (site,)).fetchone()[0])
-
-    def sizes(self, site: str) -> dict[str, bytes]:
-        """Return the encoded file sizes of each owner whose sizes are stored."""
-        rows = self._db.execute("SELECT owner, body FROM sizes WHERE site = ? ORDER BY owner", (site,))
-        return {name: without_checksum(body) for name, body in rows}
-
-    def keep_sizes(self, site: str, owner: str, body: bytes) -> None:
-        """Store the encoded file sizes of an owner."""
-        self._db.execute("INSERT OR REPLACE INTO sizes VALUES (?, ?, ?)", (site, stored(owner), with_checksum(body)))
-
-    def forget_sizes(self, site: str) -> None:
-        """Delete the stored sizes of all owners."""
-        self._db.execute("DELETE FROM sizes WHERE site = ?", (site,))
 
     def folders(self, site: str) -> dict[str, int]:
         """Return the modification time of each folder of a site, in ns, after the last finished build."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -117,8 +116,7 @@ def build(
     gate = PublicGate(options) if public else None
     thresholds = gc.get_threshold()
     try:
-        with gate.during_build() if gate else nullcontext():
-            site = build_site(options, detector=gate.detector if gate else None)
+        site = build_site(options)
     finally:
         gc.set_threshold(*thresholds)  # a build changes them for the whole process, here that of the caller
     if gate:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Final
 
@@ -41,9 +40,7 @@ def command(options: Options, *, strict: bool = False, public: bool = False, ope
             _open(page)
 
     try:
-        with gate.during_build() if gate else nullcontext():
-            detector = gate.detector if gate else None
-            site = build(options, Progress(progress.stage, progress.step, first_page), detector)
+        site = build(options, Progress(progress.stage, progress.step, first_page))
     except KeyboardInterrupt:
         if early:
             print_line(f"stopped; {early[0]} can be opened, and the next build writes what is missing", error=True)
@@ -86,12 +83,10 @@ def closing_line(site: Site) -> str:
     where = f" on {Path(site.page).with_name('problems.html').name}" if any(counts) else ""
     removed = f", {site.removed} removed" if site.removed else ""
     sizes = ((site.commits, "commit"), (site.evals, "eval"), (site.iterations, "iteration"))
-    thinned = f"; {counted(site.thinned, 'old page')} made short to fit" if site.thinned else ""
-    archived = f"; {counted(site.archived, 'file')} written to the archive" if site.archived else ""
     failed = f"; sitegen failed to make {counted(site.failed, 'part')} of the site" if site.failed else ""
     patterns = "".join(f"{sentence}\n" for sentence in site.patterns)
     return (
         f"{', '.join(counted(count, noun) for count, noun in sizes)}; "
         f"{counted(site.written, 'file')} written, {site.unchanged:,} kept{removed}; "
-        f"{problem_counts_text(counts)}{where}{thinned}{archived}{failed}\n{patterns}{site.page}"
+        f"{problem_counts_text(counts)}{where}{failed}\n{patterns}{site.page}"
     )

@@ -22,10 +22,6 @@ _NOT_OF_A_FILE: Final[dict[Location, tuple[str, str]]] = {
         "whoever names a dask scheduler runs code on your machine",
         "Remove it; sitegen build --dask tcp://... or the environment variable SITEGEN_DASK names one.",
     ),
-    ("archive",): (
-        "reports are sent there, and whoever names it chooses what is written to",
-        "Remove it; sitegen build --archive ... or the environment variable SITEGEN_ARCHIVE names one.",
-    ),
     ("llm", "base_url"): (
         "your API key is sent there",
         "Remove it; --base-url or the environment variable ANTHROPIC_BASE_URL names one.",

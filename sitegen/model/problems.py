@@ -39,8 +39,7 @@ PROBLEM_TYPES: Final = {
     "newest_without_output": ProblemType("warning", "The newest iteration has no output, and is passed over"),
     "unmatched_redaction": ProblemType("warning", "Nothing matches a glob under `redact`", of_scores=False),
     "unmatched_limit": ProblemType("warning", "Limits or thresholds name no metric or eval", of_scores=False),
-    "left_out_pictures": ProblemType("warning", "Pictures of sources are left out to fit", of_scores=False),
-    "shortened_reports": ProblemType("warning", "Old pages are short to fit", of_scores=False),
+    "large_site": ProblemType("warning", "The site is larger than its limit", of_scores=False),
     # The scores of the newest output are not affected.
     "unmapped_blanks": ProblemType("note", "Columns of the ground truth without any value are not mapped"),
     "value_elsewhere": ProblemType("note", "Omitted values are elsewhere in the output"),

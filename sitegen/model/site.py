@@ -19,9 +19,6 @@ class SiteInfo(Frozen):
     """Id of the commit whose ground truth and rules score everything; every page has a banner that says so."""
     noindex: bool = False
     """Whether every page asks search engines not to index it."""
-    archive: str = ""
-    """The way from the root of the site to the archive of full reports, an address or a relative way with a slash at
-    the end; empty if there is none."""
 
 
 class Page(Frozen):

@@ -22,7 +22,6 @@ _DIGEST_DIGITS: Final = 32
 _LIKE_A_DIGEST = re.compile(r"(?:.*-)?[0-9a-f]{32}")
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d|index|compare|fields)(\..*)?")
 
-_SHORT_LIST = re.compile(r"(?:commits|(?:evals|instructions)/[^/]+)/short/\d+\.html")
 
 
 @lru_cache(maxsize=4096)
@@ -93,7 +92,6 @@ trend_rows = _of_eval("evals/{}/index.js")  # the older iterations, which the tr
 # These take the id of an eval and a number. File 1 of older points has the oldest ones, and its address never changes.
 older_points = _numbered("data/older/{}/{}.json.bz2")  # older points of an eval, compressed
 older_points_csv = _numbered("data/older/{}/{}.csv.bz2")  # the same points as a table
-short_reports = _numbered("evals/{}/short/{}.html")  # reports to which short pages lead; list 1 has the oldest ones
 compare_piece = _numbered("evals/{}/compare-{}.js")  # the cells of some points, which the compare page loads
 
 # These take the id of an eval and the slug of a snapshot.
@@ -130,11 +128,6 @@ def is_source_picture(path: str) -> bool:
     return path.startswith("evals/") and path.split("/")[2:3] == ["source"]
 
 
-def report_name(path: str) -> str:
-    """What the addresses of all ``REPORT_FILES`` of one report have in common, from the path of any of them."""
-    return re.sub(r"(?:-tree)?\.(?:html|json|js)$", "", path)
-
-
 def instruction(path: str) -> str:
     """The history of one instruction file."""
     return f"instructions/{_path_slug(path)}/index.html"
@@ -153,21 +146,6 @@ def commit(sha: str) -> str:
 def older_commits(number: int) -> str:
     """A full page of the list of commits; page 1 has the oldest commits, and its address never changes."""
     return f"commits/page-{number}.html"
-
-
-def short_edits(path: str, number: int) -> str:
-    """A list of the edits of an instruction file to which short pages lead."""
-    return f"instructions/{_path_slug(path)}/short/{number}.html"
-
-
-def short_commits(number: int) -> str:
-    """A list of the commits to which short pages lead."""
-    return f"commits/short/{number}.html"
-
-
-def is_short_list(path: str) -> bool:
-    """Whether a file of the site is a list to which short pages lead."""
-    return _SHORT_LIST.fullmatch(path) is not None
 
 
 def file_name(path: str) -> str:

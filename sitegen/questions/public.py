@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -43,7 +42,7 @@ class PublicCheck:
         head = project.head or repository.resolve(project.revision)
         config = read_site(project.place.root, read=lambda path: content_at(repository, head, path))
         self.detector = Detector(config.public.allow)
-        """Finds secrets in a file; a build searches with it what an archive is to receive."""
+        """Finds secrets in a file."""
 
     def check(self, unmatched_redactions: tuple[str, ...]) -> None:
         """Raise SecretsError if any file contains a possible secret, OSError if a file cannot be read.
@@ -67,16 +66,6 @@ class PublicCheck:
             if places:
                 listed = [f"{path}:{secret.line} ({secret.rule})" for path in places for secret in places[path]]
                 raise SecretsError.of_places(listed, removed=bool(self._withdraw(memo, set(places))))
-
-    @contextmanager
-    def during_build(self) -> Iterator[None]:
-        """Delete the site if the build ends with a SecretsError, because of a report for the archive."""
-        try:
-            yield
-        except SecretsError:
-            with Memo.open(self._project.cache) as memo:
-                self._withdraw(memo)
-            raise
 
     def _withdraw(self, memo: Memo, refused: set[str] | None = None) -> int:
         """Delete the files of sitegen if one is among *refused*; None: in any case. Returns the number of files."""

@@ -19,7 +19,7 @@ from sitegen.frozen import Frozen
 from sitegen.html import charts, elements, formats
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.site import SiteInfo
-from sitegen.pages import change_text, fields, labels, links, short_lists
+from sitegen.pages import change_text, fields, labels, links
 from sitegen.pages.commit import move_rows
 from sitegen.pages.compare import compare_rows
 from sitegen.pages.edit import effect_rows
@@ -115,7 +115,6 @@ _MODULES: Final[tuple[ModuleType, ...]] = (
     matrix_rows,
     move_rows,
     report_rows,
-    short_lists,
     spans,
     step_rows,
     tree,

@@ -120,19 +120,19 @@ class Writer:
         self.rows.extend(row._replace(owner=owner) for row in self.up_to_date_rows(key))
         return True
 
-    def write(self, owner: str, path: str, content: bytes, key: str | None = None, *, full: int = 0) -> None:
+    def write(self, owner: str, path: str, content: bytes, key: str | None = None) -> None:
         """Write a file, unless it has this content already.
 
-        ``key``: the digest of its inputs; default: that of the content. ``full``: for a shortened page, as in
-        ``PageRow``. Raises OutputFolderError if a folder, or a file that no build wrote, has the place.
+        ``key``: the digest of its inputs; default: that of the content. Raises OutputFolderError if a folder, or a
+        file that no build wrote, has the place.
         """
         of_content = content_digest(content) if not key else ""
         key = key or of_content
         if present := self.up_to_date_row(path, key):
-            self.rows.append(present._replace(owner=owner, full=full))
+            self.rows.append(present._replace(owner=owner))
             return
         of_content = of_content or content_digest(content)
-        self.rows.append(PageRow(owner=owner, path=path, key=key, size=len(content), full=full, content=of_content))
+        self.rows.append(PageRow(owner=owner, path=path, key=key, size=len(content), content=of_content))
         self._present.pop(path, None)
         self._store(path, content, of_content)
 

@@ -6,7 +6,7 @@ processes; each task opens git and the templates itself (``worker_context.py``).
 The modules in the order in which a build uses them:
 
 1. The output folder: ``built_site`` (what the last build left), ``site_files`` and ``recorded_files`` (what this build
-   writes), ``archive_files``, ``layer_files`` (for ``watch``).
+   writes), ``layer_files`` (for ``watch``).
 2. Where tasks are run: ``engine`` chooses between this process, a ``pool`` of processes and a ``cluster``.
    ``sent_files`` is what is sent to other machines.
 3. History: ``configuration``, then ``timeline``.

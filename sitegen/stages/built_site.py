@@ -34,16 +34,12 @@ class Site(NamedTuple):
     written: int = 0
     unchanged: int = 0
     removed: int = 0
-    thinned: int = 0
-    """Number of pages that were shortened so that the site fits into ``limits.site_bytes``."""
     failed: int = 0
     """Number of evals, instruction files and single pages that sitegen failed to make. They count among the errors."""
     unmatched_redactions: tuple[str, ...] = ()
     """Globs under ``redact`` that match no field: the site may show what they should hide."""
     extensions: tuple[InstalledExtension, ...] = ()
     """The kinds and metrics that installed packages added to its evals."""
-    archived: int = 0
-    """Number of files that were written to the archive."""
     patterns: tuple[str, ...] = ()
     """A sentence on the most costly error pattern of an eval, for the few evals where it explains most errors."""
 
@@ -62,8 +58,6 @@ class FolderState(NamedTuple):
     """The commit that the folder shows."""
     revision: str
     """The name by which the user named this commit."""
-    bound: int | None
-    """Upper bound on the bytes of the site if no report were short; None if the sizes were never added up."""
     foreign: tuple[str, ...]
     """The files of the folder that no build wrote."""
     list_size: int
@@ -123,7 +117,7 @@ class LastBuild:
         """Return the outcome of a build that has nothing to do: the outcome of the last build, with nothing written."""
         assert self.state is not None
         unchanged = self._memo.count_pages(self._project.site)
-        return self.state.site._replace(written=0, removed=0, archived=0, unchanged=unchanged)
+        return self.state.site._replace(written=0, removed=0, unchanged=unchanged)
 
 
 def _still_installed(extensions: Sequence[InstalledExtension]) -> bool:

@@ -14,7 +14,6 @@ from sitegen.analysis.series import Derived
 from sitegen.config import Manifest, SiteConfig
 from sitegen.frozen import Frozen
 from sitegen.model.cells import CellMap, Flips
-from sitegen.model.commits import Commit
 from sitegen.model.error_summaries import Correction, PatternSummary
 from sitegen.model.noise import ChangeVerdict
 from sitegen.model.problems import Parsed, Problem
@@ -29,7 +28,6 @@ from sitegen.pages.data.search import SearchEntry
 from sitegen.pages.edit.page import RenderedPatch
 from sitegen.pages.instruction.page import DisplayedFile
 from sitegen.pages.report.tree import PagePicture
-from sitegen.pages.short_lists import ChangeRow
 from sitegen.scoring.mapping import KeptMapping
 from sitegen.scoring.mapping_use import MappingUse
 from sitegen.text.patch import PatchCounts
@@ -98,13 +96,6 @@ class SearchTail(Frozen):
     """Number of entries of the whole log."""
     entries: tuple[SearchEntry, ...]
     """The entries of the last shard, if it is not full."""
-
-
-class CommitRowId(Frozen):
-    """The position and id in the key of the row of a commit: keys are filtered without reading their values."""
-
-    position: int
-    sha: str
 
 
 class CommitListTail(Frozen):
@@ -176,9 +167,6 @@ DISPLAYED_FILES: Final = CachedKind(name="displayed file", type=DisplayedFile, u
 COMMITS_WITHOUT_OUTPUT: Final = CachedKind(name="commit without output", type=CommitPageInputs, until="walk")
 """A commit that edits instructions and has no output, by its position: later outputs show the effects of its edits."""
 
-COMMIT_ROWS: Final = CachedKind(name="commit row", type=ChangeRow, until="walk")
-"""The row of a commit in a list to which short pages lead, by ``key_of_commit_row``."""
-
 SEARCH_TAIL: Final = CachedKind(name="search tail", type=SearchTail, until="walk")
 COMMIT_LIST_TAIL: Final = CachedKind(name="commit list tail", type=CommitListTail, until="walk")
 BUILT_HEAD: Final = CachedKind(name="built head", type=str, until="inputs")
@@ -195,17 +183,6 @@ CLEAN_FILES: Final = CachedKind(name="clean files", type=bytes, until="inputs")
 
 KINDS: Final[tuple[CachedKind[Any], ...]] = tuple(kind for kind in vars().values() if isinstance(kind, CachedKind))
 """All of the above, in their order."""
-
-
-def key_of_commit_row(commit: Commit) -> str:
-    """Return the key of a commit's row; keys sort in the order of commits."""
-    return f"{commit.position:09} {commit.sha}"
-
-
-def id_of_commit_row(key: str) -> CommitRowId:
-    """Parse a key made by ``key_of_commit_row``."""
-    position, _, sha = key.partition(" ")
-    return CommitRowId(int(position), sha)
 
 
 def forget_earlier_walk(memo: Memo, evals: Collection[str], instruction_files: Collection[str]) -> None:

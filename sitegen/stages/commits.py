@@ -6,7 +6,7 @@ these.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import chain, islice
 from typing import Final
@@ -28,18 +28,13 @@ from sitegen.pages.commit import touched
 from sitegen.pages.commit.page import CommitPageInputs, CommitView, commit_page
 from sitegen.pages.commits import ListedCommit, listed_commit
 from sitegen.pages.instruction.file_history import apart_since, thickens
-from sitegen.pages.short_lists import commit_row
-from sitegen.pages.short_pages import short_commit
 from sitegen.render.environment import Renderer
 from sitegen.render.writer import WrittenFiles, digest
 from sitegen.stages.cached_kinds import (
     COMMIT_LIST_TAIL,
-    COMMIT_ROWS,
     COMMITS_WITHOUT_OUTPUT,
     EDIT_DIFFS,
     CommitListTail,
-    id_of_commit_row,
-    key_of_commit_row,
 )
 from sitegen.stages.commit_effects import moves_of_commit, names_of_evals
 from sitegen.stages.edit_diffs import diffs_of_commit, key_of_diff
@@ -49,8 +44,6 @@ from sitegen.stages.history_lists import CommitList
 from sitegen.stages.instructions import edit_effects, touched_positions
 from sitegen.stages.pool import Pool
 from sitegen.stages.site_files import SiteFiles
-from sitegen.stages.size_budget.expected_room import ExpectedRoom
-from sitegen.stages.size_budget.thinning import write_short
 from sitegen.stages.timeline import Timeline
 from sitegen.stages.worker_context import WorkerContext
 
@@ -79,8 +72,6 @@ class Commits(Frozen):
 class CommitsTask(Frozen):
     """Several commits whose pages one process writes."""
 
-    short_before: int | None
-    """Position of the oldest commit whose page is full; None: short pages stay short."""
     context: WorkerContext
     commits: tuple[CommitPageInputs, ...]
     pages: tuple[PageRow, ...]
@@ -99,8 +90,6 @@ class CommitsDone(Frozen):
     """The view of the page of uncommitted changes, if the task includes it."""
     rows: tuple[ListedCommit, ...]
     """One for each commit, for the list of commits."""
-    cached: tuple[CachedRow, ...]
-    """Their rows in lists of short pages, for the memo; the uncommitted state has none."""
     failures: tuple[Problem, ...] = ()
     """One for each commit whose page could not be made, in their order."""
 
@@ -112,7 +101,6 @@ def write_commits(
     memo: Memo,
     site_files: SiteFiles,
     pool: Pool,
-    room: ExpectedRoom,
 ) -> Commits:
     """Write the pages of new commits, of older commits whose edits have other effects now, and the list of commits."""
     update = timeline.update
@@ -123,13 +111,11 @@ def write_commits(
     again = tuple(_inputs_again(timeline, effects, memo))
     present = {row.path: row for row in site_files.present_files(OWNER)} if update.complete or again else {}
     inputs = chain(_page_inputs(timeline, evals, effects, memo, newest), again)
-    tasks = _commit_tasks(timeline, memo, inputs, present, room.short_before)
+    tasks = _commit_tasks(timeline, memo, inputs, present)
     commit_list = CommitList(timeline, memo, site_files)
     for _, done in pool.map(write_commit_pages, tasks):
         site_files.record(OWNER, done.files, whole=update.complete)
-        room.learn_commits(done.files.rows)
         commit_list.add([row for row in done.rows if row.sha in new])
-        memo.put_rows(done.cached)
         uncommitted = done.uncommitted or uncommitted
         failures += done.failures
     memo.forget(EDIT_DIFFS.name)
@@ -137,44 +123,6 @@ def write_commits(
     return Commits(
         newest=newest_commit(timeline, memo), uncommitted=uncommitted, failures=tuple(reversed(failures)), tail=tail
     )
-
-
-def write_commits_again(
-    timeline: Timeline,
-    evals: Evals,
-    effects: EffectIndex,
-    memo: Memo,
-    site_files: SiteFiles,
-    pool: Pool,
-    thinned: int | None,
-) -> tuple[Problem, ...]:
-    """Make exactly the ``thinned`` oldest pages short; None: leave all pages as they are.
-
-    A full page is made from the changes of its commit, which only a build of all history reads. Any other build returns
-    a problem where a page has to be full again, so that all history is built.
-    """
-    if thinned is None:
-        return ()
-    earlier = () if site_files.recorded.is_whole(OWNER) else site_files.present_files(OWNER)
-    rows = {row.path: row for row in (*earlier, *site_files.recorded.of(OWNER))}
-    writer, renderer = timeline.context.writer(rows.values()), timeline.context.renderer()
-    longer: set[str] = set()
-    for index, key in enumerate(memo.keys(COMMIT_ROWS.name)):
-        at = id_of_commit_row(key)
-        row = rows[links.commit(at.sha)]
-        if index >= thinned and row.full:
-            longer.add(at.sha)
-        elif index < thinned and not row.full:
-            write_short(writer, renderer, OWNER, [row.path], row.key, partial(short_commit, at.sha, at.position))
-    if longer and not timeline.update.complete:
-        return (Problem("error", "Pages of commits can be full again.", ""),)
-    every = _page_inputs(timeline, evals, effects, memo, None)
-    inputs = (inputs for inputs in every if inputs.record.commit.sha in longer)
-    tasks = _commit_tasks(timeline, memo, inputs, {}, lambda: 0) if longer else iter(())
-    done = [done.files for _, done in pool.map(write_commit_pages, tasks)]
-    rows |= {row.path: row for row in chain(writer.rows, *(files.rows for files in done))}
-    site_files.replace(OWNER, WrittenFiles(tuple(rows.values()), writer.written + sum(files.written for files in done)))
-    return ()
 
 
 def newest_commit(timeline: Timeline, memo: Memo) -> str | None:
@@ -194,12 +142,10 @@ def _commit_tasks(
     memo: Memo,
     commits: Iterator[CommitPageInputs],
     present: Mapping[str, PageRow],
-    short_before: Callable[[], int | None],
 ) -> Iterator[CommitsTask]:
     while batch := tuple(islice(commits, AT_ONCE)):
         paths = (links.commit(inputs.record.commit.sha) for inputs in batch)
         yield CommitsTask(
-            short_before=short_before(),
             context=timeline.context,
             commits=batch,
             pages=tuple(present[path] for path in paths if path in present),
@@ -257,16 +203,12 @@ def write_commit_pages(task: CommitsTask) -> CommitsDone:
     writer, renderer = task.context.writer(task.pages), task.context.renderer()
     uncommitted: CommitView | None = None
     rows: list[ListedCommit] = []
-    short_pages = {row.path for row in task.pages if row.full}
-    cache, diffs = TaskCache(()), TaskCache(task.diffs)
+    diffs = TaskCache(task.diffs)
     failures: list[Problem] = []
     for inputs in task.commits:
         commit = inputs.record.commit
         path, key = links.commit(commit.sha), digest(encode((task.context.templates, inputs)))
-        is_short = commit.sha != WORKTREE and (
-            path in short_pages if task.short_before is None else commit.position < task.short_before
-        )
-        fresh = is_short or (commit.sha != WORKTREE and writer.is_fresh(OWNER, path, key))
+        fresh = commit.sha != WORKTREE and writer.is_fresh(OWNER, path, key)
         result = attempt(
             "the page of this commit",
             partial(_rendered_commit, renderer, task, diffs, inputs, fresh=fresh),
@@ -280,17 +222,12 @@ def write_commit_pages(task: CommitsTask) -> CommitsDone:
         view, content = result
         rows.append(listed_commit(commit, view))
         uncommitted = view if commit.sha == WORKTREE else uncommitted
-        if commit.sha != WORKTREE:
-            COMMIT_ROWS.keep(cache, key_of_commit_row(commit), commit_row(view, rows[-1].changed))
-        if is_short:
-            write_short(writer, renderer, OWNER, [path], key, partial(short_commit, commit.sha, commit.position))
         if content is not None:
             writer.write(OWNER, path, content, key)
     return CommitsDone(
         files=writer.files,
         uncommitted=uncommitted,
         rows=tuple(rows),
-        cached=cache.new,
         failures=tuple(failures),
     )
 

@@ -44,8 +44,8 @@ from sitegen.stages.scorecard_store import EvalScorecards, keep_cells, known_cel
 from sitegen.stages.scoring import all_inputs, without_lost_outputs
 from sitegen.stages.series_pages import (
     draw_waiting_reports,
+    number_of_short_reports,
     settled_points,
-    short_reports,
     write_series,
     write_series_pages,
 )
@@ -83,7 +83,6 @@ def _with_older(done: EvalDone, task: EvalTask) -> EvalDone:
     return replace(
         done,
         files=_together(done.files, older.files),
-        archived=_together(done.archived, older.archived),
         cached=(*done.cached, *older.cached),
         waiting=None,
     )
@@ -122,20 +121,14 @@ class _EvalJob:
         self._files = ReportFiles(
             self._context, self._info, self._snapshots, self._page_keys, self._sources, self._writer, self._cache
         )
-        self._archived = self._context.archive_pages(task.archived or ())
-        self._archive = ReportFiles(
-            self._context, self._info, self._snapshots, self._page_keys, self._sources, self._archived, self._cache
-        )
         self._known = NEWEST_REPORT.get(self._cache, self._info.id, self._page_keys[-1:])
         self._patterns = self._known.patterns if self._known else ()
 
     def run(self) -> EvalDone:
         """Score the snapshots that lack anything, oldest first, then write the pages that show all of them."""
         last = len(self._snapshots) - 1
-        short = short_reports(self._task, self._page_keys)
-        stale = {index for index in range(last + 1) if index not in short and not self._files.is_fresh(index)}
-        if self._task.archived is not None:
-            stale |= {index for index in range(last + 1) if index in short and not self._archive.is_fresh(index)}
+        full = range(number_of_short_reports(self._task), last + 1)
+        stale = {index for index in full if not self._files.is_fresh(index)}
         compared = {last} if self._lacks_variants() else set()
         # The overview shows the error patterns of the newest report, so this report is made if the memo lacks them.
         drawn = stale if self._known or not self._snapshots else stale | {last}
@@ -166,8 +159,7 @@ class _EvalJob:
                     if index < last:
                         waiting.add(inputs)
                     else:
-                        files = self._archive if index in short else self._files
-                        self._draw_newest(inputs, files if index in stale else None)
+                        self._draw_newest(inputs, self._files if index in stale else None)
                 if index in compared:
                     self._write_variants(result)
         return self._finish(waiting, cached if cached.points == len(self._snapshots) else tracker.cells())
@@ -281,7 +273,6 @@ class _EvalJob:
         return EvalDone(
             record=record,
             files=self._writer.files,
-            archived=self._archived.files,
             cached=cache.new,
             waiting=left if left.parts or self._task.first_only else None,
         )

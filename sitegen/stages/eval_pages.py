@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from itertools import repeat
 from typing import Final
 
@@ -29,7 +28,6 @@ from sitegen.pages.compare.compare_data import compare_data
 from sitegen.pages.compare.page import compare_page
 from sitegen.pages.field.page import FieldWork, field_page
 from sitegen.pages.overview.focus import focus_of
-from sitegen.pages.short_pages import short_field
 from sitegen.pages.suspect_truth import suspect_truth_page
 from sitegen.pages.trend.page import TrendView, trend_page
 from sitegen.pages.trend.trend_rows import older_rows
@@ -40,7 +38,6 @@ from sitegen.scoring.mapping_use import MappedColumn, mapping_use
 from sitegen.scoring.scorer import ScoringInputs
 from sitegen.stages.cached_kinds import CORRECTIONS, EvalRecord, ListedField
 from sitegen.stages.scoring import all_inputs
-from sitegen.stages.size_budget.thinning import room_key, write_short
 from sitegen.stages.worker_context import WorkerContext
 
 LOCATED: Final = 25
@@ -88,26 +85,14 @@ def write_fields(
     series: Series,
     works: Sequence[FieldWork],
     page_keys: Sequence[str],
-    thinned: int | None,
 ) -> None:
-    """Write the pages of fields with a changed cell.
-
-    ``page_keys``: for each report, the digest of its content; ``thinned``: number of the first of these pages that are
-    short so that the site fits; None: the pages that are short already, if none of their cells changed.
-    """
+    """Write the pages of fields with a changed cell. ``page_keys``: for each report, the digest of its content."""
     snapshots = series.history.snapshots
     blame: Blame | None = None
-    for index, work in enumerate(works):
+    for work in works:
         key = digest(page_keys[work.last], encode(work.cells))
-        was_short = writer.up_to_date_row(work.path, room_key(key)) is not None
-        is_short = was_short if thinned is None else index < thinned
-        if writer.is_fresh(owner, work.path, room_key(key) if is_short else key):
-            continue
-        blame = blame or Blame(series.cells, snapshots)
-        if is_short:
-            make = partial(short_field, series.info, snapshots, work, blame)
-            write_short(writer, renderer, owner, [work.path], key, make)
-        else:
+        if not writer.is_fresh(owner, work.path, key):
+            blame = blame or Blame(series.cells, snapshots)
             writer.write(owner, work.path, renderer.render(field_page(series, blame, work)), key)
 
 

@@ -71,20 +71,12 @@ class EvalTask(Frozen):
     """Pages of the eval that are known to be in the output folder."""
     cached: tuple[CachedRow, ...]
     """The cached values of the eval, with the scorecards that its pages may need."""
-    thinned: int | None = None
-    """Number of the oldest reports to shorten so that the site fits; None: the reports that are short already."""
-    thinned_fields: int | None = None
-    """The same for the pages of fields, by the last change of their cells."""
-    fields_before: int | None = None
-    """If ``thinned_fields`` is None: pages of fields that last changed before this position are short."""
     first_only: bool = False
     """Of the pages of all points, only those that are read first are written; a further task writes the others."""
     source_folders: tuple[str, ...] = ()
     """Folders in which the eval may have been at some commit, if it states a source."""
     waiting: WaitingEval | None = None
     """The pages to write, if the eval is scored already."""
-    archived: tuple[PageRow, ...] | None = None
-    """The files of the eval that the archive has; None without an archive."""
 
 
 class WaitingEval(Frozen):
@@ -102,8 +94,6 @@ class EvalPagesDone(Frozen):
     """The result of every task that writes pages of an eval."""
 
     files: WrittenFiles
-    archived: WrittenFiles
-    """Full reports of points with a short page, for the archive."""
     cached: tuple[CachedRow, ...]
     """New values for the memo."""
 
@@ -197,14 +187,12 @@ def task_for(
     site_files: SiteFiles,
     update: EvalUpdate,
     edits: EditsOfEvals,
-    thinned: int | None,
-    thinned_fields: int | None,
     *,
     scored: bool = True,
 ) -> EvalTask:
     """Make the task for one eval.
 
-    ``thinned``, ``thinned_fields``: as in ``EvalTask``; ``scored``: as in ``cached_rows``.
+    ``scored``: as in ``cached_rows``.
     """
     history = update.history
     context, info = timeline.context_for(history.id), timeline.info(history)
@@ -215,10 +203,7 @@ def task_for(
         edits=edits.of(history.id),
         first_new=update.first_new,
         pages=site_files.present_files(owner(history.id)),
-        archived=site_files.archived_files(owner(history.id)),
         cached=tuple(cached_rows(memo, history, context, info, scored=scored)),
-        thinned=thinned,
-        thinned_fields=thinned_fields,
         source_folders=_source_folders(timeline, history) if info.source else (),
     )
 

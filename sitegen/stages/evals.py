@@ -39,7 +39,6 @@ from sitegen.stages.scorecard_store import pins_of, under_pins
 from sitegen.stages.scoring import is_worth_ranges
 from sitegen.stages.series_pages import write_older_reports, write_waiting_series_pages
 from sitegen.stages.site_files import SiteFiles
-from sitegen.stages.size_budget.expected_room import EARLY_MARGIN, ExpectedRoom
 from sitegen.stages.timeline import Timeline
 
 SHARE: Final = 16
@@ -80,8 +79,6 @@ class ScoredEvals:
         self._memo = memo
         self._site_files = site_files
         self._records = {record.summary.info.id: record for record in EVAL_RECORDS.all(memo)}
-        self.room = ExpectedRoom(timeline)
-        """Estimates which pages will fit."""
         self._failures: list[Problem] = []
         self._lost_outputs = 0
         self._new_peaks: set[str] = set()
@@ -113,12 +110,9 @@ class ScoredEvals:
                     self._site_files,
                     update,
                     edits,
-                    self._surely_thinned(update.history),
-                    None,
                     scored=scored,
                 ),
                 first_only=first_only,
-                fields_before=self.room.short_before(),
             )
             for update in updates
         )
@@ -128,13 +122,6 @@ class ScoredEvals:
                 self._fail(task.info.id, done)
             else:
                 self._add(task, done)
-
-    def _surely_thinned(self, history: EvalHistory) -> int | None:
-        """Return how many of the oldest reports will not fit by any estimate, so that nothing is collected for them.
-
-        None if an archive is to receive their full reports.
-        """
-        return None if self._site_files.archive else self.room.thinned(history, EARLY_MARGIN)
 
     def _fail(self, eval_id: str, problem: Problem) -> None:
         self._records.pop(eval_id, None)
@@ -152,13 +139,11 @@ class ScoredEvals:
             self._new_peaks.add(eval_id)
         summary = _with_earlier_decisions(done.record.summary, before, task.first_new)
         record = self._records[eval_id] = replace(done.record, summary=_sharing(summary, task.history))
-        self.room.learn(record.summary, record.fields, done.files.rows)
         if task.first_only:
             self._first_pages[eval_id] = done.files.of(pages=True)
             self._site_files.record(owner(eval_id), done.files.of(pages=False), whole=False)
         else:
             self._site_files.record(owner(eval_id), done.files)
-        self._site_files.record_archived(done.archived)
         if done.waiting is None:
             EVAL_RECORDS.keep(self._memo, eval_id, record)
         else:
@@ -184,8 +169,6 @@ class ScoredEvals:
             if isinstance(done, Problem):
                 self._fail(eval_id, done)
             else:
-                record = self._records[eval_id]
-                self.room.learn_series_pages(record.summary, record.fields, done.rows)
                 self._site_files.record(owner(eval_id), done)
 
     def _series_pages(self) -> Iterator[EvalTask]:
@@ -196,7 +179,6 @@ class ScoredEvals:
                 yield replace(
                     task,
                     cached=tuple(cached_rows(self._memo, task.history, task.context, task.info)),
-                    fields_before=self.room.short_before(),
                     waiting=WaitingEval(waiting.keys, (), self._records[task.info.id].summary.steps),
                 )
 
@@ -211,12 +193,8 @@ class ScoredEvals:
         return sum(part.reports for waiting in self._waiting for part in waiting.places)
 
     def begin_older_reports(self, pool: Pool) -> None:
-        """Have the first reports that wait written while stages before ``write_older_reports`` end.
-
-        Not if reports may be short: how many is estimated better after these stages.
-        """
-        if all(self.room.thinned(waiting.task.history) is None for waiting in self._waiting):
-            self._report_tasks = pool.map_later(write_older_reports, self._older_reports())
+        """Have the first reports that wait written while stages before ``write_older_reports`` end."""
+        self._report_tasks = pool.map_later(write_older_reports, self._older_reports())
 
     def write_older_reports(self, pool: Pool, step: Callable[[int], None]) -> None:
         """Write the reports that wait: those of each eval from the newest to the oldest."""
@@ -232,9 +210,7 @@ class ScoredEvals:
                 self._fail(eval_id, done)
                 continue
             self._memo.put_rows(done.cached)
-            self.room.learn_reports(self._records[eval_id].summary, done.files.rows)
             self._site_files.record(owner(eval_id), done.files)
-            self._site_files.record_archived(done.archived)
         for waiting in self._waiting:
             if record := self._records.get(waiting.task.info.id):
                 EVAL_RECORDS.keep(self._memo, record.summary.info.id, record)
@@ -244,11 +220,8 @@ class ScoredEvals:
         """Make the tasks that write waiting reports. Only evals with more of them than ``SHARE`` allows are split."""
         reports = self.waiting_reports // SHARE
         for waiting in self._waiting:
-            thinned = self.room.thinned(waiting.task.history)  # the same for all ranges of an eval
             for places in ranges(waiting.places, reports):
-                yield replace(
-                    waiting.task, thinned=thinned, waiting=WaitingEval(waiting.keys, self._parts.read(places))
-                )
+                yield replace(waiting.task, waiting=WaitingEval(waiting.keys, self._parts.read(places)))
 
     def result(self) -> Evals:
         """What later stages need to know of all evals, as far as they were scored and written."""

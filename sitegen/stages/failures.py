@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from sitegen.errors import MissingObjectsError, SitegenError
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import Snapshot
-from sitegen.pages.short_pages import failed_page
+from sitegen.pages.other_pages import failed_page
 from sitegen.render.environment import Renderer
 from sitegen.render.writer import Writer
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from itertools import groupby, repeat
 
 from sitegen.analysis.cached import TaskCache
@@ -26,12 +25,10 @@ from sitegen.pages.instruction.page import (
     show_text,
     word_counts,
 )
-from sitegen.pages.short_pages import short_edit
 from sitegen.render.writer import WrittenFiles, digest
 from sitegen.stages.cached_kinds import DISPLAYED_FILES, NEWEST_EDITS, CountedEdit
 from sitegen.stages.edit_diffs import keep_diff
 from sitegen.stages.failures import attempt
-from sitegen.stages.size_budget.thinning import write_short
 from sitegen.stages.worker_context import WorkerContext
 from sitegen.text.patch import PatchCounts, read_patch, touched_sections
 from sitegen.text.sections import NO_TEXT, Outline, TextStats, outline
@@ -56,10 +53,6 @@ class InstructionTask(Frozen):
     """Position of the commit that first gave agents instructions in files of their own."""
     cached: tuple[CachedRow, ...]
     """The text and the diff of the newest edit, as drawn by an earlier build."""
-    thinned: int | None = None
-    """Number of the oldest edits with short pages so that the site fits; None: edits that have short pages already."""
-    staying: frozenset[str] = frozenset()
-    """Pages that are up to date and stay as they are; their edits need no effects. Empty: their keys decide it."""
 
 
 class InstructionDone(Frozen):
@@ -98,18 +91,11 @@ class _InstructionWork:
         self._counted = list(task.counted)
         self._cache = TaskCache(task.cached)
         self._pages = [links.edit(task.history.path, edit.commit.sha) for edit in self._edits]
-        self._changing = [index for index, page in enumerate(self._pages) if page not in task.staying]
-        self._keys = {index: self._page_key(index) for index in self._changing}
-        short = {row.path for row in task.pages if row.full}
-        self._short = {
-            index
-            for index in self._changing
-            if (self._pages[index] in short if task.thinned is None else index < task.thinned)
-        }
+        self._keys = list(map(self._page_key, range(len(self._edits))))
 
     def run(self) -> InstructionDone:
         """Count edits, oldest first, because each adds to the one before; then write pages, newest first."""
-        stale = {index for index in self._changing if index not in self._short and not self._is_fresh(index)}
+        stale = {index for index in range(len(self._edits)) if not self._is_fresh(index)}
         uncounted = {index for index, edit in enumerate(self._counted) if edit is None}
         self._count(sorted(uncounted))
         counts = [edit and edit.counts for edit in self._counted]
@@ -117,9 +103,6 @@ class _InstructionWork:
         for index, drawn in self._drawn_edits(sorted(stale, reverse=True)):
             keep_diff(self._cache, self._edits[index], drawn)
             self._write_edit(index, drawn, sizes)
-        for index in sorted(self._short, reverse=True):
-            page, key, make = self._pages[index], self._keys[index], partial(short_edit, self._history, index)
-            write_short(self._writer, self._renderer, self._owner, [page], key, make)
         return self._finish()
 
     def _count(self, indices: Sequence[int]) -> None:
@@ -201,11 +184,6 @@ class _InstructionWork:
         self._writer.write(self._owner, page.path, self._renderer.render(page), self._keys[index])
 
     def _finish(self) -> InstructionDone:
-        if self._task.staying:
-            for row in self._task.pages:
-                if row.path in self._task.staying:
-                    self._writer.is_fresh(self._owner, row.path, row.key)
-            return InstructionDone(counted=(), files=self._writer.files)
         counted = tuple(edit for edit in self._counted if edit is not None)
         records = [
             EditRecord(edit.counts, effects, edit.sections)

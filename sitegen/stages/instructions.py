@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable
 from sys import intern
 
 from msgspec.structs import replace
@@ -33,8 +33,6 @@ from sitegen.stages.failures import write_in_its_place
 from sitegen.stages.instruction_task import InstructionTask, owner, write_instruction
 from sitegen.stages.pool import Pool
 from sitegen.stages.site_files import SiteFiles
-from sitegen.stages.size_budget.expected_room import ExpectedRoom
-from sitegen.stages.size_budget.thinning import list_owner
 from sitegen.stages.timeline import Timeline
 from sitegen.stages.worker_context import WorkerContext
 from sitegen.text.patch import PatchCounts
@@ -74,7 +72,6 @@ def write_instructions(
     memo: Memo,
     site_files: SiteFiles,
     pool: Pool,
-    room: ExpectedRoom,
     step: Callable[[int], None],
 ) -> WrittenInstructions:
     """Write the pages of files that were edited, and of files whose edits have effects on new outputs."""
@@ -85,22 +82,7 @@ def write_instructions(
     touched.sort(key=lambda file: (file.edits[-1].commit.position, len(file.edits)), reverse=True)  # newest edits first
     apart = apart_since(timeline.instructions)
 
-    def thinned(file: InstructionHistory) -> int | None:
-        before = room.short_before()
-        return None if before is None else sum(edit.commit.position < before for edit in file.edits)
-
-    tasks = (
-        _task(
-            timeline,
-            memo,
-            site_files,
-            effects,
-            file,
-            apart,
-            thinned=thinned(file),
-        )
-        for file in touched
-    )
+    tasks = (_task(timeline, memo, site_files, effects, file, apart) for file in touched)
     failures: dict[str, Problem] = {}
     for task, done in pool.map(write_instruction, tasks):
         step(len(task.history.edits))
@@ -112,11 +94,9 @@ def write_instructions(
         counted = zip(task.history.edits, done.counted, strict=True)
         COUNTED_EDITS.keep(memo, path, {_contents(edit, timeline.context): counts for edit, counts in counted})
         memo.put_rows(done.cached)
-        room.learn_edits(path, done.files.rows)
         site_files.record(owner(path), done.files)
     for former in _former_names(timeline.instructions, touched):
         site_files.recorded.drop(owner(former))
-        site_files.recorded.drop(list_owner(owner(former)))
     return replace(
         expected,
         files=tuple(
@@ -125,38 +105,6 @@ def write_instructions(
         ),
         failures=tuple(failures[path] for path in sorted(failures)),
     )
-
-
-def write_edits_again(
-    timeline: Timeline, effects: EffectIndex, memo: Memo, site_files: SiteFiles, pool: Pool, thinned: Mapping[str, int]
-) -> tuple[Problem, ...]:
-    """Make exactly the given number of oldest edits of each file short. No other page changes.
-
-    Returns a problem for each file that sitegen failed to make, whose pages stay as they are.
-    """
-    apart = apart_since(timeline.instructions) if thinned else None
-    tasks = (
-        _task(
-            timeline, memo, site_files, effects, file, apart, thinned=count, staying=_staying(site_files, file, count)
-        )
-        for file in timeline.instructions
-        if (count := thinned.get(file.path)) is not None
-    )
-    failures: list[Problem] = []
-    for task, done in pool.map(write_instruction, tasks):
-        if isinstance(done, Problem):
-            failures.append(done)
-        else:
-            site_files.replace(owner(task.history.path), done.files)
-    return tuple(failures)
-
-
-def _staying(site_files: SiteFiles, file: InstructionHistory, thinned: int) -> frozenset[str]:
-    """Return the pages of a file that stay as they are if exactly the ``thinned`` oldest edits are short."""
-    short = {row.path: bool(row.full) for row in site_files.present_files(owner(file.path))}
-    pages = (links.edit(file.path, edit.commit.sha) for edit in file.edits)
-    changing = {page for index, page in enumerate(pages) if short.get(page) != (index < thinned)}
-    return frozenset(short.keys() - changing)
 
 
 def _file_record(file: InstructionHistory, size: FileSize, index: EffectIndex) -> FileRecord:
@@ -214,29 +162,19 @@ def _task(
     effects: EffectIndex,
     file: InstructionHistory,
     apart: int | None,
-    *,
-    thinned: int | None,
-    staying: frozenset[str] = frozenset(),
 ) -> InstructionTask:
-    """Make the task for one file. ``thinned``, ``staying``: as in ``InstructionTask``."""
+    """Make the task for one file."""
     counted = _counted(memo, file)
     return InstructionTask(
         context=timeline.context,
         history=file,
-        effects=tuple(
-            ()
-            if links.edit(file.path, edit.commit.sha) in staying
-            else edit_effects(memo, effects, edit.commit.position, file.path)
-            for edit in file.edits
-        ),
+        effects=tuple(edit_effects(memo, effects, edit.commit.position, file.path) for edit in file.edits),
         counted=tuple(counted.get(_contents(edit, timeline.context)) for edit in file.edits),
         pages=site_files.present_files(owner(file.path)),
         peaks=effects.peaks(file.path),
         folders=literal_prefixes(timeline.config.instructions),
         apart=apart,
         cached=tuple(row for kind in (NEWEST_EDITS, DISPLAYED_FILES) for row in memo.rows(kind.name, [file.path])),
-        thinned=thinned,
-        staying=staying,
     )
 
 

@@ -21,7 +21,6 @@ class LayerFiles(SiteFiles):
         super().__init__(below, claim_below, memo, LastBuild(below, claim_below, memo))
         self._into = claim.folder
         self._not_in_memo = files_not_in_memo(claim.folder, ())
-        self.archive = None
         self.gone: frozenset[str] = frozenset()
 
     def begin(self, *, complete: bool, hold: bool) -> None:

@@ -31,7 +31,6 @@ from sitegen.pages.report.tree import TreeView, has_tree, tree_page
 from sitegen.render.writer import Writer
 from sitegen.stages.cached_kinds import SOURCE_USES, SourceUse
 from sitegen.stages.reports import ReportInputs
-from sitegen.stages.size_budget.thinning import room_key
 from sitegen.stages.worker_context import WorkerContext
 
 if TYPE_CHECKING:
@@ -134,7 +133,7 @@ class ReportFiles:
         for path, oid, *_ in use.pictures:
             if self._sources and path not in self._pictures:
                 self._pictures.add(path)
-                if not any(self._writer.is_fresh(self._owner, path, key) for key in (oid, room_key(oid))):
+                if not self._writer.is_fresh(self._owner, path, oid):
                     self._writer.write(self._owner, path, self._sources.content(oid), oid)
 
 

@@ -9,7 +9,6 @@ more point costs little more than computing it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 
 from sitegen.analysis.cached import CacheStore, TaskCache
 from sitegen.analysis.series import Derived
@@ -22,7 +21,7 @@ from sitegen.model.timeline import EvalHistory
 from sitegen.pages import links
 from sitegen.pages.data.series import OLDER_POINTS, older_files, older_points, series_files, table_head
 from sitegen.pages.field.page import FieldWork, field_work
-from sitegen.pages.short_pages import short_report
+from sitegen.pages.short_report import short_report
 from sitegen.render.writer import Writer, WrittenFiles, digest
 from sitegen.stages.cached_kinds import SETTLED_POINTS
 from sitegen.stages.eval_pages import write_comparison, write_fields
@@ -31,7 +30,6 @@ from sitegen.stages.failures import attempt, working_on
 from sitegen.stages.report_files import ReportFiles, newest_first
 from sitegen.stages.reports import ReportWriter
 from sitegen.stages.scorecard_store import EvalScorecards, known_cells
-from sitegen.stages.size_budget.thinning import Short, write_short, write_thinned
 
 
 def write_series_pages(
@@ -56,18 +54,17 @@ def write_series_pages(
     renderer, owner_name = task.context.renderer(), owner(task.info.id)
     write_older_points(writer, owner_name, series, keys)
     write_comparison(writer, renderer, owner_name, series, steps, keys)
-    write_thinned(writer, renderer, owner_name, series, keys, short_reports(task, keys))
-    thinned, before = task.thinned_fields, task.fields_before
-    if thinned is None and before is not None:
-        thinned = sum(work.position < before for work in works)
-    write_fields(writer, renderer, owner_name, series, works, keys, thinned)
+    for index in range(number_of_short_reports(task)):
+        path, key = links.report(task.info.id, series.points[index].snapshot.slug), digest("short", keys[index])
+        if not writer.is_fresh(owner_name, path, key):
+            writer.write(owner_name, path, renderer.render(short_report(series, index)), key)
+    write_fields(writer, renderer, owner_name, series, works, keys)
 
 
-def short_reports(task: EvalTask, keys: Sequence[str]) -> Short:
-    """Return the points of an eval with a short page. ``keys``: for each report, the digest of what it shows."""
-    if task.thinned is None:
-        return Short.as_written(keys, task.context.reports_kept, task.pages)
-    return Short.of(len(keys), task.context.reports_kept, task.thinned)
+def number_of_short_reports(task: EvalTask) -> int:
+    """Return how many of the oldest points have a short page in the place of a report (``limits.reports_kept``)."""
+    kept = task.context.reports_kept
+    return 0 if kept is None else max(0, len(task.history.snapshots) - kept)
 
 
 def write_waiting_series_pages(task: EvalTask) -> WrittenFiles | Problem:
@@ -94,28 +91,17 @@ def write_older_reports(task: EvalTask) -> EvalPagesDone | Problem:
 
 
 def draw_waiting_reports(task: EvalTask, waiting: WaitingEval | None) -> EvalPagesDone:
-    """Draw the waiting reports: full ones for the site, and for the archive those with a short page on the site."""
+    """Draw the waiting reports."""
     keys, parts = (waiting.keys, waiting.parts) if waiting else ((), ())
     context, info, snapshots = task.context, task.info, task.history.snapshots
     writer, cache = context.writer(task.pages), TaskCache(task.cached)
     sources = sources_of(task)
     files = ReportFiles(context, info, snapshots, keys, sources, writer, cache)
     draw = ReportWriter(context, info, inputs_of(task), task.edits.value.moved)
-    archived = context.archive_pages(task.archived or ())
-    archive = ReportFiles(context, info, snapshots, keys, sources, archived, cache)
-    short = Short.of(len(snapshots), context.reports_kept, task.thinned or 0)
     for inputs in newest_first(parts):
-        index, result = inputs.at, inputs.result
-        with working_on(snapshots[index]):
-            if index in short and task.archived is not None and not archive.is_fresh(index):
-                archive.write(index, draw.page(inputs), result)
-            if index in short.room:
-                page = partial(short_report, info.id, index, snapshots[index])
-                paths = [address(info.id, snapshots[index].slug) for address in links.REPORT_FILES]
-                write_short(writer, context.renderer(), owner(info.id), paths, keys[index], page)
-            elif index not in short:
-                files.write(index, draw.page(inputs), result)
-    return EvalPagesDone(files=writer.files, archived=archived.files, cached=cache.new)
+        with working_on(snapshots[inputs.at]):
+            files.write(inputs.at, draw.page(inputs), inputs.result)
+    return EvalPagesDone(files=writer.files, cached=cache.new)
 
 
 def settled_points(store: CacheStore, history: EvalHistory, page_keys: Sequence[str]) -> tuple[Derived, ...]:

@@ -1,4 +1,4 @@
-"""Last stage: writes the pages and files that a site has once, and shortens old reports if the site is too large."""
+"""Last stage: writes the pages and files that a site has once."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ from sitegen.model.problems import Problem
 from sitegen.model.site import RawFile
 from sitegen.pages import links
 from sitegen.pages.commits import COMMITS
+from sitegen.pages.other_pages import failed_page, unfinished_page
 from sitegen.pages.overview.focus import most_costly_patterns
-from sitegen.pages.short_pages import failed_page, lists_of, unfinished_page
 from sitegen.render.environment import Renderer
-from sitegen.render.output_folder import listed_bytes
 from sitegen.render.writer import Writer, digest, is_page
 from sitegen.scoring.own import installed_versions
 from sitegen.stages.built_site import Site
@@ -33,7 +32,6 @@ from sitegen.stages.instructions import WrittenInstructions, count_effects
 from sitegen.stages.pool import Pool
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.site_pages import PageMaker, SitePages
-from sitegen.stages.size_budget.expected_room import Fitted, surely_fits
 from sitegen.stages.timeline import Timeline
 from sitegen.stages.unmatched import unmatched, unmatched_redactions
 from sitegen.text.plain import line
@@ -76,31 +74,17 @@ def write_site(
     ``pool``: runs the tasks for pages that have to be made again; ``writer``: the writer of the files of ``OWNER``.
     """
     failures = (*evals.failures, *instructions.failures, *commits.failures)
-    if timeline.config.limits.reports_kept is not None:
-        from sitegen.stages.size_budget.short_lists import write_lists_of_reports
-
-        failures += write_lists_of_reports(timeline, evals, memo, site_files)
-    problems = problems_of(timeline, evals, failures)
+    problems = (*problems_of(timeline, evals, failures), *_too_large(timeline, evals, site_files))
     entries = write_search_log(timeline, evals, memo, site_files)
     renderer = timeline.context.renderer()
     pages = SitePages.of(timeline, evals, instructions, commits, memo, entries)
     once = render_once(renderer, pages, problems, writer)
-    once_bytes = sum(file.size + listed_bytes(file.path) for file in once.files)
-    fits = surely_fits(timeline, site_files, once_bytes)
-    lists = () if fits else _lists_of_short_pages(timeline, evals)
     if site_files.holds_pages:
-        _put_held(timeline, site_files, once, writer, lists)
-    if fits:
-        memo.forget_sizes(timeline.project.site)
-        fitted = Fitted()
-    else:
-        from sitegen.stages.size_budget.budget import fit  # few sites come near their limit
-
-        fitted = fit(timeline, evals, instructions, memo, site_files, pool, OWNER, once_bytes)
+        _put_held(timeline, site_files, once, writer)
     memo.forget(COMMIT_EFFECTS.name)
-    failures += (*once.failures, *fitted.failures, *site_files.archive_failures)
-    if more := (*once.failures, *fitted.failures, *site_files.archive_failures, *fitted.problems):
-        problems += more  # pages that list or count problems have to be rendered again
+    if once.failures:
+        failures += once.failures
+        problems += once.failures  # pages that list or count problems have to be rendered again
         once = render_once(renderer, pages, problems, writer)
     write_files(once.files, writer)
     site_files.record(OWNER, writer.files)
@@ -115,13 +99,29 @@ def write_site(
         warnings=counts.warning,
         notes=counts.note,
         past=counts.past,
-        thinned=fitted.thinned,
         failed=len(failures) + evals.lost_outputs,
         unmatched_redactions=tuple(redaction.glob for redaction in unmatched_redactions(timeline, evals)),
         extensions=installed_versions(timeline.manifest.evals),
         patterns=tuple(
             line(f"{pattern.info.name}: {pattern.words.share}{pattern.words.rest}.", 400)
             for pattern in most_costly_patterns(summary for summary in evals.summaries if not summary.deleted)
+        ),
+    )
+
+
+def _too_large(timeline: Timeline, evals: Evals, site_files: SiteFiles) -> tuple[Problem, ...]:
+    """Return a problem if the site is larger than its host allows, with the number of full reports that would fit."""
+    limits, size = timeline.config.limits, site_files.size()
+    if size <= limits.site_bytes:
+        return ()
+    points = max(len(summary.headlines) for summary in evals.summaries) if evals.summaries else 0
+    kept = min(limits.reports_kept or points, points)
+    return (
+        Problem.of_type(
+            "large_site",
+            f"The site has {size / 1e6:,.0f} MB, more than the {limits.site_bytes / 1e6:,.0f} MB of site_bytes.",
+            f"Write reports_kept = {int(kept * limits.site_bytes / size)} under [limits]: older reports become short.",
+            path="sitegen.toml",
         ),
     )
 
@@ -214,22 +214,17 @@ def write_first_pages(
         scored.write_first_pages()
         return None
     _write_other_files(rendered, writer)
-    later = chain(scored.first_pages, _later_pages(timeline, evals), _lists_of_short_pages(timeline, evals))
+    later = chain(scored.first_pages, _later_pages(timeline, evals))
     _reserve(timeline, site_files, chain(_navigation(rendered), later))
     scored.write_first_pages()
     write_files((file for file in rendered.files if is_page(file.path)), writer)
     return str(timeline.project.out / links.overview())
 
 
-def _put_held(
-    timeline: Timeline, site_files: SiteFiles, once: RenderedFiles, writer: Writer, lists: Iterable[str]
-) -> None:
-    """Put the pages that were held into their places, in the order of ``write_first_pages``.
-
-    ``lists``: the paths of lists that are still to be written.
-    """
+def _put_held(timeline: Timeline, site_files: SiteFiles, once: RenderedFiles, writer: Writer) -> None:
+    """Put the pages that were held into their places, in the order of ``write_first_pages``."""
     _write_other_files(once, writer)
-    _reserve(timeline, site_files, chain(_navigation(once), lists, site_files.held))
+    _reserve(timeline, site_files, chain(_navigation(once), site_files.held))
     site_files.put_held()
 
 
@@ -278,12 +273,3 @@ def _later_pages(timeline: Timeline, evals: Evals) -> Iterator[str]:
         yield links.commit(record.commit.sha)
     for number in range(timeline.commits // COMMITS):
         yield links.older_commits(number + 1)
-
-
-def _lists_of_short_pages(timeline: Timeline, evals: Evals) -> Iterator[str]:
-    """Yield the paths of every list to which a short page could lead, before it is known which pages will be short."""
-    for summary in evals.summaries:
-        yield from (links.short_reports(summary.info.id, number) for number in lists_of(len(summary.headlines)))
-    for file in timeline.instructions:
-        yield from (links.short_edits(file.path, number) for number in lists_of(len(file.edits)))
-    yield from map(links.short_commits, lists_of(timeline.commits))

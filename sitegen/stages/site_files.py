@@ -6,12 +6,11 @@ import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from sitegen.analysis.memo import Memo, PageRow
 from sitegen.errors import Notice
 from sitegen.history.fold_state import decode, encode
-from sitegen.model.problems import Problem
 from sitegen.project import Project
 from sitegen.render.below import read_file, remove
 from sitegen.render.output_folder import (
@@ -24,12 +23,8 @@ from sitegen.render.output_folder import (
     shorten_list,
 )
 from sitegen.render.writer import HeldPagesWriter, Writer, WrittenFiles
-from sitegen.stages.archive_files import ArchiveFiles
 from sitegen.stages.built_site import FolderState, LastBuild, Site
 from sitegen.stages.recorded_files import ListChanges, RecordedFiles
-
-if TYPE_CHECKING:
-    from sitegen.text.secrets import Detector
 
 SAVED_AT_ONCE: Final = 500
 """Number of recorded files after which the memo is saved, with the scores that were stored meanwhile."""
@@ -38,10 +33,8 @@ SAVED_AT_ONCE: Final = 500
 class SiteFiles:
     """Writes and records the files of one output folder."""
 
-    def __init__(
-        self, project: Project, claim: Claim, memo: Memo, last: LastBuild, detector: Detector | None = None
-    ) -> None:
-        """``last``: the last build of the folder; ``detector``: as in ``ArchiveFiles``."""
+    def __init__(self, project: Project, claim: Claim, memo: Memo, last: LastBuild) -> None:
+        """``last``: the last build of the folder."""
         self._project = project
         self._claim = claim
         self._into = claim.folder
@@ -59,10 +52,6 @@ class SiteFiles:
         """Recorded pages that are not in their places yet; None: each page is put into its place at once."""
         self._reserved: list[bytes] = []
         """The paths that got a placeholder, encoded and compressed: as texts they would take ten times the memory."""
-        self.bound = last.state.bound if last.state else None
-        """As in ``FolderState``, with what this build added."""
-        self.archive = ArchiveFiles(project, project.archive, memo, detector) if project.archive else None
-        """The archive of full reports, if the user named one."""
 
     def _files_not_in_memo(self) -> FilesNotInMemo:
         """List the foreign files of the folder; the list of the last build is used until something is added to it."""
@@ -78,25 +67,13 @@ class SiteFiles:
 
     @property
     def head(self) -> str | None:
-        """Return the commit from which the build goes on; None to begin at the root, as ``LastBuild.head``.
+        """Return the commit from which the build goes on; None to begin at the root, as ``LastBuild.head``."""
+        return self._last.head
 
-        A new archive needs the reports of all history.
-        """
-        return None if self.archive and self.archive.is_new else self._last.head
-
-    def archived_files(self, owner: str) -> tuple[PageRow, ...] | None:
-        """Return the files of an owner that the archive has; None without an archive."""
-        return self.archive.present_files(owner) if self.archive else None
-
-    def record_archived(self, files: WrittenFiles) -> None:
-        """Write files of reports, which a task made, into the archive."""
-        if self.archive and files.rows:
-            self.archive.record(files)
-
-    @property
-    def archive_failures(self) -> tuple[Problem, ...]:
-        """Return the problem that the archive could not be written, if so."""
-        return (self.archive.failure,) if self.archive and self.archive.failure else ()
+    def size(self) -> int:
+        """Return the bytes of all files of the site that are recorded or stay from earlier builds."""
+        earlier = () if self._saves else self.earlier_files()
+        return sum(row.size for row in chain(self.recorded.all(), earlier))
 
     def present_files(self, owner: str) -> tuple[PageRow, ...]:
         """Return the files of an owner that are known to be in the folder; none with ``--verify``.
@@ -223,14 +200,11 @@ class SiteFiles:
         list_size = 0 if site.failed else self._shorten_list()
         memo.keep_folders(name, folder_times(folder, memo.folders(name), self._paths()))
         outcome = self._with_counts(site, removed)
-        if self.archive:
-            self.archive.close()
         if not site.failed:
             state = FolderState(
                 fingerprint=self._project.fingerprint,
                 head=head,
                 revision=self._project.revision,
-                bound=self.bound,
                 foreign=foreign,
                 list_size=list_size,
                 site=outcome,
@@ -240,9 +214,8 @@ class SiteFiles:
 
     def _with_counts(self, site: Site, removed: int) -> Site:
         recorded = sum(1 for _ in self.recorded.all())
-        archived = self.archive.written if self.archive else 0
         unchanged = max(0, recorded - self._written)
-        return site._replace(written=self._written, unchanged=unchanged, removed=removed, archived=archived)
+        return site._replace(written=self._written, unchanged=unchanged, removed=removed)
 
     def _unlisted(self) -> list[str]:
         """Return files that a killed build wrote: no memo lists them, and they are not part of the site."""

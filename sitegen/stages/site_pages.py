@@ -27,10 +27,10 @@ from sitegen.pages.fields import fields_page
 from sitegen.pages.instructions.edits import EditEffects, FileEdit
 from sitegen.pages.instructions.page import instructions_page
 from sitegen.pages.methods import KindMetrics, methods_page
+from sitegen.pages.other_pages import NO_JEKYLL, not_found_page
 from sitegen.pages.overview.page import SiteCounts, Worktree, overview_page
 from sitegen.pages.problems import problems_page
 from sitegen.pages.regressions.page import regressions_page
-from sitegen.pages.short_pages import NO_JEKYLL, not_found_page
 from sitegen.pages.suspect_truth import suspect_labels_page
 from sitegen.render.summary import summary_file
 from sitegen.render.writer import digest

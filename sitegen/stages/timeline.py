@@ -263,7 +263,6 @@ def _worker_context(
         shallow=bool(repository.shallow_boundary),
         pinned=project.pin or "",
         noindex=config.noindex,
-        archive=project.archive.prefix if project.archive else "",
     )
     return WorkerContext(
         place=project.place,
@@ -277,7 +276,6 @@ def _worker_context(
         discrepancies_per_type=config.limits.discrepancies_per_type,
         reports_kept=config.limits.reports_kept,
         redact=config.redact,
-        way_from_archive=project.archive.way_back(project.out, site.base_url) if project.archive else "",
     )
 
 

@@ -12,7 +12,6 @@ from sitegen.history.repository import Repository
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.history.timeline import WorktreeBlob
 from sitegen.model.site import SiteInfo
-from sitegen.render.archive_pages import ArchivePages
 from sitegen.render.environment import Renderer
 from sitegen.render.writer import ContentsWriter, HeldPagesWriter, Writer
 from sitegen.stages.configuration import KeptMappings
@@ -45,8 +44,6 @@ class WorkerContext(Frozen):
     """The commits from which all contents that tasks read can be reached."""
     holds_pages: bool = False
     """Whether the builder moves all pages into their places when they are complete."""
-    way_from_archive: str = ""
-    """The way from the root of the archive to that of the site; empty without an archive."""
 
     def open(self) -> Repository:
         """Open the repository for reading."""
@@ -63,10 +60,6 @@ class WorkerContext(Frozen):
         if held or self.holds_pages:
             return HeldPagesWriter(self.out, present, self.foreign)
         return Writer(self.out, present, self.foreign)
-
-    def archive_pages(self, present: Iterable[PageRow]) -> ArchivePages:
-        """Return a collector of files for the archive. ``present``: files of the owner that the archive has."""
-        return ArchivePages(present, self.way_from_archive)
 
     def renderer(self) -> Renderer:
         """Return the renderer, whose templates are compiled once in each process; forked processes inherit them."""

@@ -40,7 +40,7 @@ from sitegen.pages.report.discrepancy_rows import rows_file
 from sitegen.pages.report.page import ReportView, report_page
 from sitegen.pages.report.tree import PagePicture, TreeView, tree_page
 from sitegen.pages.report.tree_source import citations, with_source
-from sitegen.pages.short_pages import NO_JEKYLL, failed_page, not_found_page
+from sitegen.pages.other_pages import NO_JEKYLL, failed_page, not_found_page
 from sitegen.pages.trend.page import TrendView, trend_page
 from sitegen.pages.trend.trend_rows import older_rows
 from sitegen.render.environment import Renderer

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from sitegen.errors import ConfigurationError
 from sitegen.model.site import Page
 from sitegen.pages.methods import KindMetrics, methods_page
-from sitegen.pages.short_pages import not_found_page
+from sitegen.pages.other_pages import not_found_page
 from sitegen.pages.trend.page import trend_page
 from sitegen.render.environment import Renderer
 from sitegen.render.template_files import find_templates, template_digest

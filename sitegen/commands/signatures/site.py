@@ -58,22 +58,6 @@ def build(
             "SITEGEN_DASK of the environment.",
         ),
     ] = None,
-    archive: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Write the full reports for which the site has no room into this folder beside it, or to this address "
-            "of fsspec, such as s3://bucket/evals (extra 'archive'). Default: SITEGEN_ARCHIVE of the environment.",
-        ),
-    ] = None,
-    archive_url: Annotated[
-        str | None,
-        typer.Option(
-            "--archive-url",
-            metavar="URL",
-            help="Public address of the archive. Default: SITEGEN_ARCHIVE_URL of the environment.",
-        ),
-    ] = None,
     cache: Cache = None,
 ) -> None:
     """Walk the history, score every commit, and write the site."""
@@ -94,8 +78,6 @@ def build(
         own_templates=templates,
         verify=verify,
         dask=dask,
-        archive=archive,
-        archive_url=archive_url,
     )
     command(project, strict=strict, public=public, open_browser=open_browser)
 

@@ -1,1 +1,0 @@
-"""Decides which pages are written in full, so that a site stays within its size limit."""
