@@ -79,12 +79,10 @@ def holds_damage(connection: sqlite3.Connection) -> bool:
     try:
         if connection.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
             return True
-        for table in ("parts", "sites", "sizes"):
+        for table in ("parts", "sites"):
             for (body,) in connection.execute(f"SELECT body FROM {table}"):
                 without_checksum(body)
-        odd = (
-            "typeof(path) != 'text' OR typeof(key) != 'text' OR typeof(size) != 'integer' OR typeof(full) != 'integer'"
-        )
+        odd = "typeof(path) != 'text' OR typeof(key) != 'text' OR typeof(size) != 'integer'"
         return connection.execute(f"SELECT 1 FROM pages WHERE {odd} OR typeof(owner) != 'text'").fetchone() is not None
     except sqlite3.Error as error:
         return is_damage(error)

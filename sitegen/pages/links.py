@@ -23,7 +23,6 @@ _LIKE_A_DIGEST = re.compile(r"(?:.*-)?[0-9a-f]{32}")
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d|index|compare|fields)(\..*)?")
 
 
-
 @lru_cache(maxsize=4096)
 def slug(name: str) -> str:
     """A file name for any text: the text itself if that is safe, else its readable letters and a digest.

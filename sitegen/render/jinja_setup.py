@@ -17,16 +17,16 @@ from markupsafe import Markup
 
 from sitegen.frozen import Frozen
 from sitegen.html import charts, elements, formats
+from sitegen.model.commits import WORKTREE
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.site import SiteInfo
-from sitegen.pages import change_text, fields, labels, links
+from sitegen.pages import change_text, fields, labels, links, regressions
 from sitegen.pages.commit import move_rows
 from sitegen.pages.compare import compare_rows
 from sitegen.pages.edit import effect_rows
 from sitegen.pages.field import field_rows
 from sitegen.pages.instruction import edit_rows
 from sitegen.pages.instructions import matrix_rows, version_rows
-from sitegen.pages.regressions import step_rows
 from sitegen.pages.report import discrepancy_rows, report_rows, spans, tree, why_rows
 from sitegen.pages.trend import trend_chart, trend_rows
 from sitegen.pages.variants import variant_charts
@@ -116,7 +116,7 @@ _MODULES: Final[tuple[ModuleType, ...]] = (
     move_rows,
     report_rows,
     spans,
-    step_rows,
+    regressions,
     tree,
     trend_chart,
     trend_rows,
@@ -128,6 +128,7 @@ _MODULES: Final[tuple[ModuleType, ...]] = (
 GLOBALS: Final[dict[str, object]] = {
     **{module.__name__.rpartition(".")[2]: module for module in _MODULES},
     "recorded_pill": formats.RECORDED,
+    "uncommitted_sha": WORKTREE,
     "error_types": ERROR_TYPES,
     "iterations_and_outputs": labels.iterations_and_outputs,
     "error_label": labels.ERROR_LABELS,

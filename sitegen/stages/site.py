@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from sitegen.analysis.causes import causes_of, count_causes
 from sitegen.analysis.memo import Memo
 from sitegen.frozen import Frozen
-from sitegen.history.fold_state import encode
 from sitegen.model.problems import Problem
 from sitegen.model.site import RawFile
 from sitegen.pages import links
@@ -146,7 +145,7 @@ def render_once(
         if row := maker.key and writer.up_to_date_row(path, maker.key):
             files.append(SiteFile(path, None, row.size, key=maker.key))
             continue
-        file = attempt(f"the page {path}", partial(_page_file, renderer, maker, writer, site_pages.templates))
+        file = attempt(f"the page {path}", partial(_page_file, renderer, maker))
         if isinstance(file, Problem):
             failures.append(file)
             file = _site_file(RawFile(path, renderer.render(failed_page(path, file))))
@@ -180,14 +179,10 @@ def _site_file(file: RawFile) -> SiteFile:
     return SiteFile(file.path, file.content, len(file.content))
 
 
-def _page_file(renderer: Renderer, maker: PageMaker, writer: Writer, templates: str) -> SiteFile:
-    page, key = maker.make(), maker.key
-    if maker.view_is_key:
-        key = digest(templates, encode(page.view))
-        if row := writer.up_to_date_row(page.path, key):
-            return SiteFile(page.path, None, row.size, key=key)
+def _page_file(renderer: Renderer, maker: PageMaker) -> SiteFile:
+    page = maker.make()
     content = renderer.render(page)
-    return SiteFile(page.path, content, len(content), key=key)
+    return SiteFile(page.path, content, len(content), key=maker.key)
 
 
 def _of_history(timeline: Timeline) -> tuple[Problem, ...]:

@@ -30,7 +30,7 @@ from sitegen.pages.methods import KindMetrics, methods_page
 from sitegen.pages.other_pages import NO_JEKYLL, not_found_page
 from sitegen.pages.overview.page import SiteCounts, Worktree, overview_page
 from sitegen.pages.problems import problems_page
-from sitegen.pages.regressions.page import regressions_page
+from sitegen.pages.regressions import regressions_page
 from sitegen.pages.suspect_truth import suspect_labels_page
 from sitegen.render.summary import summary_file
 from sitegen.render.writer import digest
@@ -55,9 +55,6 @@ class PageMaker(NamedTuple):
     make: Callable[[], Page]
     key: str = ""
     """Digest of the inputs of a page that few commits change; the page is made if it differs. Empty: always made."""
-    view_is_key: bool = False
-    """Whether the page is always made, but rendered only if its view differs: for views that many commits leave as they
-    are, and that are written faster as JSON than as a page."""
 
 
 class SitePages(Frozen):
@@ -160,7 +157,6 @@ class SitePages(Frozen):
             PageMaker(
                 links.regressions(),
                 lambda: regressions_page(summaries, mutes, last_paths_of_edits(timeline.instructions)),
-                view_is_key=True,
             ),
             PageMaker(links.fields(), lambda: fields_page(summaries)),
             PageMaker(links.suspect_labels(), lambda: suspect_labels_page(summaries)),

@@ -34,7 +34,7 @@ from sitegen.pages.instructions.edits import EditEffects, FileEdit
 from sitegen.pages.methods import KindMetrics, methods_page
 from sitegen.pages.overview.page import SiteCounts, Worktree, overview_page
 from sitegen.pages.problems import problems_page
-from sitegen.pages.regressions.page import regressions_page
+from sitegen.pages.regressions import regressions_page
 from sitegen.pages.report import tree_source
 from sitegen.pages.report.discrepancy_rows import rows_file
 from sitegen.pages.report.page import ReportView, report_page

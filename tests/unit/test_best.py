@@ -10,7 +10,7 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import EvalSummary, Peak, Point, Series
 from sitegen.pages.compare.page import compare_page
 from sitegen.pages.data.feed import feed_file
-from sitegen.pages.regressions.page import regressions_page
+from sitegen.pages.regressions import regressions_page
 from sitegen.pages.trend.page import trend_page
 from tests import pages_sample as sample
 
@@ -62,8 +62,8 @@ def test_every_page_and_file_names_the_same_output(
     trend = sample.view_of(trend_page(one))
     assert (trend.metrics[0].best.label, trend.metrics[0].best_value) == (label, value)
     assert trend.best_so_far[-1] == value
-    (row,) = sample.view_of(regressions_page([stored], (), {})).champions
-    assert (row.best.label, row.line[-1]) == (label, value)
+    (at,) = sample.view_of(regressions_page([stored], (), {})).standings
+    assert (at.best.label, at.summary.peak.value) == (label, value)
     assert [pair.before.snapshot.label for pair in sample.view_of(compare_page(one)).pairs][-1] == label
     (of_file,) = EffectIndex([stored], {}).peaks("CLAUDE.md")
     assert (of_file.point.label, of_file.peak.value, of_file.peak.edit) == (label, value, best)

@@ -19,9 +19,9 @@ from sitegen.model.regressions import EditedFile, MetricStep, Moved, Step
 from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard, Status
 from sitegen.model.series import EvalInfo, EvalSummary, Peak, Point, Series
 from sitegen.model.timeline import Blob, Cause, Edit
+from sitegen.pages import regressions
 from sitegen.pages.change_text import Part
-from sitegen.pages.regressions import step_rows
-from sitegen.pages.regressions.page import LISTED, RegressionsView, StepRow, regressions_page
+from sitegen.pages.regressions import LISTED, ListedStep, RegressionsView, regressions_page
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, content, renderer_of
@@ -175,9 +175,10 @@ def test_of_several_outputs_of_one_commit_the_edits_of_the_commit_are_named() ->
     points[0] = replace(points[0], edits=(edit("a.md", 2),))
     one = series(*points)
     heads = tuple(map(sample.headline, points))
-    (row,) = view(EvalSummary(one.info, one.specs, heads, steps=steps_of(one))).groups[0].rows
-    assert (row.changed, row.same_commit) == ("New output, one of several outputs of its commit.", True)
-    assert [one.path for one in row.edits] == ["a.md"]
+    (row,) = view(EvalSummary(one.info, one.specs, heads, steps=steps_of(one))).groups["open"].rows
+    assert regressions.what_changed(row) == "New output, one of several outputs of its commit."
+    assert row.same_commit
+    assert [one.path for one in row.step.circumstances.edits] == ["a.md"]
 
 
 def test_what_only_scored_an_old_output_again_comes_with_no_edit() -> None:
@@ -246,17 +247,17 @@ def test_errors_and_documents_are_compared_on_either_side() -> None:
 
 
 def test_where_the_change_came_from_is_told_if_it_came_from_more_than_one_place() -> None:
-    def parted(*parts: float) -> StepRow:
+    def parted(*parts: float) -> ListedStep:
         metric = MetricDelta("f1", sum(parts), DeltaParts(*parts))
         points = [point(index, 0.9 if index < 6 else 0.5) for index in range(12)]
         points[6] = replace(points[6], delta=Delta(Overlap("comparable", 1), (metric,)))
         one = series(*points)
         heads = tuple(map(sample.headline, points))
-        ((row,),) = [view(EvalSummary(one.info, one.specs, heads, steps=steps_of(one))).groups[0].rows]
+        ((row,),) = [view(EvalSummary(one.info, one.specs, heads, steps=steps_of(one))).groups["open"].rows]
         return row
 
-    assert parted(-0.5, 0.1, 0.0).parts == (Part("outputs", -0.5), Part("ground truth", 0.1))
-    assert parted(-0.4, 0.0, 0.0).parts == ()
+    assert regressions.parts(parted(-0.5, 0.1, 0.0)) == (Part("outputs", -0.5), Part("ground truth", 0.1))
+    assert regressions.parts(parted(-0.4, 0.0, 0.0)) == ()
 
 
 def summary(eval_id: str, *values: float, deleted: bool = False) -> EvalSummary:
@@ -291,6 +292,10 @@ def view(*summaries: EvalSummary, mutes: tuple[Mute, ...] = ()) -> RegressionsVi
     return shown
 
 
+def totals(shown: RegressionsView) -> list[int]:
+    return [len(group.steps) for group in shown.groups.values()]
+
+
 def test_a_mute_that_names_nothing_is_a_note() -> None:
     one = summary("a", *[0.9] * 6, *[0.5] * 6)
     good = Mute(eval="a", commit=one.steps[0].commit.sha, why="")
@@ -307,7 +312,7 @@ def test_open_ones_come_first_and_the_largest_of_them() -> None:
     mended = summary("c", *[0.9] * 6, *[0.2] * 6, *[0.9] * 4)
     fresh = summary("d", *[0.9] * 6, 0.5)
     shown = view(small, large, mended, fresh, summary("gone", *[0.9] * 6, *[0.1] * 6, deleted=True))
-    listed = [(group.key, [row.info.id for row in group.rows]) for group in shown.groups]
+    listed = [(group.key, [row.summary.info.id for row in group.rows]) for group in shown.groups.values()]
     assert listed == [
         ("open", ["b", "a"]),
         ("new", ["d"]),
@@ -316,31 +321,31 @@ def test_open_ones_come_first_and_the_largest_of_them() -> None:
         ("blip", []),
         ("muted", []),
     ]
-    assert (shown.totals, shown.outputs, shown.series, shown.quiet) == ((2, 1, 1, 1, 0, 0), 6, 4, 1)
+    assert (totals(shown), shown.outputs, shown.series, shown.quiet) == ([2, 1, 1, 1, 0, 0], 6, 4, 1)
 
 
 def test_a_muted_step_is_listed_last_with_its_reason() -> None:
     one = summary("a", *[0.9] * 6, *[0.5] * 6)
     shown = view(one, mutes=(Mute(eval="a", commit=one.steps[0].commit.sha[:7], why="harder documents"),))
-    assert shown.totals == (0, 0, 0, 0, 0, 1)
-    assert [row.why for row in shown.groups[-1].rows] == ["harder documents"]
+    assert totals(shown) == [0, 0, 0, 0, 0, 1]
+    assert [row.why for row in shown.groups["muted"].rows] == ["harder documents"]
 
 
 def test_steps_of_several_evals_at_one_iteration_are_named_together() -> None:
     falls = [summary(name, *[0.9] * 6, *[0.5] * 6) for name in ("a", "b")]
-    ((one,),) = [group.together for group in view(*falls, summary("c", *[0.9] * 7, *[0.5] * 6)).groups[:1]]
-    assert (one.at.label, one.names) == ("iteration-007", ("A", "B"))
+    ((at, names),) = view(*falls, summary("c", *[0.9] * 7, *[0.5] * 6)).groups["open"].together
+    assert (at.label, names) == ("iteration-007", ["A", "B"])
 
 
 def test_a_table_lists_a_bounded_number_of_steps() -> None:
     many = [summary(f"e{n:03}", *[0.9] * 6, *[0.5] * 6) for n in range(LISTED["open"] + 3)]
-    group = view(*many).groups[0]
-    assert (len(group.rows), group.left_out) == (LISTED["open"], 3)
+    group = view(*many).groups["open"]
+    assert (len(group.rows), len(group.steps) - len(group.rows)) == (LISTED["open"], 3)
 
 
 def test_the_one_furthest_behind_its_best_comes_first() -> None:
     shown = view(summary("a", 0.5, 0.6), summary("b", 0.9, 0.4), summary("c", 0.8, 0.7))
-    assert [(row.info.id, row.since, row.behind) for row in shown.champions] == [
+    assert [(at.summary.info.id, regressions.outputs_since_best(at), at.behind) for at in shown.standings] == [
         ("b", 1, 0.5),
         ("c", 1, pytest.approx(0.1)),
         ("a", 0, 0.0),
@@ -350,8 +355,8 @@ def test_the_one_furthest_behind_its_best_comes_first() -> None:
 def test_copies_since_the_best_output_count_once() -> None:
     one = summary("a", 0.9, 0.4, 0.4, 0.4)
     heads = (*one.headlines[:2], *(replace(head, first_with_output=1) for head in one.headlines[2:]))
-    (row,) = view(replace(one, headlines=heads)).champions
-    assert row.since == 1
+    (at,) = view(replace(one, headlines=heads)).standings
+    assert regressions.outputs_since_best(at) == 1
 
 
 def test_the_best_and_the_newest_value_stand_with_their_intervals() -> None:
@@ -363,17 +368,17 @@ def test_the_best_and_the_newest_value_stand_with_their_intervals() -> None:
 
 
 def test_the_line_of_a_step_has_both_levels_and_its_gaps() -> None:
-    drawn = step_rows.step_line([0.8, None, 0.8, 0.4, 0.4], 3, 0.8, 0.4)
+    drawn = regressions.step_line([0.8, None, 0.8, 0.4, 0.4], 3, 0.8, 0.4)
     assert drawn.values == "M3 3M75 3L111 31L147 31"
     assert (drawn.before, drawn.after, drawn.mark) == ("M3 3H93", "M93 31H147", 93.0)
 
 
 def test_the_line_of_a_lost_level_ends_where_it_was_regained() -> None:
-    assert step_rows.step_line([0.8, 0.4, 0.8, 0.8, 0.8], 1, 0.8, 0.4, 2).after == "M21 31H57"
+    assert regressions.step_line([0.8, 0.4, 0.8, 0.8, 0.8], 1, 0.8, 0.4, 2).after == "M21 31H57"
 
 
 def test_the_line_of_a_champion_is_a_staircase() -> None:
-    assert step_rows.champion_line([0.4, 0.2, 0.8], [0.4, 0.4, 0.8]).best == "M3 21.7H147V3H147"
+    assert regressions.best_line([0.4, 0.2, 0.8], [0.4, 0.4, 0.8])[1] == "M3 21.7H147V3H147"
 
 
 def test_a_built_site_has_the_page_and_the_note_of_an_unneeded_mute(tmp_path: Path) -> None:

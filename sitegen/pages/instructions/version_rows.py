@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+from markupsafe import Markup
+
 from sitegen.analysis.go_back import EvalThen
 from sitegen.html.cells import escape, for_each
 from sitegen.html.formats import bounded, count, date, number
+from sitegen.model.commits import WORKTREE
 from sitegen.pages import links
 from sitegen.pages.change_text import own_unit
 from sitegen.pages.instructions.page import BestVersionRow
-from sitegen.pages.regressions.step_rows import CHECK, commit
+
+CHECK: Final = (
+    '<svg viewBox="0 0 12 12" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round"'
+    ' stroke-linejoin="round" aria-hidden="true">\n<path d="m2.5 6.4 2.4 2.4 4.6-5.2"/></svg>'
+)
+"""The icon of what is as it should be."""
+
+
+def commit(sha: str, root: str) -> Markup:
+    """The short id of a commit, as a link to its page; the uncommitted state has none."""
+    if sha == WORKTREE:
+        return Markup(f'<span class="sha">{WORKTREE}</span>')
+    return Markup(f'<a class="sha" href="{root}{links.commit(sha)}">{sha[:7]}</a>')
 
 
 @for_each

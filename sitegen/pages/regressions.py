@@ -1,0 +1,270 @@
+"""The page of regressions: the steps of all evals by status, and how far each eval is behind its best output.
+
+``pages/regressions.html`` reads the model itself, and calls the functions of this module for what the model lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from sitegen.analysis.best import best_of_summary, values_of_summary
+from sitegen.analysis.copies import first_of_each_output
+from sitegen.analysis.regressions import mute_of
+from sitegen.analysis.standing import EvalStanding, nothing_is_worse, standings
+from sitegen.config import Mute
+from sitegen.frozen import Frozen
+from sitegen.html.charts import tenths
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.regressions import UNTOLD, EditedFile, MetricStep, Step
+from sitegen.model.series import EvalSummary, Headline
+from sitegen.model.site import Page
+from sitegen.named_tuple import NamedTuple
+from sitegen.pages import links
+from sitegen.pages.change_text import Part, split
+from sitegen.pages.labels import CAUSES, exchange
+from sitegen.stats.averages import median
+
+LISTED: Final = {"open": 40, "new": 15, "fixed": 25, "better": 25, "blip": 15, "muted": 25}
+"""Largest number of steps listed in each group, largest steps first; in the order of the page."""
+NEARBY: Final = 30
+"""Number of points on either side of a step that its chart shows."""
+PLACES: Final = 3
+"""Largest number of listed iterations at which several evals have a step."""
+RECENT: Final = 60
+"""Number of points in the chart of a best output: the newest ones."""
+WIDTH: Final = 150
+HEIGHT: Final = 34
+PAD: Final = 3
+REACH: Final = 8
+"""Number of points over which a level is drawn, on its side of the step."""
+
+
+class ListedStep(Frozen):
+    """A step and its eval."""
+
+    summary: EvalSummary
+    step: Step
+    why: str
+    """The reason of its mute; empty if it is not muted."""
+
+    @property
+    def before(self) -> Headline:
+        """The last point at the old level."""
+        return self.summary.headlines[self.step.before]
+
+    @property
+    def at(self) -> Headline:
+        """The first point at the new level."""
+        return self.summary.headlines[self.step.at]
+
+    @property
+    def until(self) -> Headline | None:
+        """The point from which the level was regained."""
+        return None if self.step.until is None else self.summary.headlines[self.step.until]
+
+    @property
+    def metrics(self) -> list[tuple[MetricSpec, MetricStep]]:
+        """The metrics of the step, the main one first."""
+        specs = {spec.name: spec for spec in self.summary.specs}
+        return [(specs[metric.name], metric) for metric in self.step.metrics]
+
+    @property
+    def same_commit(self) -> bool:
+        """Whether the last point at the old level has the same commit: the edits in between are unknown then."""
+        return self.before.sha == self.step.commit.sha
+
+
+class StepGroup(Frozen):
+    """Steps of one status, the largest first."""
+
+    key: str
+    steps: tuple[ListedStep, ...]
+
+    @property
+    def rows(self) -> tuple[ListedStep, ...]:
+        """The steps that are listed."""
+        return self.steps[: LISTED[self.key]]
+
+    @property
+    def together(self) -> list[tuple[Headline, list[str]]]:
+        """Iterations at which several evals have a step, with their names: probably for a common reason."""
+        places: dict[tuple[str, str], tuple[Headline, list[str]]] = {}
+        for step in self.steps:
+            names = places.setdefault((step.at.label, step.at.sha), (step.at, []))[1]
+            names += [step.summary.info.name] * (step.summary.info.name not in names)
+        shared = [place for place in places.values() if len(place[1]) > 1]
+        return sorted(shared, key=lambda place: (-len(place[1]), -place[0].commit_position, place[0].label))[:PLACES]
+
+
+class RegressionsView(Frozen):
+    """What ``pages/regressions.html`` shows."""
+
+    groups: dict[str, StepGroup]
+    """All groups of ``LISTED``, in its order; each may be empty."""
+    standings: tuple[EvalStanding, ...]
+    """The evals, the worst first."""
+    files: Mapping[EditedFile, str]
+    """Maps an edit of a file that was moved later to the last path of the file, which names its page."""
+    nav: str = "regressions"
+
+    @property
+    def outputs(self) -> float | None:
+        """Median number of different outputs until regressions were fixed; None if none was fixed."""
+        fixed = self.groups["fixed"].steps
+        return median([listed.step.different for listed in fixed]) if fixed else None
+
+    @property
+    def series(self) -> int:
+        """Series that were searched for steps: one for each metric of each eval with any defined value."""
+        return sum(len(_defined(standing.summary)) for standing in self.standings)
+
+    @property
+    def quiet(self) -> int:
+        """Series without a step."""
+        steps = ((at.summary.info.id, step) for at in self.standings for step in at.summary.steps)
+        told = {
+            (eval_id, metric.name) for eval_id, step in steps if step.status not in UNTOLD for metric in step.metrics
+        }
+        return self.series - len(told)
+
+    @property
+    def nothing_is_worse(self) -> bool:
+        """Whether the page may say so."""
+        return nothing_is_worse(self.standings)
+
+    @property
+    def behind(self) -> list[EvalStanding]:
+        """Evals whose newest output is behind the best one by more than chance."""
+        return [standing for standing in self.standings if standing.behind_by_more_than_chance]
+
+
+def regressions_page(summaries: Iterable[EvalSummary], mutes: Sequence[Mute], files: Mapping[EditedFile, str]) -> Page:
+    """Make the page of all evals that are not deleted. ``files``: as in ``RegressionsView``."""
+    alive = [summary for summary in summaries if not summary.deleted and summary.headlines]
+    groups: dict[str, list[ListedStep]] = {key: [] for key in LISTED}
+    for summary in alive:
+        for step in summary.steps:
+            mute = mute_of(mutes, summary, step)
+            groups["muted" if mute else step.status].append(ListedStep(summary, step, mute.why if mute else ""))
+    for steps in groups.values():
+        steps.sort(key=lambda at: (-abs(at.step.metrics[0].points), at.summary.info.id, at.step.at))
+    view = RegressionsView(
+        groups={key: StepGroup(key, tuple(steps)) for key, steps in groups.items()},
+        standings=standings(alive, mutes),
+        files=files,
+    )
+    return Page(links.regressions(), "pages/regressions.html", view)
+
+
+def _defined(summary: EvalSummary) -> list[str]:
+    """The metrics with any defined value."""
+    columns = zip(*(headline.values for headline in summary.headlines), strict=True)
+    return [spec.name for spec, values in zip(summary.specs, columns, strict=False) if set(values) != {None}]
+
+
+def what_changed(listed: ListedStep) -> str:
+    """A sentence on the inputs that changed with a step."""
+    circumstances = listed.step.circumstances
+    changed = " and ".join(CAUSES[cause] for cause in circumstances.causes)
+    if circumstances.output == "unreadable":
+        changed += ", which cannot be read"
+    elif "outputs" not in circumstances.causes:
+        changed = f"The same output, {changed}"
+    elif listed.same_commit:
+        changed += ", one of several outputs of its commit"
+    elif not circumstances.edits:
+        changed += "; no instructions were edited since the output before"
+    for who, replaced in (("model", circumstances.model), ("judge", circumstances.judge)):
+        changed += f"; {exchange(who, replaced)}" if replaced else ""
+    if circumstances.documents:
+        changed += "; other documents ({}, before {})".format(*circumstances.documents[::-1])
+    return changed[:1].upper() + changed[1:] + "."
+
+
+def parts(listed: ListedStep) -> tuple[Part, ...]:
+    """The parts of the change between the two points of a step, if there is more than one."""
+    delta = listed.step.circumstances.delta
+    found = split(delta.parts, listed.metrics[0][0]) if delta and delta.parts else ()
+    return found if len(found) > 1 else ()
+
+
+def outputs_since_best(standing: EvalStanding) -> int:
+    """Number of different outputs after the best one."""
+    headlines, peak = standing.summary.headlines, standing.summary.peak
+    return len(first_of_each_output(headlines, range(peak.at + 1, len(headlines)))) if peak else 0
+
+
+class StepLine(NamedTuple):
+    """Paths of the chart of a step."""
+
+    values: str
+    before: str
+    after: str
+    mark: float
+    """The x coordinate of the step, between its two points."""
+
+
+class _Scale:
+    """Places values in a chart."""
+
+    def __init__(self, size: int, values: Iterable[float | None]) -> None:
+        defined = [value for value in values if value is not None]
+        self._step, self._low = (WIDTH - 2 * PAD) / max(1, size - 1), min(defined)
+        self._span = (max(defined) - self._low) or 1.0
+
+    def x(self, index: float) -> float:
+        return round(PAD + self._step * index, 1)
+
+    def y(self, value: float) -> str:
+        return tenths(PAD + (HEIGHT - 2 * PAD) * (1 - (value - self._low) / self._span))
+
+    def line(self, values: Sequence[float | None]) -> str:
+        """The line through the defined values, with a gap at each undefined one."""
+        befores = (None, *values)
+        return "".join(
+            f"{'M' if before is None else 'L'}{self.x(index):g} {self.y(value)}"
+            for index, (before, value) in enumerate(zip(befores, values, strict=False))
+            if value is not None
+        )
+
+
+def step_chart(listed: ListedStep) -> StepLine:
+    """The values around a step with both levels."""
+    summary, step = listed.summary, listed.step
+    metric, first = step.metrics[0], max(0, step.at - NEARBY)
+    column = [spec.name for spec in summary.specs].index(metric.name)
+    values = [headline.values[column] for headline in summary.headlines[first : step.at + NEARBY]]
+    until = None if step.until is None else step.until - first
+    return step_line(values, step.at - first, metric.before, metric.after, until)
+
+
+def step_line(
+    values: Sequence[float | None], mark: int, before: float, after: float, until: int | None = None
+) -> StepLine:
+    """Values at the new level from index ``mark`` on, until before index ``until``."""
+    scale, middle = _Scale(len(values), (*values, before, after)), mark - 0.5
+    end = min(len(values) - 1 if until is None else until - 0.5, mark + REACH)
+    return StepLine(
+        values=scale.line(values),
+        before=f"M{scale.x(max(0, mark - REACH)):g} {scale.y(before)}H{scale.x(max(0.0, middle)):g}",
+        after=f"M{scale.x(middle):g} {scale.y(after)}H{scale.x(end):g}",
+        mark=scale.x(middle),
+    )
+
+
+def best_chart(standing: EvalStanding) -> tuple[str, str]:
+    """The newest values, and the best so far."""
+    column, best = values_of_summary(standing.summary), best_of_summary(standing.summary)
+    return best_line(column[-RECENT:], [None if index is None else column[index] for index in best[-RECENT:]])
+
+
+def best_line(values: Sequence[float | None], best: Sequence[float | None]) -> tuple[str, str]:
+    """The line of the values, and the best so far as a staircase."""
+    scale, stairs, level = _Scale(len(values), (*values, *best)), "", None
+    for index, value in enumerate(best):
+        if value is not None and value != level:
+            x, y = scale.x(index), scale.y(value)
+            stairs += f"M{x:g} {y}" if level is None else f"H{x:g}V{y}"
+            level = value
+    return scale.line(values), f"{stairs}H{scale.x(len(best) - 1):g}" if stairs else ""

@@ -1,1 +1,0 @@
-"""The page of regressions: which changes of level are open, and which are fixed."""
