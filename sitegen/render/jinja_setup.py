@@ -20,11 +20,10 @@ from sitegen.html import charts, elements, formats
 from sitegen.model.commits import WORKTREE
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.site import SiteInfo
-from sitegen.pages import change_text, fields, labels, links, regressions
+from sitegen.pages import change_text, field, fields, labels, links, regressions
 from sitegen.pages.commit import move_rows
 from sitegen.pages.compare import compare_rows
 from sitegen.pages.edit import effect_rows
-from sitegen.pages.field import field_rows
 from sitegen.pages.instruction import edit_rows
 from sitegen.pages.instructions import matrix_rows, version_rows
 from sitegen.pages.report import discrepancy_rows, report_rows, spans, tree, why_rows
@@ -109,7 +108,7 @@ _MODULES: Final[tuple[ModuleType, ...]] = (
     edit_rows,
     effect_rows,
     elements,
-    field_rows,
+    field,
     fields,
     links,
     matrix_rows,

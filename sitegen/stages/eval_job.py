@@ -23,7 +23,7 @@ from sitegen.model.scorecards import Result
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit, Snapshot
 from sitegen.pages import links
-from sitegen.pages.field.page import field_work
+from sitegen.pages.field import field_work
 from sitegen.pages.report.page import ReportView
 from sitegen.pages.report.patterns import pattern_summaries
 from sitegen.pages.trend.page import has_variants

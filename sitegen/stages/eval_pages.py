@@ -26,7 +26,7 @@ from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
 from sitegen.pages.compare.compare_data import compare_data
 from sitegen.pages.compare.page import compare_page
-from sitegen.pages.field.page import FieldWork, field_page
+from sitegen.pages.field import FieldWork, field_page
 from sitegen.pages.overview.focus import focus_of
 from sitegen.pages.suspect_truth import suspect_truth_page
 from sitegen.pages.trend.page import TrendView, trend_page

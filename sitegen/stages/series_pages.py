@@ -20,7 +20,7 @@ from sitegen.model.series import Series
 from sitegen.model.timeline import EvalHistory
 from sitegen.pages import links
 from sitegen.pages.data.series import OLDER_POINTS, older_files, older_points, series_files, table_head
-from sitegen.pages.field.page import FieldWork, field_work
+from sitegen.pages.field import FieldWork, field_work
 from sitegen.pages.short_report import short_report
 from sitegen.render.writer import Writer, WrittenFiles, digest
 from sitegen.stages.cached_kinds import SETTLED_POINTS

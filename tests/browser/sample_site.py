@@ -28,7 +28,7 @@ from sitegen.pages.data import exports, search
 from sitegen.pages.data.feed import feed_file
 from sitegen.pages.data.series import series_files
 from sitegen.pages.edit.effects import FlippedField
-from sitegen.pages.field.page import field_page, field_work
+from sitegen.pages.field import field_page, field_work
 from sitegen.pages.fields import fields_page
 from sitegen.pages.instructions.edits import EditEffects, FileEdit
 from sitegen.pages.methods import KindMetrics, methods_page

@@ -1,0 +1,259 @@
+"""The page of one field: when its cells were right and wrong, and which commits changed them, with their values.
+
+Its columns are the points at which one of its cells changed, and no number on it depends on later points, so a commit
+that changes none of its cells does not change the page. Its tables, which can be long, are escaped f-strings.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Final
+
+from markupsafe import Markup
+
+from sitegen.analysis.blame import (
+    Blame,
+    CellBlame,
+    ChangePoint,
+    ExplainedPeriod,
+    by_attribute,
+    change_points,
+    worst_first,
+)
+from sitegen.analysis.deltas import Role
+from sitegen.frozen import Frozen
+from sitegen.html.cells import shown_run, text, value, where
+from sitegen.html.formats import day
+from sitegen.model.cells import Cell, CellMap, Fate, State
+from sitegen.model.outcomes import ERROR_TYPES
+from sitegen.model.series import EvalInfo, Point, Series
+from sitegen.model.site import Page
+from sitegen.model.timeline import Snapshot
+from sitegen.pages import links
+from sitegen.pages.labels import FATES, ROLES, outputs
+from sitegen.pages.report.report_rows import letter_of, type_name
+
+CELLS: Final = 100
+"""Number of cells that a page lists: cells that are wrong now, then cells that flipped most often."""
+COLUMNS: Final = 60
+"""Number of points of change that are drawn: the newest ones."""
+TURNS: Final = 60
+"""Number of points of change that are listed: the newest ones."""
+RUNS: Final = 400
+"""Number of periods that are listed in total; each cell has the same share, its newest periods."""
+FEWEST_PERIODS: Final = 3
+_RIGHT: Final[dict[State, str]] = {"correct": "right", "true_negative": "right: blank", "absent": "not there"}
+_COUNTED: Final[tuple[Fate, ...]] = ("fixed", "broken", "still_wrong")
+_TONES: Final = {"fixed": "good", "broken": "bad"}
+_SUBJECT: Final = 80
+"""Characters of a commit's subject in a table; its page has all of it."""
+
+
+class FieldWork(Frozen):
+    """A field page that a build may have to render."""
+
+    path: str
+    attribute: str
+    cells: tuple[Cell, ...]
+    last: int
+    """Index of the newest point at which one of the cells changed; the page shows nothing later."""
+    position: int
+    """Position of the commit of this point."""
+
+
+class FieldView(Frozen):
+    """What ``pages/field.html`` shows."""
+
+    info: EvalInfo
+    attribute: str
+    points: Sequence[Point]
+    """The points that the page shows."""
+    cells: tuple[CellBlame, ...]
+    """The history of every cell."""
+    wrong: tuple[CellBlame, ...]
+    """The cells that were ever wrong, the worst first."""
+    changes: tuple[ChangePoint, ...]
+    """The points at which one of these changed, oldest first."""
+    nav: str = "evals"
+
+    @property
+    def wrong_now(self) -> list[int]:
+        """For each cell that is wrong now, the first point of its streak of errors."""
+        return [cell.wrong_since for cell in self.cells if cell.wrong_since is not None]
+
+    @property
+    def judged(self) -> int:
+        """Number of cells that are judged now."""
+        return sum(cell.periods[-1].period.state != "absent" for cell in self.cells)
+
+    @property
+    def flips(self) -> list[ExplainedPeriod]:
+        """The periods that begin with a flip."""
+        return [period for cell in self.cells for period in cell.periods if period.is_flip]
+
+    @property
+    def causes(self) -> list[tuple[str, int]]:
+        """Number of flips by cause in words, most first; a flip with two causes counts once, for both together."""
+        counts = Counter(" and ".join(ROLES[role] for role in flip.causes) or "unknown" for flip in self.flips)
+        return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+    @property
+    def columns(self) -> list[int]:
+        """The points that are drawn."""
+        return [change.point for change in self.changes[-COLUMNS:]]
+
+    @property
+    def scored_again(self) -> bool:
+        """Whether any column is an earlier output that was scored again."""
+        return any("outputs" not in self.points[at].snapshot.cause for at in self.columns)
+
+    @property
+    def periods(self) -> int:
+        """Number of periods of each cell that are listed."""
+        return max(FEWEST_PERIODS, RUNS // max(1, len(self.wrong[:CELLS])))
+
+
+def field_work(eval_id: str, cells: CellMap, snapshots: Sequence[Snapshot]) -> list[FieldWork]:
+    """The pages of an eval, one for every attribute that was ever judged; first those that changed longest ago."""
+    works = []
+    for attribute, of_attribute in by_attribute(cells).items():
+        last = max(cell.periods[-1].start for cell in of_attribute)
+        path, position = links.field(eval_id, attribute), snapshots[last].commit.position
+        works.append(FieldWork(path, attribute, cells=tuple(of_attribute), last=last, position=position))
+    return sorted(works, key=lambda work: (work.position, work.path))
+
+
+def field_page(series: Series, blame: Blame, work: FieldWork) -> Page:
+    """The page of one attribute."""
+    points = series.points[: work.last + 1]
+    cells = tuple(blame.trace(cell, len(points)) for cell in work.cells)
+    wrong = tuple(worst_first(cell for cell in cells if cell.ever_wrong))
+    starts = {explained.period.start for cell in wrong for explained in cell.periods}
+    changes = tuple(change for change in change_points(cells, len(points)) if change.point in starts)
+    view = FieldView(series.info, work.attribute, points=points, cells=cells, wrong=wrong, changes=changes)
+    return Page(work.path, "pages/field.html", view)
+
+
+def number(point: Point) -> str:
+    """The head of a column: ``12``, or ``12*`` for an earlier output that was scored again."""
+    return f"{point.snapshot.iteration}{'' if 'outputs' in point.snapshot.cause else '*'}"
+
+
+def file(view: FieldView, point: Point) -> str:
+    """Address of the report of a point, relative to the page."""
+    return f"../{links.file_name(links.report(view.info.id, point.snapshot.slug))}"
+
+
+def heads(view: FieldView) -> Markup:
+    """A column head for each point, with a link to its report."""
+    heads = [
+        f'<th scope="col"><a href="{text(file(view, at))}" title="{text(at.snapshot.label)}: {_subject(at)}">'
+        f"{text(number(at))}</a>"
+        for at in map(view.points.__getitem__, view.columns)
+    ]
+    return Markup("".join(heads) + "<td>")
+
+
+def strip(view: FieldView) -> Markup:
+    """A table row for each cell with its state in each column, as a letter and a colour."""
+    rows = (f'<tr><th scope="row">{_name(cell)}{_bands(view, cell)}<td>\n' for cell in view.wrong[:CELLS])
+    return Markup("".join(rows))
+
+
+def _bands(view: FieldView, blame: CellBlame) -> str:
+    """The periods of a cell over the columns; earlier periods are cut at the first column."""
+    done = bisect_left(view.columns, blame.periods[0].period.start)
+    cells = [_band(view, None, done)] if done else []
+    for explained in blame.periods:
+        end = bisect_left(view.columns, explained.end)
+        if end > done:
+            cells.append(_band(view, explained.period.state, end - done))
+        done = end
+    return "".join(cells)
+
+
+def _band(view: FieldView, state: State | None, columns: int) -> str:
+    wide = f" colspan={columns}" if columns > 1 else ""
+    if state is None or state == "absent":
+        return f"<td{wide}>"
+    return f"<td{wide} class={state}>{letter_of(state, view.info.nouns) if state in ERROR_TYPES else '✓'}"
+
+
+def turns(view: FieldView, root: str) -> Markup:
+    """A table row for each point at which cells changed, newest first: the commit, and the cells it fixed and broke."""
+    return Markup("".join([_turn(view, change, root) for change in reversed(view.changes[-TURNS:])]))
+
+
+def _turn(view: FieldView, change: ChangePoint, root: str) -> str:
+    at = view.points[change.point]
+    net_appeared = change.number("appeared") - change.number("vanished")
+    counts = (*(change.number(fate) or "" for fate in _COUNTED), f"{net_appeared:+}" if net_appeared else "")
+    edits = f' <span class="pill acc">{"instructions" if len(at.edits) == 1 else f"{len(at.edits)} edits"}</span>'
+    return (
+        f"<tr><td>{_report(view, at)}<td>{_sha(at, root)} {_subject(at)}{edits if at.edits else ''}"
+        + "".join([f'<td class="num">{count}' for count in counts])
+        + f'<td class="num">{change.wrong} <span class="muted">of {change.judged}</span>'
+        f'<td class="nowrap">{_causes(change.causes)}\n'
+    )
+
+
+def runs(view: FieldView, root: str) -> Markup:
+    """For each cell a row that names it and the rows of its runs, newest first."""
+    return Markup("".join(f"<tbody>{''.join(_runs(view, cell, root))}</tbody>\n" for cell in view.wrong[:CELLS]))
+
+
+def _runs(view: FieldView, cell: CellBlame, root: str) -> Iterator[str]:
+    since = "" if cell.wrong_since is None else view.points[cell.wrong_since].snapshot.label
+    pill = f'<span class="pill bad">wrong since {text(since)}</span>' if since else ""
+    times = f"flipped {cell.flips} {'time' if cell.flips == 1 else 'times'}" if cell.flips else "never flipped"
+    yield f'<tr class="cellname"><th scope="rowgroup" colspan="5">{_name(cell)} {pill} <span>{times}</span>\n'
+    for explained in reversed(cell.periods[-view.periods :]):
+        yield _period(view, explained, root)
+    if (earlier := len(cell.periods) - view.periods) > 0:
+        yield f'<tr><td colspan="5" class="muted">{earlier:,} earlier</td></tr>\n'
+
+
+def _period(view: FieldView, explained: ExplainedPeriod, root: str) -> str:
+    at, state = view.points[explained.period.start], explained.period.state
+    lasted = "" if explained.end == len(view.points) else f"<i> for {outputs(explained.outputs)}</i>"
+    sides = _sides(state, explained.period.expected, explained.period.actual)
+    name = type_name(state, view.info.nouns) if state in ERROR_TYPES else f'<span class="ok">{_RIGHT[state]}</span>'
+    fate, causes = explained.fate, _causes(explained.causes)
+    why = f'<span class="pill {_TONES[fate]}">{FATES[fate]}</span> ' if fate in _TONES else ""
+    return f"<tr><td>{_report(view, at)}{lasted}<td>{name}{sides}<td>{why}{causes and f'{causes} '}{_sha(at, root)}\n"
+
+
+@lru_cache(maxsize=1024)
+def _sides(state: State, expected: str, actual: str) -> str:
+    """Table cells with both values of a period. Cached, because cells often return to the same values."""
+    if state == "absent":
+        return '<td class="sides"><td class="sides">'
+    return "".join([f'<td class="sides" dir=auto>{value(side)}' for side in shown_run(state, expected, actual)])
+
+
+def _causes(roles: Iterable[Role]) -> str:
+    return ", ".join([ROLES[role] for role in roles])
+
+
+def _report(view: FieldView, at: Point) -> str:
+    shown = text(day(at.snapshot.commit.committed_at))
+    return f'<a href="{text(file(view, at))}">{text(at.snapshot.label)}</a> <i>{shown}</i>'
+
+
+def _sha(at: Point, root: str) -> str:
+    """The commit with a link to its page; the uncommitted state has none."""
+    commit, short = at.snapshot.commit, text(at.snapshot.commit.short)
+    linked = f'<a class="sha" href="{root}{links.commit(commit.sha)}">{short}</a>'
+    return short if commit.sha == commit.short else linked
+
+
+def _subject(at: Point) -> str:
+    subject = at.snapshot.commit.subject
+    return text(subject if len(subject) <= _SUBJECT else f"{subject[:_SUBJECT]} …")
+
+
+def _name(blame: CellBlame) -> str:
+    return where(blame.cell.label, blame.cell.document, extra=blame.cell.extra)

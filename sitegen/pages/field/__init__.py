@@ -1,1 +1,0 @@
-"""The page of a field: its values over all iterations of an eval."""
