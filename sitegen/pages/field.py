@@ -159,16 +159,17 @@ def heads(view: FieldView) -> Markup:
 
 def strip(view: FieldView) -> Markup:
     """A table row for each cell with its state in each column, as a letter and a colour."""
-    rows = (f'<tr><th scope="row">{_name(cell)}{_bands(view, cell)}<td>\n' for cell in view.wrong[:CELLS])
+    columns = view.columns
+    rows = (f'<tr><th scope="row">{_name(cell)}{_bands(view, cell, columns)}<td>\n' for cell in view.wrong[:CELLS])
     return Markup("".join(rows))
 
 
-def _bands(view: FieldView, blame: CellBlame) -> str:
+def _bands(view: FieldView, blame: CellBlame, columns: Sequence[int]) -> str:
     """The periods of a cell over the columns; earlier periods are cut at the first column."""
-    done = bisect_left(view.columns, blame.periods[0].period.start)
+    done = bisect_left(columns, blame.periods[0].period.start)
     cells = [_band(view, None, done)] if done else []
     for explained in blame.periods:
-        end = bisect_left(view.columns, explained.end)
+        end = bisect_left(columns, explained.end)
         if end > done:
             cells.append(_band(view, explained.period.state, end - done))
         done = end

@@ -32,6 +32,7 @@ from sitegen.pages.field import field_page, field_work
 from sitegen.pages.fields import fields_page
 from sitegen.pages.instructions.edits import EditEffects, FileEdit
 from sitegen.pages.methods import KindMetrics, methods_page
+from sitegen.pages.other_pages import NO_JEKYLL, failed_page, not_found_page
 from sitegen.pages.overview.page import SiteCounts, Worktree, overview_page
 from sitegen.pages.problems import problems_page
 from sitegen.pages.regressions import regressions_page
@@ -40,7 +41,6 @@ from sitegen.pages.report.discrepancy_rows import rows_file
 from sitegen.pages.report.page import ReportView, report_page
 from sitegen.pages.report.tree import PagePicture, TreeView, tree_page
 from sitegen.pages.report.tree_source import citations, with_source
-from sitegen.pages.other_pages import NO_JEKYLL, failed_page, not_found_page
 from sitegen.pages.trend.page import TrendView, trend_page
 from sitegen.pages.trend.trend_rows import older_rows
 from sitegen.render.environment import Renderer

@@ -25,6 +25,7 @@ from tests.names import MAPPING, TRUTH, output
 from tests.sites import broken_links, build_site, clone_bare, content, differences
 
 UNFINISHED = b"This page is not written yet"
+SHORT = b"Its values were left out to keep the site small"
 OUTPUTS = 4
 
 
@@ -96,15 +97,13 @@ def test_the_overview_the_trends_and_the_newest_reports_are_written_first_and_ev
         assert links.eval_trend(name) in written
         assert links.compare(name) in unfinished(out)
         assert {path for path in whole if links.is_field(path)} & written == set()
-    lists = {links.short_reports("a", 1), links.short_reports("b", 1), links.short_edits("CLAUDE.md", 1)}
-    lists.add(links.short_commits(1))  # to these, short pages would lead
-    assert unfinished(out) == {path for path in whole if path.endswith(".html")} - written | lists
+    assert unfinished(out) == {path for path in whole if path.endswith(".html")} - written
     assert files_not_in_memo(out, ()).foreign == ()  # the next build may delete every file
 
 
 @pytest.mark.parametrize("few", [0, 1000], ids=["large", "small"])
 @pytest.mark.parametrize("before", ["", "HEAD~2"], ids=["first", "next"])
-@pytest.mark.parametrize("limit", ["", "[limits]\nsite_bytes = 1000\n"], ids=["full", "short"])
+@pytest.mark.parametrize("limit", ["", "[limits]\nreports_kept = 1\n"], ids=["full", "short"])
 def test_whenever_a_build_is_stopped_every_link_of_its_pages_leads_somewhere(
     project, tmp_path, monkeypatch, limit, before, few
 ):
@@ -134,7 +133,7 @@ def test_whenever_a_build_is_stopped_every_link_of_its_pages_leads_somewhere(
     build_site(repo.path, out, jobs=1)
     assert [look for look in looks if look[1]] == []
     assert len(looks) > (20 if before else 50)
-    assert any(map(links.is_short_list, content(out))) == bool(limit)
+    assert any(SHORT in body for body in content(out).values()) == bool(limit)
     assert differences(out, whole) == []
 
 

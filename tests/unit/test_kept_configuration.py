@@ -122,7 +122,6 @@ UNNEEDED = {
     *("sitegen.analysis.mapping_lines", "sitegen.history.worktree", "sitegen.model.gate"),
     *("sitegen.pages.overview.instructions_only", "sitegen.pages.report.tree_source", "sitegen.stages.sources"),
     *("sitegen.render.bounds", "sitegen.render.own_templates", "sitegen.scoring.judged.formats"),
-    *("sitegen.stages.size_budget.budget", "sitegen.stages.size_budget.shortening"),
     *(f"sitegen.scoring.{kind}.scorer" for kind in ("highlights", "responses", "judged", "recorded")),
 }
 

@@ -46,12 +46,12 @@ def test_every_link_names_a_file_of_the_site_and_every_fragment_an_id(demo_site)
     assert broken_links(demo_site, fragments=True) == []
 
 
-@pytest.mark.parametrize("most", [None, 1, 700_000])
-def test_however_small_the_site_has_to_be_every_link_leads_somewhere(tmp_path, most):
-    """The golden site, which has a page of each sort; with 700 kB about half of its pages are short."""
+@pytest.mark.parametrize("kept", [None, 0, 1])
+def test_however_few_full_reports_are_kept_every_link_leads_somewhere(tmp_path, kept):
+    """The golden site, which has a page of each sort."""
     repo = golden(tmp_path / "golden")
-    if most:
-        (repo.path / "sitegen.toml").write_text(f"[limits]\nsite_bytes = {most}\n")
+    if kept is not None:
+        (repo.path / "sitegen.toml").write_text(f"[limits]\nreports_kept = {kept}\n")
     build_site(repo.path, tmp_path / "out", jobs=1)
     assert broken_links(tmp_path / "out", fragments=True) == []
 

@@ -1,27 +1,15 @@
 """The page of a field: what it shows of its cells, what it leaves out, and when it stays as it is."""
 
+import re
+
 import pytest
 from msgspec.structs import replace
 
-from sitegen.analysis.blame import Blame, change_points
+from sitegen.analysis.blame import Blame
 from sitegen.model.cells import Cell, CellMap, Period
 from sitegen.model.series import Series
 from sitegen.model.site import Page, SiteInfo
-from sitegen.pages.field.page import (
-    CELLS,
-    COLUMNS,
-    FEWEST_PERIODS,
-    TURNS,
-    Band,
-    CellRow,
-    FieldNumbers,
-    FieldView,
-    PeriodRow,
-    PointName,
-    TurnRow,
-    field_page,
-    field_work,
-)
+from sitegen.pages.field import CELLS, COLUMNS, FEWEST_PERIODS, TURNS, FieldView, field_page, field_work
 from tests import pages_sample as sample
 from tests.sites import renderer_of
 
@@ -45,9 +33,14 @@ def views(one: Series) -> list[FieldView]:
     return [page.view for page in pages(one) if isinstance(page.view, FieldView)]
 
 
-def place(one: Series, index: int, number: str) -> PointName:
-    at = one.points[index].snapshot
-    return PointName(number=number, label=at.label, file=f"../{at.slug}.html", commit=at.commit, edits=0)
+def html_of(one: Series) -> str:
+    (page,) = pages(one)
+    return " ".join(renderer_of(SiteInfo("t", "1")).render(page).decode().split())
+
+
+def table(html: str, name: str) -> str:
+    """The body of a table of the page."""
+    return re.search(f'<table class="{name}".*?<tbody>(.*?)</table>', html)[1]  # type: ignore[index]
 
 
 FLIPPED = Cell(
@@ -67,50 +60,37 @@ RIGHT = Cell("b", "cargo[0].name", "cargo[].name", False, (Period(1, "correct", 
 def test_a_field_is_shown_with_its_cells_and_what_changed_them():
     one = series(FLIPPED, RIGHT)
     (view,) = views(one)
-    blame = Blame(one.cells, [point.snapshot for point in one.points])
-    traced = [blame.trace(cell, 5) for cell in (FLIPPED, RIGHT)]
-    new, wrong, again = traced[0].periods
-    changes = {change.point: change for change in change_points(traced, 5)}
-    first, third, fifth = place(one, 0, "1"), place(one, 2, "3"), place(one, 4, "4*")
-    assert view == FieldView(
-        info=one.info,
-        attribute="cargo[].name",
-        columns=(first, third, fifth),
-        more_columns=0,
-        cells=(
-            CellRow(
-                blame=traced[0],
-                since=third,
-                bands=(Band("correct", 1), Band("wrong_value", 1), Band("wrong_value", 1)),
-                periods=(PeriodRow(fifth, again, True), PeriodRow(third, wrong, False), PeriodRow(first, new, False)),
-                earlier=0,
-            ),
-        ),
-        more_cells=0,
-        never_wrong=1,
-        turns=(TurnRow(fifth, changes[4]), TurnRow(third, changes[2]), TurnRow(first, changes[0])),
-        more_turns=0,
-        numbers=FieldNumbers(wrong=1, judged=2, since=2, flipped=2, flips=1, causes={"new output": 1}),
-        since=third,
-        flipped=third,
-    )
+    assert [blame.cell for blame in view.cells] == [FLIPPED, RIGHT]
+    assert [blame.cell for blame in view.wrong] == [FLIPPED]
+    assert view.columns == [0, 2, 4]
     assert view.scored_again
-    html = " ".join(renderer_of(SiteInfo("t", "1")).render(pages(one)[0]).decode().split())
+    assert (view.wrong_now, view.judged, view.causes) == ([2], 2, [("new output", 1)])
+    assert [flip.period.start for flip in view.flips] == [2]
+    html = html_of(one)
+    first, third, fifth = (one.points[at].snapshot for at in (0, 2, 4))
+    head = re.search('<table class="strip"> <thead>(.*?)</thead>', html)[1]  # type: ignore[index]
+    assert re.findall('<a href="(.*?)".*?>([0-9*]+)</a>', head) == [
+        (f"../{at.slug}.html", number) for at, number in ((first, "1"), (third, "3"), (fifth, "4*"))
+    ]
+    band = "<td class=wrong_value>W"
+    assert f"<td class=correct>✓{band}{band}<td>" in table(html, "strip")
+    turns, runs = table(html, "turns"), table(html, "cellruns")
+    assert re.findall(r'<tr><td><a href="../(.*?)[.]html"', turns) == [at.slug for at in (fifth, third, first)]
+    assert re.findall(r'<tr><td><a href="../(.*?)[.]html"', runs) == [at.slug for at in (fifth, third, first)]
     assert '<td class="num">0<td' not in html
-    assert "Dried co<mark>d</mark>" in html
-    assert "Dried co<mark>w</mark>" in html
-    assert '<span class="pill bad">broken</span> new output ' in html
-    assert "<i> for 2 outputs</i>" in html
-    assert "flipped 1 time<" in html
+    assert "Dried co<mark>d</mark>" in runs
+    assert "Dried co<mark>w</mark>" in runs
+    assert '<span class="pill bad">broken</span> new output ' in runs
+    assert runs.count("<i> for 2 outputs</i>") == 2  # the last of the three periods has not ended
+    assert f'<span class="pill bad">wrong since {third.label}</span> <span>flipped 1 time<' in runs
 
 
 def test_a_field_that_was_never_wrong_has_a_page_that_says_so():
-    (view,) = views(series(RIGHT))
-    assert (view.cells, view.turns, view.columns, view.never_wrong) == ((), (), (), 1)
-    assert (view.numbers.wrong, view.numbers.judged) == (0, 1)
-    (page,) = pages(series(RIGHT))
-    html = renderer_of(SiteInfo("t", "1")).render(page)
-    assert b"No iteration ever had an error here" in html
+    one = series(RIGHT)
+    (view,) = views(one)
+    assert (view.wrong, view.changes, view.columns, view.wrong_now, view.judged) == ((), (), [], [], 1)
+    html = html_of(one)
+    assert "No iteration ever had an error here: 1 value" in html
     assert len(html) < 6_000
 
 
@@ -128,14 +108,18 @@ def test_a_page_has_an_end_whatever_happened():
         Period(index, "correct" if index % 2 else "omission", "1", "1" if index % 2 else "") for index in range(number)
     )
     cells = [Cell("", f"rows[{index}].x", "rows[].x", False, flaky) for index in range(CELLS + 20)]
-    (view,) = views(series(*cells, number=number))
-    assert (len(view.cells), view.more_cells) == (CELLS, 20)
-    assert (len(view.columns), view.more_columns) == (COLUMNS, number - COLUMNS)
-    assert (len(view.turns), view.more_turns) == (TURNS, number - TURNS)
-    assert {len(cell.periods) for cell in view.cells} == {4} == {max(FEWEST_PERIODS, 4)}
-    assert {cell.earlier for cell in view.cells} == {number - 4}
-    assert {sum(band.columns for band in cell.bands) for cell in view.cells} == {COLUMNS}
-    html = renderer_of(SiteInfo("t", "1")).render(pages(series(*cells, number=number))[0])
+    one = series(*cells, number=number)
+    (view,) = views(one)
+    assert (len(view.wrong), len(view.changes), len(view.columns)) == (CELLS + 20, number, COLUMNS)
+    html = html_of(one)
+    strip, turns, runs = (table(html, name) for name in ("strip", "turns", "cellruns"))
+    assert (strip.count("<tr>"), turns.count("<tr>"), runs.count('class="cellname"')) == (CELLS, TURNS, CELLS)
+    assert {row.count(" class=") for row in strip.split("<tr>")[1:]} == {COLUMNS}
+    assert view.periods == 4 == max(FEWEST_PERIODS, 4)
+    assert runs.count(f">{number - 4} earlier<") == CELLS
+    assert "20 more were wrong once:" in html
+    assert f"the newest {COLUMNS} of {number};" in html
+    assert f"{number - TURNS} earlier are not listed" in html
     assert len(html) < 400_000
 
 
@@ -143,10 +127,10 @@ def test_the_strip_begins_with_what_lasts_from_before_its_first_column():
     runs = (Period(1, "omission", "1", ""), Period(2, "correct", "1", "1"))
     cell = Cell("", "x", "x", False, runs)
     busy = Cell("", "y", "x", False, tuple(Period(index, "omission", str(index), "") for index in range(COLUMNS + 5)))
-    (view,) = views(series(cell, busy, number=COLUMNS + 5))
-    assert view.cells[1].bands == (Band("correct", COLUMNS),)
-    early, _ = views(series(cell, busy._replace(attribute="y"), number=COLUMNS + 5))
-    assert early.cells[0].bands == (Band("omission", 1), Band("correct", 1))
+    strip = table(html_of(series(cell, busy, number=COLUMNS + 5)), "strip")
+    assert f"x</code><td colspan={COLUMNS} class=correct>✓<td>" in strip
+    early = html_of(series(cell, number=COLUMNS + 5))
+    assert "<td class=omission>O<td class=correct>✓<td>" in table(early, "strip")
 
 
 @pytest.mark.parametrize("text", sample.NASTY)

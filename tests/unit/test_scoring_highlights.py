@@ -10,13 +10,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from sitegen.analysis.blame import CellBlame
-from sitegen.model.cells import Cell, Period
+from sitegen.analysis.blame import Blame, change_points
+from sitegen.model.cells import Cell, CellMap, Period
 from sitegen.model.panels import Highlight, Mark, MarkedText, NotePanel, SpansPanel
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result
-from sitegen.pages.field import field_rows
-from sitegen.pages.field.page import Band, CellRow
+from sitegen.pages.field import FieldView, strip
 from sitegen.pages.report import report_rows
 from sitegen.pages.report.page import report_page
 from sitegen.pages.report.spans import DEPTH, LONGEST, TEXTS, Piece, shown_text, shown_texts, texts
@@ -78,10 +77,12 @@ def test_an_error_is_marked_by_a_letter_of_its_word(kind: str):
 def test_a_missed_and_a_wrong_highlight_are_marked_as_such():
     nouns = scorer("highlights").nouns
     assert [report_rows.letter_of(kind, nouns) for kind in ("omission", "hallucination")] == ["M", "W"]
-    bands = (Band("omission", 1), Band("correct", 2))
-    cell = Cell("", "p-1", 'p-1.terms["Moss"]', False, (Period(0, "omission", "1", ""),))
-    cells = [CellRow(CellBlame(cell, (), None), None, bands, (), 0)]
-    assert "<td class=omission>M<td colspan=2 class=correct>✓" in field_rows.strip(cells, nouns)
+    points = sample.points(3)
+    cell = Cell("", "p-1", 'p-1.terms["Moss"]', False, (Period(0, "omission", "1", ""), Period(1, "correct", "1", "1")))
+    traced = (Blame(CellMap(3, (cell,)), [point.snapshot for point in points]).trace(cell),)
+    info = replace(sample.WAYBILLS, kind="highlights", nouns=nouns)
+    view = FieldView(info, "terms", points, traced, traced, tuple(change_points(traced, 3)))
+    assert "<td class=omission>M<td class=correct>✓" in strip(view)
 
 
 def test_a_broken_line_a_repeated_and_a_missing_paragraph_are_told_of():

@@ -15,9 +15,7 @@ from sitegen.data_files.pictures import raster_picture
 from sitegen.errors import ConfigurationError
 from sitegen.history.files_at_commit import FolderListing, source_files
 from sitegen.model.values import Value
-from sitegen.pages.links import is_source_picture
 from sitegen.scoring.evidence import Evidence, evidence_in
-from sitegen.stages.size_budget.pictures import LEFT_OUT
 from sitegen.text.quotes import SearchedText
 from tests.gitrepo import GitRepo, Link
 from tests.pictures import png
@@ -270,29 +268,6 @@ def test_a_source_that_shows_nothing_is_a_problem(
     build_site(changed.path, tmp_path / "out", jobs=1)
     assert message in problems_text(tmp_path / "out")
     assert source_lines(tmp_path / "out/evals/letters/0001-tree.html") == quotes
-
-
-def test_pictures_make_room_before_reports_and_come_back_when_there_is_room(repo: GitRepo, site: Path, tmp_path: Path):
-    clone, size = tmp_path / "clone", sum(map(len, content(site).values()))
-    repo.git("clone", "-q", str(repo.path), str(clone))
-
-    def built_within(limit: int, out: str) -> dict[str, bytes]:
-        (clone / "sitegen.toml").write_text(f"[limits]\nsite_bytes = {limit}\n")
-        build_site(clone, tmp_path / out, jobs=1)
-        return content(tmp_path / out)
-
-    in_full, smaller = built_within(size + 50_000, "out"), built_within(size - 10_000, "out")
-    of_evals = [path for path in in_full if path.startswith("evals/")]
-    pictures = [path for path in of_evals if is_source_picture(path)]
-    assert [path for path in of_evals if in_full[path] != smaller[path]] == pictures
-    assert {smaller[path] for path in pictures} == {LEFT_OUT}
-    text = problems_text(tmp_path / "out")
-    assert "With the 2 pictures of source pages, 30 kB, the site would be larger than the 0.8 MB of site_bytes" in text
-    assert built_within(size - 10_000, "cold") == smaller
-    assert built_within(size + 50_000, "out") == in_full
-    short = built_within(size // 2, "cold")
-    assert [path for path in pictures if short.get(path, LEFT_OUT) != LEFT_OUT] == []
-    assert built_within(size // 2, "out") == short
 
 
 def test_a_picture_that_is_too_large_is_a_problem_and_its_quote_stays(repo: GitRepo, tmp_path: Path):

@@ -107,14 +107,13 @@ def test_an_edit_its_change_its_commit_and_its_end_each_make_the_site_of_a_cold_
     assert shown(watched(repo)) == cold(repo, tmp_path)
 
 
-def test_under_a_budget_of_bytes_too_the_layers_are_the_site_of_a_cold_build(repo, tmp_path):
+def test_with_short_reports_too_the_layers_are_the_site_of_a_cold_build(repo, tmp_path):
     for number in range(3, 8):
         put(f"{EVAL}/results/iteration-{number:03}/extracted.json", FIRST.replace("1", str(number)))(repo)
         commit_all(repo)
-    size = sum(map(len, cold(repo, tmp_path).values()))
-    put("sitegen.toml", f"[limits]\nsite_bytes = {size - 20_000}\n")(repo)
+    put("sitegen.toml", "[limits]\nreports_kept = 3\n")(repo)
     full = cold(repo, tmp_path)
-    assert 0 < sum(b"http-equiv=refresh" in body for body in full.values()) < 5
+    assert sum(b"Its values were left out" in body for body in full.values()) == 4
     assert shown(watched(repo)) == full
     for edit in ("a new output", "an output", "ground truth"):
         EDITS[edit](repo)
