@@ -32,7 +32,7 @@ from sitegen.verifying.project import WorktreeProject
 RESULTS: Final = "comparison_results.json"
 
 _VARIANT: Final = re.compile(r"([^:]+):(.+)")
-_ITERATION: Final = re.compile(r"(.+)@(\d{1,9})")
+_ITERATION: Final = re.compile(r"(.+)@(\d[\w.-]*|iteration-\d[\w.-]*)")
 
 
 class ComparedSides(Frozen):
@@ -41,7 +41,8 @@ class ComparedSides(Frozen):
     eval_id: str = ""
     variants: tuple[str, ...] = ()
     """All variants of the eval if both this and ``iterations`` are empty."""
-    iterations: tuple[int, ...] = ()
+    iterations: tuple[str, ...] = ()
+    """The names of iterations, as in ``compare_iterations``."""
     revisions: tuple[str, ...] = ()
 
 
@@ -117,7 +118,7 @@ def _print_or_write(
 
 def read_sides(sides: list[str], eval_id: str | None) -> ComparedSides:
     """Interpret the arguments. Raises ConfigurationError if they do not fit together."""
-    fix = "Give EVAL:VARIANT EVAL:VARIANT, EVAL@NUMBER EVAL@NUMBER, two revisions, or --eval EVAL and variants."
+    fix = "Give EVAL:VARIANT EVAL:VARIANT, EVAL@ITERATION EVAL@ITERATION, two revisions, or --eval EVAL and variants."
     if len(set(sides)) < len(sides):
         raise ConfigurationError("A side is named twice.", fix=fix)
     if eval_id is not None:
@@ -146,7 +147,7 @@ def _of_one_eval(sides: list[tuple[str, str]], pattern: re.Pattern[str], fix: st
         raise ConfigurationError("The sides are of different evals.", where=", ".join(sorted(evals)), fix=fix)
     names = tuple(name for _, name in sides)
     if pattern is _ITERATION:
-        return ComparedSides(evals.pop(), iterations=tuple(map(int, names)))
+        return ComparedSides(evals.pop(), iterations=names)
     return ComparedSides(evals.pop(), variants=names)
 
 

@@ -83,19 +83,14 @@ def compare_prompts(entry: EvalConfig, evaluations: Sequence[Evaluation]) -> Com
     )
 
 
-def compare_iterations(options: Options, eval_id: str, numbers: Sequence[int]) -> ComparisonWithThresholds:
-    """Compare iterations of one eval, each as it was last scored.
+def compare_iterations(options: Options, eval_id: str, names: Sequence[str]) -> ComparisonWithThresholds:
+    """Compare iterations of one eval, named as ``snapshot_named`` reads names.
 
     Raises ConfigurationError if the eval or an iteration does not exist.
     """
     with open_study(options) as study:
         history = study.history(eval_id)
-        newest = {snapshot.iteration: snapshot for snapshot in history.snapshots}
-        for number in numbers:
-            if number not in newest:
-                fix = f"It has {_first_to_last(sorted(newest))}."
-                raise ConfigurationError(f"The eval {eval_id!r} has no iteration {number}.", fix=fix)
-        snapshots = [newest[number] for number in numbers]
+        snapshots = [snapshot_named(history, name) for name in names]
         results = study.results(history, snapshots)
         sides = [
             ScoredSide(snapshot.label, history.kind, result)
@@ -190,6 +185,25 @@ def _origin(study: Study, history: EvalHistory, before: Snapshot, after: Snapsho
     sides = Point(before, cards[before]), Point(after, cards[after])
     parts = delta(cards.scorer.metrics_for, *sides, cards.__getitem__).headline.parts
     return parts and Origin(*parts)
+
+
+def snapshot_named(history: EvalHistory, name: str) -> Snapshot:
+    """Return the snapshot that a name means.
+
+    A number (``14``) or a label (``iteration-014``) means the iteration as it was last scored; the name of a report
+    (``0014``, ``0014-3f2a91c07d55``) means the iteration as that report shows it.
+
+    Raises ConfigurationError if there is none.
+    """
+    last_scored = {str(snapshot.iteration): snapshot for snapshot in history.snapshots}
+    last_scored |= {snapshot.label: snapshot for snapshot in history.snapshots}
+    reports = {snapshot.slug: snapshot for snapshot in history.snapshots}
+    number = name.removeprefix("iteration-").lstrip("0") or "0"
+    snapshot = last_scored.get(name) or reports.get(name) or last_scored.get(number)
+    if snapshot is not None:
+        return snapshot
+    fix = f"It has {_first_to_last(sorted({snapshot.iteration for snapshot in history.snapshots}))}."
+    raise ConfigurationError(f"The eval {history.id!r} has no iteration {name}.", fix=fix)
 
 
 def _first_to_last(numbers: Sequence[int]) -> str:

@@ -6,10 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from sitegen.commands.compare import ComparedSides, read_sides
 from sitegen.errors import ConfigurationError
-from sitegen.questions.comparison import _first_to_last
+from sitegen.questions.comparison import _first_to_last, snapshot_named
+from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
 from tests.sites import run
 
@@ -154,12 +156,17 @@ def test_revisions_from_before_the_manifest_point_to_iterations(tmp_path):
     [
         (["a:x", "a:y", "a:z"], None, ComparedSides("a", variants=("x", "y", "z"))),
         (["a:x@2", "a:y"], None, ComparedSides("a", variants=("x@2", "y"))),
-        (["a@1", "a@12"], None, ComparedSides("a", iterations=(1, 12))),
+        (["a@1", "a@12"], None, ComparedSides("a", iterations=("1", "12"))),
+        (
+            ["a@iteration-001", "a@0012-3f2a91c07d55"],
+            None,
+            ComparedSides("a", iterations=("iteration-001", "0012-3f2a91c07d55")),
+        ),
         (["main", "v1.2"], None, ComparedSides(revisions=("main", "v1.2"))),
         (["HEAD@{1}", "@"], None, ComparedSides(revisions=("HEAD@{1}", "@"))),
         ([], "a", ComparedSides("a")),
         (["x", "2"], "a", ComparedSides("a", variants=("x", "2"))),
-        (["@1", "a@2"], "a", ComparedSides("a", iterations=(1, 2))),
+        (["@1", "a@2"], "a", ComparedSides("a", iterations=("1", "2"))),
     ],
 )
 def test_sides_are_variants_iterations_or_revisions(sides, eval_id, expected):
@@ -173,6 +180,26 @@ def test_sides_are_variants_iterations_or_revisions(sides, eval_id, expected):
 def test_sides_that_do_not_go_together_are_refused(sides):
     with pytest.raises(ConfigurationError):
         read_sides(sides, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [
+        ("1", "0001-abc"),
+        ("001", "0001-abc"),
+        ("iteration-001", "0001-abc"),
+        ("0001", "0001"),
+        ("0001-abc", "0001-abc"),
+        ("10", "0010"),
+        ("0010", "0010"),
+        ("iteration-10", "0010"),
+    ],
+)
+def test_an_iteration_is_named_by_its_number_or_label_as_last_scored_or_by_its_report(name, slug):
+    first, ten = sample.snapshot(1, sample.commit(0)), sample.snapshot(10, sample.commit(1))
+    again = replace(first, slug="0001-abc", commit=sample.commit(2))
+    history = replace(sample.history("waybills", ()), snapshots=(first, ten, again))
+    assert snapshot_named(history, name).slug == slug
 
 
 def test_an_iteration_that_is_not_there_is_answered_with_the_first_and_the_last_one():

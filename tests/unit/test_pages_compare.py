@@ -149,7 +149,7 @@ def test_the_script_is_given_every_cell_that_was_ever_wrong():
         "older": 0,
         "paths": [".claude/instructions/waybill.md"],
         "unnamed": 0,
-        "noun": "documents",
+        "noun": ["document", "documents"],
         "best": "0002",
         "errors": ["omission", "hallucination", "wrong value", "format error"],
         "letters": ["O", "H", "W", "F"],

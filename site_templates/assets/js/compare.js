@@ -125,7 +125,7 @@ class Comparison {
   }
 
   inTerminal(pair) {
-    return `sitegen compare ${pair.map(point => `${this.command}@${Number.parseInt(point.slug, 10) || point.slug}`).join(" ")}`;
+    return `sitegen compare ${pair.map(point => `${this.command}@${point.slug}`).join(" ")}`;
   }
 
   /** The file with the cells of some points; undefined if it cannot be loaded. */
@@ -251,7 +251,7 @@ class Comparison {
     }
     if (found.byTruth) said.append(` What is expected changed in ${grouped(found.byTruth)} of these values.`);
     const only = side => found.held.filter(sides => sides[side] && !sides[1 - side]).length;
-    if (only(0) || only(1)) said.append(` ${found.common} ${this.data.noun} are in both; ${only(0)} only before, ${only(1)} only after.`);
+    if (only(0) || only(1)) said.append(` ${found.common} ${found.common === 1 ? `${this.data.noun[0]} is` : `${this.data.noun[1]} are`} in both; ${only(0)} only before, ${only(1)} only after.`);
     const recorded = !this.data.errors.some(Boolean), box = element("div", "card-b verdict");
     if (recorded) said.textContent = "There are no values here that could be compared one by one.";
     box.append(...this.answer(), said);

@@ -169,7 +169,9 @@ class CompareRequest:
     sides: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="A B", help="EVAL:VARIANT, EVAL@ITERATION, two revisions, or, with --test_cases, prompt files."
+            metavar="A B",
+            help="EVAL:VARIANT, EVAL@ITERATION (14, iteration-014, or the name of a report), two revisions, or, with "
+            "--test_cases, prompt files.",
         ),
     ] = None
     eval_id: Annotated[

@@ -84,7 +84,7 @@ def compare_data(series: Series, steps: Iterable[Step] = ()) -> CompareData:
         **_edit_lists(edits, listed),
         "metrics": [[spec.label, int(spec.higher_is_better), spec.unit, int(spec.is_share)] for spec in series.specs],
         **_graded_metric_places(series),
-        "noun": series.info.nouns.documents,
+        "noun": [series.info.nouns.document, series.info.nouns.documents],
         "attribute": [
             noun[:1].upper() + noun[1:] for noun in (series.info.nouns.attribute, series.info.nouns.attributes)
         ],
