@@ -382,7 +382,7 @@ def view_of(page: Page) -> Any:
 def summary(one: Series) -> EvalSummary:
     """A series in a few numbers."""
     heads = tuple(headline(p) for p in one.points)
-    best = peak(one.points, (0,) * len(one.points), one.specs[0], one.info.kind)
+    best = peak(one.points, [(commit(0),)] * len(one.points), one.specs[0], one.info.kind)
     return EvalSummary(one.info, one.specs[:3], heads, one.history.deleted, steps=steps_of(one), peak=best)
 
 

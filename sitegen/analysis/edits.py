@@ -1,12 +1,14 @@
 """Attributes each output to an edit of the instructions, and lists the edits beside each point.
 
-An output is attributed to the newest edit that it can have been made with:
+This is the one answer to the question which instructions made an output. All pages show it, with the same doubt:
 
-1. If the output records a commit, this is the newest edit up to that commit.
-2. Else, if it records a time, this is the newest edit that was committed by then. But if the output was committed
-   together with an edit, and its time is after the previous commit, the edit was already in use: the output is
-   attributed to it.
-3. Else it is the newest edit up to the commit that added the output.
+1. If the output records a commit, it was made with the newest edit up to that commit.
+2. Else, if it records a time, it was made with the newest edit that was committed by then. But if the output was
+   committed together with an edit, and its time is after the previous commit, the edit may have been in use already,
+   as a draft: the output was made with the one or the other.
+3. Else it was made with the newest edit up to the commit that added the output.
+
+Of two edits the newer one has the output among its points, and neither is credited with the change.
 
 A re-scored output stays attributed to its edit. All of this is association in time: it does not show that an edit
 caused anything about an output.
@@ -19,8 +21,6 @@ from collections.abc import Sequence
 from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
-
-from msgspec.structs import replace
 
 from sitegen.frozen import Frozen
 from sitegen.history.snapshots import moment_of
@@ -44,10 +44,9 @@ class OutputEdits(Frozen):
     snapshots: Sequence[Snapshot]
     edits: Sequence[Edit]
     """All edits of the instructions that drive the eval, by commit."""
-    made_with: Sequence[Commit | None]
-    """The result of ``instructions_of``."""
-    made_by: Sequence[int]
-    """Position of the edit that the output is attributed to; ``BEFORE_ANY`` also if the edit is unknown."""
+    made_with: Sequence[tuple[Commit, ...]]
+    """The commits of the edits that the output can have been made with, oldest first: as a rule one, two if it is open
+    which of them, none if it was made before all edits or if the edit is unknown."""
     since_previous: Sequence[tuple[Edit, ...]]
     """The result of ``edits_of_points``: each edit belongs to exactly one point."""
     beside: Sequence[tuple[Edit, ...]]
@@ -75,47 +74,34 @@ def edits_of_outputs(
     if positions is None:
         positions = positions_of(edits)
     ends = [bisect_right(positions, snapshot.commit.position) for snapshot in snapshots]
-    made_with = [_instructions_among(snapshot, edits, end) for snapshot, end in zip(snapshots, ends, strict=True)]
-    made_by = _made_by(snapshots, edits, positions, made_with)
+    made_with = _made_with(snapshots, edits, positions, ends)
+    made_by = [attributed_to(commits) for commits in made_with]
     return OutputEdits(
         snapshots=snapshots,
         edits=edits,
         made_with=made_with,
-        made_by=made_by,
         since_previous=_since_previous(edits, ends),
         beside=_beside(snapshots, edits, positions, made_by),
         stale=_stale(snapshots, positions, made_by, ends),
     )
 
 
-def instructions_of(snapshot: Snapshot, edits: Sequence[Edit]) -> Commit | None:
-    """Return the commit of the newest edit that the output can have been made with.
+def attributed_to(made_with: Sequence[Commit]) -> int:
+    """Return the position of the edit that an output is attributed to: the newest that it can have been made with.
 
-    The edit is not after the time that the output records, nor after the commit of the output. None if there is no
-    such edit, if a recorded time cannot be read, or if the output records a commit, which then takes precedence.
-    *edits* are in the order of commits.
+    ``BEFORE_ANY`` if there is none.
     """
-    return _instructions_among(snapshot, edits, _edits_up_to(snapshot, edits))
+    return made_with[-1].position if made_with else BEFORE_ANY
+
+
+def other_edit(made_with: Sequence[Commit]) -> Commit | None:
+    """Return the commit of the earlier edit that an output may have been made with instead; None if that is certain."""
+    return made_with[0] if len(made_with) > 1 else None
 
 
 def _edits_up_to(snapshot: Snapshot, edits: Sequence[Edit]) -> int:
     """Return the number of edits up to the commit of a snapshot."""
     return bisect_right(edits, snapshot.commit.position, key=_EDIT_POSITION)
-
-
-def _instructions_among(snapshot: Snapshot, edits: Sequence[Edit], end: int) -> Commit | None:
-    """Return ``instructions_of``. *end*: number of edits up to the commit of the snapshot."""
-    if snapshot.made_at:
-        return None
-    recorded = moment_of(snapshot.recorded_at) if snapshot.recorded_at else None
-    if snapshot.recorded_at and recorded is None:
-        return None
-    for index in range(end, 0, -1):
-        commit = edits[index - 1].commit
-        committed = moment_of(commit.committed_at) if recorded else None
-        if recorded is None or (committed is not None and committed <= recorded):
-            return commit
-    return None
 
 
 def edits_of_points(snapshots: Sequence[Snapshot], edits: Sequence[Edit]) -> list[tuple[Edit, ...]]:
@@ -153,37 +139,46 @@ def changed_files(before: Sequence[InstructionHistory], after: Sequence[Instruct
     return sorted(changes, key=lambda change: change.path)
 
 
-def _made_by(
-    snapshots: Sequence[Snapshot],
-    edits: Sequence[Edit],
-    positions: Sequence[int],
-    made_with: Sequence[Commit | None],
-) -> list[int]:
-    """Return ``OutputEdits.made_by``. ``positions``: of the commits of the edits."""
+def _made_with(
+    snapshots: Sequence[Snapshot], edits: Sequence[Edit], positions: Sequence[int], ends: Sequence[int]
+) -> list[tuple[Commit, ...]]:
+    """Return ``OutputEdits.made_with``. ``positions``: of the commits of the edits; ``ends``: as in ``_stale``."""
     commits = _KnownCommits(snapshots, edits, positions)
-    by_iteration: dict[int, int] = {}
-    made_by = []
-    for snapshot, newest in zip(snapshots, made_with, strict=True):
+    by_iteration: dict[int, tuple[Commit, ...]] = {}
+    made_with = []
+    for snapshot, end in zip(snapshots, ends, strict=True):
         if "outputs" in snapshot.cause or snapshot.iteration not in by_iteration:
-            commit = _instructions_at_work(snapshot, edits, commits, newest)
-            end = bisect_right(positions, commit.position) if commit else 0
-            by_iteration[snapshot.iteration] = positions[end - 1] if end else BEFORE_ANY
-        made_by.append(by_iteration[snapshot.iteration])
-    return made_by
+            by_iteration[snapshot.iteration] = _instructions_of(snapshot, edits, positions, end, commits)
+        made_with.append(by_iteration[snapshot.iteration])
+    return made_with
 
 
-def _instructions_at_work(
-    snapshot: Snapshot, edits: Sequence[Edit], commits: _KnownCommits, newest: Commit | None
-) -> Commit | None:
-    """Return a commit with the instructions of the output. *newest* is the result of ``instructions_of``."""
-    if snapshot.made_at is None:
-        if snapshot.recorded_at is None:
-            return newest
-        before = commits.before(snapshot.commit.position)
-        return snapshot.commit if before and _recorded_after(snapshot, before) else newest
-    recorded = commits.with_prefix(snapshot.made_at) if len(snapshot.made_at) >= SHORTEST_ID else None
+def _instructions_of(
+    snapshot: Snapshot, edits: Sequence[Edit], positions: Sequence[int], end: int, commits: _KnownCommits
+) -> tuple[Commit, ...]:
+    """Return the commits of the edits that one output can have been made with. ``end``: number of edits by then."""
+    if recorded := commits.with_prefix(snapshot.made_at or ""):
+        end = bisect_right(positions, recorded.position)
+        return (edits[end - 1].commit,) if end else ()
     # A commit that neither edited these instructions nor added a point is not indexed; the output may record a time.
-    return recorded or instructions_of(replace(snapshot, made_at=None), edits)
+    newest = (edits[end - 1].commit,) if end else ()
+    if snapshot.recorded_at is None:
+        return newest
+    earlier = _committed_by(snapshot.recorded_at, edits[:end])
+    previous = commits.before(snapshot.commit.position)
+    draft = newest if newest and newest[0].position == snapshot.commit.position and newest != earlier else ()
+    is_after_previous = previous is not None and _recorded_after(snapshot, previous)
+    return (*earlier, *draft) if is_after_previous and not snapshot.made_at else earlier
+
+
+def _committed_by(recorded_at: str, edits: Sequence[Edit]) -> tuple[Commit, ...]:
+    """Return the commit of the newest edit that was committed by a time; nothing if the time cannot be read."""
+    recorded = moment_of(recorded_at)
+    for edit in reversed(edits):
+        committed = moment_of(edit.commit.committed_at)
+        if recorded is not None and committed is not None and committed <= recorded:
+            return (edit.commit,)
+    return ()
 
 
 class _KnownCommits:
@@ -202,7 +197,7 @@ class _KnownCommits:
         return max((*last, *self._outputs[max(0, added - 1) : added]), key=_POSITION, default=None)
 
     def with_prefix(self, prefix: str) -> Commit | None:
-        """Return the first commit whose id begins with these digits, at least ``SHORTEST_ID`` of them."""
+        """Return the first commit whose id begins with these digits; None for fewer than ``SHORTEST_ID`` of them."""
         candidates = self._by_prefix.get(prefix[:SHORTEST_ID], ())
         return next((commit for commit in candidates if commit.sha.startswith(prefix)), None)
 

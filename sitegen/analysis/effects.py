@@ -13,9 +13,10 @@ from math import fsum
 
 from sitegen.analysis.best import best_points
 from sitegen.analysis.deltas import Exchanges, exchanges
-from sitegen.analysis.edits import BEFORE_ANY
+from sitegen.analysis.edits import BEFORE_ANY, attributed_to, other_edit
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.frozen import Frozen
+from sitegen.model.commits import Commit
 from sitegen.model.deltas import Delta
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.noise import Decision
@@ -40,16 +41,19 @@ class BestVersion(Frozen):
     peak: EvalPeak
     edit: int
     """Index of the edit that made the version."""
+    or_edit: Commit | None = None
+    """The commit of an earlier edit of the file whose version may have been in force instead; None if it is certain."""
 
 
-def windows(points: Sequence[Point], made_by: Sequence[int]) -> tuple[Window, ...]:
+def windows(points: Sequence[Point], made_with: Sequence[Sequence[Commit]]) -> tuple[Window, ...]:
     """Compute the windows of an eval, by edit: each with its last output and the last earlier point of an earlier edit.
 
     Args:
         points: points of the eval, each with its delta to the previous point.
-        made_by: for each point, the position of the edit that its output is attributed to (``OutputEdits``).
+        made_with: for each point, the commits of the edits that its output can have been made with (``OutputEdits``).
 
     """
+    made_by = [attributed_to(commits) for commits in made_with]
     last = {
         position: index
         for index, (point, position) in enumerate(zip(points, made_by, strict=True))
@@ -78,13 +82,17 @@ def windows(points: Sequence[Point], made_by: Sequence[int]) -> tuple[Window, ..
                     comparable=_comparable(deltas),
                     model=model,
                     judge=judge,
+                    or_edit=other_edit(made_with[index]),
                 )
             )
     return tuple(sorted(ordered))
 
 
-def peak(points: Sequence[Point], made_by: Sequence[int], spec: MetricSpec, kind: str) -> Peak | None:
-    """Return the best output of an eval, by ``best_points``; None if no output has a headline."""
+def peak(points: Sequence[Point], made_with: Sequence[Sequence[Commit]], spec: MetricSpec, kind: str) -> Peak | None:
+    """Return the best output of an eval, by ``best_points``; None if no output has a headline.
+
+    ``made_with`` as for ``windows``.
+    """
     best = best_points(points, spec)[-1] if points else None
     if best is None:
         return None
@@ -92,7 +100,13 @@ def peak(points: Sequence[Point], made_by: Sequence[int], spec: MetricSpec, kind
     value = card.metric(spec.name)
     if value is None:
         return None
-    return Peak(at=best, value=value, edit=made_by[best], interval=interval_of(card, kind, spec.name))
+    return Peak(
+        at=best,
+        value=value,
+        edit=attributed_to(made_with[best]),
+        or_edit=other_edit(made_with[best]),
+        interval=interval_of(card, kind, spec.name),
+    )
 
 
 def _by_rules(deltas: Iterable[Delta | None]) -> float | None:
@@ -136,7 +150,7 @@ class EffectIndex:
     def decisions(self, position: int, path: str) -> Iterator[Decision]:
         """Yield the verdicts on the effects of an edit of one file."""
         for summary, window in self._windows.get(position, ()):
-            if window.decision and not window.model and self.drives(path, summary.info.id):
+            if window.decision and not window.model and not window.or_edit and self.drives(path, summary.info.id):
                 yield window.decision
 
     def drives(self, path: str, eval_id: str) -> bool:
@@ -181,6 +195,7 @@ def _effect(summary: EvalSummary, window: Window) -> Effect:
         judge=window.judge,
         nouns=summary.info.nouns,
         decision=window.decision,
+        or_edit=window.or_edit,
     )
 
 
@@ -214,6 +229,16 @@ def best_versions(edits: Sequence[Edit], peaks: Iterable[EvalPeak]) -> tuple[Bes
 
     """
     positions = [edit.commit.position for edit in edits]
-    versions = [BestVersion(best, bisect_right(positions, best.peak.edit) - 1) for best in peaks]
+    versions = [_best_version(edits, positions, best) for best in peaks]
     in_force = (version for version in versions if version.edit >= 0)
     return tuple(sorted(in_force, key=lambda version: (version.peak.name, version.peak.eval_id)))
+
+
+def _best_version(edits: Sequence[Edit], positions: Sequence[int], best: EvalPeak) -> BestVersion:
+    """Return the version in force when the best output was made; of two edits in question, that of the newer one.
+
+    There is no doubt about the version if the newer of these edits is of other files.
+    """
+    at = bisect_right(positions, best.peak.edit) - 1
+    other = bisect_right(positions, best.peak.or_edit.position) - 1 if best.peak.or_edit else at
+    return BestVersion(best, at, edits[other].commit if 0 <= other < at else None)

@@ -54,6 +54,8 @@ class EvalThen(Frozen):
     """The verdict on the change, if a test compared these outputs."""
     is_best: bool
     """Whether the version is the best one for this eval."""
+    or_edit: Commit | None = None
+    """As in ``Peak``, if this is the best version."""
 
     @property
     def better(self) -> float:
@@ -131,6 +133,7 @@ def _eval_then(summary: EvalSummary, position: int) -> EvalThen | None:
         change=then - now,
         decision=_decision(summary, at, windows[number:]),
         is_best=is_best,
+        or_edit=summary.peak.or_edit if is_best else None,
     )
 
 

@@ -2,6 +2,7 @@
 
 from sitegen.frozen import Frozen, FrozenObject
 from sitegen.model.cells import CellMap, Flips
+from sitegen.model.commits import Commit
 from sitegen.model.deltas import Delta
 from sitegen.model.error_summaries import FieldSummary, Focus, PatternSummary, SuspectTruth
 from sitegen.model.kinds import traits_of
@@ -151,6 +152,8 @@ class Window(NamedTuple):
     """The change of the judge, if any: grades of two judges are not compared."""
     decision: Decision | None = None
     """The verdict on the change; None if there is none, for example because the output is the same."""
+    or_edit: Commit | None = None
+    """The commit of an earlier edit that the last output may have been made with instead; None if that is certain."""
 
 
 class Peak(Frozen):
@@ -163,6 +166,8 @@ class Peak(Frozen):
     edit: int
     """Position of the edit that the output is attributed to; -1 if there is none."""
     interval: Interval | None = None
+    or_edit: Commit | None = None
+    """As in ``Window``."""
 
 
 class EvalSummary(Frozen):
@@ -252,6 +257,9 @@ class Effect(Frozen):
     """The kind's words for documents and attributes."""
     decision: Decision | None = None
     """The decision of the verdict, present even if the whole verdict is not loaded."""
+    or_edit: Commit | None = None
+    """The commit of an earlier edit that *after* may have been made with instead: then no part of the change is
+    attributed to either."""
 
     @property
     def change(self) -> float | None:
@@ -270,9 +278,10 @@ class Effect(Frozen):
     def by_outputs(self) -> float | None:
         """The change without the part of ground truth and rules; the whole change if that part is undefined.
 
-        None if another model made the output, because the edit and the model are confounded.
+        None if another model made the output, because the edit and the model are confounded, and if it is open which
+        edit the output was made with.
         """
-        if self.model:
+        if self.model or self.or_edit:
             return None
         change = self.change
         return change if change is None or self.by_rules is None else change - self.by_rules

@@ -242,7 +242,7 @@ class _EvalJob:
         if self._page_keys and not self._known:
             NEWEST_REPORT.keep(cache, eval_id, of_newest, self._page_keys[-1])
         newest = self._newest_inputs()
-        edit_windows = windows(series.points, self._inputs.edits.made_by)
+        edit_windows = windows(series.points, self._inputs.edits.made_with)
         decisions, verdicts = {}, SeriesVerdicts(series)
         for edit, outcome in outcomes_of_edits(series, edit_windows, first_new, verdicts):
             EDIT_OUTCOMES.keep(cache, within(eval_id, edit), outcome)
@@ -250,7 +250,7 @@ class _EvalJob:
         edit_windows = tuple(window._replace(decision=decisions.get(window.edit)) for window in edit_windows)
         record = record_of(
             series,
-            self._inputs.edits.made_by,
+            self._inputs.edits.made_with,
             edit_windows,
             steps,
             suspects,

@@ -18,6 +18,7 @@ from sitegen.analysis.series import HEADLINES, headline, problems_of_point, prob
 from sitegen.analysis.standing import last_change, since_best
 from sitegen.analysis.suspect_truth import suspect_truth
 from sitegen.history.fold_state import encode
+from sitegen.model.commits import Commit
 from sitegen.model.error_summaries import Correction, PatternSummary, SuspectTruth
 from sitegen.model.regressions import Step
 from sitegen.model.series import EvalSummary, Series, Window
@@ -139,7 +140,7 @@ def suspects_of(
 
 def record_of(
     series: Series,
-    made_by: Sequence[int],
+    made_with: Sequence[Sequence[Commit]],
     windows: tuple[Window, ...],
     steps: tuple[Step, ...],
     suspects: tuple[SuspectTruth, ...],
@@ -149,14 +150,14 @@ def record_of(
 ) -> EvalRecord:
     """Reduce a series to the record that pages of the whole site need: a few numbers for each point, and problems.
 
-    ``made_by``: for each point, the edit that its output is attributed to. ``newest``: the scoring inputs of the newest
-    point, if it has rules that name fields; ``works``: the pages of its fields.
+    ``made_with``: as in ``OutputEdits``; ``newest``: the scoring inputs of the newest point, if it has rules that name
+    fields; ``works``: the pages of its fields.
     """
     point = series.points[-1] if series.points else None
     then = [point.scorecard.metric(series.specs[0].name) for point in series.points]
     now = values_now(series.points, series.specs[0].name)
     since = graded_since([point.scorecard for point in series.points], series.specs[0].name)
-    best = peak(series.points, made_by, series.specs[0], series.info.kind)
+    best = peak(series.points, made_with, series.specs[0], series.info.kind)
     summary = EvalSummary(
         info=series.info,
         specs=series.specs[:HEADLINES],

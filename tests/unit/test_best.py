@@ -33,7 +33,7 @@ def summary(one: Series) -> EvalSummary:
         one.info,
         one.specs[:3],
         tuple(replace(sample.headline(point), committed_at="2026-01-02T03:04:05Z") for point in one.points),
-        peak=peak(one.points, range(len(one.points)), one.specs[0], "fields"),
+        peak=peak(one.points, [(sample.commit(index),) for index in range(len(one.points))], one.specs[0], "fields"),
         now=tuple(values_now(one.points, "f1")),
     )
 
@@ -97,11 +97,12 @@ def test_the_newest_output_has_a_best_one_before_it(values: tuple[float | None, 
 def test_the_peak_is_attributed_to_the_edit_that_made_it_and_lower_may_be_better():
     points: tuple[Point, ...] = series(0.9, 0.1, 0.1, None, now=(0.5, 0.75, 0.75, None)).points
     assert graded_since([point.scorecard for point in points], "f1") == [0] * 4
-    found = peak(points, [1, 4, 4, 5], sample.SPECS[0], "fields")
+    made_with = [(sample.commit(position),) for position in (1, 4, 4, 5)]
+    found = peak(points, made_with, sample.SPECS[0], "fields")
     assert found
     assert replace(found, interval=None) == Peak(1, 0.75, 4)
-    lowest = peak(points, [1, 4, 4, 5], replace(sample.SPECS[0], higher_is_better=False), "fields")
+    lowest = peak(points, made_with, replace(sample.SPECS[0], higher_is_better=False), "fields")
     assert lowest
     assert replace(lowest, interval=None) == Peak(0, 0.5, 1)
-    assert peak(points[3:], [5], sample.SPECS[0], "fields") is None
+    assert peak(points[3:], made_with[3:], sample.SPECS[0], "fields") is None
     assert peak((), [], sample.SPECS[0], "fields") is None

@@ -151,4 +151,16 @@ def test_the_page_names_the_best_versions_with_the_command_and_its_price():
     assert "git checkout 0000002 -- a.md d.md same.md" in html
     assert '<a href="../evals/x/index.html">X</a> would gain 0.250: better</li>' in html
     assert '<a href="../evals/y/index.html">Y</a> would lose 0.250: likely worse</li>' in html
-    assert "these are the instructions now" in html
+    assert "in use</span>" in html
+    assert "made with this or" not in html
+
+
+def test_the_best_version_is_in_doubt_if_its_output_may_have_been_made_with_an_earlier_edit():
+    best = summary("x", (0.5, 0.25, 0.75), 2, *WINDOWS)
+    assert best.peak
+    doubtful = replace(best, peak=replace(best.peak, or_edit=commit(1)))
+    record = FileRecord(history=sample.FILE, size=FileSize(None, (), None), grades=())
+    page = instructions_page([record], [], versions(doubtful))
+    html = " ".join(Renderer([find_templates()], sample.SITE).render(page).decode().split())
+    assert "made with this or <a" in html
+    assert "in use now, if the outputs were made with them" in html

@@ -8,14 +8,14 @@ from decimal import Decimal
 import pytest
 from msgspec.structs import replace
 
-from sitegen.analysis.edits import instructions_of
+from sitegen.analysis.edits import edits_of_outputs
 from sitegen.html.cells import DisplayValue, shown_pair
+from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts, ErrorWords, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement
 from sitegen.model.panels import AlignmentPanel, AlignmentRow, NotePanel
 from sitegen.model.scorecards import DocumentScore, FieldScore, Question
 from sitegen.model.site import Page
-from sitegen.model.timeline import Edit
 from sitegen.model.values import Unusable
 from sitegen.pages.report import discrepancy_rows, report_rows
 from sitegen.pages.report.discrepancies import EarlierPoints
@@ -251,10 +251,10 @@ def test_the_report_says_which_instructions_made_the_output():
     series = sample.series(2)
     result = sample.result([ONE])
 
-    def made_with(*edits: Edit, **more: str) -> str:
+    def made_with(*instructions: Commit, **more: str) -> str:
         at = replace(series.points[1].snapshot, **more)
-        point = replace(series.points[1], snapshot=at, edits=edits)
-        page = report_page(series.info, series.specs, point, None, result, sample.past(series, 1), 50)
+        point = replace(series.points[1], snapshot=at)
+        page = report_page(series.info, series.specs, point, None, result, sample.past(series, 1), 50, (), instructions)
         return str(sample.view_of(page).made_with)
 
     assert (
@@ -262,9 +262,8 @@ def test_the_report_says_which_instructions_made_the_output():
         == "the commit that the output records, or whose instructions it records by hash or version"
     )
     assert made_with(recorded_at="2025-01-02") == "the last edit not after the time that the output records"
-    here = Edit(series.points[1].snapshot.commit, "CLAUDE.md", "modified", None, None)
-    assert made_with(here, recorded_at="2025-01-02") == (
-        "the last edit not after the time that the output records; the edit committed with it may have been in use"
+    assert made_with(sample.commit(1), sample.commit(2), recorded_at="2025-01-02") == (
+        "the last edit not after the time that the output records, or the edit that was committed with it"
     )
     assert made_with() == "the last edit up to this commit, because the output records neither commit nor time"
 
@@ -282,13 +281,8 @@ def test_the_report_says_which_instructions_made_the_output():
 def test_the_instructions_are_those_of_the_newest_edit_that_the_output_can_have_seen(recorded_at, position):
     edits = [sample.edit(at) for at in (10, 20, 30)]
     at = replace(sample.series(1).points[0].snapshot, commit=sample.commit(25), recorded_at=recorded_at)
-    found = instructions_of(at, edits)
-    assert (found and found.position) == position
-
-
-def test_the_commit_that_an_output_records_is_not_guessed():
-    at = replace(sample.series(1).points[0].snapshot, commit=sample.commit(25), made_at="a" * 40)
-    assert instructions_of(at, [sample.edit(10)]) is None
+    found = edits_of_outputs([at], edits).made_with[0]
+    assert [commit.position for commit in found] == [position][: position is not None]
 
 
 def test_a_pairing_is_shown_once_and_bounded():

@@ -294,7 +294,7 @@ def test_a_report_begins_with_its_author_what_changed_and_the_edits_it_comes_fro
     series, result = sample.series(6), sample.result([CITY])
     edits = (sample.edit(8), sample.edit(11, "prompts/waybill.md"))
 
-    def top(point: Point, instructions: Commit | None) -> list[str]:
+    def top(point: Point, *instructions: Commit) -> list[str]:
         page = report_page(
             series.info,
             series.specs,
@@ -322,4 +322,4 @@ def test_a_report_begins_with_its_author_what_changed_and_the_edits_it_comes_fro
         f"Edited since the output before prompts/waybill.md instructions/waybill.md in {sample.commit(8).subject}"
         f" , {sample.commit(8).author} an association, no proof",
     ]
-    assert top(after, None)[2:] == ["Instructions not known", "Edited not since iteration-005"]
+    assert top(after)[2:] == ["Instructions not known", "Edited not since iteration-005"]

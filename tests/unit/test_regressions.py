@@ -264,7 +264,7 @@ def summary(eval_id: str, *values: float, deleted: bool = False) -> EvalSummary:
     points = tuple(point(index, value) for index, value in enumerate(values))
     one = Series(EvalInfo(eval_id, eval_id.title()), sample.history(eval_id, points), sample.SPECS[:3], points)
     heads = tuple(map(sample.headline, points))
-    best = peak(points, [0] * len(points), one.specs[0], "fields")
+    best = peak(points, [(sample.commit(0),)] * len(points), one.specs[0], "fields")
     return EvalSummary(one.info, one.specs, heads, deleted, steps=steps_of(one), peak=best)
 
 

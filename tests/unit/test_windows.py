@@ -1,7 +1,8 @@
+import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.edits import edits_of_outputs
-from sitegen.analysis.effects import EffectIndex, EvalPeak, mean_change, windows
+from sitegen.analysis.effects import EffectIndex, EvalPeak, best_versions, mean_change, peak, windows
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import Counts, ErrorNumbers, Metric, MetricSpec
@@ -10,6 +11,8 @@ from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Peak, 
 from sitegen.model.timeline import Blob, Cause, Edit, Snapshot
 from sitegen.model.usage import Exchange
 from sitegen.pages.edit.effects import effects_view
+from sitegen.pages.instructions.edits import EditEffects, FileEdit
+from sitegen.pages.instructions.matrix import matrix
 
 F1 = MetricSpec("f1", "F1", "")
 
@@ -33,7 +36,7 @@ def snapshot(
 def found(snapshots: list[Snapshot], *edits: int) -> list[tuple[int, int | None, int]]:
     every = [edit(position) for position in edits]
     points = [Point(one, card(None), (), delta=delta(0, 0, 0)) for one in snapshots]
-    return [window[:3] for window in windows(points, edits_of_outputs(snapshots, every).made_by)]
+    return [window[:3] for window in windows(points, edits_of_outputs(snapshots, every).made_with)]
 
 
 def delta(outputs: float, truth: float, rules: float, *, bridged: bool = False) -> Delta:
@@ -71,6 +74,44 @@ def test_an_output_recorded_while_an_edit_was_at_work_speaks_for_it_if_both_came
     assert found(outputs, 1, 5) == [(1, None, 1), (5, 1, 2)]
 
 
+def test_an_output_committed_with_an_edit_and_recorded_before_may_be_of_the_edit_before_it_as_well():
+    outputs = [snapshot(1, 2, recorded="2026-03-02T01:30:00Z"), snapshot(2, 5, recorded="2026-03-02T04:30:00Z")]
+    every = [edit(1), edit(5)]
+    made_with = edits_of_outputs(outputs, every).made_with
+    assert made_with == [(commit(1),), (commit(1), commit(5))]
+    points = [
+        Point(one, card(value), (), delta=delta(0, 0, 0)) for one, value in zip(outputs, (0.5, 0.75), strict=True)
+    ]
+    certain, open_one = windows(points, made_with)
+    assert (certain.edit, certain.or_edit, open_one.edit, open_one.or_edit) == (1, None, 5, commit(1))
+    best = peak(points, made_with, F1, "fields")
+    assert best
+    assert (best.edit, best.or_edit) == (5, commit(1))
+
+
+@pytest.mark.parametrize(("edited", "in_doubt"), [((1, 5), True), ((1, 3), False), ((5,), False)])
+def test_the_version_of_a_file_is_in_doubt_only_if_the_file_was_edited_with_the_output(edited, in_doubt):
+    best = EvalPeak("x", "X", F1, headline(0.5), Peak(0, 0.5, 5, or_edit=commit(3)))
+    (version,) = best_versions([edit(position) for position in edited], [best])
+    assert (version.or_edit is not None) is in_doubt
+
+
+def test_no_edit_is_credited_with_a_change_if_it_is_open_which_one_the_output_was_made_with():
+    window = Window(5, 0, 1, decision="better")
+    effects = EffectIndex([summary("x", window)], {}).effects_of(5)
+    in_doubt = EffectIndex([summary("x", window._replace(or_edit=commit(1)))], {})
+    assert (mean_change(effects), mean_change(in_doubt.effects_of(5))) == (0.5, None)
+    assert list(in_doubt.decisions(5, "a.md")) == []
+    (row,) = effects_view(in_doubt.effects_of(5)).rows
+    assert (row.grade, row.why) == ("not judged", f"the output may have been made with {commit(1).short} instead")
+    of_edit = EditEffects(commit(5), (FileEdit(edit(5), "a.md"),), in_doubt.effects_of(5))
+    found = matrix([of_edit])
+    assert found
+    (shift,) = found.rows[0].shifts
+    assert shift
+    assert (shift.change, shift.better, shift.decision, shift.or_edit) == (0.5, 0.0, None, commit(1).short)
+
+
 def test_the_commit_that_an_output_records_wins_over_time_and_place():
     recorded = "2026-03-02T08:30:00Z"
     assert found([snapshot(1, 9, recorded=recorded, made_at=commit(1).sha)], 1, 5) == [(1, None, 0)]
@@ -88,7 +129,7 @@ def test_what_truth_and_rules_made_of_a_change_is_summed_up_to_its_last_point():
     places = [snapshot(1, 2), snapshot(1, 3, "mapping"), snapshot(2, 5), snapshot(3, 7), snapshot(4, 9)]
     points = [Point(at, card(None), (), delta=one) for at, one in zip(places, deltas, strict=True)]
     every = [edit(position) for position in (1, 4, 6, 8)]
-    assert windows(points, edits_of_outputs(places, every).made_by) == (
+    assert windows(points, edits_of_outputs(places, every).made_with) == (
         Window(1, None, 0),
         Window(4, 1, 2, 0.0),
         Window(6, 2, 3, 0.25, False),

@@ -18,7 +18,8 @@ from sitegen.text.plain import line
 
 Grade: TypeAlias = Decision | Literal["same output", "recorded", "not judged", "first output"]
 """The verdict on a change, or why there is none. same output: it was only re-scored. recorded: runs recorded the
-numbers. not judged: the model or judge changed. first output: there is nothing to compare with."""
+numbers. not judged: the model or judge changed, or it is open which edit the output was made with. first output: there
+is nothing to compare with."""
 
 GRADES: Final[tuple[Grade, ...]] = (
     "worse",
@@ -166,7 +167,7 @@ def _effect_row(effect: Effect) -> EffectRow:
 
 
 def _grade(effect: Effect, headline: Move, spec: MetricSpec) -> Grade:
-    if effect.model or effect.regraded:
+    if effect.model or effect.regraded or effect.or_edit:
         return "not judged"
     if headline.change is None:
         return "first output"
@@ -184,6 +185,8 @@ def _why(effect: Effect, grade: Grade) -> str:
         return "two judges do not grade alike"
     if effect.model:
         return "the model changed too"
+    if effect.or_edit:
+        return f"the output may have been made with {effect.or_edit.short} instead"
     if grade == "first output":
         return "nothing to compare with"
     if grade == "recorded":

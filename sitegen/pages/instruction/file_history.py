@@ -85,6 +85,8 @@ class BestRow(Frozen):
     number: int
     """Number of the edit, from 1."""
     commit: Commit
+    or_edit: Commit | None
+    """As in ``BestVersion``."""
     version: str | None
     is_newest: bool
     deleted: bool
@@ -140,6 +142,7 @@ def _best_row(file: InstructionHistory, best: BestVersion, version: str | None) 
         name=line(best.peak.name, 80),
         number=best.edit + 1,
         commit=edit.commit,
+        or_edit=best.or_edit,
         version=version,
         is_newest=is_newest,
         deleted=edit.new is None,

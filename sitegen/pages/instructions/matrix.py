@@ -33,10 +33,12 @@ class Shift(Frozen):
     change: float
     """Change of the headline metric due to outputs, in its own unit."""
     better: float
-    """The change as a share of the metric's range, positive for the better."""
+    """The change as a share of the metric's range, positive for the better; 0 if it is open which edit caused it."""
     spec: MetricSpec
     decision: Decision | None
     """The verdict; None without one."""
+    or_edit: str = ""
+    """The short id of the commit with the other edit that may have caused the change; empty if that is certain."""
 
 
 class MatrixRow(Frozen):
@@ -119,10 +121,12 @@ def matrix(edits: Iterable[EditEffects]) -> Matrix | None:
 
 
 def _shift(effect: Effect) -> Shift | None:
-    change = effect.by_outputs
+    change = effect.change if effect.or_edit and not effect.model else effect.by_outputs
     if change is None:
         return None
     spec = effect.specs[0] if effect.specs else HEADLINE
+    if effect.or_edit:
+        return Shift(change=change, better=0.0, spec=spec, decision=None, or_edit=effect.or_edit.short)
     share = change / range_of(spec)
     return Shift(change=change, better=share if spec.higher_is_better else -share, spec=spec, decision=effect.decision)
 

@@ -42,7 +42,9 @@ def _shift_cell(shift: Shift | None, row: MatrixRow, root: str) -> str:
     """The signed change; coloured, and with the word for it, if the verdict is better than cannot tell."""
     if shift is None:
         return "<td></td>"
-    change = own_unit(shift.change, shift.spec) if abs(shift.better) >= NOTICED else "0"
+    change = own_unit(shift.change, shift.spec) if shift.or_edit or abs(shift.better) >= NOTICED else "0"
     tone = _PAINTED.get(shift.decision, "") if shift.decision else ""
     word = f"<small>{shift.decision}</small>" if tone else ""
+    if shift.or_edit:
+        word = f"<small>or {escape(shift.or_edit)}</small>"
     return f'<td{f" class={tone}" if tone else ""}><a href="{root}{row.target}">{change}{word}</a></td>'

@@ -45,18 +45,21 @@ def versions(row: BestVersionRow, root: str) -> str:
 def _best_eval(then: EvalThen, root: str) -> str:
     spec = then.spec
     now = f", now {escape(own_unit(-then.change, spec))}" if then.change and then.decision != "same" else ""
+    made_with = f", made with this or {commit(then.or_edit.sha, root)}" if then.or_edit else ""
     return (
         f'<li>{_trend_link(then, root)} <span class="nowrap">{escape(spec.label)}'
         f' {number(then.value, 3, spec.unit)}</span>\n<span class="by">in'
         f' <a href="{root}{links.report(then.eval_id, then.then.slug)}">{bounded(then.then.label, 40)}</a>'
-        f"{now}</span></li>"
+        f"{made_with}{now}</span></li>"
     )
 
 
 def _going_back(row: BestVersionRow, root: str) -> str:
     files = len(row.version.files)
     if not files:
-        return f'<span class="pill good">{CHECK}these are the instructions now</span>'
+        if all(then.or_edit for then in row.best_for):
+            return '<span class="pill">in use now, if the outputs were made with them</span>'
+        return f'<span class="pill good">{CHECK}in use</span>'
     how = (
         f'<p class="muted">{count(files)} files differ, and no safe command can be given for them all: see the page of'
         " each file.</p>"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 
 from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
@@ -47,18 +47,17 @@ def edits_by_commit(edits: tuple[Edit, ...], moved: Mapping[EditedFile, str]) ->
     return tuple(CommitEdits(edits[0].edit.commit, tuple(edits)) for edits in reversed(by_commit.values()))
 
 
-def made_with(snapshot: Snapshot, edits: Iterable[Edit] = ()) -> str:
+def made_with(snapshot: Snapshot, instructions: Sequence[Commit] = ()) -> str:
     """The evidence for the instructions of an output, in words.
 
     This is the commit that the output records, else the time that it records, else the commit
-    that added it. ``edits``: the edits since the previous point.
+    that added it. ``instructions``: as in ``ReportView``.
     """
     if snapshot.made_at:
         return "the commit that the output records, or whose instructions it records by hash or version"
     if snapshot.recorded_at:
         how = "the last edit not after the time that the output records"
-        draft = "outputs" in snapshot.cause and any(edit.commit == snapshot.commit for edit in edits)
-        return f"{how}; the edit committed with it may have been in use" if draft else how
+        return f"{how}, or the edit that was committed with it" if len(instructions) > 1 else how
     return "the last edit up to this commit, because the output records neither commit nor time"
 
 

@@ -95,8 +95,8 @@ class ReportView(Frozen):
     """Why the snapshot was scored, in words."""
     made_with: str
     """The evidence for the instructions of the output, in words."""
-    instructions: Commit | None
-    """The newest commit whose instructions made the output, if it is known."""
+    instructions: tuple[Commit, ...]
+    """The commits of the edits that the output can have been made with, as in ``OutputEdits.made_with``."""
     edits: tuple[origin.CommitEdits, ...]
     """Edits of instructions since the previous point, newest first."""
     files: tuple[origin.SnapshotFile, ...]
@@ -188,7 +188,7 @@ def report_page(
     past: EarlierPoints,
     limit: int,
     problems: tuple[Problem, ...] = (),
-    instructions: Commit | None = None,
+    instructions: tuple[Commit, ...] = (),
     data: str | None = None,
     rules: Callable[[], FieldRules] | None = None,
 ) -> Page:
@@ -203,7 +203,7 @@ def report_page(
         past: the facts about earlier points that the report needs.
         limit: how many discrepancies of each type are drawn on the page.
         problems: of the files that the snapshot was scored from.
-        instructions: the newest commit whose instructions made the output, if it is known.
+        instructions: the commits of the edits that the output can have been made with, oldest first.
         data: address of the file with the whole result, relative to the page, for a page without a site around it,
             which loads nothing; default: its place in a site.
         rules: makes the rules by which the output was scored; None if no field mapping applies.
@@ -232,7 +232,7 @@ def report_page(
         snapshot=snapshot,
         card=card,
         cause=", ".join(CAUSES[cause] for cause in snapshot.cause),
-        made_with=origin.made_with(snapshot, point.edits),
+        made_with=origin.made_with(snapshot, instructions),
         instructions=instructions,
         edits=origin.edits_by_commit(point.edits, past.moved),
         files=origin.files(snapshot),
