@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from sitegen import __version__
+from sitegen.data_files.reading import UnreadableError
+from sitegen.data_files.toml_reader import read_toml
 from sitegen.errors import ConfigurationError
 from sitegen.history.cache_folder import cache_folder
 from sitegen.history.repository_place import RepositoryPlace, find_repository
@@ -158,13 +160,7 @@ def _pinned(options: Options) -> str | None:
 def _configured_revision(root: Path) -> str:
     """The revision that ``sitegen.toml`` names, without validating the rest of it; ``HEAD`` if it names none."""
     try:
-        content = read_inside(root, "sitegen.toml", LARGEST_CONFIGURATION)
-    except OSError:
+        rev = read_toml(read_inside(root, "sitegen.toml", LARGEST_CONFIGURATION)).get("rev", "HEAD")
+    except (OSError, UnreadableError):
         return "HEAD"  # the file is missing, or its error is reported when all of it is read
-    import tomllib
-
-    try:
-        rev = tomllib.loads(content.decode("utf-8-sig")).get("rev", "HEAD")
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError):
-        return "HEAD"  # reported when all of the file is read
     return rev if isinstance(rev, str) else "HEAD"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -11,7 +10,8 @@ from typing import Any, Final
 from sitegen.config import SiteConfig
 from sitegen.configuring.findings import UNKNOWN, describe, error_in, finding_of, invalid
 from sitegen.configuring.paths import FIX, OUTSIDE, leads_out
-from sitegen.data_files.reading import Location
+from sitegen.data_files.reading import Location, UnreadableError
+from sitegen.data_files.toml_reader import read_toml
 from sitegen.errors import ConfigurationError
 from sitegen.project_files import LARGEST_CONFIGURATION, SITE_FILES, read_file, read_inside
 
@@ -88,16 +88,11 @@ def _site_contents(root: Path | None, read: Read | None) -> list[tuple[str, byte
 
 
 def _toml(name: str, content: bytes) -> dict[str, Any]:
-    import tomllib
-
     try:
-        return tomllib.loads(content.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise ConfigurationError(f"{name} is not UTF-8.", where=name, fix="Save it as UTF-8.") from error
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        match = re.search(r"line (\d+)", str(error))
-        where = f"{name}:{match[1]}" if match else name
-        raise ConfigurationError(f"{name} is no TOML: {error}.", where=where, fix="Correct the line.") from error
+        return read_toml(content)
+    except UnreadableError as error:
+        where = f"{name}:{error.line}" if error.line else name
+        raise ConfigurationError(f"{name} cannot be read: {error.message}.", where=where, fix=error.fix) from None
 
 
 def _site(name: str, text: str, table: Any, prefix: str) -> SiteConfig:
@@ -132,15 +127,14 @@ def _site(name: str, text: str, table: Any, prefix: str) -> SiteConfig:
 
 def _toml_line(text: str, location: Location, prefix: str) -> int | None:
     """Return the line of a key, located by its spelling because tomllib does not report lines."""
-    keys = [part for part in location if isinstance(part, str)]
+    wanted = prefix + ".".join(part for part in location if isinstance(part, str))
     table = ""
     for number, line in enumerate(text.splitlines(), 1):
-        if header := re.match(r"\s*\[+\s*([^\]]+?)\s*\]", line):
-            table = header[1].replace('"', "").replace(" ", "") + "."
-            if table == f"{prefix}{'.'.join(keys)}.":
-                return number
-        elif match := re.match(r"\s*([\w\"'.\- ]+?)\s*=", line):
-            key = f"{table}{match[1]}".replace('"', "").replace("'", "").replace(" ", "")
-            if key == prefix + ".".join(keys):
-                return number
+        is_header = line.lstrip().startswith("[")
+        before, end, _ = line.partition("]" if is_header else "=")
+        name = "".join(before.split()).replace('"', "").replace("'", "")
+        if end and (name.lstrip("[") if is_header else table + name) == wanted:
+            return number
+        if end and is_header:
+            table = name.lstrip("[") + "."
     return None

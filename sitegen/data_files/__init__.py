@@ -1,4 +1,6 @@
-"""Reads untrusted JSON and YAML into values and CSV into rows of cells, within bounds. Nothing else reads YAML.
+"""Reads untrusted JSON, YAML and TOML into values and CSV into rows of cells, within bounds.
+
+Nothing else reads YAML or TOML.
 
 Each reader returns plain values (``sitegen.model.values.Value``), with findings for what is suspicious, or raises
 ``UnreadableError``.

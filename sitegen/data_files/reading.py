@@ -16,6 +16,9 @@ Location: TypeAlias = tuple[str | int, ...]
 MAX_DEPTH: Final = 100
 """Largest number of levels of nested containers; the same on every version of Python."""
 
+MAX_CONFIGURING_BYTES: Final = 1_000_000
+"""Largest number of bytes of a configuration."""
+
 DUPLICATE_KEY: Final = "A key occurs twice in one object; the last one counts"
 """The message of the readers of JSON and YAML; the key itself is the value of the finding."""
 

@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 from sitegen.data_files.json_reader import read_json
 from sitegen.data_files.reading import (
     DUPLICATE_KEY,
+    MAX_CONFIGURING_BYTES,
     MAX_DEPTH,
     Location,
     UnreadableError,
@@ -30,8 +31,7 @@ from sitegen.named_tuple import NamedTuple
 MAX_NODES: Final = 2_000_000
 """Largest number of keys and values of a file; an alias counts as all values that it stands for."""
 MAX_CONFIGURING_NODES: Final = 200_000
-MAX_CONFIGURING_BYTES: Final = 1_000_000
-"""Largest number of bytes of a configuration, and of its keys and values."""
+"""Largest number of keys and values of a configuration."""
 _MAX_DUPLICATES: Final = 20
 _INTEGER: Final = r"-?(0|[1-9][0-9]*)"
 _FRACTION: Final = r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?"

@@ -21,9 +21,8 @@ from sitegen.history.folder_tree import FolderTree
 from sitegen.model.timeline import Blob
 
 _SPECIAL = re.compile(r"[*?\[\\]")
-_PART = re.compile(
-    r"(?P<folders>(?:(?<=/)|^)\*\*/)|(?P<below>(?:(?<=/)|^)\*\*$)|(?P<star>\*+)|(?P<any>\?)|(?P<set>\[[!^]?\]?[^\]/]*\])|\\(?P<plain>.)"
-)
+_PART = re.compile(r"(?P<star>\*+)|(?P<any>\?)|(?P<set>\[[!^]?\]?[^\]/]{0,200}\])|\\(?P<plain>.)", re.DOTALL)
+_SEGMENT = re.compile(r"((?:\\.|[^/])+|(?=/))(/?)", re.DOTALL)
 
 
 @lru_cache(maxsize=256)
@@ -58,21 +57,44 @@ def _normal_glob(glob: str) -> str:
 
 
 def _glob_expression(glob: str) -> str:
-    glob = _normal_glob(glob)
-    pieces, end = [], 0
-    for match in _PART.finditer(glob):
-        pieces += [re.escape(glob[end : match.start()]), _translated_part(match)]
+    pieces = [""]
+    for segment, slash in _SEGMENT.findall(_normal_glob(glob)):
+        if segment != "**":
+            pieces[-1] += _segment_expression(segment) + slash
+        elif slash:
+            pieces.append("")
+        else:
+            pieces[-1] += ".+"
+    return _between_wildcards("(?:[^/]+/)*", pieces)
+
+
+def _segment_expression(segment: str) -> str:
+    pieces, end = [""], 0
+    for match in _PART.finditer(segment):
+        pieces[-1] += re.escape(segment[end : match.start()])
         end = match.end()
-    return "".join(pieces) + re.escape(glob[end:])
+        if match["star"]:
+            pieces.append("")
+        else:
+            pieces[-1] += _one_character(match)
+    pieces[-1] += re.escape(segment[end:])
+    return _between_wildcards("[^/]*", pieces)
 
 
-def _translated_part(match: re.Match[str]) -> str:
-    if match["folders"]:
-        return "(?:[^/]+/)*"
-    if match["below"]:
-        return ".+"
-    if match["star"]:
-        return "[^/]*"
+def _between_wildcards(wildcard: str, pieces: list[str]) -> str:
+    """The expression of *pieces* with a wildcard between each two of them.
+
+    A piece with wildcards on both sides is matched where it occurs first, and nowhere else: any later place leaves less
+    to the pieces after it. Without this, the time for one path grows with its length to the power of the wildcards.
+    """
+    first, *between = pieces
+    if not between:
+        return first
+    *between, last = between
+    return f"{first}{''.join(f'(?>{wildcard}?{piece})' for piece in between)}{wildcard}{last}"
+
+
+def _one_character(match: re.Match[str]) -> str:
     if match["any"]:
         return "[^/]"
     if match["plain"]:
@@ -151,7 +173,7 @@ def run_glob(outputs: str) -> RunGlob:
         ending = "/" + "/".join(segments[folders[-1] + 1 :]) if literal else ""
         return RunGlob(glob=outputs, start=start, is_folder=True, depth=depth, ending=ending)
     last = segments[-1]
-    tail = last[max((match.end() for match in re.finditer(r"\*|\?|\[[^\]]*\]", last)), default=0) :]
+    tail = last[max((match.end() for match in re.finditer(r"\*|\?|\[[^\]]{0,200}\]", last)), default=0) :]
     return RunGlob(
         glob=outputs, start=start, is_folder=False, depth=0, ending=tail if wild[-1] == len(segments) - 1 else ""
     )

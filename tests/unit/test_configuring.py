@@ -138,7 +138,7 @@ def test_a_repository_without_a_work_tree_is_read_through_git() -> None:
         ),
         ("[engine]\njobs = 'many'\n", "engine.jobs is text ('many'), a valid integer", 2, "Correct the value."),
         ("title = 3\n", "title is a number (3), a valid string is wanted.", 1, "Correct the value."),
-        ("title = \n", "sitegen.toml is no TOML: ", 1, "Correct the line."),
+        ("title = \n", "sitegen.toml cannot be read: it is not valid TOML: ", 1, "Correct the line."),
     ],
 )
 def test_what_is_not_understood_is_named_with_its_line(

@@ -1,0 +1,92 @@
+"""sitegen.toml and pyproject.toml of a stranger: a command reads them within bounds, or says why it does not."""
+
+import pytest
+
+from sitegen.data_files.reading import UnreadableError
+from sitegen.data_files.toml_reader import read_toml
+from sitegen.history.globs import matches
+from tests.faults.test_hostile_projects import BASE
+from tests.gitrepo import GitRepo
+from tests.sites import run
+
+DOTS = ".".join(["a"] * 50_000)
+OVER_BOUNDS = {
+    "a dotted key": (f"{DOTS} = 1", "a key has more than 10 parts", 1),
+    "blanks around dots": (f"\n{DOTS.replace('.', ' . ')} = 1", "a key has more than 10 parts", 2),
+    "quoted parts": (".".join(["'a'", '"b"'] * 20) + " = 1", "a key has more than 10 parts", 1),
+    "a header": (f"[{DOTS}]", "a key has more than 10 parts", 1),
+    "an inline table": (f"x = {{{DOTS} = 1}}", "a key has more than 10 parts", 1),
+    "after a text of two lines": (f'x = """\na\n"""\n{DOTS} = 1', "a key has more than 10 parts", 4),
+    "digits": (f"x = {'9' * 4301}", "a key or a number is longer than 400 characters", 1),
+    "digits with underscores": (f"x = {'9_' * 4301}9", "a key or a number is longer than 400 characters", 1),
+    "a hexadecimal number": (
+        f"max_blob_bytes = 0x{'f' * 40_000}",
+        "a key or a number is longer than 400 characters",
+        1,
+    ),
+    "lists in lists": (f"x = {'[' * 900}{']' * 900}", "it is nested deeper than 100 levels", None),
+    "lists without end": (f"x = {'[' * 100_000}", "it is nested deeper than 100 levels", None),
+    "size": ("#" * 1_000_001, "it has 1,000,001 bytes", None),
+}
+
+
+@pytest.mark.parametrize("name", OVER_BOUNDS)
+def test_toml_over_a_bound_is_refused_before_it_is_parsed(name):
+    text, message, line = OVER_BOUNDS[name]
+    with pytest.raises(UnreadableError) as error:
+        read_toml(text.encode())
+    assert (error.value.message, error.value.line) == (message, line)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'x = "{DOTS}"',
+        f"x = '{DOTS}'",
+        f'x = """\n{DOTS} \\""" {DOTS}"""""\ny = 1',
+        f"x = '''\n{DOTS}'''''\ny = 1",
+        f"x = 1 # {DOTS} '''",
+        f'x = ["{"9" * 500}", "a.b.c.d.e.f.g.h.i.j.k"]',
+        "a.b.c.d.e.f.g.h.i.j = 1979-05-27T00:32:00.999999-07:00",
+    ],
+)
+def test_what_texts_and_comments_hold_counts_for_no_bound(text):
+    assert read_toml(text.encode())
+
+
+@pytest.mark.parametrize(
+    "command", [["build", "-o", "OUT"], ["check", "--base", "HEAD"], ["verify-all"], ["history", "names"], ["init"]]
+)
+@pytest.mark.parametrize("file", ["sitegen.toml", "pyproject.toml"])
+def test_no_command_ends_with_a_traceback_for_a_number_of_many_digits(tmp_path, command, file):
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({**BASE, file: f"[tool.other]\nx = {'9' * 4301}\n"})
+    repo.checkout()
+    ended = run(*[str(tmp_path / "site") if each == "OUT" else each for each in command], cwd=repo.path)
+    assert ended.returncode == 2, ended.stdout + ended.stderr
+    assert f"{file} cannot be read: a key or a number is longer than 400 characters." in ended.stderr
+    assert f"at: {file}:2" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_the_line_of_a_key_is_found_in_linear_time(tmp_path):
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({**BASE, "sitegen.toml": f'title = """\n[{" " * 200_000}\n"""\nunknown = 1\n'})
+    repo.checkout()
+    ended = run("build", "-o", tmp_path / "site", cwd=repo.path)
+    assert ended.returncode == 2
+    assert "sitegen.toml:4" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("glob", "path"),
+    [
+        ("**/" * 30 + "b", "a/" * 200 + "c"),
+        ("**/a/" * 30 + "b", "a/" * 500 + "c"),
+        ("*a" * 40 + "b", "a" * 4000),
+        ("**/*a*a/" * 20 + "b", ("a" * 100 + "/") * 40 + "x"),
+        ("[" * 100_000, "a"),
+    ],
+)
+def test_a_glob_of_stars_takes_time_in_proportion_to_the_path(glob, path):
+    assert not matches(path, [glob])
