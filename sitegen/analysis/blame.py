@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Final
 
-from sitegen.analysis.copies import OutputCounter, first_points_with_output
+from sitegen.analysis.copies import first_points_with_output, output_of_each
 from sitegen.analysis.deltas import ROLES, Role, differing_roles
 from sitegen.analysis.flips import documents_of_points, fate_of, spans
 from sitegen.frozen import Frozen
@@ -30,7 +30,7 @@ class ExplainedPeriod(Frozen):
     causes: tuple[Role, ...]
     """The roles that changed at the first point and changed the cell; empty for the first period."""
     outputs: int
-    """Number of different outputs: copies and re-scored outputs are not counted again."""
+    """Number of different outputs in the period: copies and re-scored outputs are not counted again."""
 
     @property
     def points(self) -> int:
@@ -51,6 +51,12 @@ class CellBlame(Frozen):
     """The periods of the cell, oldest first; never empty."""
     wrong_since: int | None
     """The first point of the streak of errors that lasts to the newest point; None if the cell is not wrong there."""
+    judged: int
+    """Number of different outputs in which the cell was judged: copies and re-scored outputs are not counted again."""
+    wrong: int
+    """Number of these that were wrong when they were last judged."""
+    wrong_for: int
+    """Number of different outputs in the streak of errors that lasts to the newest point."""
 
     @property
     def ever_wrong(self) -> bool:
@@ -61,22 +67,6 @@ class CellBlame(Frozen):
     def flips(self) -> int:
         """Number of flips."""
         return sum(explained.is_flip for explained in self.periods)
-
-    @property
-    def judged(self) -> int:
-        """Number of outputs in which the cell was judged."""
-        return sum(explained.outputs for explained in self.periods if explained.period.state != "absent")
-
-    @property
-    def wrong(self) -> int:
-        """Number of outputs in which the cell was wrong."""
-        return sum(explained.outputs for explained in self.periods if explained.period.is_wrong)
-
-    @property
-    def wrong_for(self) -> int:
-        """Number of outputs in the streak of errors that lasts to the newest point."""
-        since = self.wrong_since
-        return 0 if since is None else sum(period.outputs for period in self.periods if period.period.start >= since)
 
 
 class ChangePoint(Frozen):
@@ -104,23 +94,34 @@ class Blame:
         self._points = cells.points
         self._snapshots = snapshots
         self._held = documents_of_points(cells)
-        self._outputs = OutputCounter(first_points_with_output(snapshots))
+        self._outputs = output_of_each(first_points_with_output(snapshots))
         self._changed_roles: dict[int, tuple[Role, ...]] = {}
 
     def trace(self, cell: Cell, points: int | None = None) -> CellBlame:
         """Return the history of a cell of the map through the first *points*; by default through all points."""
         points = points or self._points
         explained = []
+        is_wrong: dict[int, bool] = {}
         before: Period | None = None
         held = self._held[cell.document]
         for period, end in spans(cell, points):
             start = period.start
             fate = fate_of(before, period, bool(held[start - 1] and held[start])) if start else None
             causes = self._causes(before, period) if start else ()
-            outputs = self._outputs.between(start, end)
-            explained.append(ExplainedPeriod(period=period, end=end, fate=fate, causes=causes, outputs=outputs))
+            outputs = set(self._outputs[start:end])
+            explained.append(ExplainedPeriod(period=period, end=end, fate=fate, causes=causes, outputs=len(outputs)))
+            if period.state != "absent":
+                is_wrong |= dict.fromkeys(outputs, period.is_wrong)
             before = period
-        return CellBlame(cell, tuple(explained), cell.wrong_since(points - 1))
+        since = cell.wrong_since(points - 1)
+        return CellBlame(
+            cell=cell,
+            periods=tuple(explained),
+            wrong_since=since,
+            judged=len(is_wrong),
+            wrong=sum(is_wrong.values()),
+            wrong_for=0 if since is None else len(set(self._outputs[since:points])),
+        )
 
     def _causes(self, before: Period | None, period: Period) -> tuple[Role, ...]:
         """Decide which of the roles that changed at a period's first point changed the cell.

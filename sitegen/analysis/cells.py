@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import Final
 
 from sitegen.analysis.flips import OutputComparison, compare_points, fate_of
-from sitegen.model.cells import WRONG, Cell, CellFlip, CellMap, Period
+from sitegen.model.cells import BLANK, WRONG, Cell, CellFlip, CellMap, Period
 from sitegen.model.outcomes import CellKey, Judgement, changed_judgements
 from sitegen.model.scorecards import Result
 from sitegen.model.values import Value
@@ -84,7 +84,8 @@ class CellTracker:
                     Period(
                         start=here,
                         state=judgement.outcome,
-                        expected=short_json(judgement.expected),
+                        # A blank may be written as "", null or a word for nothing: all of them expect nothing.
+                        expected="" if judgement.outcome in BLANK else short_json(judgement.expected),
                         actual=short_json(judgement.actual),
                     ),
                 )

@@ -7,7 +7,6 @@ that counts outputs uses this module. A model that returns the same bytes again 
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
 from sitegen.analysis.deltas import differing_roles
@@ -46,24 +45,12 @@ def first_of_each_output(points: Sequence[Point] | Sequence[Headline], indices: 
     return list(first.values())
 
 
-class OutputCounter:
-    """Counts the different outputs in parts of a series."""
+def output_of_each(first_with_output: Iterable[int | None]) -> list[int]:
+    """Return for each point the index of the first point with its output: equal numbers are the same output.
 
-    def __init__(self, first_with_output: Sequence[int | None]) -> None:
-        """*first_with_output* is the result of ``first_points_with_output``."""
-        self._again: list[tuple[int, int]] = []
-        """Pairs of the index of a point and the index of the last earlier point with the same output."""
-        newest: dict[int, int] = {}
-        for index, earliest in enumerate(first_with_output):
-            output = index if earliest is None else earliest
-            if output in newest:
-                self._again.append((index, newest[output]))
-            newest[output] = index
-
-    def between(self, start: int, end: int) -> int:
-        """Count the different outputs of the points from index *start* to before *end*."""
-        again = self._again[bisect_left(self._again, (start,)) : bisect_left(self._again, (end,))]
-        return end - start - sum(before >= start for _, before in again)
+    *first_with_output* is the result of ``first_points_with_output``.
+    """
+    return [index if earliest is None else earliest for index, earliest in enumerate(first_with_output)]
 
 
 def repeats_the_point_before(points: Sequence[Point], index: int) -> bool:

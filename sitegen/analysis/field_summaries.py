@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from heapq import nlargest, nsmallest
 from typing import Final
 
-from sitegen.analysis.copies import OutputCounter
+from sitegen.analysis.copies import output_of_each
 from sitegen.model.cells import Cell
 from sitegen.model.error_summaries import FailingValue, FieldSummary, FlipsAfterEdit
 from sitegen.model.metrics import Counts
@@ -34,7 +34,7 @@ def field_summaries(series: Series) -> tuple[FieldSummary, ...]:
     for cell in series.cells.cells:
         cells[cell.attribute].append(cell)
     columns = [dict(point.scorecard.fields) for point in points[-POINTS:]]
-    outputs = OutputCounter([point.first_with_output for point in points])
+    outputs = output_of_each([point.first_with_output for point in points])
     moves = _moves(points)
     last = len(points) - 1
     summaries = []
@@ -51,7 +51,7 @@ def field_summaries(series: Series) -> tuple[FieldSummary, ...]:
                 judged=judged(now),
                 right=tuple([_share_right(column.get(attribute)) for column in columns]),
                 moves=tuple(sorted(nlargest(MOVES, moves.get(attribute, ()), key=_size), reverse=True)),
-                failing=tuple(_failing(cell, outputs.between(since, last + 1), last) for since, cell in oldest),
+                failing=tuple(_failing(cell, len(set(outputs[since:])), last) for since, cell in oldest),
             )
         )
     return tuple(summaries)

@@ -155,7 +155,9 @@ class BlamedCell(TypedDict):
     points_judged: int
     points_wrong: int
     outputs_judged: int
+    """The different outputs in which it was judged: copies, and outputs that were scored again, count once."""
     outputs_wrong: int
+    """Those of them that were wrong when they were last judged."""
     runs: list[BlamedRun]
     """Consecutive iterations in which nothing about the cell changed, oldest first."""
 

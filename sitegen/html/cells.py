@@ -77,6 +77,8 @@ def shown_run(state: State, expected: str, actual: str) -> ShownPair:
     """Expected and actual value of a cell, which has them as bounded JSON; marked as by ``shown_pair``."""
     if state == "hallucination":
         return ShownPair(DisplayValue((), "expected blank"), shown_value(actual))
+    if state == "true_negative":
+        return ShownPair(DisplayValue((), BLANK), shown_value(actual))
     before, after = written(expected), written(actual)
     if state == "wrong_value" and before and after and expected[0] == actual[0] == '"':
         old, new = _marked(before, after)

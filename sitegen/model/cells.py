@@ -12,6 +12,9 @@ State: TypeAlias = Outcome | Literal["absent"]
 
 WRONG = frozenset({"omission", "hallucination", "wrong_value", "format_error"})
 
+BLANK = frozenset({"true_negative", "hallucination"})
+"""The states of a cell where nothing is expected."""
+
 
 class Period(NamedTuple):
     """Consecutive points at which nothing about a cell changed."""
@@ -20,8 +23,9 @@ class Period(NamedTuple):
     """Index of the first of these points in the series. The period ends where the next period starts."""
     state: State
     expected: str
-    """The value as bounded JSON text; empty if there was none."""
+    """The value as bounded JSON text; empty if none was expected."""
     actual: str
+    """In the same form; empty if the output has none."""
 
     @property
     def is_wrong(self) -> bool:

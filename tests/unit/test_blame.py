@@ -58,7 +58,10 @@ def test_a_cell_is_followed_from_run_to_run():
             ExplainedPeriod(third, 5, "still_wrong", ("outputs",), outputs=2),
             ExplainedPeriod(last, 7, "fixed", ("outputs",), outputs=2),
         ),
-        None,
+        wrong_since=None,
+        judged=7,
+        wrong=3,
+        wrong_for=0,
     )
     assert (found.flips, found.judged, found.wrong, found.ever_wrong) == (2, 7, 3, True)
     assert [explained.points for explained in found.periods] == [2, 1, 2, 2]
@@ -67,6 +70,31 @@ def test_a_cell_is_followed_from_run_to_run():
 def test_an_error_that_lasts_says_since_when():
     one = cell((0, "correct", "1", "1"), (1, "wrong_value", "1", "2"), (2, "wrong_value", "1", "3"))
     assert blamed(one, snapshots(*[OUTPUTS] * 3)).wrong_since == 1
+
+
+@pytest.mark.parametrize(
+    ("outputs", "states", "counted"),
+    [
+        pytest.param("abaa", "wwww", (2, 2, 2), id="a copy of an older output, and one of the output before"),
+        pytest.param("aba", "wcw", (2, 1, 1), id="a copy that comes back in another period"),
+        pytest.param("aaa", "www", (1, 1, 1), id="one output under three labels"),
+        pytest.param("aa", "wc", (1, 0, 0), id="an output is right or wrong as it was judged last"),
+        pytest.param("aab", "w-w", (2, 2, 1), id="an output that was not judged under the rules in between"),
+        pytest.param("ab", "c-", (1, 0, 0), id="an output without the cell"),
+    ],
+)
+def test_each_output_counts_once_however_often_it_was_copied_or_scored_again(
+    outputs: str, states: str, counted: tuple[int, int, int]
+):
+    names: dict[str, State] = {"w": "wrong_value", "c": "correct", "-": "absent"}
+    at = sample.snapshot(1, sample.commit(0))
+    some = [
+        replace(at, commit=sample.commit(number), outputs=(Blob("extracted.json", oid * 40),))
+        for number, oid in enumerate(outputs)
+    ]
+    one = cell(*[(point, names[state], str(point), "9") for point, state in enumerate(states)])
+    found = blamed(one, some)
+    assert (found.judged, found.wrong, found.wrong_for) == counted
 
 
 @pytest.mark.parametrize(
@@ -177,7 +205,7 @@ def test_the_terminal_shows_each_run_with_its_commit_and_what_did_it(demo: Path)
     done = run("blame", "lab-reports", "reported_on", "--document", "report-b", "--repo", str(demo))
     assert (done.returncode, done.stderr) == (0, "")
     assert [" ".join(line.split()) for line in done.stdout.splitlines()] == [
-        "reported_on, report-b: right in 9 of 15 outputs, 1 flip",
+        "reported_on, report-b: right in 9 of 14 outputs, 1 flip",
         'iteration-009 6c8ae81 2026-03-29 correct expected "2026-11-26", got "2026-11-26" fixed: new output',
         'iteration-003 b72d906 2026-01-14 omission expected "2026-11-26", got nothing still wrong: ground truth',
         'iteration-001 d3fce7b 2026-01-08 omission expected "2026-01-01", got nothing',
@@ -213,8 +241,8 @@ def test_json_has_every_run_oldest_first(demo: Path):
         "flips": 1,
         "points_judged": 35,
         "points_wrong": 10,
-        "outputs_judged": 15,
-        "outputs_wrong": 6,
+        "outputs_judged": 14,
+        "outputs_wrong": 5,
     }
     assert [(each["points"], each["outputs"], each["became"], each["causes"]) for each in runs] == [
         (3, 3, None, []),

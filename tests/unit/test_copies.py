@@ -6,9 +6,9 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.copies import (
-    OutputCounter,
     first_of_each_output,
     first_points_with_output,
+    output_of_each,
     repeats_the_point_before,
 )
 from sitegen.commands.history import history_lines
@@ -95,10 +95,9 @@ def test_a_copy_repeats_the_point_before_unless_it_was_put_back_or_the_ground_tr
     ]
 
 
-def test_a_stretch_of_points_has_as_many_outputs_as_differ_in_it():
-    counter = OutputCounter([point.first_with_output for point in series_of("a", "b", "a", "a*", "c", "b")])
-    assert [counter.between(start, 6) for start in range(6)] == [3, 3, 3, 3, 2, 1]
-    assert counter.between(0, 4) == 2
+def test_points_with_the_same_output_have_the_number_of_its_first_point():
+    outputs = output_of_each([point.first_with_output for point in series_of("a", "b", "a", "a*", "c", "b")])
+    assert outputs == [0, 1, 0, 0, 4, 1]
 
 
 def test_trend_and_terminal_name_what_an_output_is_a_copy_of():

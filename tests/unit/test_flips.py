@@ -3,7 +3,8 @@ import pytest
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.flips import flipped_cells, flips
 from sitegen.model.cells import Cell, CellFlip, CellMap, Fate, Flips, Period, State
-from sitegen.model.outcomes import Judgement
+from sitegen.model.outcomes import Judgement, Outcome
+from sitegen.model.values import Value
 
 
 def cell(path: str, *states: State, document: str = "", expected: tuple[str, ...] = ()) -> Cell:
@@ -74,6 +75,31 @@ def test_a_flip_under_another_expected_value_is_told_apart():
     moved = cell("total", "wrong_value", "correct", expected=("1", "2"))
     still = cell("unit", "omission", "omission", expected=("m", "cm"))
     assert flips(CellMap(2, (moved, still)), 0, 1) == Flips(fixed=(("total", 1),), still=(("unit", 1),), by_truth=1)
+
+
+@pytest.mark.parametrize("blank", ["", "  ", None, "n/a", [], {}])
+@pytest.mark.parametrize("written", ["", None, "n/a"])
+def test_a_blank_expects_nothing_however_it_is_written(blank: Value, written: Value):
+    def judged(outcome: Outcome, expected: Value, actual: Value) -> list[Judgement]:
+        return [Judgement("", "b", "b", outcome, expected, actual), Judgement("", "a", "a", "correct", 1, 1)]
+
+    tracker = CellTracker()
+    tracker.follow(judged("true_negative", blank, None))
+    tracker.follow(judged("hallucination", None, "fir"))
+    (flip,) = tracker.flipped()
+    assert (flip.fate, flip.by_truth) == ("broken", False)
+    tracker.follow(judged("true_negative", written, None))
+    (flip,) = tracker.flipped()
+    assert (flip.fate, flip.by_truth) == ("fixed", False)
+    assert [flips(tracker.cells(), *pair).by_truth for pair in ((0, 1), (1, 2), (0, 2))] == [0, 0, 0]
+
+
+def test_a_blank_that_takes_the_place_of_a_value_is_another_expected_value():
+    tracker = CellTracker()
+    tracker.follow([Judgement("", "b", "b", "correct", "fir", "fir")])
+    tracker.follow([Judgement("", "b", "b", "hallucination", None, "fir", "expected blank")])
+    (flip,) = tracker.flipped()
+    assert (flip.fate, flip.by_truth) == ("broken", True)
 
 
 def test_cells_that_are_followed_again_from_a_point_are_what_they_were_at_every_later_one():

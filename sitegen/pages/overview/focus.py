@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from msgspec.structs import replace
 
-from sitegen.analysis.copies import OutputCounter, repeats_the_point_before
+from sitegen.analysis.copies import output_of_each, repeats_the_point_before
 from sitegen.frozen import Frozen
 from sitegen.model.error_summaries import Focus, Streak
 from sitegen.model.series import EvalInfo, EvalSummary, Point, Series
@@ -142,7 +142,7 @@ def _broken_fields(points: Sequence[Point]) -> tuple[tuple[str, int], ...]:
 def _longest(series: Series) -> tuple[Streak, ...]:
     """The streaks that last to the newest point, one for each section and start; an attribute counts by its longest."""
     last = len(series.points) - 1
-    outputs = OutputCounter([point.first_with_output for point in series.points])
+    outputs = output_of_each([point.first_with_output for point in series.points])
     starts: dict[str, list[int]] = {}
     for cell in series.cells.cells:
         since = cell.wrong_since(last)
@@ -164,7 +164,7 @@ def _longest(series: Series) -> tuple[Streak, ...]:
                 cells=-sum(negative for negative, _ in fields),
                 since=at.label,
                 slug=at.slug,
-                outputs=outputs.between(start, last + 1),
+                outputs=len(set(outputs[start:])),
             )
         )
     return tuple(sorted(streaks, key=lambda streak: (-streak.outputs, -streak.cells, streak.attribute))[:OF_EVAL])

@@ -7,7 +7,7 @@ from typing import Final
 
 from markupsafe import Markup
 
-from sitegen.html.cells import for_each, shown_value, text, value, value_cell
+from sitegen.html.cells import for_each, shown_run, shown_value, text, value, value_cell
 from sitegen.html.formats import NIL
 from sitegen.model.cells import ABSENT, CellFlip
 from sitegen.model.deltas import Overlap
@@ -34,6 +34,9 @@ _TONES: Final[dict[Decision, str]] = {
     "worse": " bad",
     "same": "",
 }
+
+_BLANK: Final = '""'
+"""The JSON text of a blank."""
 
 LIKELY: Final[tuple[Decision, ...]] = ("likely better", "likely worse")
 
@@ -150,10 +153,11 @@ def fates(row: FateRow, with_others: int) -> str:
 def fixed(flip: CellFlip, several_documents: bool) -> str:
     """The table row of a value that was fixed: path, expected value, value before, value now."""
     before, after = flip.before or ABSENT, flip.after or ABSENT
-    changed = f"<small>before: {value(shown_value(before.expected))}</small>" if flip.by_truth else ""
+    expected = shown_run(after.state, after.expected, after.actual).expected
+    changed = f"<small>before: {value(shown_value(before.expected or _BLANK))}</small>" if flip.by_truth else ""
     where = f"<td>{text(flip.cell.document)}" if several_documents else ""
     return (
-        f"<tr><td>{text(flip.cell.label)}{value_cell(shown_value(after.expected))}{changed}"
+        f"<tr><td>{text(flip.cell.label)}{value_cell(expected)}{changed}"
         f"{value_cell(shown_value(before.actual))}{value_cell(shown_value(after.actual))}{where}\n"
     )
 
