@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Final
 
 from sitegen.analysis.copies import first_points_with_output, output_of_each
-from sitegen.analysis.deltas import ROLES, Role, differing_roles
+from sitegen.analysis.deltas import ROLES, Role, differing_roles, mixture
 from sitegen.analysis.flips import documents_of_points, fate_of, spans
 from sitegen.frozen import Frozen
-from sitegen.model.cells import Cell, CellMap, Fate, Period
+from sitegen.model.cells import ABSENT, Cell, CellMap, Fate, Period
+from sitegen.model.outcomes import CellKey
+from sitegen.model.scorecards import Result
 from sitegen.model.timeline import Snapshot
 from sitegen.model.values import REDACTED
 
@@ -89,25 +91,32 @@ class ChangePoint(Frozen):
 class Blame:
     """Finds the causes of cells' changes; caches which roles differ between two points, for all cells."""
 
-    def __init__(self, cells: CellMap, snapshots: Sequence[Snapshot]) -> None:
-        """*snapshots* includes at least every snapshot through which the cells were followed."""
+    def __init__(self, cells: CellMap, snapshots: Sequence[Snapshot], result_of: Callable[[Snapshot], Result]) -> None:
+        """*snapshots* includes at least every snapshot through which the cells were followed.
+
+        *result_of* scores a mixture of two of them. It is called at most once for each point at which a cell came or
+        went, and the rules changed together with another role.
+        """
         self._points = cells.points
         self._snapshots = snapshots
         self._held = documents_of_points(cells)
         self._outputs = output_of_each(first_points_with_output(snapshots))
+        self._result_of = result_of
         self._changed_roles: dict[int, tuple[Role, ...]] = {}
+        self._judged_by_new_rules: dict[int, frozenset[CellKey]] = {}
+        """For some points, the cells that the output before has under the old ground truth and the new rules."""
 
     def trace(self, cell: Cell, points: int | None = None) -> CellBlame:
         """Return the history of a cell of the map through the first *points*; by default through all points."""
         points = points or self._points
         explained = []
         is_wrong: dict[int, bool] = {}
-        before: Period | None = None
+        before = ABSENT
         held = self._held[cell.document]
         for period, end in spans(cell, points):
             start = period.start
             fate = fate_of(before, period, bool(held[start - 1] and held[start])) if start else None
-            causes = self._causes(before, period) if start else ()
+            causes = self._causes(cell.key, before, period) if start else ()
             outputs = set(self._outputs[start:end])
             explained.append(ExplainedPeriod(period=period, end=end, fate=fate, causes=causes, outputs=len(outputs)))
             if period.state != "absent":
@@ -123,11 +132,12 @@ class Blame:
             wrong_for=0 if since is None else len(set(self._outputs[since:points])),
         )
 
-    def _causes(self, before: Period | None, period: Period) -> tuple[Role, ...]:
+    def _causes(self, key: CellKey, before: Period, period: Period) -> tuple[Role, ...]:
         """Decide which of the roles that changed at a period's first point changed the cell.
 
-        A single role is the cause. Of several roles, the causes are those whose side of the cell changed. If neither
-        side changed, the rules are the cause. If values are redacted, all roles are, because changes cannot be seen.
+        A single role is the cause. Of several roles, the rules are the cause if they alone make the cell come or go:
+        they ignore it, for example. Otherwise the causes are the roles whose side of the cell changed, or the rules if
+        neither side changed. If values are redacted, all roles are, because changes cannot be seen.
         """
         start = period.start
         changed = self._changed_roles.get(start)
@@ -135,12 +145,26 @@ class Blame:
             changed = self._changed_roles[start] = differing_roles(self._snapshots[start - 1], self._snapshots[start])
         if len(changed) < 2:
             return changed
-        expected, actual = (before.expected, before.actual) if before else ("", "")
-        if REDACTED.literal in {expected, actual, period.expected, period.actual}:
+        goes = period.state == "absent"
+        if (
+            "rules" in changed
+            and goes is not (before.state == "absent")
+            and goes is not (key in self._cells_by_new_rules(start))
+        ):
+            return ("rules",)
+        if REDACTED.literal in {before.expected, before.actual, period.expected, period.actual}:
             return changed
-        sides = {"outputs": actual != period.actual, "ground_truth": expected != period.expected}
+        sides = {"outputs": before.actual != period.actual, "ground_truth": before.expected != period.expected}
         causes = tuple(role for role in changed if sides.get(role))
         return causes or (("rules",) if "rules" in changed else changed)
+
+    def _cells_by_new_rules(self, point: int) -> frozenset[CellKey]:
+        """Return the cells of the output before a point under the rules of the point."""
+        if point not in self._judged_by_new_rules:
+            mixed = mixture(self._snapshots[point - 1], self._snapshots[point], ("rules",))
+            judgements = self._result_of(mixed).judgements
+            self._judged_by_new_rules[point] = frozenset(judgement.key for judgement in judgements)
+        return self._judged_by_new_rules[point]
 
 
 def by_attribute(cells: CellMap) -> dict[str, list[Cell]]:

@@ -69,8 +69,7 @@ def delta(
         )
     roles = differing_roles(before.snapshot, after.snapshot)
     cards = {
-        subset: scorecard_of(_mixture(before.snapshot, after.snapshot, subset))
-        for subset in tuple(subsets(roles))[1:-1]
+        subset: scorecard_of(mixture(before.snapshot, after.snapshot, subset)) for subset in tuple(subsets(roles))[1:-1]
     }
     cards |= {(): before.scorecard, roles: after.scorecard}
     left_out = frozenset((*shared.only_before, *shared.only_after))
@@ -191,7 +190,7 @@ def under_rules_of(snapshot: Snapshot, reference: Snapshot) -> Snapshot:
     """
     if snapshot.ground_truth == reference.ground_truth and _rules(snapshot) == _rules(reference):  # as a rule
         return snapshot
-    return _mixture(snapshot, reference, ("ground_truth", "rules"))
+    return mixture(snapshot, reference, ("ground_truth", "rules"))
 
 
 def _rules(snapshot: Snapshot) -> tuple[Blob | str | None, ...]:
@@ -200,10 +199,10 @@ def _rules(snapshot: Snapshot) -> tuple[Blob | str | None, ...]:
 
 def mixtures(before: Snapshot, after: Snapshot) -> tuple[Snapshot, ...]:
     """Return the snapshots that a delta needs scored besides the two; none if they differ in one role only."""
-    return tuple(_mixture(before, after, subset) for subset in tuple(subsets(differing_roles(before, after)))[1:-1])
+    return tuple(mixture(before, after, subset) for subset in tuple(subsets(differing_roles(before, after)))[1:-1])
 
 
-def _mixture(before: Snapshot, after: Snapshot, roles: RoleSet) -> Snapshot:
+def mixture(before: Snapshot, after: Snapshot, roles: RoleSet) -> Snapshot:
     """Combine *before* with these roles of *after*."""
     mixed = before
     if "outputs" in roles:

@@ -15,7 +15,7 @@ from sitegen.model.cells import Cell, CellMap, Fate, State
 from sitegen.model.series import Series
 from sitegen.pages.labels import FATES, ROLES, bad_runs, outputs, same_output
 from sitegen.project import Options
-from sitegen.questions.study import read_series
+from sitegen.questions.study import open_study
 from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import line
 
@@ -25,9 +25,11 @@ SHOWN: Final = 40
 
 def blame(options: Options, eval_id: str, field: str, *, document: str | None, as_json: bool) -> None:
     """Print the runs of every cell of a field, newest first."""
-    series = read_series(options, eval_id)
-    blame = Blame(series.cells, [point.snapshot for point in series.points])
-    blamed = [blame.trace(cell) for cell in matching_cells(series.cells.cells, field, document)]
+    with open_study(options) as study:
+        history = study.history(eval_id)
+        series = study.series(history)
+        blame = Blame(series.cells, history.snapshots, study.scorecards(history, ()).result)
+        blamed = [blame.trace(cell) for cell in matching_cells(series.cells.cells, field, document)]
     if as_json:
         print_document(to_json_bytes(blame_document(series, field, blamed)))
     else:

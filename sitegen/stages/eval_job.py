@@ -264,7 +264,7 @@ class _EvalJob:
             content = page.content if isinstance(page, RawFile) else self._renderer.render(page)
             self._writer.write(self._owner, page.path, content)
         if not self._task.first_only:
-            write_series_pages(self._task, self._writer, series, steps, works, self._page_keys)
+            write_series_pages(self._task, self._writer, series, steps, works, self._page_keys, self._cards.result)
         patterns = record.summary.patterns
         write_series(self._writer, self._owner, series, patterns, self._page_keys, cache)
         for sha, effect in effects_of_commits(series, self._inputs, first_new, self._cards.__getitem__, verdicts):

@@ -21,6 +21,7 @@ from sitegen.history.fold_state import encode
 from sitegen.model.commits import Commit
 from sitegen.model.error_summaries import Correction, PatternSummary, SuspectTruth
 from sitegen.model.regressions import Step
+from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalSummary, Series, Window
 from sitegen.model.site import Page, RawFile
 from sitegen.model.timeline import Snapshot
@@ -86,14 +87,18 @@ def write_fields(
     series: Series,
     works: Sequence[FieldWork],
     page_keys: Sequence[str],
+    result_of: Callable[[Snapshot], Result],
 ) -> None:
-    """Write the pages of fields with a changed cell. ``page_keys``: for each report, the digest of its content."""
+    """Write the pages of fields with a changed cell.
+
+    ``page_keys``: for each report, the digest of its content; ``result_of``: as for ``Blame``.
+    """
     snapshots = series.history.snapshots
     blame: Blame | None = None
     for work in works:
         key = digest(page_keys[work.last], encode(work.cells))
         if not writer.is_fresh(owner, work.path, key):
-            blame = blame or Blame(series.cells, snapshots)
+            blame = blame or Blame(series.cells, snapshots, result_of)
             writer.write(owner, work.path, renderer.render(field_page(series, blame, work)), key)
 
 

@@ -188,6 +188,10 @@ class EvalScorecards:
             if is_asked:
                 yield result
 
+    def result(self, snapshot: Snapshot) -> Result:
+        """Score one snapshot with every judgement."""
+        return next(self.results([snapshot]))
+
     def fill(self, snapshots: Iterable[Snapshot]) -> None:
         """Score the snapshots whose scorecards are missing."""
         missing = list({self.key(snapshot): snapshot for snapshot in snapshots if snapshot not in self}.values())

@@ -8,7 +8,7 @@ more point costs little more than computing it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from sitegen.analysis.cached import CacheStore, TaskCache
 from sitegen.analysis.series import Derived
@@ -16,8 +16,9 @@ from sitegen.model.cells import CellMap
 from sitegen.model.error_summaries import PatternSummary
 from sitegen.model.problems import Problem
 from sitegen.model.regressions import Step
+from sitegen.model.scorecards import Result
 from sitegen.model.series import Series
-from sitegen.model.timeline import EvalHistory
+from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.pages import links
 from sitegen.pages.data.series import OLDER_POINTS, older_files, older_points, series_files, table_head
 from sitegen.pages.field import FieldWork, field_work
@@ -39,6 +40,7 @@ def write_series_pages(
     steps: tuple[Step, ...],
     works: Sequence[FieldWork],
     keys: Sequence[str],
+    result_of: Callable[[Snapshot], Result],
 ) -> None:
     """Write the pages that are out of date.
 
@@ -49,6 +51,7 @@ def write_series_pages(
         steps: their steps.
         works: the pages of its fields.
         keys: for each report, the digest of everything that it shows.
+        result_of: scores a mixture of two outputs.
 
     """
     renderer, owner_name = task.context.renderer(), owner(task.info.id)
@@ -58,7 +61,7 @@ def write_series_pages(
         path, key = links.report(task.info.id, series.points[index].snapshot.slug), digest("short", keys[index])
         if not writer.is_fresh(owner_name, path, key):
             writer.write(owner_name, path, renderer.render(short_report(series, index)), key)
-    write_fields(writer, renderer, owner_name, series, works, keys)
+    write_fields(writer, renderer, owner_name, series, works, keys, result_of)
 
 
 def number_of_short_reports(task: EvalTask) -> int:
@@ -81,7 +84,7 @@ def _written(task: EvalTask) -> WrittenFiles:
     series = cards.series(task.info, inputs_of(task), cells, settled)
     works = field_work(history.id, cells, history.snapshots)
     writer = task.context.writer(task.pages)
-    write_series_pages(task, writer, series, task.waiting.steps, works, keys)
+    write_series_pages(task, writer, series, task.waiting.steps, works, keys, cards.result)
     return writer.files
 
 

@@ -11,8 +11,10 @@ from sitegen.analysis.deltas import Role
 from sitegen.commands.blame import matching_cells
 from sitegen.errors import ConfigurationError
 from sitegen.model.cells import Cell, CellMap, Period, State
+from sitegen.model.scorecards import Result
 from sitegen.model.timeline import Blob, Snapshot
 from tests import pages_sample as sample
+from tests.gitrepo import GitRepo
 from tests.sites import run
 
 
@@ -40,7 +42,12 @@ def snapshots(*changed: tuple[Role, ...]) -> list[Snapshot]:
 
 
 def blamed(one: Cell, some: list[Snapshot], *others: Cell) -> CellBlame:
-    return Blame(CellMap(len(some), (one, *others)), some).trace(one)
+    return Blame(CellMap(len(some), (one, *others)), some, never).trace(one)
+
+
+def never(mixed: Snapshot) -> Result:
+    """In place of scoring a mixture, where the rules did not change together with another role."""
+    raise AssertionError(mixed)
 
 
 def test_a_cell_is_followed_from_run_to_run():
@@ -122,6 +129,38 @@ def test_the_cause_is_what_changed_at_the_point_and_in_the_cell(
     assert blamed(one, snapshots(changed)).periods[1].causes == causes
 
 
+TRUTH = "evals/e/ground_truth.json"
+OUTPUT = "evals/e/extracted.json"
+MANIFEST = "evals/manifest.yaml"
+PLAIN = "evals: {e: {settings: {}}}"
+JUDGING = "evals: {e: {settings: {ignore: [b]}}}"
+IGNORING = "evals: {e: {settings: {ignore: [c]}}}"
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "causes"),
+    [
+        pytest.param({}, {MANIFEST: IGNORING, TRUTH: {"a": 2, "c": 5}}, ["rules"], id="ignored while a label changed"),
+        pytest.param({}, {MANIFEST: IGNORING, OUTPUT: {"a": 1, "c": 5}}, ["rules"], id="ignored with a new output"),
+        pytest.param({}, {MANIFEST: IGNORING, TRUTH: {"a": 1}}, ["rules"], id="ignored, and gone from the truth"),
+        pytest.param({}, {MANIFEST: JUDGING, TRUTH: {"a": 1}}, ["ground_truth"]),
+        pytest.param({MANIFEST: IGNORING}, {MANIFEST: JUDGING, TRUTH: {"a": 2, "c": 5}}, ["rules"], id="judged again"),
+        pytest.param({TRUTH: {"a": 1}}, {MANIFEST: JUDGING, TRUTH: {"c": 5}}, ["ground_truth"]),
+    ],
+)  # fmt: skip
+def test_rules_that_alone_make_a_cell_come_or_go_are_the_cause(
+    repo: GitRepo, first: dict[str, object], then: dict[str, object], causes: list[str]
+):
+    def files(changes: dict[str, object]) -> dict[str, str]:
+        return {path: body if isinstance(body, str) else json.dumps(body) for path, body in changes.items()}
+
+    repo.commits([files({MANIFEST: PLAIN, TRUTH: {"a": 1, "c": 5}, OUTPUT: {"a": 1}} | first), files(then)])
+    repo.checkout()
+    done = run("blame", "e", "c", "--json", "--repo", repo.path)
+    ((*_, last),) = (cell["runs"] for cell in json.loads(done.stdout)["cells"])
+    assert (last["became"], last["causes"]) in [("vanished", causes), ("appeared", causes)]
+
+
 def test_an_extra_item_that_comes_and_goes_flips_if_its_document_stays():
     extra = cell((1, "hallucination", "", "9"), (2, "absent", "", ""), path="rows[3].x", document="a", extra=True)
     there = cell((0, "correct", "1", "1"), document="a")
@@ -138,7 +177,7 @@ def test_what_happened_is_summed_up_by_point():
     other = cell((0, "omission", "1", ""), (2, "wrong_value", "1", "3"), path="b")
     late = cell((2, "omission", "5", ""), path="c")
     cells = CellMap(4, (one, other, late))
-    blame = Blame(cells, some)
+    blame = Blame(cells, some, never)
     assert change_points(map(blame.trace, cells.cells), 4) == (
         ChangePoint(0, {}, (), 1, 2),
         ChangePoint(1, {"broken": 1}, ("outputs",), 2, 2),
@@ -154,7 +193,7 @@ def test_what_is_wrong_now_comes_first_and_then_what_flips_most():
     flaky = cell((0, "correct", "1", "1"), (1, "omission", "1", ""), (2, "correct", "1", "1"), path="flaky")
     flaky = flaky._replace(periods=(*flaky.periods, Period(3, "omission", "1", "")))
     cells = CellMap(4, (right, past, stuck, flaky))
-    blame = Blame(cells, some)
+    blame = Blame(cells, some, never)
     assert [one.cell.path for one in worst_first(map(blame.trace, cells.cells))] == ["flaky", "stuck", "past", "right"]
 
 

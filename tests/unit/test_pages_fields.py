@@ -25,7 +25,7 @@ def series(*cells: Cell, number: int = 6) -> Series:
 
 
 def pages(one: Series) -> list[Page]:
-    blame = Blame(one.cells, [point.snapshot for point in one.points])
+    blame = Blame(one.cells, [point.snapshot for point in one.points], lambda _: sample.result([]))
     return [field_page(one, blame, work) for work in field_work(one.info.id, one.cells, one.history.snapshots)]
 
 

@@ -79,7 +79,9 @@ def test_a_missed_and_a_wrong_highlight_are_marked_as_such():
     assert [report_rows.letter_of(kind, nouns) for kind in ("omission", "hallucination")] == ["M", "W"]
     points = sample.points(3)
     cell = Cell("", "p-1", 'p-1.terms["Moss"]', False, (Period(0, "omission", "1", ""), Period(1, "correct", "1", "1")))
-    traced = (Blame(CellMap(3, (cell,)), [point.snapshot for point in points]).trace(cell),)
+    traced = (
+        Blame(CellMap(3, (cell,)), [point.snapshot for point in points], lambda _: sample.result([])).trace(cell),
+    )
     info = replace(sample.WAYBILLS, kind="highlights", nouns=nouns)
     view = FieldView(info, "terms", points, traced, traced, tuple(change_points(traced, 3)))
     assert "<td class=omission>M<td class=correct>✓" in strip(view)
