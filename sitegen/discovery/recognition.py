@@ -16,7 +16,7 @@ from sitegen.frozen import Frozen
 from sitegen.model.kinds import traits_of
 from sitegen.model.values import Value
 from sitegen.scoring.case_files import kind_of_case_file
-from sitegen.scoring.judged.case import HEAD, JudgedCase
+from sitegen.scoring.judged.case import HEAD, JudgedCase, is_no_score
 from sitegen.scoring.judged.formats import FORMATS, read_results
 from sitegen.scoring.judged.formats.lines import LINES
 from sitegen.scoring.recorded.directions import headline_rank, is_headline, is_measure
@@ -222,8 +222,8 @@ def _verdict_column(columns: dict[str, list[Value]], by_name: dict[str, str]) ->
     kinds: tuple[tuple[tuple[str, ...], int], ...] = ((_VERDICTS, 1), (_WEAK_VERDICTS, 2))
     for names, least_different in kinds:
         for name in (by_name[name] for name in names if name in by_name):
-            different = {str(value) for value in columns[name] if value is not None}
-            if len(different) >= least_different and all(map(_is_verdict, columns[name])):
+            stated = [value for value in columns[name] if not is_no_score(value)]
+            if len(set(map(str, stated))) >= least_different and all(map(_is_verdict, stated)):
                 return name
     return None
 
@@ -231,7 +231,7 @@ def _verdict_column(columns: dict[str, list[Value]], by_name: dict[str, str]) ->
 def _is_verdict(value: Value) -> bool:
     if isinstance(value, str):
         return value.strip().casefold() in _WORDS
-    return value is None or (isinstance(value, bool | int | Decimal) and value in (0, 1))
+    return isinstance(value, bool | int | Decimal) and value in (0, 1)
 
 
 def _fits(part: str, values: list[Value]) -> bool:
@@ -265,8 +265,8 @@ def _scale(highest: float) -> int:
 
 
 def _numbers_of_column(values: Iterable[Value]) -> list[float]:
-    """Return the numbers of a column without its empty cells; an empty list if it holds anything else."""
-    cells = [value for value in values if value is not None and value != ""]
+    """Return the numbers of a column without empty cells and NaN; an empty list if it holds anything else."""
+    cells = [value for value in values if not is_no_score(value)]
     numbers = [number for number in map(_float_of_cell, cells) if number is not None]
     return numbers if len(numbers) == len(cells) else []
 

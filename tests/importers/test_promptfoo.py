@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sitegen.model.metrics import Counts
-from sitegen.model.panels import TablePanel
+from sitegen.model.panels import NotePanel, TablePanel
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result
 from sitegen.model.usage import Usage
@@ -118,6 +118,45 @@ def test_what_is_no_score_is_left_out_and_the_rest_counts() -> None:
     assert result.scorecard.metric("pass_rate") == 1
     what = "The score of the case 'q={\"a\": 1}' is not a number from 0 to 1, and is left out"
     assert result.scorecard.findings == (Finding("error", what, AGAIN),)
+
+
+def _row(number: int, **component: Any) -> dict[str, Any]:
+    """A row with one assertion of a model."""
+    judged = {"assertion": {"type": "llm-rubric", "value": "Polite."}, **component}
+    score, passed = component.get("score"), component.get("pass")
+    grading = {"pass": passed, "score": score, "componentResults": [judged]}
+    test = {"testIdx": number, "promptIdx": 0, "vars": {"q": number}, "success": passed, "score": score}
+    return {**test, "gradingResult": grading, "response": {"output": "Hi"}}
+
+
+@pytest.mark.parametrize(
+    ("component", "why"),
+    [
+        (
+            {"pass": False, "score": 0, "reason": "Grader returned no output", "metadata": {"graderError": True}},
+            "Grader returned no output",
+        ),
+        ({"pass": False, "score": None, "error": "timed out"}, "timed out"),
+    ],
+)
+def test_a_case_whose_judge_failed_is_not_judged_and_counted_beside_the_others(
+    component: dict[str, Any], why: str
+) -> None:
+    rows = [_row(0, **{"pass": True, "score": 1}), _row(1, **{"pass": True, "score": 1}), _row(2, **component)]
+    result = score(changed("promptfoo-1.json", results=rows))
+    card = result.scorecard
+    assert (card.metric("pass_rate"), card.metric("score"), card.counts) == (1, 1, Counts(tp=2))
+    assert [judgement.document for judgement in result.judgements] == [each.id for each in card.documents[:2]]
+    assert len(card.documents) == 3
+    what = f"A judge failed at the case {card.documents[2].id!r}, which is not judged"
+    assert card.findings == (Finding("warning", what, "Let promptfoo judge the answers again.", value=why),)
+    notes = [panel.text for panel in result.panels if isinstance(panel, NotePanel)]
+    assert "A judge failed at 1 of 3 cases. They are not judged, and count in no number." in notes
+
+
+def test_an_error_beside_a_grade_leaves_the_grade() -> None:
+    rows = [_row(0, **{"pass": False, "score": 0, "error": "slow"})]
+    assert score(changed("promptfoo-1.json", results=rows)).scorecard.metric("pass_rate") == 0
 
 
 def test_a_report_shows_the_answers_without_columns_that_nothing_fills() -> None:

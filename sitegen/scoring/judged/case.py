@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Final
 
+from msgspec.structs import replace
+
 from sitegen.frozen import Frozen
 from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding
@@ -73,6 +75,8 @@ class JudgedCase(Frozen):
     output: str = ""
     error: str = ""
     """Why there is no answer, or no judgement of it. Empty if nothing failed."""
+    unjudged: str = ""
+    """Why a judge failed at the case, which therefore counts in no number (rule 41). Empty if none failed."""
     call: Call = Call()
     """The model that answered, and its usage. Whether it failed follows from ``error``."""
     verdicts: Ratings[bool] | None = None
@@ -83,6 +87,14 @@ class JudgedCase(Frozen):
         """The score in the file, else the mean of the judges' scores."""
         stated = self.opinion.score
         return mean(judge.score for judge in self.judges).value if stated is None else stated
+
+    @property
+    def counted(self) -> JudgedCase:
+        """The case without anything that would count, if a judge failed at it; otherwise the case itself."""
+        if not self.unjudged:
+            return self
+        opinion, *judges = (replace(opinion, score=None, counts=()) for opinion in self.opinions)
+        return replace(self, opinion=opinion, judges=tuple(judges), passed=None, verdicts=None)
 
     @property
     def opinions(self) -> tuple[Opinion, ...]:
@@ -142,6 +154,13 @@ _NOTHING: Final = frozenset({"", "nan", "none", "null", "n/a"})
 """Texts for "no score" in tables, in lower case."""
 
 
+def is_no_score(value: Value) -> bool:
+    """Whether a value stands for a missing score: null, NaN, or a text such as ``n/a``."""
+    if isinstance(value, Unusable):
+        return value.literal.lower() == "nan"
+    return value is None or (isinstance(value, str) and value.strip().lower() in _NOTHING)
+
+
 class Graded(Frozen):
     """One score of one case, which may have several answers."""
 
@@ -165,10 +184,10 @@ def grade_of(value: Value, words: Mapping[str, AnswerGrade], low: float = 0.0, h
         spelled = value.strip()
         if grade := words.get(spelled) or words.get(spelled.lower()):
             return grade
-        if spelled.lower() in _NOTHING:
+        if is_no_score(value):
             return AnswerGrade(None)
         value = Decimal(spelled) if len(spelled) <= _LONGEST and _NUMBER.fullmatch(spelled) else False
-    if value is None or (isinstance(value, Unusable) and value.literal.lower() == "nan"):
+    if is_no_score(value):
         return AnswerGrade(None)
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
         return None

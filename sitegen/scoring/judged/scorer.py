@@ -55,7 +55,7 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 14
+    version = 15
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",
@@ -82,7 +82,7 @@ class JudgedScorer:
             except UnreadableError as error:
                 findings.append(error.finding("The output"))
                 continue
-            cases |= {case.id: case for case in results.cases}
+            cases |= {case.id: case.counted for case in results.cases}
             findings += results.findings
         return _judged_result(tuple(cases.values()), findings)
 
@@ -121,6 +121,9 @@ def _judged_result(cases: tuple[JudgedCase, ...], findings: list[Finding]) -> Re
     notes: list[Panel] = []
     if without:
         notes.append(NotePanel("note", f"The mean leaves out {without} of {len(cases)} cases that have no score."))
+    if unjudged := sum(bool(case.unjudged) for case in cases):
+        message = f"A judge failed at {unjudged} of {len(cases)} cases. They are not judged, and count in no number."
+        notes.append(NotePanel("note", message))
     usage = _with_judges(run_usage(calls), cases)
     if usage and usage.graded and (mixed := _mixed_judges_note(cases, usage.graded)):
         notes.append(mixed)

@@ -105,10 +105,12 @@ class _LinesReader:
         if status == _FAILED:
             failure = failure or text(value.get("target_error_kind")) or _FAILED
             value = {**value, "score": None}
-        if failure:
-            self._report("warning", f"The judge failed at the case {name[:80]!r}", failure[:200])
-        self.at = self.at or text(value.get("timestamp"))
         judges = value.get("evaluator_results", value.get("scores"))
+        broken = (text(judge.get("error")) for judge in map(members, items(judges)) if judge.get("score") is None)
+        unjudged = next(filter(None, broken), "") or (failure if value.get("score") is None else "")
+        if unjudged or failure:
+            self._report("warning", f"The judge failed at the case {name[:80]!r}", (unjudged or failure)[:200])
+        self.at = self.at or text(value.get("timestamp"))
         opinions = [self._opinion(judge, name) for judge in items(judges) if isinstance(judge, dict)]
         if not opinions:
             scores = members(value.get("named_scores")).items()
@@ -125,6 +127,7 @@ class _LinesReader:
             variant=target,
             passed=_VERDICTS.get(status),
             error=failure,
+            unjudged=unjudged,
             call=stated(value).call,
         )
 

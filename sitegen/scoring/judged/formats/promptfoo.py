@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain, count
 from typing import Final
 
@@ -175,28 +175,36 @@ class _PromptfooReader:
         error = text(row.get("error")) or text(response.get("error")) if failed or not grading else ""
         if error:
             self.report("warning", f"promptfoo has no result of the case {case_id!r}", error[:200])
+        components = list(map(members, items(grading.get("componentResults"))))
+        unjudged = next(filter(None, map(_failure_of_judge, components)), "")
+        if unjudged:
+            message = f"A judge failed at the case {case_id!r}, which is not judged"
+            self.report("warning", message, unjudged[:200], "Let promptfoo judge the answers again.")
         provider = members(row.get("provider"))
         options = {**self._default_options, **_members_at(row, "testCase", "options")}
         return JudgedCase(
             id=case_id,
             opinion=Opinion("", score, reasoning=text(grading.get("reason"))),
-            judges=tuple(_assertions(items(grading.get("componentResults")), options)),
+            judges=tuple(_assertions(components, options)),
             variant=_BETWEEN.join(filter(None, column)),
             passed=truth(row.get("success")),
             input=text(members(row.get("prompt")).get("raw")),
             expected=_expected_text(row),
             output=written(response.get("output")),
             error=error,
+            unjudged=unjudged,
             call=Call(
                 usage=_usage_of_row(row),
                 model=name_of(provider.get("id")),
                 parameters=_parameters(_members_at(row, "prompt", "config")),
             ),
-            verdicts=_verdicts(items(grading.get("componentResults"))),
+            verdicts=_verdicts(components),
         )
 
-    def report(self, severity: Severity, message: str, value: str = "") -> None:
-        self.findings.append(Finding(severity, message, "Let promptfoo write the results again.", value=value))
+    def report(
+        self, severity: Severity, message: str, value: str = "", fix: str = "Let promptfoo write the results again."
+    ) -> None:
+        self.findings.append(Finding(severity, message, fix, value=value))
 
     def _column(self, row: Mapping[str, Value]) -> PromptOfProvider:
         index = whole(row.get("promptIdx"))
@@ -234,10 +242,19 @@ def _expected_text(row: Mapping[str, Value]) -> str:
     return written(next(equals, {}).get("value"))
 
 
-def _assertions(results: list[Value], options: Mapping[str, Value]) -> Iterator[Opinion]:
+def _failure_of_judge(component: Mapping[str, Value]) -> str:
+    """Why the judge of an assertion gave no grade: promptfoo marks it, or an error has no score. Empty otherwise."""
+    error = text(component.get("error"))
+    marked = truth(_members_at(component, "metadata").get("graderError"))
+    if marked or (error and component.get("score") is None):
+        return text(component.get("reason")) or error or "It gave no grade."
+    return ""
+
+
+def _assertions(results: Iterable[Mapping[str, Value]], options: Mapping[str, Value]) -> Iterator[Opinion]:
     """The outcome of each assertion, named by its metric, else by its type. *options* are the options of the test."""
     used: Counter[str] = Counter()
-    for result in map(members, results):
+    for result in results:
         assertion = members(result.get("assertion"))
         name = name_of(assertion.get("metric")) or name_of(assertion.get("type")) or "assertion"
         used[name] += 1
@@ -274,9 +291,9 @@ def _is_model_graded(assertion: Mapping[str, Value]) -> bool:
     return name_of(assertion.get("type")).removeprefix("not-") in MODEL_GRADED
 
 
-def _verdicts(results: list[Value]) -> Ratings[bool] | None:
+def _verdicts(results: Iterable[Mapping[str, Value]]) -> Ratings[bool] | None:
     """Whether all assertions of a model passed, and whether those of a person did. None unless there are both."""
-    outcomes = [(members(result.get("assertion")), truth(result.get("pass"))) for result in map(members, results)]
+    outcomes = [(members(result.get("assertion")), truth(result.get("pass"))) for result in results]
     judge = [passed for assertion, passed in outcomes if _is_model_graded(assertion) and passed is not None]
     person = [passed for assertion, passed in outcomes if assertion.get("type") == HUMAN and passed is not None]
     return Ratings(all(judge), person[-1]) if judge and person else None
