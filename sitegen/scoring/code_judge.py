@@ -159,7 +159,7 @@ def _list_config(
             f"there is no list at {path!r} in what is expected", "Name its path as 'path' in 'config'."
         )
     rules: dict[str, Value] = {name: settings.pop(name) for name in _LIST_RULES if name in settings}
-    # With an explicit algorithm items are paired by their match fields alone, never by agreement.
+    # With an explicit algorithm items that have a key are paired by it alone, never by agreement.
     rules["algorithm"] = rules.get("algorithm") or "greedy"
     lists = settings.get("lists")
     return (judged_path,), {**settings, "lists": {**(lists if isinstance(lists, dict) else {}), str(path): rules}}

@@ -47,7 +47,7 @@ class FieldsScorer:
     """Scores extractions. Ratios come from summed counts: ``f1`` is pooled, ``macro_f1`` is the documents' mean."""
 
     kind = "fields"
-    version = 10
+    version = 11
     metrics = METRICS
     nouns = Nouns()
 

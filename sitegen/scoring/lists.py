@@ -2,61 +2,82 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from sitegen.model.panels import AlignmentPanel, AlignmentRow, PairedBy
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
 from sitegen.scoring.compare import read_boolean, read_date
 from sitegen.scoring.mapping import Algorithm
-from sitegen.scoring.pairing import EqualFields, ItemKey, agreeing_pairs, greedy_pairs, hungarian_pairs
+from sitegen.scoring.pairing import (
+    LEAST,
+    MAX_COMPARED,
+    MOST,
+    EqualFields,
+    ItemKey,
+    agreeing_pairs,
+    greedy_pairs,
+    hungarian_pairs,
+)
 from sitegen.scoring.paths import KEYS, ListItem, follow, item_name, item_names
-from sitegen.scoring.rules import FieldRule, FieldRules, ListRule
+from sitegen.scoring.rules import FieldRule, FieldRules
 from sitegen.scoring.truth_tree import Branch, ItemList, Leaf, PairedItems
 from sitegen.scoring.values import Emptiness, coerced_number, is_number, plain_number
 from sitegen.text.similarity import Comparable, Exact, SimilarPair, normalise, similarity
 
 PairedPositions: TypeAlias = tuple[int, int, float, PairedBy]
 """Positions in the expected and the actual list, the similarity of the keys there, and how the items were paired."""
+PairingAlgorithm: TypeAlias = Algorithm | Literal["agreement"]
+"""``agreement``: items that have no key are paired by all their fields."""
 
 
 def _aligned(
+    node: ItemList,
     expected: Sequence[ListItem],
     actual: Sequence[ListItem],
-    rule: ListRule,
-    fields: Mapping[tuple[str, ...], FieldRule],
     rules: FieldRules,
     equal_fields: EqualFields,
     expected_values: Callable[[int], int],
-) -> tuple[list[PairedPositions], Algorithm, bool, str]:
+) -> tuple[list[PairedPositions], PairingAlgorithm, bool, str]:
     """Pair the items of two lists, each with its index in its own file.
 
     Returns the pairs by expected position, the algorithm that paired items by their keys, whether too many items were
     left over to pair them by agreement, and the limit that the lists exceed with its consequence, in words.
 
-    *fields* has the rule of each match field. *equal_fields* is slow, and called only for equal similarities and for
-    items that their keys leave unpaired. *expected_values* counts the values of an expected item.
+    *equal_fields* is slow, and called only for equal similarities and for items that their keys leave unpaired.
+    *expected_values* counts the values of an expected item.
     """
+    rule = node.rule
     items = [item.value for item in (*expected, *actual)]
     match_fields = rule.match_fields or next(
         ((key,) for key in KEYS if not all(rules.empty(follow(item, key)) for item in items)),  # type: ignore[arg-type]
         (),
     )
+    has_key = bool(match_fields)
+    if not has_key:
+        of_items = (item.branch.members.items() for item in node.items)
+        every = dict.fromkeys((key,) for members in of_items for key, below in members if isinstance(below, Leaf))
+        match_fields = tuple(every)[: MAX_COMPARED // max(1, len(expected) * len(actual))]
+    fields = dict(zip(match_fields, rules.key_rules(node.place, match_fields), strict=True))
     keys = _item_keys(items, match_fields, fields, rules)
     expected_keys, actual_keys = keys[: len(expected)], keys[len(expected) :]
     exceeded = ""
-    paired_by: PairedBy = "key"
-    algorithm: Algorithm = rule.algorithm or "greedy"
+    paired_by: PairedBy = "key" if has_key else "agreement"
+    algorithm: PairingAlgorithm = rule.algorithm or "greedy"
     pairs: list[SimilarPair] | None = None
-    if algorithm == "position" or not match_fields:
-        algorithm, paired_by = "position", "position"
+    if algorithm == "position":
+        paired_by = "position"
         position_of = {item.list_index: position for position, item in enumerate(actual)}
         places = [
             (i, position_of[item.list_index]) for i, item in enumerate(expected) if item.list_index in position_of
         ]
         pairs = [SimilarPair(i, j, similarity(expected_keys[i], actual_keys[j])) for i, j in places]
+    elif not has_key:
+        # Longer lists are first paired by how similar all their fields are, which takes much less time.
+        algorithm, pairs = "agreement", [] if len(expected) * len(actual) <= MOST else None
     elif algorithm == "hungarian":
         pairs = hungarian_pairs(expected_keys, actual_keys, rule.threshold, equal_fields)
         if pairs is None:
@@ -67,10 +88,10 @@ def _aligned(
             exceeded = "too many that are alike but not equal; only equal items are paired by their key"
     item_pairs: list[PairedPositions] = [(*pair, paired_by) for pair in pairs]
     agreeing: list[tuple[int, int]] | None = []
-    if not rule.is_explicit:
+    if algorithm == "agreement" or not rule.is_explicit:
         left = sorted({*range(len(expected))} - {pair[0] for pair in item_pairs})
         right = sorted({*range(len(actual))} - {pair[1] for pair in item_pairs})
-        agreeing = agreeing_pairs(left, right, expected_values, equal_fields)
+        agreeing = agreeing_pairs(left, right, expected_values, equal_fields, least=LEAST if has_key else 1)
         item_pairs += [
             (i, j, round(similarity(expected_keys[i], actual_keys[j]), 9), "agreement") for i, j in agreeing or ()
         ]
@@ -126,24 +147,24 @@ def paired_items(node: ItemList, actual: list[ListItem], keys: Value, document: 
     """
     path = node.place.path
     compared = False
+    own_values = [_expected_values_of(item.branch) for item in node.items]
+    expected_values = [
+        own or _values_below(item.raw, rules.empty).total() for own, item in zip(own_values, node.items, strict=True)
+    ]
+    values_below: dict[int, Counter[str]] = {}
 
     def equal_fields(i: int, j: int) -> int:
         nonlocal compared
         compared = True
-        return sum(_equal_values(node.items[i].branch, actual[j].value, rules.empty))
-
-    def expected_values(i: int) -> int:
-        return _expected_values_of(node.items[i].branch)
+        if own_values[i]:
+            return sum(_equal_values(node.items[i].branch, actual[j].value, rules.empty))
+        if j not in values_below:
+            values_below[j] = _values_below(actual[j].value, rules.empty)
+        return (_values_below(node.items[i].raw, rules.empty) & values_below[j]).total()
 
     expected = [ListItem(item.index, item.raw) for item in node.items]
     pairs, algorithm, too_many, exceeded = _aligned(
-        expected,
-        actual,
-        node.rule,
-        dict(zip(node.rule.keys, node.key_rules, strict=True)),
-        rules,
-        equal_fields,
-        expected_values,
+        node, expected, actual, rules, equal_fields, expected_values.__getitem__
     )
     partners = {place: partner for place, partner, _, _ in pairs}
     findings: tuple[Finding, ...] = ()
@@ -181,7 +202,7 @@ def paired_items(node: ItemList, actual: list[ListItem], keys: Value, document: 
             document=document, path=path, algorithm=algorithm, threshold=node.rule.threshold, rows=tuple(rows)
         ),
         findings=findings,
-        by_keys_alone=not compared,
+        by_keys_alone=not compared and algorithm != "agreement",
     )
 
 
@@ -210,3 +231,13 @@ def _expected_values_of(expected: Branch) -> int:
         _expected_values_of(node) if isinstance(node, Branch) else isinstance(node, Leaf) and node.compare is not None
         for node in expected.members.values()
     )
+
+
+def _values_below(value: Value, empty: Emptiness) -> Counter[str]:
+    """The values on every level of an item, by which items that have only lists are told apart."""
+    if isinstance(value, dict | list):
+        below: Counter[str] = Counter()
+        for child in value.values() if isinstance(value, dict) else value:
+            below += _values_below(child, empty)
+        return below
+    return Counter() if empty(value) else Counter([normalise(str(value))])

@@ -14,7 +14,7 @@ from sitegen.model.problems import Finding, Parsed
 from sitegen.scoring.mapping import (
     Mapping,
 )
-from sitegen.scoring.settings import settings_finding
+from sitegen.scoring.settings import OWN_METRICS, settings_finding
 from sitegen.text.keys import key_path, keys_at, nearest
 
 _OTHER_NAME_OF_IGNORE: Final = "non_extractable_fields"
@@ -60,9 +60,13 @@ def _read_and_validate(content: bytes | None, settings: str) -> Parsed[Mapping]:
     except UnreadableError as error:
         findings.append(settings_finding(f"The settings cannot be read: {error.message}", error.fix))
         overriding = {}
-    if isinstance(overriding, dict) and overriding.get("ground_truth_format") == "auto":
-        # The default of the manifest does not override the format that the mapping states.
-        overriding = {key: value for key, value in overriding.items() if key != "ground_truth_format"}
+    if isinstance(overriding, dict):
+        overriding = {
+            key: value
+            for key, value in overriding.items()
+            # The default of the manifest does not override the format that the mapping states.
+            if key != OWN_METRICS and (key, value) != ("ground_truth_format", "auto")
+        }
     of_file = _valid(_with_one_name_of_ignore(written, "mapping", findings), "mapping", lines, findings)
     of_settings = _valid(_with_one_name_of_ignore(overriding, "settings", findings), "settings", {}, findings)
     # Two valid mappings may be invalid together, for example if a number overrides an object.

@@ -16,7 +16,7 @@ from sitegen.stats.assignment import best_pairs, preferred_pairs
 from sitegen.text.similarity import Comparable, SimilarPair, similar_pairs
 
 LEAST: Final = 2
-"""The least number of equal values of a pair by agreement."""
+"""The least number of equal values of a pair by agreement, if the items have keys that did not pair them."""
 SHARE: Final = 3
 """At least one in this many expected values of an item has to be equal."""
 MOST: Final = 40_000
@@ -214,25 +214,28 @@ def agreeing_pairs(
     actual: Sequence[int],
     expected_values: Callable[[int], int],
     equal_fields: EqualFields,
+    *,
+    least: int = LEAST,
 ) -> list[tuple[int, int]] | None:
     """Pair the items that their keys left unpaired so that the total number of equal values is largest.
 
     Of several such pairings, the first expected item gets the lowest actual item, then the second expected item, and
-    so on. A pair agrees in at least ``LEAST`` values, and in at least one of ``SHARE`` expected values. None if there
-    are more than ``MOST`` pairs to compare.
+    so on. A pair agrees in at least *least* values, and in at least one of ``SHARE`` expected values. None if there are
+    more than ``MOST`` pairs to compare.
 
     Args:
         expected: positions of expected items, ascending.
         actual: positions of actual items, ascending.
         expected_values: counts the values of an expected item.
         equal_fields: counts the values that both items of a pair have in common.
+        least: the least number of values in which a pair agrees.
 
     """
     if len(expected) * len(actual) > MOST:
         return None
     weights = []
     for position in expected:
-        least = max(LEAST, -(-expected_values(position) // SHARE))
+        enough = max(least, -(-expected_values(position) // SHARE))
         equal_counts = [equal_fields(position, candidate) for candidate in actual]
-        weights.append([equal if equal >= least else 0 for equal in equal_counts])
+        weights.append([equal if equal >= enough else 0 for equal in equal_counts])
     return [(expected[row], actual[column]) for row, column in best_pairs(weights)]

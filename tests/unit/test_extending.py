@@ -20,6 +20,8 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.scoring.highlights.settings import KEYS as HIGHLIGHTS_KEYS
 from sitegen.scoring.judged.tables.settings import KEYS as TABLE_KEYS
 from sitegen.scoring.kinds import scorer
+from sitegen.scoring.mapping import Mapping
+from sitegen.scoring.mapping_reader import read_mapping
 from sitegen.scoring.own import OwnMetric, scored_with_own_metrics
 from sitegen.scoring.recorded.scorer import KEYS as RECORDED_KEYS
 from sitegen.scoring.scorer import File, ScoringInputs
@@ -153,6 +155,12 @@ def test_every_kind_knows_the_setting_that_names_installed_metrics(known):
     stated, findings = read_keys('{"own_metrics": ["clean_documents"], "odd": 1}', known)
     assert stated["own_metrics"] == ["clean_documents"]
     assert [finding.message for finding in findings] == ["Unknown key 'odd'"]
+
+
+def test_an_eval_of_fields_knows_that_setting_too_and_a_mapping_file_does_not():
+    assert read_mapping(None, '{"own_metrics": ["clean_documents"]}') == (Mapping(), ())
+    [finding] = read_mapping(b"own_metrics: [clean_documents]", "{}").findings
+    assert finding.message == "Unknown key 'own_metrics'"
 
 
 def measured(monkeypatch: pytest.MonkeyPatch, right: int, by_document: dict[str, float] | None) -> Scorecard:

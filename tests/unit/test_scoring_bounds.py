@@ -141,3 +141,14 @@ def test_a_ground_truth_is_compiled_once_for_all_outputs_and_forgotten_beyond_a_
         inputs = ScoringInputs(output, File("ground_truth.json", truth), None, None, "{}")
         assert scorer.score(inputs).scorecard.counts.tp == (truth == b'{"a": 1}')
     assert len(read) == compiled
+
+
+def test_long_lists_without_a_key_are_paired_by_how_similar_all_their_fields_are():
+    def sales(year: int) -> list[dict[str, Any]]:
+        return [{"day": f"{year}-{n // 28 + 1:02}-{n % 28 + 1:02}", "sum": 7 * n} for n in range(300)]
+
+    result = score(json.dumps({"sales": sales(2024)}), {"sales": sales(1999)[::-1]})
+    assert pairing.MOST < 300 * 300
+    assert paired(result) == [(number, 299 - number) for number in range(300)]
+    assert (result.scorecard.counts.tp, result.scorecard.counts.wrong_value) == (300, 300)
+    assert result.scorecard.findings == ()
