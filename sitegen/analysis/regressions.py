@@ -6,9 +6,10 @@ Also applies the mutes of the configuration.
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from msgspec.structs import replace
 
@@ -21,7 +22,6 @@ from sitegen.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.problems import Problem
 from sitegen.model.regressions import MetricStep, Step, StepStatus
-from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import EvalSummary, Point, Series
 from sitegen.model.timeline import Edit
 from sitegen.stats.averages import low_median, mean
@@ -34,20 +34,39 @@ REGAINED: Final = 0.75
 """Share of a loss that a later level must regain for the regression to count as fixed."""
 
 
+Told: TypeAlias = Literal["step", "new", "blip"]
+
+
 class _MetricLevels(Frozen):
-    """A step of one metric: two neighbouring levels."""
+    """A step or a bad run of one metric: two neighbouring levels."""
 
     spec: MetricSpec
     before: Level
     after: Level
-    later: tuple[Level, ...]
-    """The levels after these two."""
+    old: tuple[int, ...]
+    """The points before the step with outputs of the earlier level."""
     noise: float
-    new: bool = False
-    """Whether the later level has too few values to be distinguished from noise."""
+    told: Told = "step"
+    """new: the later level has too few values to be distinguished from noise. blip: it is a bad run."""
+    until: int | None = None
+    """The first point at which the loss was regained; None if there is none, or if nothing was lost."""
+    regained: float | None = None
+    """The share of the loss that is regained by then, or by now; None if nothing was lost."""
 
+    @property
     def measured(self) -> MetricStep:
-        return _metric_step(self.spec, self.before.mean, self.after.mean)
+        """Both levels, and the size of the step."""
+        share = 100 * (self.after.mean - self.before.mean) / (self.spec.high - self.spec.low)
+        return MetricStep(
+            name=self.spec.name,
+            before=self.before.mean,
+            after=self.after.mean,
+            points=share if self.spec.higher_is_better else -share,
+        )
+
+    def regained_by(self, value: float) -> float:
+        """The share of the loss that a value regains."""
+        return (value - self.after.mean) / (self.before.mean - self.after.mean)
 
 
 def steps_of(series: Series, beside: Sequence[Sequence[Edit]] | None = None) -> tuple[Step, ...]:
@@ -64,24 +83,23 @@ def steps_of(series: Series, beside: Sequence[Sequence[Edit]] | None = None) -> 
     from sitegen.analysis.noise.metrics import variance_by_units  # takes time to import, and new points alone need it
     from sitegen.stats.steps import levels
 
-    specs = series.specs[:HEADLINES]
-    cases = 0 if series.info.recorded else _case_count(series.points)
-    cards = [point.scorecard for point in series.points]
-    unit_variance = variance_by_units(series.points, series.info.kind, [spec.name for spec in specs])
-    fitted = [
-        (spec, column, levels(column, (spec.high - spec.low) / cases if cases else 0.0, of_metric))
-        for spec in specs
-        for of_metric in (unit_variance(spec.name),)
-        for column in _by_one_judge(cards, spec.name, _evidence(series.points, spec.name))
-    ]
+    specs, points = series.specs[:HEADLINES], series.points
+    cases = 0 if series.info.recorded else _case_count(points)
+    unit_variance = variance_by_units(points, series.info.kind, [spec.name for spec in specs])
     if beside is None:
-        snapshots = [point.snapshot for point in series.points]
-        beside = edits_of_outputs(snapshots, [edit for point in series.points for edit in point.edits]).beside
-    metric_steps = [step for spec, _, fit in fitted for step in _metric_steps(series.points, spec, fit)]
-    steps = [_step(series.points, group, specs[0], beside) for group in _steps_by_point(metric_steps)]
-    for spec, column, fit in fitted:
-        if spec is specs[0]:
-            steps.extend(_bad_runs(series.points, spec, column, fit, beside))
+        snapshots = [point.snapshot for point in points]
+        beside = edits_of_outputs(snapshots, [edit for point in points for edit in point.edits]).beside
+    found = [
+        step
+        for spec in specs
+        for grain in ((spec.high - spec.low) / cases if cases else 0.0,)
+        for fit in (partial(levels, grain=grain, unit_variance=unit_variance(spec.name)),)
+        for stretch in _stretches(points, spec.name)
+        for step in _steps_of_metric(points, spec, stretch, fit)
+    ]
+    groups = _steps_by_point(step for step in found if step.told != "blip")
+    groups += [[step] for step in found if step.told == "blip" and step.spec is specs[0]]
+    steps = [_step(points, group, specs[0], beside) for group in groups]
     steps.sort(key=lambda step: step.at)
     ended = {step.until: step.at for step in reversed(steps) if step.status == "fixed"}
     return tuple(replace(step, undoes=ended.get(step.at)) if step.status == "better" else step for step in steps)
@@ -96,43 +114,130 @@ def _case_count(points: Iterable[Point]) -> int:
     return low_median(cases) if cases else 0
 
 
-def _evidence(points: Sequence[Point], metric: str) -> list[float | None]:
-    """Return the metric of each point that is new evidence, and None for all other points.
+def _stretches(points: Sequence[Point], metric: str) -> list[list[int]]:
+    """Return the indices of points that can be compared with each other: a list for each judge."""
+    stretches: dict[int, list[int]] = {}
+    for index, first in enumerate(graded_since([point.scorecard for point in points], metric)):
+        stretches.setdefault(first, []).append(index)
+    return list(stretches.values())
 
-    A copy is no new evidence, and neither is a re-scored point with the same value.
+
+def _evidence(points: Sequence[Point], metric: str, of: Sequence[int]) -> list[float | None]:
+    """Return the metric of each point that is new evidence among the points *of*, and None for all other points.
+
+    A copy of an output of these points is no new evidence, and neither is a re-scored point with the same value.
     """
-    values: list[float | None] = []
-    last: float | None = None
-    for point in points:
-        value = point.scorecard.metric(metric)
-        scored_again = "outputs" not in point.snapshot.cause
-        values.append(None if point.is_copy or (scored_again and value == last) else value)
-        last = value
+    values: list[float | None] = [None] * len(points)
+    outputs: set[int] = set()
+    for index in of:
+        point, value = points[index], points[index].scorecard.metric(metric)
+        if "outputs" in point.snapshot.cause:
+            is_new = _output(points, index) not in outputs
+        else:
+            is_new = index == 0 or value != points[index - 1].scorecard.metric(metric)
+        values[index] = value if is_new else None
+        outputs.add(_output(points, index))
     return values
 
 
-def _by_one_judge(
-    cards: Sequence[Scorecard], metric: str, values: Sequence[float | None]
-) -> Iterator[list[float | None]]:
-    """Yield one column of the metric's values for each judge, with None where another judge graded."""
-    since = graded_since(cards, metric)
-    for start in dict.fromkeys(since):
-        yield [value if first == start else None for value, first in zip(values, since, strict=True)]
+def _output(points: Sequence[Point], index: int) -> int:
+    """Return the index of the first point with the same output."""
+    first = points[index].first_with_output
+    while first is None and index and "outputs" not in points[index].snapshot.cause:
+        index -= 1  # the same output, scored again
+        first = points[index].first_with_output
+    return index if first is None else first
 
 
-def _metric_steps(points: Sequence[Point], spec: MetricSpec, fit: Levels) -> Iterator[_MetricLevels]:
-    for number, (before, after) in enumerate(pairwise(fit.levels), 2):
-        yield _MetricLevels(spec=spec, before=before, after=after, later=fit.levels[number:], noise=fit.noise)
-    if fit.fresh:
-        before, after = fit.fresh
-        fall = _MetricLevels(spec=spec, before=before, after=after, later=(), noise=fit.noise, new=True)
-        if fall.measured().points < 0 and _regained(points, fall)[0] is None:
-            yield fall
+def _steps_of_metric(
+    points: Sequence[Point], spec: MetricSpec, of: Sequence[int], fit: Callable[[Sequence[float | None]], Levels]
+) -> Iterator[_MetricLevels]:
+    """Yield the steps and bad runs among the points *of*, which can be compared with each other, and how losses ended.
+
+    A loss is regained by a later level, or where an output of before the fall is in use again.
+    """
+    steps = list(_steps_between_returns(points, spec, of, fit))
+    for step in steps:
+        if step.told == "blip" or step.measured.points > 0:
+            yield step
+            continue
+        later = [level for one in steps if one.told == "step" and (level := one.after).start > step.after.start]
+        back = _return(points, of, step)
+        end = next((level for level in later if step.regained_by(level.mean) >= REGAINED), None)
+        until = end.start if end else None
+        if back is not None and (until is None or back < until):
+            until, share = back, step.regained_by(points[back].scorecard.metric(spec.name) or 0.0)
+        else:
+            share = max(0.0, step.regained_by((end or later[-1]).mean)) if later else 0.0
+        if step.told != "new" or until is None:
+            yield replace(step, until=until, regained=share)
 
 
-def _metric_step(spec: MetricSpec, before: float, after: float) -> MetricStep:
-    share = 100 * (after - before) / (spec.high - spec.low)
-    return MetricStep(name=spec.name, before=before, after=after, points=share if spec.higher_is_better else -share)
+def _return(points: Sequence[Point], of: Sequence[int], fall: _MetricLevels, since: int = 0) -> int | None:
+    """Return the first point, after *since*, at which an output of before a fall regains the loss; None without one."""
+    for index in of:
+        value = points[index].scorecard.metric(fall.spec.name)
+        is_old = index > max(since, fall.after.start) and _output(points, index) < fall.after.start
+        if is_old and value is not None and fall.regained_by(value) >= REGAINED:
+            return index
+    return None
+
+
+def _steps_between_returns(
+    points: Sequence[Point],
+    spec: MetricSpec,
+    of: Sequence[int],
+    fit: Callable[[Sequence[float | None]], Levels],
+    since: int = 0,
+) -> Iterator[_MetricLevels]:
+    """Yield the steps and bad runs from index *since* on.
+
+    A fall ends where an output of before it is in use again. From there on, outputs are compared with those of before
+    the fall and not with those of the fall: a later fall is another one, with its own size and its own commit.
+    """
+    found = list(_steps_of_fit(points, spec, of, fit))
+    falls = [step for step in found if step.told != "blip" and step.measured.points < 0]
+    returns = [(back, fall.after.start) for fall in falls if (back := _return(points, of, fall, since)) is not None]
+    if not returns:
+        yield from (step for step in found if step.after.start >= since)
+        return
+    back, start = min(returns)
+    before = _steps_of_fit(points, spec, [index for index in of if index < back], fit)
+    yield from (step for step in before if step.after.start >= since and step.told != "new")
+    yield from _steps_between_returns(points, spec, [index for index in of if not start <= index < back], fit, back)
+
+
+def _steps_of_fit(
+    points: Sequence[Point], spec: MetricSpec, of: Sequence[int], fit: Callable[[Sequence[float | None]], Levels]
+) -> Iterator[_MetricLevels]:
+    """Yield the steps between the levels of these points, their newest fall if it is too new to tell, and bad runs."""
+    column = _evidence(points, spec.name, of)
+    found = fit(column)
+
+    def step(
+        before: Level, after: Level, told: Literal["step", "new", "blip"] = "step", until: int | None = None
+    ) -> _MetricLevels:
+        outputs = {_output(points, index) for index in of if before.start <= index < before.end}
+        old = tuple(index for index in of if before.start <= index < after.start and _output(points, index) in outputs)
+        return _MetricLevels(spec, before, after, old, found.noise, told, until)
+
+    yield from (step(*neighbours) for neighbours in pairwise(found.levels))
+    if found.fresh:
+        newest = step(*found.fresh, "new")
+        if newest.measured.points < 0:
+            yield newest
+    aside = {index for blip in found.blips for index in blip.at}
+    defined = [index for index, value in enumerate(column) if value is not None and index not in aside]
+    for blip in found.blips:
+        at, end = blip.at[0], blip.at[-1] + 1
+        here = bisect(defined, at)
+        last, until = defined[here - 1 : here + 1]
+        level = next(level for level in found.levels if level.start <= last < level.end)
+        values = [column[index] or 0.0 for index in blip.at]
+        run = replace(level, start=at, end=end, size=len(values), mean=mean(values))
+        bad = step(replace(level, end=last + 1), run, "blip", until)
+        if blip.far and bad.measured.points < 0 and abs(run.mean - level.mean) > OUTLYING * found.noise:
+            yield bad
 
 
 def _steps_by_point(steps_of_metrics: Iterable[_MetricLevels]) -> list[list[_MetricLevels]]:
@@ -157,123 +262,34 @@ def _steps_by_point(steps_of_metrics: Iterable[_MetricLevels]) -> list[list[_Met
 def _step(
     points: Sequence[Point], group: list[_MetricLevels], headline: MetricSpec, beside: Sequence[Sequence[Edit]]
 ) -> Step:
-    first = min(group, key=lambda step: (step.new, step.spec != headline, step.measured().points))
-    worse = first.measured().points < 0
-    until, regained = _regained(points, first) if worse else (None, None)
-    status: StepStatus = "new" if first.new else "better" if not worse else "open" if until is None else "fixed"
-    before, after = first.before, first.after
-    last = before.end - 1
-    while last + 1 < after.start and "outputs" not in points[last + 1].snapshot.cause:
-        last += 1  # re-scored to the same value, or to none
-    step = _measured_step(
-        points,
-        range(before.start, last + 1),
-        range(after.start, after.end),
-        beside,
-        metrics=(first.measured(), *(step.measured() for step in group if step is not first)),
-        status=status,
-        end=len(points) if until is None else until,
-        until=until,
-        noise=first.noise,
-    )
-    if status == "open" and step.different == 1:
-        status = "new"  # one output counts as one value, however often it is re-scored
-    return replace(step, status=status, regained=regained)
-
-
-def _measured_step(
-    points: Sequence[Point],
-    before: range,
-    after: range,
-    beside: Sequence[Sequence[Edit]],
-    *,
-    metrics: tuple[MetricStep, ...],
-    status: StepStatus,
-    end: int,
-    until: int | None,
-    noise: float,
-) -> Step:
-    """Return a step between the points of two levels, with the outputs at the new level up to the index *end*."""
+    """Return the step of several metrics at one place, with the outputs at the new level until it was regained."""
     from sitegen.analysis.step_context import circumstances
 
-    at = after.start
+    first = min(group, key=lambda step: (step.told == "new", step.spec != headline, step.measured.points))
+    at, worse = first.after.start, first.measured.points < 0
+    end = first.after.end if first.told == "blip" else len(points) if first.until is None else first.until
     outputs = [index for index in range(at, end) if "outputs" in points[index].snapshot.cause]
+    different = len(first_of_each_output(points, outputs))
+    status: StepStatus = "better" if not worse else "open" if first.until is None else "fixed"
+    if first.told != "step":
+        status = first.told
+    elif status == "open" and different == 1:
+        status = "new"  # one output counts as one value, however often it is re-scored
     return Step(
         at=at,
-        before=before[-1],
-        metrics=metrics,
+        before=first.old[-1],
+        metrics=(first.measured, *(step.measured for step in group if step is not first)),
         status=status,
         commit=replace(points[at].snapshot.commit, body=""),
         circumstances=circumstances(
-            points, before, after, beside=beside, metric=metrics[0].name, worse=metrics[0].points < 0
+            points, first.old, range(at, first.after.end), beside=beside, metric=first.spec.name, worse=worse
         ),
         iterations=len(outputs),
-        different=len(first_of_each_output(points, outputs)),
-        until=until,
-        noise=noise,
+        different=different,
+        until=first.until,
+        regained=first.regained,
+        noise=first.noise,
     )
-
-
-def _regained(points: Sequence[Point], step: _MetricLevels) -> tuple[int | None, float]:
-    """Return the first point where the loss was regained, if any, and the share regained by then, or by now.
-
-    A loss is regained by a later level, or by an output from before the loss that was restored and is the newest.
-    """
-    share = 0.0
-    for level in step.later:
-        share = _share_regained(step, level.mean)
-        if share >= REGAINED:
-            return level.start, share
-    put_back = _put_back(points, step.after.start)
-    value = points[-1].scorecard.metric(step.spec.name)
-    if put_back is not None and value is not None and _share_regained(step, value) >= REGAINED:
-        return put_back, _share_regained(step, value)
-    return None, max(0.0, share)
-
-
-def _share_regained(step: _MetricLevels, value: float) -> float:
-    return (value - step.after.mean) / (step.before.mean - step.after.mean)
-
-
-def _put_back(points: Sequence[Point], start: int) -> int | None:
-    """Return the first of the newest points that all are copies of outputs before index *start*; None without any."""
-    first = None
-    for index in range(len(points) - 1, start - 1, -1):
-        earliest = points[index].first_with_output
-        if earliest is None or earliest >= start:
-            break
-        first = index
-    return first
-
-
-def _bad_runs(
-    points: Sequence[Point],
-    spec: MetricSpec,
-    column: Sequence[float | None],
-    fit: Levels,
-    beside: Sequence[Sequence[Edit]],
-) -> Iterator[Step]:
-    """Yield the outliers of the headline that are far worse than their neighbours."""
-    aside = {index for blip in fit.blips for index in blip.at}
-    defined = [index for index, value in enumerate(column) if value is not None and index not in aside]
-    for blip in fit.blips:
-        at, end = blip.at[0], blip.at[-1] + 1
-        here = bisect(defined, at)
-        before, until = defined[here - 1 : here + 1]
-        level = next(level for level in fit.levels if level.start <= before < level.end)
-        metric = _metric_step(spec, level.mean, mean(column[index] or 0.0 for index in blip.at))
-        if blip.far and metric.points < 0 and abs(metric.after - metric.before) > OUTLYING * fit.noise:
-            yield _measured_step(
-                points,
-                range(level.start, before + 1),
-                range(at, end),
-                beside,
-                metrics=(metric,),
-                status="blip",
-                end=end,
-                until=until,
-                noise=fit.noise,
-            )
 
 
 def mute_of(mutes: Iterable[Mute], summary: EvalSummary, step: Step) -> Mute | None:

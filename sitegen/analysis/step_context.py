@@ -24,7 +24,7 @@ FIELDS: Final = 3
 
 def circumstances(
     points: Sequence[Point],
-    before: range,
+    before: Sequence[int],
     after: range,
     *,
     beside: Sequence[Sequence[Edit]],
@@ -35,7 +35,7 @@ def circumstances(
 
     Args:
         points: points of the eval, in series order.
-        before: indices of the points of the earlier level.
+        before: indices of the points with outputs of the earlier level.
         after: indices of the points of the later level.
         beside: for each point the edits beside it (``OutputEdits.beside``). Only edits beside new outputs are listed: a
             re-scored point has the old output, whatever was edited since.

@@ -121,7 +121,7 @@ def test_the_story_has_a_regression_that_was_fixed_one_that_is_open_and_a_bad_ru
         if step.metrics[0].points < 0
     }
     assert found == {
-        ("lab-reports", "fixed"): (12, [".claude/instructions/lab/results.md"]),
+        ("lab-reports", "fixed"): (8, [".claude/instructions/lab/results.md"]),
         ("freight-papers", "blip"): (1, []),
         ("freight-papers", "open"): (11, [".claude/agents/document-reader.md"]),
     }

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from sitegen.analysis.copies import first_points_with_output
@@ -233,8 +235,66 @@ def test_a_loss_is_regained_if_the_newest_output_is_one_from_before_it_that_was_
     assert (step.status, step.until, step.iterations) == ("fixed", 9, 3)
     assert step.regained == pytest.approx(1.0)
     assert steps_of(with_copies(*HIGH, LOW[0], HIGH[2])) == ()
-    (step,) = steps_of(with_copies(*HIGH, *LOW, HIGH[2], (0.5, "low-3")))
-    assert (step.status, step.until) == ("open", None)
+
+
+MORE_LOW = tuple((0.5, f"low-{number}") for number in range(3, 6))
+MIDDLE = tuple((0.7, f"middle-{number}") for number in range(4))
+AGAIN = (HIGH[2], HIGH[2])
+RETURNS: list[tuple[str, Series, list[tuple[int, str, float, int | None]]]] = [
+    ("back, and nothing after", with_copies(*HIGH, *LOW, *AGAIN), [(6, "fixed", -40.0, 9)]),
+    (
+        "one bad output after",
+        with_copies(*HIGH, *LOW, *AGAIN, MORE_LOW[0]),
+        [(6, "fixed", -40.0, 9), (11, "new", -40.0, None)],
+    ),
+    ("a second fall", with_copies(*HIGH, *LOW, *AGAIN, *MORE_LOW), [(6, "fixed", -40.0, 9), (11, "open", -40.0, None)]),
+    (
+        "a second fall that ends by another return",
+        with_copies(*HIGH, *LOW, *AGAIN, *MORE_LOW, HIGH[0]),
+        [(6, "fixed", -40.0, 9), (11, "fixed", -40.0, 14)],
+    ),
+    (
+        "the bad output again",
+        with_copies(*HIGH, *LOW, HIGH[2], LOW[1]),
+        [(6, "fixed", -40.0, 9), (10, "new", -40.0, None)],
+    ),
+    (
+        "one bad output, and after the return another",
+        with_copies(*HIGH, LOW[0], HIGH[2], LOW[1]),
+        [(8, "new", -40.0, None)],
+    ),
+    ("back to an output of the fall", with_copies(*HIGH, *LOW, LOW[0], LOW[0]), [(6, "open", -40.0, None)]),
+    (
+        "two falls, and back before the second",
+        with_copies(*HIGH, *MIDDLE, *LOW, MORE_LOW[0], MIDDLE[1], (0.7, "new")),
+        [(6, "open", -20.0, None), (10, "fixed", -20.0, 14)],
+    ),
+    (
+        "two falls, and back before both",
+        with_copies(*HIGH, *MIDDLE, *LOW, HIGH[1], (0.9, "new")),
+        [(6, "fixed", -20.0, 13), (10, "fixed", -20.0, 13)],
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "one", "expected"), RETURNS, ids=[name for name, *_ in RETURNS])
+def test_a_return_to_an_output_of_before_a_fall_ends_it_for_good(
+    name: str, one: Series, expected: list[tuple[int, str, float, int | None]]
+) -> None:
+    steps = steps_of(one)
+    assert [(at.at, at.status, round(at.metrics[0].points, 3), at.until) for at in steps] == expected
+    assert [at.commit.sha for at in steps] == [one.points[at.at].snapshot.commit.sha for at in steps]
+
+
+def test_a_fall_after_a_return_is_compared_with_the_output_in_use_before_it() -> None:
+    *_, second = steps_of(with_copies(*HIGH, *LOW, *AGAIN, *MORE_LOW))
+    assert (second.before, second.at, second.iterations) == (10, 11, 3)
+
+
+@given(st.lists(st.sampled_from([*HIGH, *LOW, *MORE_LOW]), min_size=1, max_size=12))
+def test_what_comes_after_a_return_changes_nothing_about_the_fall_that_it_ended(later: list[tuple[float, str]]) -> None:
+    first = steps_of(with_copies(*HIGH, *LOW, *AGAIN, *later))[0]
+    assert (first.at, first.status, first.until, first.metrics[0].after) == (6, "fixed", 9, 0.5)
 
 
 def test_errors_and_documents_are_compared_on_either_side() -> None:
