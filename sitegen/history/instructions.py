@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import cache, partial
+from importlib import resources
 from posixpath import splitext
 from typing import Final
 
@@ -61,16 +62,20 @@ class InstructionHistories:
             for change in changes
             if change.path not in former_paths
         ]
+        edited = []
         for edit in edits:
             names = dict.fromkeys(blob.path for blob in (edit.old, edit.new) if blob is not None)
             earlier = [file for name in names if (file := self._edits_of(name)) is not None]
+            if not earlier and _is_skeleton(edit):
+                continue
             file = earlier[0] if earlier else _FileEdits()
             for replaced in earlier[1:]:
                 file = file.merged(replaced)
             file.add(edit)
             self._touched[edit.path] = file
+            edited.append(edit.path)
         self._touched |= dict.fromkeys(former_paths)
-        return tuple(sorted(edit.path for edit in edits))
+        return tuple(sorted(edited))
 
     def made_with(self, recorded: Recorded) -> Commit | None:
         """Return the commit after which instruction files matched a record, by its hashes or else by its versions."""
@@ -170,6 +175,22 @@ class _FileEdits:
 def _plain_version(version: str) -> str:
     """``v1.2`` and ``1.2`` are one version."""
     return version.strip().lower().removeprefix("v")
+
+
+def _is_skeleton(edit: Edit) -> bool:
+    """Decide whether an edit adds, moves or deletes a file as ``sitegen init`` writes it: that is nobody's edit."""
+    blob = edit.new or edit.old
+    return blob is not None and blob.oid in _skeleton_ids("sha256" if len(blob.oid) == 64 else "sha1")
+
+
+@cache
+def _skeleton_ids(object_format: str) -> frozenset[str]:
+    """The blob ids of the instruction files that ``sitegen init`` writes."""
+    skeletons = resources.files("sitegen").joinpath("skeletons").iterdir()
+    contents = [skeleton.read_bytes() for skeleton in skeletons if skeleton.name.endswith(".md")]
+    return frozenset(
+        hashlib.new(object_format, b"blob %d\0%b" % (len(content), content)).hexdigest() for content in contents
+    )
 
 
 def _edit_of_change(commit: Commit, change: ChangedPath, source: ChangedPath | None) -> Edit:

@@ -165,7 +165,7 @@ DISPLAYED_FILES: Final = CachedKind(name="displayed file", type=DisplayedFile, u
 """The present text of an instruction file as its page shows it."""
 
 COMMITS_WITHOUT_OUTPUT: Final = CachedKind(name="commit without output", type=CommitPageInputs, until="walk")
-"""A commit that edits instructions and has no output, by its position: later outputs show the effects of its edits."""
+"""A commit with edits and no new output, by its position: later outputs show the effects of its edits."""
 
 SEARCH_TAIL: Final = CachedKind(name="search tail", type=SearchTail, until="walk")
 COMMIT_LIST_TAIL: Final = CachedKind(name="commit list tail", type=CommitListTail, until="walk")

@@ -169,6 +169,7 @@ def _page_inputs(
     layout = Layout(timeline.config, timeline.manifest, Watched())
     summaries = {summary.info.id: summary for summary in evals.summaries}
     histories = {update.history.id: update.history for update in timeline.update.evals}
+    layouts = {eval_id: history.layout for eval_id, history in histories.items()}
     edited = {(edit.path, edit.commit.sha): (edit, file.path) for file in timeline.instructions for edit in file.edits}
     apart = apart_since(timeline.instructions)
     thick = {
@@ -181,7 +182,7 @@ def _page_inputs(
         edits = {path: edited[path, sha] for path in record.edits if (path, sha) in edited}
         files = {path: last_path for path, (_, last_path) in edits.items()}
         moves = moves_of_commit(record, summaries, histories, memo)
-        changed = touched.sort_out(record, layout, timeline.update.renamed)
+        changed = touched.sort_out(record, layout, timeline.update.renamed, layouts)
         inputs = CommitPageInputs(
             record=record,
             moves=moves,
@@ -192,7 +193,7 @@ def _page_inputs(
             thickened=tuple(path for path in files if (path, sha) in thick),
             edits=tuple(edit for edit, _ in edits.values() if edit.old and edit.new and edit.old.oid != edit.new.oid),
         )
-        if edits and not moves:
+        if edits and not any(move.has_new_output for move in moves):
             COMMITS_WITHOUT_OUTPUT.keep(memo, str(record.commit.position), inputs)
             inputs = replace(inputs, effects=edit_effects(memo, effects, record.commit.position))
         yield inputs

@@ -1,5 +1,6 @@
 """Instruction files through history, and the globs that name them."""
 
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -9,11 +10,13 @@ from sitegen.history.globs import literal_prefix, matches
 from sitegen.history.instructions import InstructionHistories
 from sitegen.history.repository import Repository
 from sitegen.history.timeline import advance
+from sitegen.initialising import SKELETONS
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.recorded import InstructionHash
 from sitegen.model.timeline import InstructionHistory
 from tests.gitrepo import GitRepo, Link, MemoryParts
 
+EXTRACTOR = ".claude/instructions/extractors/instructions.md"
 TEXT = "".join(f"{number}. A rule of some length\n" for number in range(10))
 
 
@@ -38,6 +41,20 @@ def files(repo: GitRepo) -> tuple[InstructionHistory, ...]:
 
 def edits(history: InstructionHistory) -> list[tuple[int, str, str]]:
     return [(edit.commit.position, edit.status, edit.path) for edit in history.edits]
+
+
+@pytest.mark.parametrize("object_format", ["sha1", "sha256"])
+def test_what_init_writes_is_nobodys_edit_until_somebody_changes_it(tmp_path: Path, object_format: str) -> None:
+    repo = GitRepo(tmp_path / "repo", object_format=object_format)
+    written = {path: resources.files("sitegen").joinpath("skeletons", name).read_bytes() for name, path in SKELETONS}
+    repo.commit({"evals/shop/ground_truth.csv": "t", **written})
+    assert files(repo) == ()
+    repo.commit({".claude/agents/critic.md": None, ".claude/instructions/a.md": written[".claude/agents/critic.md"]})
+    assert files(repo) == ()
+    kept = written[EXTRACTOR]
+    repo.commits([{EXTRACTOR: kept + b"6. Look twice.\n"}, {EXTRACTOR: kept}])
+    (history,) = files(repo)
+    assert edits(history) == [(2, "modified", EXTRACTOR), (3, "modified", EXTRACTOR)]
 
 
 def test_each_edit_of_a_file_is_listed_with_its_contents_before_and_after(repo: GitRepo) -> None:

@@ -56,6 +56,11 @@ class EvalMove(Frozen):
     outputs: int = 1
     """Number of different outputs of these points."""
 
+    @property
+    def has_new_output(self) -> bool:
+        """Whether any of these points has an output that no earlier point has."""
+        return None in self.originals
+
 
 class CommitPageInputs(Frozen):
     """The inputs of the page of one commit."""
@@ -77,7 +82,7 @@ class CommitPageInputs(Frozen):
     edits: tuple[Edit, ...] = ()
     """The edits of instruction files whose text changed, which the page shows as diffs."""
     effects: tuple[Effect, ...] = ()
-    """How evals changed with the edits of a commit that has no points itself."""
+    """How evals changed with the edits of a commit that has no new output itself."""
 
 
 class MoveRow(Frozen):
@@ -122,20 +127,29 @@ class CommitView(Frozen):
     subject: str
     body: str
     moves: tuple[MoveRow, ...]
-    """The evals that have points of the commit, in the order of ``effects.rows``."""
-    effects: EffectsView
-    """Effects across the commit; for a commit without points, across its edits."""
+    """The evals that have points of the commit, by how they changed across it."""
+    moved: EffectsView
+    """Effects across the commit; empty for a commit without points."""
+    edited: EffectsView
+    """Effects across the edits of a commit without new output, the same as on the pages of these edits."""
     fields: FlippedFields
     instructions: tuple[InstructionEdit, ...]
     earlier_edits: tuple[LinkedEdit, ...]
     """Edits of earlier commits since the previous outputs, newest first."""
     outputs: tuple[OutputChanges, ...]
+    unscored: tuple[PathChange, ...]
+    """Outputs that are not scored, because their evals have folders of iterations."""
     ground_truths: tuple[PathChange, ...]
     rules: tuple[PathChange, ...]
     others: tuple[PathChange, ...]
     """Other changed paths in the record of the commit."""
     more_others: int
     """Number of further changed paths, which the site does not read."""
+
+    @property
+    def effects(self) -> EffectsView:
+        """What became of the evals: across the edits if there is no new output, otherwise across the commit."""
+        return self.edited if self.edited.rows else self.moved
 
     @property
     def files(self) -> int:
@@ -147,12 +161,14 @@ def commit_page(inputs: CommitPageInputs, patches: Mapping[str, RenderedPatch] |
     """Make the page of a commit. ``patches``: the shown diffs, by path in ``record.edits``."""
     record, changed, files, names = inputs.record, inputs.changed, inputs.files, inputs.names
     by_eval = {move.row.eval_id: move for move in map(_move_row, inputs.moves)}
-    effects = EffectsView(by_grade(move.row for move in by_eval.values())) if by_eval else effects_view(inputs.effects)
-    rows = tuple(by_eval[row.eval_id] for row in effects.rows) if by_eval else ()
+    across = EffectsView(by_grade(move.row for move in by_eval.values()))
+    edited = effects_view(inputs.effects)
+    rows = tuple(by_eval[row.eval_id] for row in across.rows)
     drawn = {path: patch for path, patch in (patches or {}).items() if path in files}
-    flips = fields_and_passages(effects.rows, {path: patch.words for path, patch in drawn.items()})
+    flips = fields_and_passages(edited.rows or across.rows, {path: patch.words for path, patch in drawn.items()})
     passages = dict(zip(drawn, flips.passages, strict=True))
     edits = {item.change.path: item for item in changed if item.role == "instruction"}
+    skeletons = [Touched(edit.change, "other") for path, edit in edits.items() if edit.change.new and path not in files]
     view = CommitView(
         nav="commits",
         commit=record.commit,
@@ -160,7 +176,8 @@ def commit_page(inputs: CommitPageInputs, patches: Mapping[str, RenderedPatch] |
         subject=subject_of(record.commit, 300),
         body=cut(visible(record.commit.body.strip()), 10_000),
         moves=rows,
-        effects=effects,
+        moved=across,
+        edited=edited,
         fields=flips,
         instructions=tuple(
             InstructionEdit(
@@ -176,9 +193,12 @@ def commit_page(inputs: CommitPageInputs, patches: Mapping[str, RenderedPatch] |
         ),
         earlier_edits=_earlier_edits(rows),
         outputs=touched.outputs(changed, names),
+        unscored=touched.paths(changed, "unscored", names),
         ground_truths=touched.paths(changed, "ground_truth", names),
         rules=touched.paths(changed, "rules", names),
-        others=touched.paths((*changed, *(Touched(change, "other") for change in record.others)), "other", names),
+        others=touched.paths(
+            (*changed, *skeletons, *(Touched(change, "other") for change in record.others)), "other", names
+        ),
         more_others=record.other_changes - len(record.others),
     )
     return Page(links.commit(record.commit.sha), "pages/commit.html", view)

@@ -8,12 +8,14 @@ from typing import Literal, TypeAlias
 from sitegen.frozen import Frozen
 from sitegen.history.layout import Layout
 from sitegen.model.commits import ChangedPath
-from sitegen.model.timeline import CommitRecord, RenamedEval, last_id
+from sitegen.model.timeline import CommitRecord, OutputLayout, RenamedEval, last_id
 from sitegen.text.plain import line
 
-TouchedRole: TypeAlias = Literal["output", "recorded", "run", "ground_truth", "rules", "instruction", "other"]
-"""recorded: metrics that a run recorded. run: an output of a repeated run. rules: a field mapping, a schema or the
-manifest."""
+TouchedRole: TypeAlias = Literal[
+    "output", "unscored", "recorded", "run", "ground_truth", "rules", "instruction", "other"
+]
+"""unscored: an output beside the folders of iterations, which alone count. recorded: metrics that a run recorded. run:
+an output of a repeated run. rules: a field mapping, a schema or the manifest."""
 
 How: TypeAlias = Literal["added", "modified", "deleted"]
 
@@ -74,37 +76,35 @@ class PathChange(Frozen):
     """Name of the eval; empty if the site has no page for it."""
 
 
-def sort_out(record: CommitRecord, layout: Layout, renamed: Sequence[RenamedEval]) -> tuple[Touched, ...]:
+def sort_out(
+    record: CommitRecord, layout: Layout, renamed: Sequence[RenamedEval], layouts: Mapping[str, OutputLayout]
+) -> tuple[Touched, ...]:
     """Each change of a commit with the role of its path, once for each eval that the path belongs to.
 
     ``layout`` is the layout of the built configuration. ``renamed`` are the evals that were renamed, oldest first: a
-    commit before the rename is one of the eval as it is called now, a later one in the same folder is not.
+    commit before the rename is one of the eval as it is called now, a later one in the same folder is not. ``layouts``
+    maps evals to the layout of their outputs.
     """
-    position = record.commit.position
-    return tuple(touched for change in record.changes for touched in _sorted_out(change, position, layout, renamed))
-
-
-def _sorted_out(
-    change: ChangedPath, position: int, layout: Layout, renamed: Sequence[RenamedEval]
-) -> tuple[Touched, ...]:
-    path = change.path
     touched = []
-    for place in layout.places(path):
-        if place.role != "stranger":
-            role: TouchedRole = "output" if place.role == "overwritten" else place.role
-            touched.append(
-                Touched(
-                    change=change,
-                    role=role,
-                    eval_id=last_id(place.eval_id, position, renamed),
-                    iteration=place.iteration,
-                )
-            )
-    if touched:
-        return tuple(touched)
+    for change in record.changes:
+        in_evals = []
+        for place in layout.places(change.path):
+            eval_id = last_id(place.eval_id, record.commit.position, renamed)
+            if place.role == "overwritten":
+                role: TouchedRole = "unscored" if layouts.get(eval_id) == "iterations" else "output"
+            elif place.role == "stranger":
+                continue
+            else:
+                role = place.role
+            in_evals.append(Touched(change=change, role=role, eval_id=eval_id, iteration=place.iteration))
+        touched += in_evals or [Touched(change, _role_outside_evals(change.path, layout))]
+    return tuple(touched)
+
+
+def _role_outside_evals(path: str, layout: Layout) -> TouchedRole:
     if path == layout.manifest_path or layout.is_shared(path):
-        return (Touched(change, "rules"),)
-    return (Touched(change, "instruction" if layout.is_instruction(path) else "other"),)
+        return "rules"
+    return "instruction" if layout.is_instruction(path) else "other"
 
 
 def outputs(touched: Iterable[Touched], names: Mapping[str, str]) -> tuple[OutputChanges, ...]:
