@@ -17,7 +17,7 @@ from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.effects import peak
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.analysis.regressions import steps_of
-from sitegen.model.cells import CellMap, Flips
+from sitegen.model.cells import Cell, CellMap, Flips
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Threshold
@@ -283,6 +283,16 @@ def _judged(index: int, documents: tuple[str, ...]) -> list[Judgement]:
     return judgements(index + 1, wrong, documents)
 
 
+def cell_map(number: int, some: tuple[Cell, ...]) -> CellMap:
+    """Cells of so many points, each of which has the documents that any of its cells is in."""
+    documents: dict[str, tuple[int, ...]] = {}
+    for name in dict.fromkeys(cell.document for cell in some):
+        states = [[cell.at(point) for cell in some if cell.document == name] for point in range(number)]
+        held = [any(period is not None and period.state != "absent" for period in here) for here in states]
+        documents[name] = tuple(at for at in range(number) if held[at] != (at > 0 and held[at - 1]))
+    return CellMap(number, some, documents)
+
+
 def cells(number: int = 60, documents: tuple[str, ...] = ("",)) -> CellMap:
     """The cells of ``points``, and of those again and again."""
     follower = CellTracker()
@@ -291,7 +301,7 @@ def cells(number: int = 60, documents: tuple[str, ...] = ("",)) -> CellMap:
         judged = _judged(at, documents)
         if at == 17:
             judged = [replace(one, outcome="omission", actual=None) for one in judged if one.outcome != "hallucination"]
-        follower.follow([] if at == 30 else judged)
+        follower.follow([] if at == 30 else judged, () if at == 30 else documents)
     return follower.cells()
 
 

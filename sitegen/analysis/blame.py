@@ -9,7 +9,7 @@ from typing import Final
 
 from sitegen.analysis.copies import first_points_with_output, output_of_each
 from sitegen.analysis.deltas import ROLES, Role, differing_roles, mixture
-from sitegen.analysis.flips import documents_of_points, fate_of, spans
+from sitegen.analysis.flips import fate_of, spans
 from sitegen.frozen import Frozen
 from sitegen.model.cells import ABSENT, Cell, CellMap, Fate, Period
 from sitegen.model.outcomes import CellKey
@@ -97,9 +97,8 @@ class Blame:
         *result_of* scores a mixture of two of them. It is called at most once for each point at which a cell came or
         went, and the rules changed together with another role.
         """
-        self._points = cells.points
         self._snapshots = snapshots
-        self._held = documents_of_points(cells)
+        self._cells = cells
         self._outputs = output_of_each(first_points_with_output(snapshots))
         self._result_of = result_of
         self._changed_roles: dict[int, tuple[Role, ...]] = {}
@@ -108,14 +107,13 @@ class Blame:
 
     def trace(self, cell: Cell, points: int | None = None) -> CellBlame:
         """Return the history of a cell of the map through the first *points*; by default through all points."""
-        points = points or self._points
+        points = points or self._cells.points
         explained = []
         is_wrong: dict[int, bool] = {}
         before = ABSENT
-        held = self._held[cell.document]
         for period, end in spans(cell, points):
             start = period.start
-            fate = fate_of(before, period, bool(held[start - 1] and held[start])) if start else None
+            fate = fate_of(before, period, self._cells.holds(cell.document, start - 1, start)) if start else None
             causes = self._causes(cell.key, before, period) if start else ()
             outputs = set(self._outputs[start:end])
             explained.append(ExplainedPeriod(period=period, end=end, fate=fate, causes=causes, outputs=len(outputs)))

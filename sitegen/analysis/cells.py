@@ -7,7 +7,6 @@ of points. A ``CellTracker`` continues from the cells of an earlier one, so that
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from operator import attrgetter
 from typing import Final
 
 from sitegen.analysis.flips import OutputComparison, compare_points, fate_of
@@ -19,7 +18,6 @@ from sitegen.text.values import bounded_json
 
 LONGEST: Final = 200
 """Largest number of characters of a value that a cell stores."""
-_DOCUMENT: Final = attrgetter("document")
 
 
 def short_json(value: Value) -> str:
@@ -42,17 +40,20 @@ class CellTracker:
         """The cells with a period that begins at the last point, by cell number."""
         self._judgements: Sequence[Judgement] | None = None
         """Judgements of the last point; None if a cell may have several."""
-        here = {track.location.document for track in self._tracks.values() if track.periods[-1].state != "absent"}
-        self._documents: tuple[set[str], set[str]] = set(), here
-        """Documents of the last point but one, and documents of the last point."""
+        self._documents = {name: list(at) for name, at in earlier.documents.items()} if earlier else {}
+        """For each document the points at which it came and went, as in ``CellMap``."""
+        self._here = {name for name, at in self._documents.items() if len(at) % 2}
+        """Documents of the last point."""
 
     @property
     def points(self) -> int:
         """Number of points that were followed."""
         return self._points
 
-    def follow(self, judgements: Sequence[Judgement]) -> None:
-        """Add the judgements of the next point. A judgement that is the same object as before costs nothing.
+    def follow(self, judgements: Sequence[Judgement], documents: Iterable[str]) -> None:
+        """Add the judgements of the next point, and the ids of its documents.
+
+        A judgement that is the same object as before costs nothing.
 
         Scorers reuse the judgement objects of values that did not change.
         """
@@ -94,8 +95,15 @@ class CellTracker:
                 tracks[key].latest = None
                 self._begin(tracks[key], Period(start=here, state="absent", expected="", actual=""))
         self._judgements = judgements if len(cells) == len(new) else None
-        self._documents = self._documents[1], set(map(_DOCUMENT, judgements))
+        names = dict.fromkeys(documents)
+        for name in (*(name for name in names if name not in self._here), *(self._here - names.keys())):
+            self._documents.setdefault(name, []).append(here)
+        self._here = set(names)
         self._points = here + 1
+
+    def follow_result(self, result: Result) -> None:
+        """Add the result of the next point."""
+        self.follow(result.judgements, [document.id for document in result.scorecard.documents])
 
     def _begin(self, track: _Track, period: Period) -> None:
         if track.add_period(period):
@@ -112,16 +120,17 @@ class CellTracker:
     def cells(self) -> CellMap:
         """Return the histories of all cells so far."""
         cells = (track.cell(extra, track.periods) for (_, _, extra), track in self._tracks.items())
-        return CellMap(self._points, tuple(cells))
+        return CellMap(self._points, tuple(cells), {name: tuple(at) for name, at in self._documents.items()})
 
     def flipped(self) -> tuple[CellFlip, ...]:
         """Return ``flipped_cells`` of the last two points, without the older periods of cells.
 
         The flip of a cell that stayed wrong is the same object at every point.
         """
-        earlier, later = self._documents
+        last = self._points - 1
+        held = {name for name in self._here if last not in self._documents[name]}
         either = self._wrong | self._changed
-        flips = (either[number].flip(self._points - 1, earlier & later) for number in sorted(either))
+        flips = (either[number].flip(last, held) for number in sorted(either))
         return tuple(flip for flip in flips if flip is not None)
 
     def streaks(self) -> dict[CellKey, int]:
@@ -205,5 +214,5 @@ def compare_results(before: Result, after: Result) -> OutputComparison:
     """Compare two results of one eval."""
     tracker = CellTracker()
     for result in (before, after):
-        tracker.follow(result.judgements)
+        tracker.follow_result(result)
     return compare_points(tracker.cells(), 0, 1)

@@ -43,11 +43,10 @@ def count_flips(flipped: Iterable[CellFlip]) -> Flips:
 
 def flipped_cells(cells: CellMap, before: int, after: int) -> Iterator[CellFlip]:
     """Yield the cells that are wrong at one or both of two points, in the order of the map."""
-    sides = [(cell, cell.at(before), cell.at(after)) for cell in cells.cells]
-    earlier = {cell.document for cell, period, _ in sides if period is not None and period.state != "absent"}
-    later = {cell.document for cell, _, period in sides if period is not None and period.state != "absent"}
-    for cell, first, last in sides:
-        if fate := fate_of(first, last, cell.document in earlier and cell.document in later):
+    held = {document for document in cells.documents if cells.holds(document, before, after)}
+    for cell in cells.cells:
+        first, last = cell.at(before), cell.at(after)
+        if fate := fate_of(first, last, cell.document in held):
             yield CellFlip(fate=fate, cell=cell, before=first, after=last)
 
 
@@ -55,7 +54,7 @@ def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]]) -> tuple[Fli
     """Compute ``flips`` for many pairs of points, in one pass over the cells."""
     if len(pairs) <= FEW:
         return tuple(flips(cells, before, after) for before, after in pairs)
-    held = documents_of_points(cells)
+    held, nowhere = documents_of_points(cells), bytearray(cells.points)
     tallies: list[dict[tuple[Fate, str], int]] = [defaultdict(int) for _ in pairs]
     by_truth = [0] * len(pairs)
     earlier, later = (itemgetter(*points) for points in zip(*pairs, strict=True))
@@ -64,7 +63,7 @@ def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]]) -> tuple[Fli
             continue
         line, points, wrong = (
             _period_at_points(cell, cells.points),
-            held[cell.document],
+            held.get(cell.document) or nowhere,
             _wrong_points(cell, cells.points),
         )
         stays_wrong: tuple[Fate, str] = ("still_wrong", cell.attribute)
@@ -96,11 +95,11 @@ def fate_of(before: Period | None, after: Period | None, held: bool) -> Fate | N
 def documents_of_points(cells: CellMap) -> Held:
     """Compute which points have which documents."""
     held: Held = {}
-    for cell in cells.cells:
-        points = held.setdefault(cell.document, bytearray(cells.points))
-        for period, end in spans(cell, cells.points):
-            if period.state != "absent":
-                points[period.start : end] = b"\1" * (end - period.start)
+    for name, switches in cells.documents.items():
+        points = held[name] = bytearray(cells.points)
+        ends = (*switches, cells.points) if len(switches) % 2 else switches
+        for start, end in zip(ends[::2], ends[1::2], strict=True):
+            points[start:end] = b"\1" * (end - start)
     return held
 
 

@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Final, TypedDict
 
+from msgspec.structs import replace
+
 from sitegen.analysis.blame import Blame, CellBlame, ExplainedPeriod
 from sitegen.analysis.deltas import Role
 from sitegen.analysis.noise.repeats import noise_of, repeats_among
 from sitegen.commands.printing import print_document, print_line
 from sitegen.errors import ConfigurationError
-from sitegen.model.cells import Cell, CellMap, Fate, State
+from sitegen.model.cells import Cell, Fate, State
 from sitegen.model.series import Series
 from sitegen.pages.labels import FATES, ROLES, bad_runs, outputs, same_output
 from sitegen.project import Options
@@ -83,7 +85,7 @@ def blame_lines(series: Series, cells: Sequence[CellBlame]) -> Iterator[str]:
 
 def repeat_lines(series: Series, cells: Sequence[Cell]) -> Iterator[str]:
     """Lines that say how often the outcomes of these cells differ between repeats under the same instructions."""
-    noise = noise_of(repeats_among(series.points, CellMap(series.cells.points, tuple(cells))))
+    noise = noise_of(repeats_among(series.points, replace(series.cells, cells=tuple(cells))))
     if noise is None or noise.pooled.rate is None:
         return
     yield ""

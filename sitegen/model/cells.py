@@ -1,6 +1,6 @@
 """Cells: one attribute of one document, or of one list item, followed through all points of an eval; their flips."""
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from typing import Literal, Self, TypeAlias
 
 from sitegen.frozen import Frozen
@@ -90,6 +90,15 @@ class CellMap(Frozen):
     """Number of points of the series that the map covers."""
     cells: tuple[Cell, ...]
     """In the order in which they were first judged."""
+    documents: dict[str, tuple[int, ...]]
+    """For each document the points at which it came and went, in turn: a document (2, 5) is at the points 2 to 4.
+
+    A point has the documents of its scorecard, also those without any cell: a paragraph annotated as none is one."""
+
+    def holds(self, document: str, *points: int) -> bool:
+        """Decide whether all of these points have the document."""
+        switches = self.documents.get(document, ())
+        return all(bisect_right(switches, point) % 2 for point in points)
 
     def up_to(self, points: int) -> Self:
         """Return the map of the first *points* points. Names and paths of cells are the newest of the whole series."""
@@ -98,7 +107,8 @@ class CellMap(Frozen):
             for cell in self.cells
             if cell.periods[0].start < points
         )
-        return type(self)(points, tuple(cells))
+        switches = ((name, at[: bisect_left(at, points)]) for name, at in self.documents.items())
+        return type(self)(points, tuple(cells), {name: at for name, at in switches if at})
 
 
 Fate: TypeAlias = Literal["fixed", "broken", "still_wrong", "appeared", "vanished"]

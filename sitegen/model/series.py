@@ -90,7 +90,7 @@ class Series(Frozen):
     specs: tuple[MetricSpec, ...]
     points: tuple[Point, ...]
     """One for each snapshot, in series order; empty if the eval has no outputs yet."""
-    cells: CellMap = CellMap(0, ())
+    cells: CellMap = CellMap(0, (), {})
     """Every cell through all points; empty if it was not computed."""
     noise: Noise | None = None
     """How far the headline differs between repeats among the points; None without repeats, or if not computed."""

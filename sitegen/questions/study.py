@@ -76,7 +76,7 @@ class Study(Frozen):
         tracker = CellTracker(known_cells(self.memo, history.id, keys))
         tracked = tracker.points
         for result in scorecards.results(snapshots[tracked:]):
-            tracker.follow(result.judgements)
+            tracker.follow_result(result)
         cells = tracker.cells()
         inputs = series_inputs(history, driving_edits(self.timeline, history.id))
         if tracker.points > tracked and snapshots[-1].commit.sha != WORKTREE:

@@ -133,7 +133,7 @@ class _EvalJob:
         # The overview shows the error patterns of the newest report, so this report is made if the memo lacks them.
         drawn = stale if self._known or not self._snapshots else stale | {last}
         unscored = {index for index, snapshot in enumerate(self._snapshots) if snapshot not in self._cards}
-        cached = known_cells(self._cache, self._info.id, self._card_keys) or CellMap(0, ())
+        cached = known_cells(self._cache, self._info.id, self._card_keys) or CellMap(0, (), {})
         tracker, end = CellTracker(cached), len(self._snapshots)
         waiting = WaitingReports()
         if drawn and min(drawn) < cached.points:
@@ -151,7 +151,7 @@ class _EvalJob:
         for index, result in zip(needed, results, strict=True):
             with working_on(self._snapshots[index]):
                 if index == tracker.points:
-                    tracker.follow(result.judgements)
+                    tracker.follow_result(result)
                     if tracker.points == committed:  # uncommitted outputs can differ at the next build
                         keep_cells(self._cache, self._info.id, self._card_keys, tracker.cells())
                 if index in drawn:

@@ -79,7 +79,7 @@ def _written(task: EvalTask) -> WrittenFiles:
     assert task.waiting
     history, keys, cache = task.history, task.waiting.keys, TaskCache(task.cached)
     cards = EvalScorecards(task.context, history, cache)
-    cells = known_cells(cache, history.id, list(map(cards.key, history.snapshots))) or CellMap(0, ())
+    cells = known_cells(cache, history.id, list(map(cards.key, history.snapshots))) or CellMap(0, (), {})
     settled = settled_points(cache, history, keys)
     series = cards.series(task.info, inputs_of(task), cells, settled)
     works = field_work(history.id, cells, history.snapshots)

@@ -13,7 +13,7 @@ from sitegen.analysis.field_summaries import field_summaries
 from sitegen.analysis.noise.changes import output_verdict
 from sitegen.analysis.regressions import steps_of
 from sitegen.config import Mute
-from sitegen.model.cells import WRONG, Cell, CellFlip, CellMap, Flips, Period
+from sitegen.model.cells import WRONG, Cell, CellFlip, Flips, Period
 from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import Metric
 from sitegen.model.regressions import DocumentNumbers, EditedFile, Moved
@@ -131,7 +131,7 @@ def _nasty_cells(series: Series) -> Series:
         for index, text in enumerate(sample.NASTY[: len(series.points)])
     )
     cells = (Cell(text, f"{text}[0]", sample.SCRIPT, index % 2 == 1, runs) for index, text in enumerate(sample.NASTY))
-    return replace(series, cells=CellMap(len(series.points), tuple(cells)))
+    return replace(series, cells=sample.cell_map(len(series.points), tuple(cells)))
 
 
 def more_pages() -> list[Page]:
@@ -149,7 +149,7 @@ def more_pages() -> list[Page]:
 def _cells_named(series: Series, attributes: tuple[str, ...]) -> Series:
     """A cell that is wrong for each of these attributes."""
     cells = (Cell("", name, name, False, (Period(0, "omission", "1", ""),)) for name in dict.fromkeys(attributes))
-    return replace(series, cells=CellMap(len(series.points), tuple(cells)))
+    return replace(series, cells=sample.cell_map(len(series.points), tuple(cells)))
 
 
 def _falls() -> Series:

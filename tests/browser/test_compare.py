@@ -75,7 +75,7 @@ def test_pairs_all_over_a_series_are_compared_as_sitegen_compares_them(
 def test_many_flips_are_tested_by_chi_square_as_sitegen_does(site: Path, visit):
     signs = ["+-+"] * 40 + ["+--"] * 150 + ["-+-"] * 30 + ["++-"] * 12 + ["--+"] * 3
     cells = tuple(Cell("", f"f{index}", f"f{index}", False, runs(each)) for index, each in enumerate(signs))
-    series = replace(sample.series(3), cells=CellMap(3, cells))
+    series = replace(sample.series(3), cells=sample.cell_map(3, cells))
     page = compare_page(series)
     (site / "evals/waybills/many.html").write_bytes(renderer_of(sample.SITE).render(page))
     pairs = list(itertools.permutations(range(3), 2))

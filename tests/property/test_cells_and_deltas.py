@@ -23,6 +23,7 @@ PATHS = st.sampled_from(["a", "b", "items[0].c", "items[1].c"])
 VALUES = st.one_of(st.none(), st.integers(0, 2), st.sampled_from(["1", "x", "x" * 300, "x" * 299 + "y", "é"]))
 OUTCOMES = st.sampled_from(["correct", "true_negative", "omission", "hallucination", "wrong_value", "format_error"])
 POINT = st.dictionaries(PATHS, st.tuples(OUTCOMES, VALUES, VALUES))
+DOCUMENTS = ("", "second")
 SERIES = st.lists(POINT, max_size=8)
 
 
@@ -33,7 +34,7 @@ def _judged(point: dict[str, tuple[Any, ...]]) -> list[Judgement]:
 def _followed(points: list[dict[str, tuple[Any, ...]]]) -> CellTracker:
     follower = CellTracker()
     for point in points:
-        follower.follow(_judged(point))
+        follower.follow(_judged(point), DOCUMENTS)
     return follower
 
 
@@ -65,7 +66,7 @@ def test_following_may_stop_anywhere_and_go_on(points, stop):
     follower = CellTracker(known_cells(cache, "eval", keys))
     assert follower.points == len(first)
     for point in points[stop:]:
-        follower.follow(_judged(point))
+        follower.follow(_judged(point), DOCUMENTS)
     assert follower.cells() == _followed(points).cells()
 
 
@@ -109,7 +110,7 @@ def test_flips_that_reports_counted_are_those_of_the_series(points, moves, witho
     reported: dict[int, Derived] = {}
     for index, point in enumerate(points):
         suffix = f" {index // 4}" if moves else ""
-        follower.follow([replace(one, attribute=one.attribute + suffix) for one in _judged(point)])
+        follower.follow([replace(one, attribute=one.attribute + suffix) for one in _judged(point)], DOCUMENTS)
         if index not in without_report:
             reported[index] = Derived(None, count_flips(follower.flipped()), None)
     cells, indices = follower.cells(), range(1, len(points))
@@ -127,8 +128,8 @@ def test_the_same_object_for_an_unchanged_judgement_changes_nothing_even_if_plac
     objects: dict[Judgement, Judgement] = {}
     for point in points:
         judged = [Judgement("", path, path, outcome, 1, value) for path, outcome, value in point]
-        sharing.follow([objects.setdefault(judgement, judgement) for judgement in dict.fromkeys(judged)])
-        plain.follow(list(dict.fromkeys(judged)))
+        sharing.follow([objects.setdefault(judgement, judgement) for judgement in dict.fromkeys(judged)], DOCUMENTS)
+        plain.follow(list(dict.fromkeys(judged)), DOCUMENTS)
         assert (sharing.cells(), sharing.flipped()) == (plain.cells(), plain.flipped())
 
 
@@ -136,14 +137,14 @@ def test_a_place_that_is_judged_twice_is_wrong_if_either_is():
     right, wrong = Judgement("", "a", "a", "correct", 1, 1), Judgement("", "a", "a", "omission", 1, None)
     for order in ([right, wrong], [wrong, right]):
         follower = CellTracker()
-        follower.follow(order)
+        follower.follow(order, DOCUMENTS)
         assert [run.state for cell in follower.cells().cells for run in cell.periods] == ["omission"]
 
 
 def test_a_cell_that_moves_to_another_category_is_found_under_both():
     follower = CellTracker()
     for category in ("(none)", "red", "(none)", "blue"):
-        follower.follow([Judgement("case", "a", category, "wrong_value", "x", "y")])
+        follower.follow([Judgement("case", "a", category, "wrong_value", "x", "y")], ["case"])
         follower = CellTracker(follower.cells())
     (cell,) = follower.cells().cells
     assert (cell.attribute, cell.earlier_attributes, len(cell.periods)) == ("blue", ("red", "(none)"), 1)
@@ -156,7 +157,8 @@ def test_an_extra_item_is_not_the_expected_item_of_its_number():
         [
             Judgement("", "items[0].c", "items[].c", "omission", 1, None),
             Judgement("", "items[0].c", "items[].c", "hallucination", None, 2, "extra item"),
-        ]
+        ],
+        DOCUMENTS,
     )
     assert [(cell.extra, cell.periods[0].state) for cell in follower.cells().cells] == [
         (False, "omission"),

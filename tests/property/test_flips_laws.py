@@ -37,7 +37,8 @@ def cell_maps(draw: st.DrawFn) -> CellMap:
         Cell(draw(st.sampled_from(["", "a"])), f"f[{index}].x", draw(st.sampled_from(["x", "y", "z"])), False, some)
         for index, some in enumerate(draw(st.lists(runs(), max_size=6)))
     ]
-    return CellMap(POINTS, tuple(cells))
+    documents = {name: tuple(sorted(draw(st.sets(POINT)))) for name in ("", "a")}
+    return CellMap(POINTS, tuple(cells), documents)
 
 
 def wrong(cells: CellMap, point: int) -> int:

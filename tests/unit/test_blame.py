@@ -10,7 +10,7 @@ from sitegen.analysis.blame import Blame, CellBlame, ChangePoint, ExplainedPerio
 from sitegen.analysis.deltas import Role
 from sitegen.commands.blame import matching_cells
 from sitegen.errors import ConfigurationError
-from sitegen.model.cells import Cell, CellMap, Period, State
+from sitegen.model.cells import Cell, Period, State
 from sitegen.model.scorecards import Result
 from sitegen.model.timeline import Blob, Snapshot
 from tests import pages_sample as sample
@@ -42,7 +42,7 @@ def snapshots(*changed: tuple[Role, ...]) -> list[Snapshot]:
 
 
 def blamed(one: Cell, some: list[Snapshot], *others: Cell) -> CellBlame:
-    return Blame(CellMap(len(some), (one, *others)), some, never).trace(one)
+    return Blame(sample.cell_map(len(some), (one, *others)), some, never).trace(one)
 
 
 def never(mixed: Snapshot) -> Result:
@@ -176,7 +176,7 @@ def test_what_happened_is_summed_up_by_point():
     one = cell((0, "correct", "1", "1"), (1, "wrong_value", "1", "2"), (2, "correct", "2", "2"), path="a")
     other = cell((0, "omission", "1", ""), (2, "wrong_value", "1", "3"), path="b")
     late = cell((2, "omission", "5", ""), path="c")
-    cells = CellMap(4, (one, other, late))
+    cells = sample.cell_map(4, (one, other, late))
     blame = Blame(cells, some, never)
     assert change_points(map(blame.trace, cells.cells), 4) == (
         ChangePoint(0, {}, (), 1, 2),
@@ -192,7 +192,7 @@ def test_what_is_wrong_now_comes_first_and_then_what_flips_most():
     stuck = cell((0, "omission", "1", ""), path="stuck")
     flaky = cell((0, "correct", "1", "1"), (1, "omission", "1", ""), (2, "correct", "1", "1"), path="flaky")
     flaky = flaky._replace(periods=(*flaky.periods, Period(3, "omission", "1", "")))
-    cells = CellMap(4, (right, past, stuck, flaky))
+    cells = sample.cell_map(4, (right, past, stuck, flaky))
     blame = Blame(cells, some, never)
     assert [one.cell.path for one in worst_first(map(blame.trace, cells.cells))] == ["flaky", "stuck", "past", "right"]
 

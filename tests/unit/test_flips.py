@@ -2,9 +2,10 @@ import pytest
 
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.flips import flipped_cells, flips
-from sitegen.model.cells import Cell, CellFlip, CellMap, Fate, Flips, Period, State
+from sitegen.model.cells import Cell, CellFlip, Fate, Flips, Period, State
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.values import Value
+from tests import pages_sample as sample
 
 
 def cell(path: str, *states: State, document: str = "", expected: tuple[str, ...] = ()) -> Cell:
@@ -15,7 +16,7 @@ def cell(path: str, *states: State, document: str = "", expected: tuple[str, ...
 
 def test_flips_are_counted_by_attribute_most_cells_first():
     found = flips(
-        CellMap(
+        sample.cell_map(
             2,
             (
                 cell("name", "wrong_value", "correct"),
@@ -49,12 +50,12 @@ def test_flips_are_counted_by_attribute_most_cells_first():
 )
 def test_a_cell_that_one_point_lacks_flips_only_if_nobody_expected_it(before: State, after: State, fate: Fate | None):
     there = cell("there", "correct", "correct")
-    cells = CellMap(2, (there, cell("x", before, after)))
+    cells = sample.cell_map(2, (there, cell("x", before, after)))
     assert [flip.fate for flip in flipped_cells(cells, 0, 1)] == ([fate] if fate else [])
 
 
 def test_a_hallucination_in_a_document_that_only_one_point_holds_did_not_flip():
-    cells = CellMap(
+    cells = sample.cell_map(
         2,
         (
             cell("x", "correct", "correct", document="a"),
@@ -67,14 +68,16 @@ def test_a_hallucination_in_a_document_that_only_one_point_holds_did_not_flip():
 
 def test_a_cell_that_was_not_judged_yet_is_absent():
     late = Cell("", "extra", "extra", True, (Period(1, "hallucination", "", "9"),))
-    cells = CellMap(2, (cell("x", "correct", "correct"), late))
+    cells = sample.cell_map(2, (cell("x", "correct", "correct"), late))
     assert list(flipped_cells(cells, 0, 1)) == [CellFlip("broken", late, None, late.periods[0])]
 
 
 def test_a_flip_under_another_expected_value_is_told_apart():
     moved = cell("total", "wrong_value", "correct", expected=("1", "2"))
     still = cell("unit", "omission", "omission", expected=("m", "cm"))
-    assert flips(CellMap(2, (moved, still)), 0, 1) == Flips(fixed=(("total", 1),), still=(("unit", 1),), by_truth=1)
+    assert flips(sample.cell_map(2, (moved, still)), 0, 1) == Flips(
+        fixed=(("total", 1),), still=(("unit", 1),), by_truth=1
+    )
 
 
 @pytest.mark.parametrize("blank", ["", "  ", None, "n/a", [], {}])
@@ -84,11 +87,11 @@ def test_a_blank_expects_nothing_however_it_is_written(blank: Value, written: Va
         return [Judgement("", "b", "b", outcome, expected, actual), Judgement("", "a", "a", "correct", 1, 1)]
 
     tracker = CellTracker()
-    tracker.follow(judged("true_negative", blank, None))
-    tracker.follow(judged("hallucination", None, "fir"))
+    tracker.follow(judged("true_negative", blank, None), [""])
+    tracker.follow(judged("hallucination", None, "fir"), [""])
     (flip,) = tracker.flipped()
     assert (flip.fate, flip.by_truth) == ("broken", False)
-    tracker.follow(judged("true_negative", written, None))
+    tracker.follow(judged("true_negative", written, None), [""])
     (flip,) = tracker.flipped()
     assert (flip.fate, flip.by_truth) == ("fixed", False)
     assert [flips(tracker.cells(), *pair).by_truth for pair in ((0, 1), (1, 2), (0, 2))] == [0, 0, 0]
@@ -96,8 +99,8 @@ def test_a_blank_expects_nothing_however_it_is_written(blank: Value, written: Va
 
 def test_a_blank_that_takes_the_place_of_a_value_is_another_expected_value():
     tracker = CellTracker()
-    tracker.follow([Judgement("", "b", "b", "correct", "fir", "fir")])
-    tracker.follow([Judgement("", "b", "b", "hallucination", None, "fir", "expected blank")])
+    tracker.follow([Judgement("", "b", "b", "correct", "fir", "fir")], [""])
+    tracker.follow([Judgement("", "b", "b", "hallucination", None, "fir", "expected blank")], [""])
     (flip,) = tracker.flipped()
     assert (flip.fate, flip.by_truth) == ("broken", True)
 
@@ -123,12 +126,12 @@ def test_cells_that_are_followed_again_from_a_point_are_what_they_were_at_every_
     tracker = CellTracker()
     lately = []
     for point in range(12):
-        tracker.follow(judged(point))
+        tracker.follow(judged(point), "ab" if point > 5 else "a")
         lately.append(list(tracker.flipped()) if point else [])
     for start in range(12):
         again = CellTracker(tracker.cells().up_to(start))
         for point in range(start, 12):
-            again.follow(judged(point))
+            again.follow(judged(point), "ab" if point > 5 else "a")
             if point > start:  # the point before says where cells stood that are gone
                 assert list(again.flipped()) == lately[point]
         assert again.cells() == tracker.cells()

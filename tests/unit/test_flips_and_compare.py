@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.comparison.change import NamedResult, change_of
-from sitegen.analysis.flips import flips
+from sitegen.analysis.flips import compare_points, flips
 from sitegen.project import Options
 from sitegen.questions.study import open_study
 from sitegen.scoring.kinds import scorer
@@ -23,7 +26,7 @@ def test_every_two_neighbours_of_the_demo_flip_as_they_compare(demo: Path, tmp_p
             specs, follower = scorer(one.kind).metrics, CellTracker()
             found = study.results(one, one.snapshots)
             for result in found:
-                follower.follow(result.judgements)
+                follower.follow_result(result)
             cells = follower.cells()
             for index, (before, after) in enumerate(pairwise(found)):
                 change, flipped = (
@@ -59,3 +62,37 @@ def test_long_texts_that_differ_at_their_end_are_two_cells() -> None:
     texts = tuple("a" * 200 + end for end in "xy")
     paths = [path for path, _ in marked(*texts, gold=texts)]
     assert (len(set(paths)), max(map(len, paths))) == (2, len("p1.terms[]") + 80)
+
+
+HIGHLIGHTS: dict[str, Any] = {
+    "gold-standard.json": {"chunkIndex": 0, "paragraphs": [{"id": "p1", "terms": []}, {"id": "p2", "terms": ["a"]}]},
+    "before": {"chunkIndex": 0, "paragraphs": [{"id": "p1", "terms": []}, {"id": "p2", "terms": ["a"]}]},
+    "after": {"chunkIndex": 0, "paragraphs": [{"id": "p1", "terms": ["x"]}, {"id": "p2", "terms": ["a"]}]},
+}
+FIELDS: dict[str, Any] = {
+    "ground_truth.json": [{"id": "p1"}, {"id": "p2", "b": 1}],
+    "before": [{"id": "p1"}, {"id": "p2", "b": 1}],
+    "after": [{"id": "p1", "x": 1}, {"id": "p2", "b": 1}],
+}
+
+
+@pytest.mark.parametrize(("kind", "files"), [("highlights", HIGHLIGHTS), ("fields", FIELDS)])
+def test_a_document_in_which_nothing_is_expected_is_a_document_and_a_value_in_it_breaks(
+    kind: str, files: dict[str, Any]
+) -> None:
+    truth, before, after = (json.dumps(content).encode() for content in files.values())
+    tracker = CellTracker()
+    for output in (before, after, before):
+        scored = scorer(kind).score(
+            ScoringInputs((File("output.json", output),), File(next(iter(files)), truth), None, None, "{}")
+        )
+        assert [document.id for document in scored.scorecard.documents] == ["p1", "p2"]
+        tracker.follow_result(scored)
+        shown = tracker.flipped()
+        assert [flip.fate for flip in shown] == {1: [], 2: ["broken"], 3: ["fixed"]}[tracker.points]
+    cells = tracker.cells()
+    compared = compare_points(cells, 0, 1)
+    assert [flip.fate for flip in compared.flipped] == ["broken"]
+    assert (compared.common, compared.only_before, compared.only_after) == (2, 0, 0)
+    assert flips(cells, 1, 2).broken == ()
+    assert [number for _, number in flips(cells, 1, 2).fixed] == [1]

@@ -24,7 +24,7 @@ OUTPUT = {"walls": [{"name": "Porch"}, {"name": "E Wall", "area": 3}, {"name": "
 def followed(*results: Result) -> CellMap:
     follower = CellTracker()
     for result in results:
-        follower.follow(result.judgements)
+        follower.follow_result(result)
     return follower.cells()
 
 
@@ -45,7 +45,7 @@ def test_an_item_that_is_renamed_stays_the_same_cell_under_its_newest_name():
     area = followed(first, second).cells[3]
     assert (area.path, area.label, len(area.periods)) == ("walls[1].area", "walls[E Walls].area", 1)
     going_on = CellTracker(followed(first))
-    going_on.follow(second.judgements)
+    going_on.follow_result(second)
     assert going_on.cells() == followed(first, second)
 
 

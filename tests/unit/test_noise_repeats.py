@@ -141,7 +141,7 @@ def outputs(*headlines: float | None, weight: float = 0.0) -> tuple[Repeat, ...]
 
 
 def cells(*every: Cell) -> CellMap:
-    return CellMap(max((len(one.periods) for one in every), default=0), every)
+    return CellMap(max((len(one.periods) for one in every), default=0), every, {})
 
 
 def test_the_noise_is_the_share_of_pairs_that_differ_and_the_scatter_of_the_headline():
@@ -248,7 +248,7 @@ def test_point_after_point_the_same_is_known_as_of_all_of_them_together():
         replace(each, scorecard=replace(CARD, metrics=(Metric("f1", value),)))
         for each, value in zip(series, values, strict=True)
     ]
-    none = CellMap(0, ())
+    none = CellMap(0, (), {})
     so_far = RepeatsSoFar()
     repeats_nothing = 3
     for number, each in enumerate(series, 1):
@@ -268,7 +268,7 @@ def test_the_runs_of_a_point_are_repeats_too_but_those_that_cannot_be_read():
     cards = [replace(CARD, metrics=(Metric("f1", value),)) for value in (0.5, 0.6, 0.7)]
     so_far = RepeatsSoFar()
     so_far.add(replace(point("a"), scorecard=cards[0]), [*cards, replace(CARD, status="unreadable")])
-    assert so_far.noise() == noise_of([Repeats(CellMap(0, ()), (0, 1, 2), outputs(0.5, 0.6, 0.7))])
+    assert so_far.noise() == noise_of([Repeats(CellMap(0, (), {}), (0, 1, 2), outputs(0.5, 0.6, 0.7))])
 
 
 def test_one_broken_run_is_named_and_leaves_the_noise_as_it_is_without_it():

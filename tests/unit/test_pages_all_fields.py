@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from sitegen.analysis.field_summaries import field_summaries
-from sitegen.model.cells import Cell, CellMap, Flips, Period
+from sitegen.model.cells import Cell, Flips, Period
 from sitegen.model.error_summaries import FailingValue, FieldSummary, FlipsAfterEdit
 from sitegen.model.series import EvalSummary, Series
 from sitegen.pages.fields import NAMED, ROWS, FieldsView, fields_page
@@ -24,7 +24,7 @@ def _series() -> Series:
         Cell("", "walls[1].area", "walls[].area", False, (wrong,), "walls[W13].area"),
         Cell("", "name", "name", False, (right,)),
     )
-    return replace(sample.series(3), points=tuple(points), cells=CellMap(3, cells))
+    return replace(sample.series(3), points=tuple(points), cells=sample.cell_map(3, cells))
 
 
 def _eval(eval_id: str, *fields: FieldSummary) -> EvalSummary:

@@ -8,7 +8,7 @@ from markupsafe import Markup
 from msgspec.structs import replace
 
 from sitegen.analysis.flips import fate_of
-from sitegen.model.cells import Cell, CellFlip, CellMap, Fate, Period
+from sitegen.model.cells import Cell, CellFlip, Fate, Period
 from sitegen.model.noise import ChangeVerdict, Interval, UnitChange
 from sitegen.model.regressions import Circumstances, Step
 from sitegen.model.series import Point, Series
@@ -45,7 +45,11 @@ def series(*cells: Cell, number: int = 3, headlines: tuple[float | None, ...] = 
         for point, value in zip(sample.points(number), (*headlines, *[0.4] * number), strict=False)
     ]
     return Series(
-        sample.WAYBILLS, sample.history("waybills", tuple(some)), sample.SPECS, tuple(some), CellMap(number, cells)
+        sample.WAYBILLS,
+        sample.history("waybills", tuple(some)),
+        sample.SPECS,
+        tuple(some),
+        sample.cell_map(number, cells),
     )
 
 

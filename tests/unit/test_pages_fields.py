@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.blame import Blame
-from sitegen.model.cells import Cell, CellMap, Period
+from sitegen.model.cells import Cell, Period
 from sitegen.model.series import Series
 from sitegen.model.site import Page, SiteInfo
 from sitegen.pages.field import CELLS, COLUMNS, FEWEST_PERIODS, TURNS, FieldView, field_page, field_work
@@ -21,7 +21,9 @@ def series(*cells: Cell, number: int = 6) -> Series:
         again = sample.snapshot(4, sample.commit(100), ("ground_truth",), ground_truth=None)
         some[4] = replace(some[4], snapshot=replace(again, outputs=some[3].snapshot.outputs))
     info = replace(sample.WAYBILLS, metadata=())
-    return Series(info, sample.history("waybills", tuple(some)), sample.SPECS, tuple(some), CellMap(number, cells))
+    return Series(
+        info, sample.history("waybills", tuple(some)), sample.SPECS, tuple(some), sample.cell_map(number, cells)
+    )
 
 
 def pages(one: Series) -> list[Page]:

@@ -167,7 +167,7 @@ def test_the_focus_of_an_eval_names_sections_new_errors_and_old_ones():
             Judgement("", path, attribute, "correct" if sign == "+" else "omission", 1, 1 if sign == "+" else None)
             for (path, attribute), sign in zip(attributes.items(), signs, strict=True)
         ]
-        follower.follow(judged)
+        follower.follow(judged, dict.fromkeys(one.document for one in judged))
         points[index] = replace(points[index], scorecard=sample.scorecard(judged), flips=None)
     cells = follower.cells()
     points[3] = replace(points[3], flips=flips(cells, 2, 3))

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.blame import Blame, change_points
-from sitegen.model.cells import Cell, CellMap, Period
+from sitegen.model.cells import Cell, Period
 from sitegen.model.panels import Highlight, Mark, MarkedText, NotePanel, SpansPanel
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result
@@ -80,7 +80,9 @@ def test_a_missed_and_a_wrong_highlight_are_marked_as_such():
     points = sample.points(3)
     cell = Cell("", "p-1", 'p-1.terms["Moss"]', False, (Period(0, "omission", "1", ""), Period(1, "correct", "1", "1")))
     traced = (
-        Blame(CellMap(3, (cell,)), [point.snapshot for point in points], lambda _: sample.result([])).trace(cell),
+        Blame(sample.cell_map(3, (cell,)), [point.snapshot for point in points], lambda _: sample.result([])).trace(
+            cell
+        ),
     )
     info = replace(sample.WAYBILLS, kind="highlights", nouns=nouns)
     view = FieldView(info, "terms", points, traced, traced, tuple(change_points(traced, 3)))

@@ -39,7 +39,7 @@ def _named(
     follower = CellTracker()
     for value in values:
         outcome: Outcome = "correct" if value == label else "omission" if value is None else "wrong_value"
-        follower.follow([Judgement("d", "area", "area", outcome, label, value)])
+        follower.follow([Judgement("d", "area", "area", outcome, label, value)], "d")
     return [(one.actual, one.agreeing, one.outputs) for one in suspect_truth(follower.cells(), points)]
 
 
@@ -73,7 +73,7 @@ def test_a_copy_agrees_with_nothing_and_is_held_against_nothing():
 def test_outputs_count_since_the_label_is_what_it_is():
     follower = CellTracker()
     for label in (600, 600, 620, 620):
-        follower.follow([Judgement("", "area", "area", "wrong_value", label, 640)])
+        follower.follow([Judgement("", "area", "area", "wrong_value", label, 640)], ("",))
     points = [replace(point, snapshot=replace(point.snapshot, cause=("outputs",))) for point in sample.series(4).points]
     assert suspect_truth(follower.cells(), points) == ()
 

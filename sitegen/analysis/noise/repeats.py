@@ -86,7 +86,7 @@ def repeats_of_runs(results: Sequence[Result]) -> Repeats:
     outputs = _repeats_of_run_cards([result.scorecard for result in results])
     for result in results:
         if result.scorecard.status == "scored":
-            tracker.follow(result.judgements)
+            tracker.follow_result(result)
     return Repeats(tracker.cells(), tuple(range(len(outputs))), outputs)
 
 
