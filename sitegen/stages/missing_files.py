@@ -148,8 +148,12 @@ class MissingFiles(Frozen):
         iterations = [name for name in results if results[name] and iteration_number(name) is not None]
         if not files.ground_truths:
             return
-        overwritten = entry.outputs == "auto" and any(self._is_file(f"{folder}/{name}") for name in files.overwritten)
-        overwritten = overwritten or bool(self._variants(folder, files.variants))
+        beside = [name for name in files.overwritten if entry.outputs == "auto" and self._is_file(f"{folder}/{name}")]
+        overwritten = bool(beside) or self._variants(folder, files.variants)
+        if beside and iterations:
+            message = f"{_listed(beside)} is not scored: this eval has folders of iterations, which alone count."
+            fix = f"Move it to {RESULTS}/iteration-NNN/ if it should count; otherwise nothing has to be done."
+            yield Problem("note", message, fix, path=f"{folder}/{beside[0]}", eval_id=entry.id)
         without = [name for name in iterations if name not in scored and not self._has_output(folder, name, kind)]
         if not overwritten and len(without) == len(iterations):
             near = [name for name in _data(here) if name not in _NO_OUTPUT and name not in _near_truths(here)]
