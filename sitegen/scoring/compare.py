@@ -26,13 +26,15 @@ FORMAT: Final = "format_error"
 
 _YES: Final = frozenset({"yes", "y"})
 _NO: Final = frozenset({"no", "n"})
+_NOTHING: Final = frozenset({"n/a", "na", "none", "-"})
+"""What people write into a cell of a table if there is nothing to write."""
 _FULL_CIRCLE: Final = Decimal(360)
 _MAX_UNORDERED: Final = 300
 _ZEROS: Final = re.compile(r"\s*0[0-9]")
 """Digits that begin with a zero, such as a zip code: coercion alone does not turn them into a number."""
 
-Comparison: TypeAlias = Callable[[Value], Outcome]
-"""Judges an actual value: ``correct``, ``wrong_value`` or ``format_error``."""
+Comparison: TypeAlias = Callable[[Value], Outcome | None]
+"""Judges an actual value: ``correct``, ``wrong_value`` or ``format_error``; None if the expected value is at fault."""
 NumberReader: TypeAlias = Callable[[str], Number | None]
 
 
@@ -51,6 +53,8 @@ class ExpectedValue(NamedTuple):
     value: Value
     """In the form of pages: numbers are numbers, whatever the format of the file."""
     judge: Comparison
+    missing: Outcome = "omission"
+    """The outcome of an output without the value."""
 
 
 def comparison(value: Value, rule: FieldRule, rules: FieldRules, *, written: bool) -> ExpectedValue:
@@ -66,10 +70,14 @@ def comparison(value: Value, rule: FieldRule, rules: FieldRules, *, written: boo
         return ExpectedValue(values, _is_list([item and item.judge for item in items], rule.ordered, rules.empty))
     if isinstance(value, dict):
         raise TruthError("is a list of lists with an object inside")
+    if written and isinstance(value, str) and rule.type != "string" and normalise(value) in _NOTHING:
+        return ExpectedValue(value, _is_nothing, missing="true_negative")
     expected, judge = _scalar_comparison(value, rule, rules, written=written)
     if rules.mapping.equality == "strict":
         if rule.type == "string":
             expected = str(expected)
+        if written and rule.type is None and isinstance(expected, str):
+            return ExpectedValue(expected, _is_as_typed(expected, rules, _is_identical))
         return ExpectedValue(expected, _is_identical(expected))
     return ExpectedValue(expected, judge)
 
@@ -125,7 +133,37 @@ def _inferred_comparison(value: str, rule: FieldRule, rules: FieldRules) -> tupl
     word = normalise(value)
     if word in ("true", "false"):
         return word == "true", _is_boolean(word == "true", rules)
-    return value, _is_text(value, inferred=True)
+
+    def judged_as(typed: Value) -> Comparison:
+        if isinstance(typed, bool):
+            return _is_boolean(typed, rules)
+        return _is_text(value, inferred=True) if isinstance(typed, str) else _is_number(typed, rule, _never)  # type: ignore[arg-type]
+
+    return value, _is_as_typed(value, rules, judged_as)
+
+
+def _is_as_typed(cell: str, rules: FieldRules, judged_as: Callable[[Value], Comparison]) -> Comparison:
+    """Compare with the text of a cell; where the output has a boolean or a number, with the one that people mean by it.
+
+    ``Yes`` is true beside a boolean, and ``$1,200.50`` is 1200.5 beside a number.
+    """
+    as_text = judged_as(cell)
+    boolean = read_boolean(cell, rules.true_words | _YES, rules.false_words | _NO)
+    number = None if _ZEROS.match(cell) else coerced_number(cell)
+    as_boolean = as_text if boolean is None else judged_as(boolean)
+    as_number = as_text if number is None else judged_as(number)
+
+    def judge(actual: Value) -> Outcome | None:
+        if isinstance(actual, bool):
+            return as_boolean(actual)
+        return as_number(actual) if is_number(actual) else as_text(actual)
+
+    return judge
+
+
+def _is_nothing(actual: Value) -> Outcome | None:
+    """Compare with a word for nothing: any other value makes it doubtful what the ground truth expects."""
+    return CORRECT if isinstance(actual, str) and normalise(actual) in _NOTHING else None
 
 
 def _is_text(expected: str, *, inferred: bool = False) -> Comparison:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from operator import is_
+from types import MappingProxyType
 from typing import Any, Final
 
 from msgspec import field
@@ -17,7 +19,7 @@ from sitegen.model.values import Value
 from sitegen.named_tuple import NamedTuple
 from sitegen.scoring.compare import TruthError, comparison
 from sitegen.scoring.ground_truth import read_ground_truth
-from sitegen.scoring.ground_truth.truth import GroundTruth
+from sitegen.scoring.ground_truth.truth import GroundTruth, TruthDocument, located
 from sitegen.scoring.mapping import Mapping as FieldMapping
 from sitegen.scoring.paths import DOCUMENT, ValuePlace, follow, item_name, item_names, objects_of, project
 from sitegen.scoring.rules import FieldRules, RuleSources, compile_rules
@@ -30,6 +32,7 @@ from sitegen.scoring.truth_tree import (
     LastOutput,
     Leaf,
     Node,
+    invalid_expected_value,
     judgement_at,
 )
 from sitegen.scoring.values import is_same
@@ -46,6 +49,8 @@ class CompiledDocument(NamedTuple):
     id: str
     """Ids may repeat."""
     tree: Branch
+    lines: Mapping[str, int] = MappingProxyType({})
+    """As ``TruthDocument.lines``."""
 
 
 class CompiledTruth(Frozen):
@@ -114,13 +119,12 @@ def _compile(truth: GroundTruth, rules: FieldRules, before: CompiledTruth | None
     attributes: dict[str, None] = {}
     findings = list(truth.findings)
     values = 0
-    trees = dict(before.documents) if before else {}
+    trees = {document.id: document.tree for document in before.documents} if before else {}
     alike = before is not None and before.written == truth.written and rules.judges_like(before.rules)
     for document in truth.documents:
-        compiler = DocumentCompiler(document.id, rules, written=truth.written, alike=alike)
-        documents.append(
-            CompiledDocument(document.id, compiler.branch(document.root, DOCUMENT, trees.get(document.id)))
-        )
+        compiler = DocumentCompiler(document, rules, written=truth.written, alike=alike)
+        tree = compiler.branch(document.root, DOCUMENT, trees.get(document.id))
+        documents.append(CompiledDocument(document.id, tree, document.lines))
         attributes |= compiler.attributes
         findings += compiler.findings
         values += compiler.values
@@ -145,7 +149,7 @@ def _compile(truth: GroundTruth, rules: FieldRules, before: CompiledTruth | None
 class DocumentCompiler:
     """Compiles the tree of one document. Collects its attributes and ground-truth errors, and counts its values."""
 
-    def __init__(self, document: str, rules: FieldRules, *, written: bool, alike: bool = False) -> None:
+    def __init__(self, document: TruthDocument, rules: FieldRules, *, written: bool, alike: bool = False) -> None:
         """``alike``: whether nodes with equal rules judge as in the ground truth compiled last."""
         self.document = document
         self.rules = rules
@@ -186,20 +190,20 @@ class DocumentCompiler:
         """
         rules = self.rules
         rule = None if rules.empty(value) else rules.field_rule(place.path, place.attribute)
+        nothing: Outcome
         earlier = before if isinstance(before, Leaf) else None
         if self.alike and earlier and earlier.rule == rule and is_same(earlier.read, value):
             self.attributes[place.attribute] = None
             return earlier
-        expected, compare = value, None
+        expected, compare, nothing = value, None, "true_negative"
         if rule is not None:
             try:
-                expected, compare = comparison(value, rule, rules, written=self.written)
+                expected, compare, nothing = comparison(value, rule, rules, written=self.written)
             except TruthError as error:
                 self._report(f"{place.path} {error}", error.value, place.path)
                 return None
         self.attributes[place.attribute] = None
-        nothing: Outcome = "true_negative" if compare is None else "omission"
-        same = nothing if compare is None or rules.empty(expected) else compare(expected)
+        same = nothing if compare is None or rules.empty(expected) else compare(expected) or nothing
         if (
             earlier
             and (earlier.missing.outcome, earlier.same.outcome) == (nothing, same)
@@ -211,8 +215,8 @@ class DocumentCompiler:
             place=place,
             value=expected,
             compare=compare,
-            missing=judgement_at(place, self.document, nothing, expected, None),
-            same=judgement_at(place, self.document, same, expected, expected),
+            missing=judgement_at(place, self.document.id, nothing, expected, None),
+            same=judgement_at(place, self.document.id, same, expected, expected),
             read=value,
             rule=rule,
             last=LastJudged(),
@@ -248,16 +252,8 @@ class DocumentCompiler:
         return replace(node, paired=paired, extra=extra)
 
     def _report(self, error: str, value: str = "", path: str = "") -> None:
-        self.findings.append(
-            Finding.of_type(
-                "invalid_expected_value",
-                f"Ground-truth error: {error}; not scored",
-                "Correct the ground truth.",
-                about="ground_truth",
-                value=value,
-                path=path,
-            )
-        )
+        finding = invalid_expected_value(error, "Correct the ground truth.", value, path)
+        self.findings.append(located(finding, self.document.lines))
 
 
 def _are_the_very(nodes: dict[str, Node], others: dict[str, Node]) -> bool:

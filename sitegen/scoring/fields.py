@@ -16,6 +16,7 @@ from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecar
 from sitegen.model.values import Value
 from sitegen.scoring.compiled_truth import CompiledTruth, CompiledTruths
 from sitegen.scoring.elsewhere import elsewhere, with_places
+from sitegen.scoring.ground_truth.truth import located
 from sitegen.scoring.judge import Judge
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.outputs import ReadOutput, read_outputs
@@ -108,7 +109,7 @@ class _FieldsScoring:
         text = self._output.text if len(self._truth.documents) == 1 else ""  # searching it for each takes longer
         documents: list[DocumentScore] = []
         misplaced: list[str] = []
-        for name, branch in self._truth.documents:
+        for name, branch, lines in self._truth.documents:
             judge = Judge(name, self._rules)
             status: Status = "scored"
             root = roots.get(name)
@@ -123,7 +124,7 @@ class _FieldsScoring:
             documents.append(DocumentScore(name, status, stats.tally(judgements, self._convention)))
             self._judgements += judgements
             self._panels += judge.panels
-            self._findings += judge.findings
+            self._findings += [located(found, lines) if found.path else found for found in judge.findings]
         counts = stats.total(document.counts for document in documents)
         counted = self._fields()
         fields = tuple([field.score for field in counted])
@@ -160,7 +161,7 @@ class _FieldsScoring:
     def _roots(self) -> dict[str, dict[str, Value]]:
         """Return the documents of the output by the names of the expected ones; report those without a counterpart."""
         actual = self._output.documents
-        names = dict.fromkeys(name for name, _ in self._truth.documents)
+        names = dict.fromkeys(document.id for document in self._truth.documents)
         roots = documents_by_expected_names(self._truth, self._output)
         if len(roots) == len(actual) == len(names):
             return roots
@@ -207,8 +208,8 @@ class _FieldsScoring:
             names = list(dict.fromkeys((*names, *(judgement.attribute for judgement in self._judgements))))
         if len(self._judgements) > _MOST_REMEMBERED:
             before.judgements, before.fields = (), {}
-            for _, branch in self._truth.documents:
-                forget(branch)
+            for document in self._truth.documents:
+                forget(document.tree)
         else:
             before.judgements, before.fields = self._judgements, counted
         return [counted[name] for name in names]
@@ -219,7 +220,7 @@ def documents_by_expected_names(truth: CompiledTruth, output: ReadOutput) -> dic
 
     A single document belongs to the single expected one if either has no name.
     """
-    names = dict.fromkeys(name for name, _ in truth.documents)
+    names = dict.fromkeys(document.id for document in truth.documents)
     actual = output.documents
     if len(names) == len(actual) == 1 and ("" in actual or "" in names):
         return {next(iter(names)): next(iter(actual.values()))}

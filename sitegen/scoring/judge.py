@@ -21,6 +21,7 @@ from sitegen.scoring.truth_tree import (
     Leaf,
     Node,
     PairedItems,
+    invalid_expected_value,
     judgement_at,
 )
 from sitegen.scoring.values import is_same
@@ -103,20 +104,42 @@ class Judge:
         same = last is not None and is_same(last.actual, actual)
         if last is not None and same and last.compare is leaf.compare:
             self.judgements += last.judgements
+            self.findings += last.findings
             return
-        start = len(self.judgements)
+        start, findings_before = len(self.judgements), len(self.findings)
         if leaf.compare is None:
             if self._empty(actual):
                 self._add(leaf.place, "true_negative", leaf.value, actual)
             else:
                 self._extra(actual, leaf.place, BLANK)
         else:
-            outcome: Outcome = "omission" if self._empty(actual) else leaf.compare(actual)
-            if last is not None and same and last.judgements[0].outcome == outcome:
+            outcome = leaf.missing.outcome if self._empty(actual) else leaf.compare(actual)
+            if last is not None and same and last.judgements and last.judgements[0].outcome == outcome:
                 self.judgements += last.judgements
                 return
-            self._add(leaf.place, outcome, leaf.value, actual)
-        leaf.last.node = JudgedNode(actual=actual, judgements=tuple(self.judgements[start:]), compare=leaf.compare)
+            if outcome is None:
+                self._doubt(leaf)
+            else:
+                self._add(leaf.place, outcome, leaf.value, actual)
+        leaf.last.node = JudgedNode(
+            actual=actual,
+            judgements=tuple(self.judgements[start:]),
+            findings=tuple(self.findings[findings_before:]),
+            compare=leaf.compare,
+        )
+
+    def _doubt(self, leaf: Leaf) -> None:
+        """Report a word for nothing where the output has a value, instead of calling the value an error."""
+        path = leaf.place.path
+        self.findings.append(
+            invalid_expected_value(
+                f"{path} has a word for nothing, and the output has a value",
+                "Leave the cell blank or list the word in null_values if nothing is expected; declare `type: string` "
+                "if the word is.",
+                repr(leaf.value),
+                path,
+            )
+        )
 
     def _list(self, node: ItemList, actual: Value) -> None:
         if self._empty(actual):
@@ -179,7 +202,7 @@ class Judge:
     def _omit(self, node: Node, note: str, *, blanks: bool) -> None:
         """Judge a node that the output lacks: its values are omissions, its blanks true negatives if *blanks*."""
         if isinstance(node, Leaf):
-            if node.compare is not None:
+            if node.missing.outcome == "omission":
                 self._add(node.place, "omission", node.value, None, note)
             elif blanks:
                 self._add(node.place, "true_negative", node.value, None, note)

@@ -153,6 +153,12 @@ def forget(node: Node) -> None:
             forget(item.branch)
 
 
+def invalid_expected_value(error: str, fix: str, value: str, path: str) -> Finding:
+    """The finding about an expected value that cannot be compared; *value* is quoted."""
+    message = f"Ground-truth error: {error}; not scored"
+    return Finding.of_type("invalid_expected_value", message, fix, about="ground_truth", value=value, path=path)
+
+
 def judgement_at(
     place: ValuePlace, document: str, outcome: Outcome, expected: Value, actual: Value, note: str = ""
 ) -> Judgement:

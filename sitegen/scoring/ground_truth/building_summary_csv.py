@@ -2,14 +2,17 @@
 
 It has rows ``,Field,Value,Unit``, and sections ``,Exterior Walls:, Name, Zone, ...`` whose items follow with one comma
 more. A section within a section starts one column further right. A row with a single cell further right continues the
-row above it (layers of a construction). A blank row ends a section; a section may occur several times.
+row above it (layers of a construction). A blank row ends a section, so that items below it belong to none, which
+is reported; a section may occur several times.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Container, Iterator
 
 from sitegen.frozen import Frozen
+from sitegen.model.problems import Finding
 from sitegen.model.values import Value
 from sitegen.scoring.ground_truth.truth import GroundTruth, Tree, TruthDocument, truth_warning, unmapped
 from sitegen.scoring.mapping import ArrayMapping, Mapping
@@ -44,6 +47,7 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
     }
     tree = Tree()
     items: dict[str, list[Value]] = {}
+    lines: dict[str, int] = {}
     unmapped_values: Counter[str] = Counter()
     fields: set[str] = set()
     findings = []
@@ -65,6 +69,7 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
                 unmapped_values[section.name] += 1
             elif not _continues_row_above(cells, section):
                 path, array = lists[_section_key(section.name)]
+                lines[f"{path}[{len(items[path])}]"] = number
                 items[path].append(_section_item(row, section, array, unmapped_values))
         elif field := cells[1]:
             if field not in mapping.csv_to_json:
@@ -73,17 +78,37 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
                 message, fix = "A field occurs twice; the first one counts", "Map the second one in a list."
                 findings.append(truth_warning(message, fix, number, repr(field)))
             else:
-                tree.put(mapping.csv_to_json[field], row[2] if len(row) > 2 else "")
+                tree.put(mapping.csv_to_json[field], row[2] if len(row) > 2 else "", number)
             fields.add(field)
+    findings += _below_blank_rows(rows, lists)
     for path, section_items in items.items():
         tree.put(path, section_items)
     findings += tree.findings
     return GroundTruth(
-        documents=(TruthDocument("", tree.value()),),
+        documents=(TruthDocument("", tree.value(), {**lines, **tree.lines}),),
         written=True,
         key=None,
         findings=(*findings, *unmapped(unmapped_values)),
     )
+
+
+def _below_blank_rows(rows: list[list[str]], lists: Container[str]) -> Iterator[Finding]:
+    """Yield a finding about items that are in no section, unless the last section is not mapped anyway."""
+    lost: list[int] = []
+    is_open, is_mapped = False, True
+    for number, row in enumerate(rows, 1):
+        cells = [cell.strip() for cell in row]
+        header = _section_header(row)
+        if not any(cells) or cells[0]:
+            is_open = False
+        elif header is not None:
+            is_open, is_mapped = True, _section_key(header.name) in lists
+        elif not is_open and is_mapped and not cells[1]:
+            lost.append(number)
+    if lost:
+        they = "1 row is" if len(lost) == 1 else f"{len(lost)} rows are"
+        message = f"{they} below a blank row, which ends a section, and not scored"
+        yield truth_warning(message, "Remove the blank row, or repeat the header of the section below it.", lost[0])
 
 
 def _section_key(name: str | None) -> str:

@@ -68,7 +68,7 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
     blanks = [""] * len(header)
     trees: dict[str, Tree] = {}
     left_over: Counter[str] = Counter()
-    for row in rows[_first_data_row(rows) :]:
+    for number, row in enumerate(rows[_first_data_row(rows) :], _first_data_row(rows) + 1):
         if not _has_cells(row):
             continue
         cells = [*row, *blanks]
@@ -76,13 +76,13 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
         path = mapped_path(name, mapping)
         tree = trees.setdefault(cells[id_place].strip() if id_place is not None else "", Tree())
         if path:
-            tree.put(path, cells[value])
+            tree.put(path, cells[value], number)
         else:
             left_over[name] += bool(cells[value].strip())
     if not trees:
         raise UnreadableError("it has a header and no rows", "Write one row a field.")
     findings = [finding for tree in trees.values() for finding in tree.findings]
-    documents = tuple(TruthDocument(name, tree.value()) for name, tree in trees.items())
+    documents = tuple(TruthDocument(name, tree.value(), tree.lines) for name, tree in trees.items())
     key = None if id_place is None else (mapping.documents.key if mapping.documents else "id")
     return GroundTruth(documents=documents, written=True, key=key, findings=(*findings, *unmapped(left_over)))
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Final
+
+from msgspec import field
+from msgspec.structs import replace
 
 from sitegen.frozen import Frozen
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
-from sitegen.scoring.mapping import Mapping
+from sitegen.scoring.mapping import Mapping as FieldMapping
 from sitegen.scoring.paths import PathError, PathStep, parse_path, path_text
 
 _MAX_ITEMS: Final = 10_000
@@ -21,6 +25,8 @@ class TruthDocument(Frozen):
 
     id: str
     root: dict[str, Value]
+    lines: dict[str, int] = field(default_factory=dict)
+    """Lines of the file by the path of the value, item or document that each states; empty if they are not known."""
 
 
 class GroundTruth(Frozen):
@@ -39,15 +45,25 @@ def truth_warning(message: str, fix: str, line: int | None = None, value: str = 
     return Finding(severity="warning", message=message, fix=fix, line=line, about="ground_truth", value=value)
 
 
+def located(finding: Finding, lines: Mapping[str, int]) -> Finding:
+    """Return a finding about a value with the line that states the value, or the item or document that has it."""
+    steps: tuple[PathStep, ...] = ()
+    with suppress(PathError):
+        steps = parse_path(finding.path) if finding.path else ()
+    above = (path_text(steps[:length]) for length in range(len(steps), -1, -1))
+    return replace(finding, line=next((lines[path] for path in above if path in lines), None))
+
+
 class Tree:
     """Builds the tree of a document from paths and values; ``a[0].b`` makes a list."""
 
     def __init__(self) -> None:
         self._root: dict[PathStep, object] = {}
         self.findings: list[Finding] = []
+        self.lines: dict[str, int] = {}
 
-    def put(self, path: str, value: Value) -> None:
-        """Set a value. If the path cannot be read, or has a value already, a finding is added instead."""
+    def put(self, path: str, value: Value, line: int | None = None) -> None:
+        """Set a value of a line. If the path cannot be read, or has a value already, a finding is added instead."""
         try:
             *above, last = _steps(path)
         except PathError as error:
@@ -69,6 +85,8 @@ class Tree:
         else:
             if last not in holder:
                 holder[last] = value
+                if line is not None:
+                    self.lines[path_text((*above, last))] = line
                 return
         self._report(f"the path {path!r} has a value already", "Map each column to a path of its own.")
 
@@ -101,7 +119,7 @@ def is_plain_path(label: str) -> bool:
     return re.fullmatch(_PLAIN_PATH, label) is not None
 
 
-def mapped_path(label: str, mapping: Mapping) -> str | None:
+def mapped_path(label: str, mapping: FieldMapping) -> str | None:
     """The field path of a column or a row; None if it is not mapped.
 
     Without ``csv_to_json`` every label is a path. With it, a label that is a path below a key needs no entry.

@@ -41,7 +41,7 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
         filled.update(column for column, cell in cells.items() if cell.strip())
         findings += [finding for finding in tree.findings if finding not in findings]
         name = cells[id_name].strip() if id_name is not None else ""
-        documents.append(TruthDocument(name, tree.value()))
+        documents.append(TruthDocument(name, tree.value(), {"": number}))
     if not documents:
         raise UnreadableError("it has a header and no rows", "Write one row a document.")
     documents, key = _named_documents(documents, id_name, mapping, findings)
@@ -71,7 +71,7 @@ def _named_documents(
     if id_name is None:
         message = "Several rows and no column that names them; they are paired with the output by their order"
         findings.append(truth_warning(message, "Add a column 'id', or set id_column.", 1))
-        return [TruthDocument(str(number), document.root) for number, document in enumerate(documents, 1)], None
+        return [replace(document, id=str(number)) for number, document in enumerate(documents, 1)], None
     distinct: dict[str, TruthDocument] = {}
     for document in documents:
         if document.id in distinct:
