@@ -110,21 +110,31 @@ def exchanges(before: Scorecard, after: Scorecard) -> Exchanges:
     return Exchanges(exchanged(earlier.models, later.models), judge._replace(metrics=graded) if judge else None)
 
 
-def graded_since(cards: Sequence[Scorecard], metric: str) -> list[int]:
-    """Return for each point the index of the first point since which the judge of the metric has not changed.
+def comparable_since(cards: Sequence[Scorecard], metric: str) -> list[int]:
+    """Return for each point the index of the first point since which each point can be compared with the one before.
 
-    Each point is compared with the newest earlier one that states its judge.
+    It can if both have a document in common and the same judge graded the metric. A point that has no documents, or
+    does not state its judge, is skipped: the next one is compared with the newest earlier one that does.
     """
-    if not any(card.usage for card in cards):
-        return [0] * len(cards)
     starts: list[int] = []
     stated: Scorecard | None = None
+    counted: Scorecard | None = None
     for index, card in enumerate(cards):
-        judge = exchanges(stated, card).judge if stated else None
-        starts.append(index if regraded(judge, metric) else starts[-1] if starts else 0)
+        judge = exchanges(stated, card).judge if stated and card.usage else None
+        if regraded(judge, metric) or (counted and card.documents and not _shares_documents(counted, card)):
+            starts.append(index)
+        else:
+            starts.append(starts[-1] if starts else 0)
         if card.usage and (card.usage.judges or (card.usage.graded and not stated)):
             stated = card
+        counted = card if card.documents else counted
     return starts
+
+
+def _shares_documents(before: Scorecard, after: Scorecard) -> bool:
+    if before.documents[0].id == after.documents[0].id:  # as a rule
+        return True
+    return not {document.id for document in before.documents}.isdisjoint(document.id for document in after.documents)
 
 
 def _other_rubrics(before: Scorecard, after: Scorecard) -> Exchange | None:

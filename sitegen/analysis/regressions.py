@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from msgspec.structs import replace
 
 from sitegen.analysis.copies import first_of_each_output
-from sitegen.analysis.deltas import graded_since
+from sitegen.analysis.deltas import MetricsFor, comparable_since
 from sitegen.analysis.edits import edits_of_outputs
 from sitegen.analysis.series import HEADLINES
 from sitegen.config import MUTE_DIGITS, Mute
@@ -30,6 +30,8 @@ from sitegen.stats.outliers import OUTLYING
 if TYPE_CHECKING:
     from sitegen.stats.steps import Level, Levels
 
+NEAR: Final = 5
+"""Number of points on either side of a step whose documents decide over which it is measured, if these change."""
 REGAINED: Final = 0.75
 """Share of a loss that a later level must regain for the regression to count as fixed."""
 
@@ -52,6 +54,8 @@ class _MetricLevels(Frozen):
     """The first point at which the loss was regained; None if there is none, or if nothing was lost."""
     regained: float | None = None
     """The share of the loss that is regained by then, or by now; None if nothing was lost."""
+    over: frozenset[str] = frozenset()
+    """The documents that it is measured over; empty for all, if these are the same throughout."""
 
     @property
     def measured(self) -> MetricStep:
@@ -81,6 +85,7 @@ def steps_of(series: Series, beside: Sequence[Sequence[Edit]] | None = None) -> 
 
     """
     from sitegen.analysis.noise.metrics import variance_by_units  # takes time to import, and new points alone need it
+    from sitegen.scoring.kinds import scorer
     from sitegen.stats.steps import levels
 
     specs, points = series.specs[:HEADLINES], series.points
@@ -89,14 +94,13 @@ def steps_of(series: Series, beside: Sequence[Sequence[Edit]] | None = None) -> 
     if beside is None:
         snapshots = [point.snapshot for point in points]
         beside = edits_of_outputs(snapshots, [edit for point in points for edit in point.edits]).beside
-    found = [
-        step
-        for spec in specs
-        for grain in ((spec.high - spec.low) / cases if cases else 0.0,)
-        for fit in (partial(levels, grain=grain, unit_variance=unit_variance(spec.name)),)
-        for stretch in _stretches(points, spec.name)
-        for step in _steps_of_metric(points, spec, stretch, fit)
-    ]
+    metrics_for = scorer(series.info.kind).metrics_for
+    found: list[_MetricLevels] = []
+    for spec in specs:
+        grain = (spec.high - spec.low) / cases if cases else 0.0
+        fit = partial(levels, grain=grain, unit_variance=unit_variance(spec.name))
+        search = _StepSearch(points, spec, fit, metrics_for)
+        found += [step for stretch in _stretches(points, spec.name) for step in search.steps(stretch)]
     groups = _steps_by_point(step for step in found if step.told != "blip")
     groups += [[step] for step in found if step.told == "blip" and step.spec is specs[0]]
     steps = [_step(points, group, specs[0], beside) for group in groups]
@@ -115,29 +119,11 @@ def _case_count(points: Iterable[Point]) -> int:
 
 
 def _stretches(points: Sequence[Point], metric: str) -> list[list[int]]:
-    """Return the indices of points that can be compared with each other: a list for each judge."""
+    """Return the the indices of points in lists, each of points that can be compared with the one before."""
     stretches: dict[int, list[int]] = {}
-    for index, first in enumerate(graded_since([point.scorecard for point in points], metric)):
+    for index, first in enumerate(comparable_since([point.scorecard for point in points], metric)):
         stretches.setdefault(first, []).append(index)
     return list(stretches.values())
-
-
-def _evidence(points: Sequence[Point], metric: str, of: Sequence[int]) -> list[float | None]:
-    """Return the metric of each point that is new evidence among the points *of*, and None for all other points.
-
-    A copy of an output of these points is no new evidence, and neither is a re-scored point with the same value.
-    """
-    values: list[float | None] = [None] * len(points)
-    outputs: set[int] = set()
-    for index in of:
-        point, value = points[index], points[index].scorecard.metric(metric)
-        if "outputs" in point.snapshot.cause:
-            is_new = _output(points, index) not in outputs
-        else:
-            is_new = index == 0 or value != points[index - 1].scorecard.metric(metric)
-        values[index] = value if is_new else None
-        outputs.add(_output(points, index))
-    return values
 
 
 def _output(points: Sequence[Point], index: int) -> int:
@@ -149,95 +135,149 @@ def _output(points: Sequence[Point], index: int) -> int:
     return index if first is None else first
 
 
-def _steps_of_metric(
-    points: Sequence[Point], spec: MetricSpec, of: Sequence[int], fit: Callable[[Sequence[float | None]], Levels]
-) -> Iterator[_MetricLevels]:
-    """Yield the steps and bad runs among the points *of*, which can be compared with each other, and how losses ended.
-
-    A loss is regained by a later level, or where an output of before the fall is in use again.
-    """
-    steps = list(_steps_between_returns(points, spec, of, fit))
-    for step in steps:
-        if step.told == "blip" or step.measured.points > 0:
-            yield step
-            continue
-        later = [level for one in steps if one.told == "step" and (level := one.after).start > step.after.start]
-        back = _return(points, of, step)
-        end = next((level for level in later if step.regained_by(level.mean) >= REGAINED), None)
-        until = end.start if end else None
-        if back is not None and (until is None or back < until):
-            until, share = back, step.regained_by(points[back].scorecard.metric(spec.name) or 0.0)
-        else:
-            share = max(0.0, step.regained_by((end or later[-1]).mean)) if later else 0.0
-        if step.told != "new" or until is None:
-            yield replace(step, until=until, regained=share)
+def _documents(points: Iterable[Point]) -> frozenset[str]:
+    """Return the documents that all of the points have; points without any are not asked."""
+    each = [frozenset(document.id for document in card.documents) for card in (point.scorecard for point in points)]
+    named = [names for names in each if names]
+    return frozenset.intersection(*named) if named else frozenset()
 
 
-def _return(points: Sequence[Point], of: Sequence[int], fall: _MetricLevels, since: int = 0) -> int | None:
-    """Return the first point, after *since*, at which an output of before a fall regains the loss; None without one."""
-    for index in of:
-        value = points[index].scorecard.metric(fall.spec.name)
-        is_old = index > max(since, fall.after.start) and _output(points, index) < fall.after.start
-        if is_old and value is not None and fall.regained_by(value) >= REGAINED:
-            return index
-    return None
+class _StepSearch(Frozen):
+    """The search for the steps of one metric; *of* are the indices of points that can be compared with each other."""
 
+    points: Sequence[Point]
+    spec: MetricSpec
+    fit: Callable[[Sequence[float | None]], Levels]
+    metrics_for: MetricsFor
 
-def _steps_between_returns(
-    points: Sequence[Point],
-    spec: MetricSpec,
-    of: Sequence[int],
-    fit: Callable[[Sequence[float | None]], Levels],
-    since: int = 0,
-) -> Iterator[_MetricLevels]:
-    """Yield the steps and bad runs from index *since* on.
+    def steps(self, of: Sequence[int]) -> Iterator[_MetricLevels]:
+        """Yield the steps and bad runs. A loss ends by a later level, or where an output of before it is used again."""
+        steps = list(self._between_returns(of))
+        for step in steps:
+            if step.told == "blip" or step.measured.points > 0:
+                yield step
+                continue
+            later = [at for at in steps if at.told == "step" and at.after.start > step.after.start]
+            shares = [(at.after.start, step.regained_by(self._mean(at.after, step.over))) for at in later]
+            ends = [(at, share) for at, share in shares if share >= REGAINED]
+            back = self._return(of, step)
+            if back is not None:
+                ends.append((back, step.regained_by(self._value(back, step.over) or 0.0)))
+            until, share = min(ends, default=(None, max(0.0, shares[-1][1]) if shares else 0.0))
+            if step.told != "new" or until is None:
+                yield replace(step, until=until, regained=share)
 
-    A fall ends where an output of before it is in use again. From there on, outputs are compared with those of before
-    the fall and not with those of the fall: a later fall is another one, with its own size and its own commit.
-    """
-    found = list(_steps_of_fit(points, spec, of, fit))
-    falls = [step for step in found if step.told != "blip" and step.measured.points < 0]
-    returns = [(back, fall.after.start) for fall in falls if (back := _return(points, of, fall, since)) is not None]
-    if not returns:
-        yield from (step for step in found if step.after.start >= since)
-        return
-    back, start = min(returns)
-    before = _steps_of_fit(points, spec, [index for index in of if index < back], fit)
-    yield from (step for step in before if step.after.start >= since and step.told != "new")
-    yield from _steps_between_returns(points, spec, [index for index in of if not start <= index < back], fit, back)
+    def _value(self, index: int, over: frozenset[str] = frozenset()) -> float | None:
+        """The metric at a point over some of its documents; over all if none are named."""
+        card = self.points[index].scorecard
+        if not over:
+            return card.metric(self.spec.name)
+        shared = [document for document in card.documents if document.id in over]
+        if len(shared) < len(over):
+            return None
+        return next((metric.value for metric in self.metrics_for(shared) if metric.name == self.spec.name), None)
 
+    def _mean(self, level: Level, over: frozenset[str]) -> float:
+        """The mean of a level over some documents; of all documents if these are not in its outputs."""
+        values = [self._value(index, over) for index in range(level.start, level.end)] if over else []
+        defined = [value for value in values if value is not None]
+        return mean(defined) if defined else level.mean
 
-def _steps_of_fit(
-    points: Sequence[Point], spec: MetricSpec, of: Sequence[int], fit: Callable[[Sequence[float | None]], Levels]
-) -> Iterator[_MetricLevels]:
-    """Yield the steps between the levels of these points, their newest fall if it is too new to tell, and bad runs."""
-    column = _evidence(points, spec.name, of)
-    found = fit(column)
+    def _evidence(self, of: Iterable[int], over: frozenset[str] = frozenset()) -> list[float | None]:
+        """The metric of each point that is new evidence, and None for all other points.
 
-    def step(
-        before: Level, after: Level, told: Literal["step", "new", "blip"] = "step", until: int | None = None
-    ) -> _MetricLevels:
-        outputs = {_output(points, index) for index in of if before.start <= index < before.end}
-        old = tuple(index for index in of if before.start <= index < after.start and _output(points, index) in outputs)
-        return _MetricLevels(spec, before, after, old, found.noise, told, until)
+        A copy of an output of these points is no new evidence, and neither is a re-scored point with the same value.
+        """
+        values: list[float | None] = [None] * len(self.points)
+        outputs: set[int] = set()
+        for index in of:
+            output, value = _output(self.points, index), self._value(index, over)
+            if "outputs" in self.points[index].snapshot.cause:
+                is_new = output not in outputs
+            else:
+                is_new = index == 0 or value != self._value(index - 1, over)
+            values[index] = value if is_new else None
+            outputs.add(output)
+        return values
 
-    yield from (step(*neighbours) for neighbours in pairwise(found.levels))
-    if found.fresh:
-        newest = step(*found.fresh, "new")
-        if newest.measured.points < 0:
-            yield newest
-    aside = {index for blip in found.blips for index in blip.at}
-    defined = [index for index, value in enumerate(column) if value is not None and index not in aside]
-    for blip in found.blips:
-        at, end = blip.at[0], blip.at[-1] + 1
-        here = bisect(defined, at)
-        last, until = defined[here - 1 : here + 1]
-        level = next(level for level in found.levels if level.start <= last < level.end)
-        values = [column[index] or 0.0 for index in blip.at]
-        run = replace(level, start=at, end=end, size=len(values), mean=mean(values))
-        bad = step(replace(level, end=last + 1), run, "blip", until)
-        if blip.far and bad.measured.points < 0 and abs(run.mean - level.mean) > OUTLYING * found.noise:
-            yield bad
+    def _return(self, of: Iterable[int], fall: _MetricLevels, since: int = 0) -> int | None:
+        """The first point after *since* at which an output of before a fall regains the loss; None without one."""
+        for index in of:
+            if index > max(since, fall.after.start) and _output(self.points, index) < fall.after.start:
+                value = self._value(index, fall.over)
+                if value is not None and fall.regained_by(value) >= REGAINED:
+                    return index
+        return None
+
+    def _between_returns(self, of: Sequence[int], since: int = 0) -> Iterator[_MetricLevels]:
+        """Yield the steps and bad runs from index *since* on.
+
+        A fall ends where an output of before it is in use again. From there on, outputs are compared with those of
+        before the fall and not with those of the fall: a later fall is another one, with its own size and commit.
+        """
+        found = list(self._fitted(of))
+        falls = [step for step in found if step.told != "blip" and step.measured.points < 0]
+        returns = [(back, at.after.start) for at in falls if (back := self._return(of, at, since)) is not None]
+        if not returns:
+            yield from (step for step in found if step.after.start >= since)
+            return
+        back, start = min(returns)
+        before = self._fitted([index for index in of if index < back])
+        yield from (step for step in before if step.after.start >= since and step.told != "new")
+        yield from self._between_returns([index for index in of if not start <= index < back], back)
+
+    def _fitted(self, of: Sequence[int]) -> Iterator[_MetricLevels]:
+        """Yield the steps between levels, the newest fall if it is too new to tell, and bad runs."""
+        column = self._evidence(of)
+        found = self.fit(column)
+        told: list[tuple[Level, Level, Told]] = [(*levels, "step") for levels in pairwise(found.levels)]
+        if found.fresh:
+            told.append((*found.fresh, "new"))
+        for before, after, what in told:
+            step = self._over_common_documents(of, self._step(of, before, after, found.noise, what))
+            if step and (what == "step" or step.measured.points < 0):
+                yield step
+        aside = {index for blip in found.blips for index in blip.at}
+        defined = [index for index, value in enumerate(column) if value is not None and index not in aside]
+        for blip in found.blips:
+            at, end = blip.at[0], blip.at[-1] + 1
+            here = bisect(defined, at)
+            last, until = defined[here - 1 : here + 1]
+            level = next(level for level in found.levels if level.start <= last < level.end)
+            values = [column[index] or 0.0 for index in blip.at]
+            run = replace(level, start=at, end=end, size=len(values), mean=mean(values))
+            bad = replace(self._step(of, replace(level, end=last + 1), run, found.noise, "blip"), until=until)
+            is_far = blip.far and abs(run.mean - level.mean) > OUTLYING * found.noise
+            if is_far and bad.measured.points < 0 and self._have_same_documents([last, *range(at, end)]):
+                yield bad
+
+    def _step(self, of: Iterable[int], before: Level, after: Level, noise: float, told: Told) -> _MetricLevels:
+        outputs = {_output(self.points, index) for index in of if before.start <= index < before.end}
+        between = (index for index in of if before.start <= index < after.start)
+        old = tuple(index for index in between if _output(self.points, index) in outputs)
+        return _MetricLevels(self.spec, before, after, old, noise, told)
+
+    def _have_same_documents(self, of: Iterable[int]) -> bool:
+        return len({_documents([self.points[index]]) for index in of} - {frozenset()}) < 2
+
+    def _over_common_documents(self, of: Sequence[int], step: _MetricLevels) -> _MetricLevels | None:
+        """Return a step as it is over the documents that both of its levels have; None if there is no step over these.
+
+        Other documents are easier or harder, so a number over them says nothing about the outputs.
+        """
+        within = [index for index in of if step.before.start <= index < step.after.end]
+        if self._have_same_documents(within):
+            return step
+        near = [*step.old[-NEAR:], *[index for index in within if index >= step.after.start][:NEAR]]
+        over = _documents([self.points[index] for index in near])
+        found = self.fit(self._evidence(within, over)) if over else None
+        pairs = [*pairwise(found.levels), *([found.fresh] if found.fresh else [])] if found else []
+        for before, after in pairs:
+            same = self._step(of, before, after, step.noise, step.told)
+            is_here = abs(after.start - step.after.start) <= 1
+            if is_here and (same.measured.points < 0) == (step.measured.points < 0):
+                return replace(same, over=over)
+        return None
 
 
 def _steps_by_point(steps_of_metrics: Iterable[_MetricLevels]) -> list[list[_MetricLevels]]:

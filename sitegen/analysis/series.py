@@ -88,7 +88,7 @@ def variant_spread(kind: str, spec: MetricSpec, card: Scorecard) -> VariantSprea
     return VariantSpread(variants=len(defined), worst=worst[0], worst_name=worst[1], best=best[0], best_name=best[1])
 
 
-def headline(point: Point, specs: tuple[MetricSpec, ...], graded_since: int = 0) -> Headline:
+def headline(point: Point, specs: tuple[MetricSpec, ...], comparable_since: int = 0) -> Headline:
     """Summarise a point for storage: its first metrics, the interval of the headline, and the errors by type."""
     snapshot, scorecard = point.snapshot, point.scorecard
     return Headline(
@@ -101,7 +101,7 @@ def headline(point: Point, specs: tuple[MetricSpec, ...], graded_since: int = 0)
         errors=error_numbers(scorecard.counts),
         committed_at=snapshot.commit.committed_at,
         interval=point.interval,
-        graded_since=graded_since,
+        comparable_since=comparable_since,
         first_with_output=point.first_with_output,
     )
 

@@ -10,6 +10,7 @@ and the newest points individually.
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from math import ceil, floor, log10
@@ -72,10 +73,10 @@ def _y_text(value: float, low: float, high: float) -> str:
     return f"{y(value, low, high):g}"
 
 
-def spark(values: Sequence[float | None], scale: Ends | None = None) -> Spark:
+def spark(values: Sequence[float | None], scale: Ends | None = None, breaks: Sequence[int] = ()) -> Spark:
     """A sparkline over its own range, or over a scale (low, high) that several share; undefined values are gaps.
 
-    A value between two equal values is not written, because the line does not bend there.
+    A value between two equal values is not written, because the line does not bend there. ``breaks``: as for ``line``.
     """
     defined = [value for value in values if value is not None]
     if not defined:
@@ -88,7 +89,7 @@ def spark(values: Sequence[float | None], scale: Ends | None = None) -> Spark:
     drawn = extremes(values, ceil(len(values) / (2 * SPARK_WIDTH)))
 
     line, area, end = [], [], SparkPlace(0.0, 0.0)
-    for run in _defined_stretches(values, drawn):
+    for run in _defined_stretches(values, drawn, breaks):
         places = [(columns[index], downs[value]) for index, value in run]
         levels = [None, *(down for _, down in places), None]
         corners = [
@@ -148,14 +149,19 @@ def first_of_groups(places: Iterable[int], older: int, size: int) -> Iterable[in
 
 
 def line(
-    values: Sequence[float | None], low: float = 0.0, high: float = 1.0, drawn: Iterable[int] | None = None
+    values: Sequence[float | None],
+    low: float = 0.0,
+    high: float = 1.0,
+    drawn: Iterable[int] | None = None,
+    breaks: Sequence[int] = (),
 ) -> ChartLine:
     """The path of a metric: a gap where it is undefined, a dot where a value has no defined neighbour.
 
-    ``drawn``: the indices of the values that are drawn; None for all.
+    ``drawn``: the indices of the values that are drawn; None for all. ``breaks``: the indices, ascending, of values
+    that no line joins to the one before, because the two cannot be compared.
     """
     path, lone = [], []
-    for run in _defined_stretches(values, drawn):
+    for run in _defined_stretches(values, drawn, breaks):
         if len(run) == 1:
             lone.append(f"M{run[0][0]} {_y_text(run[0][1], low, high)}h0")
         else:
@@ -171,10 +177,18 @@ def dots(
     return "".join([f"M{index} {_y_text(value, low, high)}h0" for run in runs for index, value in run])
 
 
-def band(spans: Sequence[Ends | None], low: float = 0.0, high: float = 1.0, size: int = 1, newest: int = 0) -> str:
+def band(
+    spans: Sequence[Ends | None],
+    low: float = 0.0,
+    high: float = 1.0,
+    size: int = 1,
+    newest: int = 0,
+    breaks: Sequence[int] = (),
+) -> str:
     """The area between the ends of the spans: a gap where there is none, a strip where a span has no neighbour.
 
     Each group of ``size`` spans older than the ``newest`` is drawn as its envelope, at the end of the group.
+    ``breaks``: as for ``line``.
     """
     spans, drawn = list(spans), list(range(len(spans)))
     if size > 1:
@@ -186,8 +200,8 @@ def band(spans: Sequence[Ends | None], low: float = 0.0, high: float = 1.0, size
                 spans[group[-1]] = Ends(min(span.low for span in inside), max(span.high for span in inside))
             ends.append(group[-1])
         drawn = ends + drawn
-    lower = _defined_stretches([span and span.low for span in spans], drawn)
-    upper = _defined_stretches([span and span.high for span in spans], drawn)
+    lower = _defined_stretches([span and span.low for span in spans], drawn, breaks)
+    upper = _defined_stretches([span and span.high for span in spans], drawn, breaks)
     paths = []
     for below, above in zip(map(_widened_to_strip, lower), map(_widened_to_strip, upper), strict=True):
         edge = [f"{index:g} {_y_text(value, low, high)}" for index, value in (*above, *reversed(below))]
@@ -203,12 +217,22 @@ def _widened_to_strip(run: Sequence[tuple[float, float]]) -> Sequence[tuple[floa
 
 
 def staircase(
-    values: Sequence[float | None], low: float = 0.0, high: float = 1.0, drawn: Iterable[int] | None = None
+    values: Sequence[float | None],
+    low: float = 0.0,
+    high: float = 1.0,
+    drawn: Iterable[int] | None = None,
+    breaks: Sequence[int] = (),
 ) -> str:
-    """A line that keeps its level until the next value that differs; it begins at the first defined value."""
-    path, level = "", None
+    """A line that keeps its level until the next value that differs; it begins at the first defined value.
+
+    ``breaks``: as for ``line``.
+    """
+    path, level, passed = "", None, 0
     for index in range(len(values)) if drawn is None else drawn:
         value = values[index]
+        if passed < (number := bisect(breaks, index)):
+            path += f"H{breaks[passed] - 1}" if level is not None else ""
+            passed, level = number, None
         if value is None or value == level:
             continue
         place = _y_text(value, low, high)
@@ -265,12 +289,15 @@ def percent(part: float, whole: float) -> str:
 
 
 def _defined_stretches(
-    values: Sequence[float | None], drawn: Iterable[int] | None = None
+    values: Sequence[float | None], drawn: Iterable[int] | None = None, breaks: Sequence[int] = ()
 ) -> Iterator[list[tuple[int, float]]]:
-    """Runs of (index, value) of the drawn values, without an undefined value between them."""
+    """Runs of (index, value) of the drawn values, without an undefined value or a break between them."""
     run: list[tuple[int, float]] = []
     for index in range(len(values)) if drawn is None else drawn:
         value = values[index]
+        if breaks and run and bisect(breaks, index) > bisect(breaks, run[-1][0]):
+            yield run
+            run = []
         if value is not None:
             run.append((index, value))
         elif run:

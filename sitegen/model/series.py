@@ -126,8 +126,9 @@ class Headline(Frozen):
     """Time of its commit, ISO 8601."""
     interval: Interval | None = None
     """The interval of the first value."""
-    graded_since: int = 0
-    """Index of the first point since which the judge of the first value has not changed."""
+    comparable_since: int = 0
+    """Index of the first point since which each point can be compared with the one before: it has documents in common,
+    and the same judge of the first value."""
     first_with_output: int | None = None
     """As in ``Point``."""
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from sitegen.analysis.best import values_now
 from sitegen.analysis.blame import Blame
 from sitegen.analysis.cached import CacheStore
-from sitegen.analysis.deltas import graded_since, under_rules_of
+from sitegen.analysis.deltas import comparable_since, under_rules_of
 from sitegen.analysis.effects import peak
 from sitegen.analysis.field_summaries import field_summaries
 from sitegen.analysis.series import HEADLINES, headline, problems_of_point, problems_of_points, variant_spread
@@ -161,7 +161,7 @@ def record_of(
     point = series.points[-1] if series.points else None
     then = [point.scorecard.metric(series.specs[0].name) for point in series.points]
     now = values_now(series.points, series.specs[0].name)
-    since = graded_since([point.scorecard for point in series.points], series.specs[0].name)
+    since = comparable_since([point.scorecard for point in series.points], series.specs[0].name)
     best = peak(series.points, made_with, series.specs[0], series.info.kind)
     summary = EvalSummary(
         info=series.info,

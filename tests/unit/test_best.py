@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.best import best_before_newest, best_so_far, values_now
-from sitegen.analysis.deltas import graded_since
+from sitegen.analysis.deltas import comparable_since
 from sitegen.analysis.effects import EffectIndex, peak
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import EvalSummary, Peak, Point, Series
@@ -96,7 +96,7 @@ def test_the_newest_output_has_a_best_one_before_it(values: tuple[float | None, 
 
 def test_the_peak_is_attributed_to_the_edit_that_made_it_and_lower_may_be_better():
     points: tuple[Point, ...] = series(0.9, 0.1, 0.1, None, now=(0.5, 0.75, 0.75, None)).points
-    assert graded_since([point.scorecard for point in points], "f1") == [0] * 4
+    assert comparable_since([point.scorecard for point in points], "f1") == [0] * 4
     made_with = [(sample.commit(position),) for position in (1, 4, 4, 5)]
     found = peak(points, made_with, sample.SPECS[0], "fields")
     assert found

@@ -275,3 +275,25 @@ def test_a_step_stands_between_its_levels_and_a_single_bad_run_on_its_point():
 def test_two_neighbours_have_labels_only_where_all_have(points, labelled):
     days = trend_chart.trend(sample.view_of(trend_page(sample.series(points)))).days
     assert " ".join(tick.text.partition(" ")[0] for tick in days) == labelled
+
+
+def test_no_line_joins_values_that_cannot_be_compared() -> None:
+    values = [0.8, 0.9, 0.4, None, 0.5, 0.6]
+    assert charts.line(values, breaks=(2, 5)) == charts.ChartLine("M0 200L1 100", "M2 600h0M4 500h0M5 400h0")
+    assert charts.line(values).path == "M0 200L1 100L2 600M4 500L5 400"
+    assert charts.staircase([0.8, 0.9, 0.4, 0.4, 0.5, 0.6], breaks=(2, 5)) == "M0 200H1V100H1M2 600H4V500H4M5 400H5"
+    assert charts.spark([0.8, 0.9, 0.4, 0.5], breaks=(2,)).line.count("M") == 2
+    ends = [Ends(value, value + 0.1) for value in (0.1, 0.2, 0.5, 0.6)]
+    assert charts.band(ends, breaks=(2,)).count("M") == 2
+
+
+def test_a_break_among_grouped_values_parts_their_line() -> None:
+    values = [0.5 + 0.001 * index for index in range(40)]
+    drawn = charts.extremes(values, 10)
+    runs = [
+        re.findall(r"[ML](\d+)", part)
+        for part in re.split("(?=M)", charts.line(values, drawn=drawn, breaks=(25,)).path)
+        if part
+    ]
+    assert [int(index) for run in runs for index in run] == list(drawn)
+    assert [run[0] for run in runs] == ["0", str(min(index for index in drawn if index >= 25))]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sitegen.analysis.best import best_so_far
-from sitegen.analysis.deltas import exchanges, graded_since
+from sitegen.analysis.deltas import comparable_since, exchanges
 from sitegen.gate_files.document import gate_json
 from sitegen.model.scorecards import Scorecard
 from sitegen.project import Options
@@ -78,10 +78,10 @@ def test_the_same_judge_silence_and_rules_are_no_other_judge() -> None:
 
 def test_what_is_best_is_asked_anew_where_another_judge_begins_and_silence_in_between_hides_none() -> None:
     cards = [card(7), card(4), card(5, ""), card(3, "j-2"), card(4, "j-2")]
-    since = graded_since(cards, "score")
+    since = comparable_since(cards, "score")
     assert since == [0, 0, 0, 3, 3]
     assert best_so_far([each.metric("score") for each in cards], since) == (0, 0, 0, 3, 4)
-    assert graded_since(cards, "cost") == [0] * 5
+    assert comparable_since(cards, "cost") == [0] * 5
 
 
 def judged_by(content: str, settings: str = "{}", file: str = "o.jsonl") -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -207,13 +207,13 @@ def test_no_page_calls_it_worse_where_another_judge_begins(project: tuple[GitRep
 
 def test_the_best_point_is_one_of_the_newest_judge(project: tuple[GitRepo, Path]) -> None:
     _, site = project
-    assert "the best so far by this judge" in text(site, "evals/tone/index.html")
+    assert "the best so far among comparable outputs" in text(site, "evals/tone/index.html")
     assert "Best so far" in text(site, "regressions.html")
     assert "tone 0.250 0.052 to 0.670 iteration-010" in text(site, "regressions.html")
     entries = text(site, "feed.xml")
     assert "Score 0.125 to 0.250" in entries
     assert "Score 0.875 to" not in entries
-    assert "The best value so far by this judge." in entries
+    assert "The best value so far among comparable outputs." in entries
     compared = text(site, "evals/tone/compare.html")
     assert "The judge changed" not in compared
     data = re.search(r'"graded":\[([0-9,]+)\]', (site / "evals/tone/compare.html").read_text(encoding="utf-8"))

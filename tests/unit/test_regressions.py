@@ -24,6 +24,7 @@ from sitegen.model.timeline import Blob, Cause, Edit
 from sitegen.pages import regressions
 from sitegen.pages.change_text import Part
 from sitegen.pages.regressions import LISTED, ListedStep, RegressionsView, regressions_page
+from sitegen.stats.counts import f1, total
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, content, renderer_of
@@ -299,11 +300,49 @@ def test_what_comes_after_a_return_changes_nothing_about_the_fall_that_it_ended(
 
 def test_errors_and_documents_are_compared_on_either_side() -> None:
     points = [point(index, 0.9, wrong=2) for index in range(6)]
-    points.extend(point(index, 0.5, wrong=12, documents=3) for index in range(6, 12))
+    points.extend(point(index, 0.5, wrong=12) for index in range(6, 12))
     (step,) = steps_of(series(*points))
     assert step.circumstances.errors == (Moved("omission", 2.0, 12.0),)
     assert step.circumstances.fields == (Moved("lines[].amount", 2.0, 12.0),)
-    assert step.circumstances.documents == (1, 3)
+    assert step.circumstances.documents is None
+
+
+def with_documents(*outputs: dict[str, int]) -> Series:
+    """Outputs given by how many of ten values of each document are right."""
+    points = []
+    for index, right in enumerate(outputs):
+        scores = [DocumentScore(name, "scored", Counts(tp=n, fp=10 - n, fn=10 - n)) for name, n in right.items()]
+        whole = total(score.counts for score in scores)
+        card = Scorecard("scored", whole, (Metric("f1", f1(whole)),), tuple(scores), ())
+        points.append(Point(sample.snapshot(index + 1, sample.commit(index)), card))
+    return series(*points, specs=sample.SPECS[:1])
+
+
+A9, A5 = {"a": 9, "b": 9}, {"a": 5, "b": 5}
+HARD = {"c": 1, "d": 1}
+DOCUMENTS: list[tuple[str, Series, list[tuple[int, str, float, float]]]] = [
+    ("no document in common", with_documents(*[A9] * 7, *[HARD] * 5), []),
+    ("the new ones are harder", with_documents(*[A9] * 7, *[A9 | HARD] * 5), []),
+    ("the old ones are harder", with_documents(*[A9 | HARD] * 7, *[A9] * 5), []),
+    ("worse over the common ones", with_documents(*[A9] * 7, *[A5 | HARD] * 5), [(7, "open", 0.9, 0.5)]),
+    ("a fall that easier documents hide", with_documents(*[A9 | HARD] * 7, *[A5] * 5), []),
+    (
+        "regained over the common ones",
+        with_documents(*[A9] * 7, *[A5 | HARD] * 5, *[A9 | HARD] * 5),
+        [(7, "fixed", 0.9, 0.5), (12, "better", 0.3, 0.5)],
+    ),
+    ("a fall before the documents change", with_documents(*[A9] * 7, *[A5] * 5, *[HARD] * 5), [(7, "open", 0.9, 0.5)]),
+    ("one bad newest output over more", with_documents(*[A9] * 8, A5 | HARD), [(8, "new", 0.9, 0.5)]),
+    ("one output over harder ones between", with_documents(*[A9] * 7, A9 | HARD, *[A9] * 5), []),
+]
+
+
+@pytest.mark.parametrize(("name", "one", "expected"), DOCUMENTS, ids=[name for name, *_ in DOCUMENTS])
+def test_outputs_are_compared_over_the_documents_that_they_have_in_common(
+    name: str, one: Series, expected: list[tuple[int, str, float, float]]
+) -> None:
+    steps = [(step, step.metrics[0]) for step in steps_of(one)]
+    assert [(at.at, at.status, round(f1.before, 3), round(f1.after, 3)) for at, f1 in steps] == expected
 
 
 def test_where_the_change_came_from_is_told_if_it_came_from_more_than_one_place() -> None:

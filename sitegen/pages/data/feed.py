@@ -101,7 +101,7 @@ def _eval_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
     values, best = values_of_summary(summary), best_of_summary(summary)
     for index in range(1, len(values)):
         at, earlier, value = summary.headlines[index], best[index - 1], values[index]
-        is_new = best[index] == index != at.graded_since and index not in stepped
+        is_new = best[index] == index != at.comparable_since and index not in stepped
         if is_new and earlier is not None and value is not None:
             yield FeedEntry(kind="best", summary=summary, at=at, before=values[earlier], after=value, spec=spec)
 
@@ -155,9 +155,9 @@ def _sentences(entry: FeedEntry) -> Iterator[str]:
     at = entry.at
     yield f"{at.label}, commit {at.sha[:7]}."
     if entry.step is None:
-        judge = " by this judge" if at.graded_since else ""
+        among = " among comparable outputs" if at.comparable_since else ""
         rules = " by today's truth and rules" if entry.after != at.values[0] else ""
-        best = f"The best value so far{judge}{rules}."
+        best = f"The best value so far{among}{rules}."
         yield best if entry.kind == "best" else "The level of before is regained."
         return
     yield f"{line(entry.step.commit.subject, 200)}."

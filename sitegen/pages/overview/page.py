@@ -272,6 +272,12 @@ class EvalRow(Frozen):
         """The newest point."""
         return self.summary.headlines[-1] if self.summary.headlines else None
 
+    @property
+    def breaks(self) -> list[int]:
+        """Indices in the sparkline of values that cannot be compared with the one before."""
+        first = max(0, len(self.summary.headlines) - SPARK)
+        return sorted({headline.comparable_since - first for headline in self.summary.headlines} - {0})
+
 
 def shared_scale(summaries: Iterable[EvalSummary]) -> Ends | None:
     """The range of the newest headlines of all evals whose headline is a share, so that their charts compare."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from sitegen.analysis.best import best_points, values_now
-from sitegen.analysis.deltas import graded_since
+from sitegen.analysis.deltas import comparable_since
 from sitegen.analysis.noise.intervals import interval_of
 from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
@@ -80,7 +80,7 @@ class MetricNow(Frozen):
     best_value: float | None
     interval: Interval | None = None
     best_of: str = ""
-    """``by this judge`` if only such points were compared, and why the value differs from the report."""
+    """Which points were compared, if not all, and why the value differs from the report."""
 
 
 def metrics_now(series: Series, points: tuple[TrendPoint, ...]) -> tuple[MetricNow, ...]:
@@ -95,7 +95,7 @@ def metrics_now(series: Series, points: tuple[TrendPoint, ...]) -> tuple[MetricN
         best = best_points(series.points, spec)[-1]
         best_value = None if best is None else values_now(series.points[best : best + 1], spec.name)[0]
         interval = interval_of(newest, series.info.kind, spec.name) if k < DRAWN else None
-        best_of = "by this judge" if graded_since(cards, spec.name)[-1] else ""
+        best_of = "among comparable outputs" if comparable_since(cards, spec.name)[-1] else ""
         if best is not None and best_value != points[best].values[k]:
             best_of = f"{best_of} by today's truth and rules".strip()
         rows.append(

@@ -8,6 +8,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.analysis.best import best_points, values_now
+from sitegen.analysis.deltas import comparable_since
 from sitegen.analysis.series import defined_specs, problems_of_point, variant_spread
 from sitegen.frozen import Frozen
 from sitegen.model.error_summaries import PatternSummary
@@ -101,6 +102,8 @@ class TrendView(Frozen):
     clocks: Clocks = ONE_CLOCK
     best_so_far: tuple[float | None, ...] = ()
     """For each point the best headline so far, by the newest ground truth and rules."""
+    breaks: tuple[int, ...] = ()
+    """Indices of points that cannot be compared with the one before: no document in common, or another judge."""
     steps: tuple[Step, ...] = ()
     """Steps of the level, oldest first."""
     suspects: int = 0
@@ -174,6 +177,7 @@ def trend_page(
         last=last_change(series),
         clocks=clocks(series.points, specs[:drawn]),
         best_so_far=_best_values(series.points, specs[0]),
+        breaks=tuple(sorted({*comparable_since([point.scorecard for point in series.points], specs[0].name)} - {0})),
         steps=tuple(steps),
         suspects=suspects,
         repeats=repeats_view(series),

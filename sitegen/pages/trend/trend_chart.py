@@ -139,7 +139,7 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
     error_ticks = tuple(tick for tick in nice_ticks(0, most, 2) if tick == int(tick))
 
     def line_of(column: Sequence[float | None]) -> ChartLine:
-        return line(column, low, high, extremes(column, size, newest))
+        return line(column, low, high, extremes(column, size, newest), view.breaks)
 
     def dots_where(marked: Iterable[bool]) -> str:
         """The headline of the marked points."""
@@ -161,8 +161,10 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
         grid=tuple(y(tick, low, high) for tick in ticks),
         lines=tuple(map(line_of, values.metrics)),
         now=tuple(map(line_of, values.now)),
-        band=band([point.interval and Ends(*point.interval[:2]) for point in points], low, high, size, newest),
-        champion=staircase(view.best_so_far, low, high, extremes(view.best_so_far, size, newest)),
+        band=band(
+            [point.interval and Ends(*point.interval[:2]) for point in points], low, high, size, newest, view.breaks
+        ),
+        champion=staircase(view.best_so_far, low, high, extremes(view.best_so_far, size, newest), view.breaks),
         variants=tuple(
             VariantLine(mark=variant_mark(k), name=name, now=column[-1], line=line_of(column))
             for k, (name, column) in enumerate(zip(view.drawn_variants, values.variants, strict=True))
