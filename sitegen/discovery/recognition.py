@@ -13,12 +13,22 @@ from sitegen.discovery.files import FoundTable, table_of, value_of
 from sitegen.discovery.output_series import OutputSeries
 from sitegen.discovery.pairing import TruthFinder
 from sitegen.frozen import Frozen
+from sitegen.kind_files import files_of
 from sitegen.model.kinds import traits_of
 from sitegen.model.values import Value
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.judged.case import HEAD, JudgedCase, is_no_score
 from sitegen.scoring.judged.formats import FORMATS, read_results
 from sitegen.scoring.judged.formats.lines import LINES
+from sitegen.scoring.judged.tables.usual_columns import (
+    OBJECTS,
+    PARTS,
+    SCORES,
+    VERDICTS,
+    WEAK_VERDICTS,
+    is_verdict,
+    plain_name,
+)
 from sitegen.scoring.recorded.directions import headline_rank, is_headline, is_measure
 from sitegen.scoring.recorded.layouts import read_numbers
 from sitegen.text.plain import counted
@@ -97,6 +107,8 @@ def _case_file(path: str, content: bytes) -> Recognition | None:
     kind = kind_of_case_file(path, content)
     if kind is None:
         return None
+    if not files_of(kind).ground_truths:
+        return Recognition({"kind": kind}, "cases with a verdict or a score")
     keys = {"kind": kind, "ground_truth_format": "cases"}
     return Recognition(keys, "cases with what was expected beside what was given")
 
@@ -134,43 +146,11 @@ def _recorded_numbers(series: OutputSeries, content: bytes) -> Recognition | Non
     return Recognition(keys, f"{counted(len(names), 'number')} that a run recorded, such as {headline[:80]}")
 
 
-_NAMES: Final[dict[str, tuple[str, ...]]] = {
-    "id": (
-        *("id", "caseid", "testid", "testcaseid", "questionid", "exampleid", "sampleid", "itemid", "taskid", "docid"),
-        *("documentid", "scenarioid", "evalid", "test", "testcase", "case", "eval", "scenario", "task", "name", "key"),
-    ),
-    "input": ("input", "question", "query", "prompt", "userinput", "instruction", "text"),
-    "variant": (
-        *("variant", "providerid", "provider", "promptid", "experiment", "experimentname", "arm", "condition", "agent"),
-        *("model", "modelid", "modelname", "target", "system"),
-    ),
-    "model": ("model", "modelid", "modelname"),
-    "expected": (
-        *("expected", "expectedoutput", "expectedanswer", "groundtruth", "target", "gold", "reference"),
-        *("referenceanswer", "ideal", "label"),
-    ),
-    "output": (
-        *("output", "actual", "actualoutput", "modeloutput", "prediction", "predicted", "response", "modelresponse"),
-        *("agentresponse", "answer", "result", "completion"),
-    ),
-    "error": ("error", "errormessage"),
-    "reasoning": ("reasoning", "reason", "explanation", "rationale", "justification"),
-    "cost": ("cost", "costusd", "totalcost"),
-}
-"""Part of a case -> usual column names, the most specific first, in lower case without separators."""
-
-_VERDICTS: Final = ("passed", "pass", "ispassed", "correct", "iscorrect", "gatepass", "verdict")
-_WEAK_VERDICTS: Final = ("success", "status", "outcome")
-"""Names that often mean only that a call succeeded. They count if both verdicts occur in the column."""
-
-_SCORES: Final = ("score", "overallscore", "totalscore", "finalscore", "weightedscore", "rating", "grade")
-_WORDS: Final = frozenset({"true", "false", "yes", "no", "pass", "passed", "fail", "failed", "correct", "incorrect"})
 _NAMED_SCORE = re.compile(
     r"(?:score|accuracy|precision|recall|f1|correctness|relevan\w*|faithful\w*|match)$", re.IGNORECASE
 )
 _SPELLED = re.compile(r"-?[0-9]{1,12}(?:\.[0-9]{1,18})?")
 _TOO_LARGE: Final = 10**12
-_SEPARATORS = re.compile(r"[^a-z0-9]")
 _SCALES: Final = (1, 5, 10, 100)
 _MOST_SCORES: Final = 12
 
@@ -180,17 +160,17 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
     columns = _values_by_column(table)
     by_name: dict[str, str] = {}
     for name in (*table.columns, *(name for name in columns if "." in name)):
-        by_name.setdefault(_normalised_name(name), name)
+        by_name.setdefault(plain_name(name), name)
     parts: dict[str, Any] = {}
-    for part, names in _NAMES.items():
+    for part, names in PARTS.items():
         unused = (by_name[name] for name in names if name in by_name and by_name[name] not in parts.values())
         column = next((name for name in unused if _fits(part, columns[name])), None)
         if column is not None:
             parts[part] = column
     for name in table.columns:
-        by_name[_normalised_name(name)] = name
+        by_name[plain_name(name)] = name
     for name in columns:  # a verdict may be in an object of the judge: ``judgment.verdict``
-        by_name.setdefault(_normalised_name(name.rpartition(".")[2]), name)
+        by_name.setdefault(plain_name(name.rpartition(".")[2]), name)
     verdict = _verdict_column(columns, by_name)
     scores, highest = _score_columns(columns, by_name)
     has_text = {"input", "expected", "output"} & parts.keys()
@@ -198,7 +178,10 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
         return None  # a table of only ids and scores may be the result of a search
     if verdict is not None:
         parts["passed"] = verdict
-    if len(scores) == 1:
+    by_object = {name.partition(".")[0] for name in scores}
+    if scores and plain_name(min(by_object)) in OBJECTS and len(by_object) == 1:
+        parts["scores"] = [f"{min(by_object)}.*"]  # a judge that is added later counts as well
+    elif len(scores) == 1:
         parts["score"] = scores[0]
     elif scores:
         parts["scores"] = scores
@@ -219,19 +202,13 @@ def _values_by_column(table: FoundTable) -> dict[str, list[Value]]:
 
 
 def _verdict_column(columns: dict[str, list[Value]], by_name: dict[str, str]) -> str | None:
-    kinds: tuple[tuple[tuple[str, ...], int], ...] = ((_VERDICTS, 1), (_WEAK_VERDICTS, 2))
+    kinds: tuple[tuple[tuple[str, ...], int], ...] = ((VERDICTS, 1), (WEAK_VERDICTS, 2))
     for names, least_different in kinds:
         for name in (by_name[name] for name in names if name in by_name):
             stated = [value for value in columns[name] if not is_no_score(value)]
-            if len(set(map(str, stated))) >= least_different and all(map(_is_verdict, stated)):
+            if len(set(map(str, stated))) >= least_different and all(map(is_verdict, stated)):
                 return name
     return None
-
-
-def _is_verdict(value: Value) -> bool:
-    if isinstance(value, str):
-        return value.strip().casefold() in _WORDS
-    return isinstance(value, bool | int | Decimal) and value in (0, 1)
 
 
 def _fits(part: str, values: list[Value]) -> bool:
@@ -245,8 +222,12 @@ def _fits(part: str, values: list[Value]) -> bool:
 
 def _score_columns(columns: dict[str, list[Value]], by_name: dict[str, str]) -> tuple[list[str], float]:
     """Return (columns with scores on one scale, the highest score). Scores of judges precede overall scores."""
-    of_judges = [name for name in columns if name.endswith(".score")]
-    overall = [by_name[name] for name in _SCORES if name in by_name and _numbers_of_column(columns[by_name[name]])]
+    of_judges = [
+        name
+        for name in columns
+        if name.endswith(".score") or ("." in name and plain_name(name.split(".")[0]) in OBJECTS)
+    ]
+    overall = [by_name[name] for name in SCORES if name in by_name and _numbers_of_column(columns[by_name[name]])]
     metric_columns = [name for name in columns if _NAMED_SCORE.search(name) and "." not in name]
     scores: list[str] = []
     highest = 0.0
@@ -275,7 +256,3 @@ def _float_of_cell(value: Value) -> float | None:
     if isinstance(value, str):
         return float(value) if _SPELLED.fullmatch(value.strip()) else None
     return float(value) if isinstance(value, int | Decimal) and -_TOO_LARGE < value < _TOO_LARGE else None
-
-
-def _normalised_name(name: str) -> str:
-    return _SEPARATORS.sub("", name.casefold())

@@ -35,6 +35,7 @@ from sitegen.scoring.case_lists import (
     usual_key,
     value_at_key,
 )
+from sitegen.scoring.judged.tables.usual_columns import SCORES, VERDICTS, states_a_result
 from sitegen.scoring.mapping import CaseKeys
 from sitegen.scoring.mapping_reader import read_mapping
 from sitegen.scoring.run_statements import newest_run, recorded_in
@@ -60,10 +61,6 @@ _IDS: Final = (
 )
 _INPUTS: Final = ("input", "question", "prompt", "query", "instruction", "task", "text", "messages")
 _CATEGORIES: Final = ("category",)
-_VERDICTS: Final = frozenset(
-    ("score", "scores", "passed", "pass", "correct", "iscorrect", "verdict", "grade", "rating", "exactmatch")
-)
-"""Plain names of columns in which another tool's table grades the outputs."""
 _MAX_NAME: Final = 80
 _MAX_SEARCHED: Final = 200_000
 """Number of bytes of a broken file that are searched for keys."""
@@ -126,10 +123,11 @@ def case_keys(settings: str) -> CaseKeys | None:
     return None if keys is None else read_mapping(None, f'{{"cases":{keys}}}')[0].cases
 
 
-def kind_of_case_file(path: str, content: bytes) -> ScoredKind | None:
+def kind_of_case_file(path: str, content: bytes) -> ScoredKind | Literal["judged"] | None:
     """Return the kind by which an unconfigured file would be scored; None if it is not certainly a file of cases.
 
-    A truncated file is recognised by its keys, so that an eval does not vanish because its newest output is broken.
+    A verdict or a score that the file states about texts decides, and no comparison beside it. A truncated file is
+    recognised by its keys, so that an eval does not vanish because its newest output is broken.
     """
     try:
         file = read_case_file(path, content, CaseKeys())
@@ -137,19 +135,21 @@ def kind_of_case_file(path: str, content: bytes) -> ScoredKind | None:
         return None
     except UnreadableError:
         return _kind_of_broken_file(content)
-    if path.lower().endswith(".csv") and any(plain_key(column) in _VERDICTS for column in file.cases[0].member):
-        return None  # a table of results that another tool judged
+    if file.kind == "responses" and any(states_a_result(case.member) for case in file.cases):
+        return "judged"
     return file.kind if file.complete else None
 
 
-def _kind_of_broken_file(content: bytes) -> ScoredKind | None:
+def _kind_of_broken_file(content: bytes) -> ScoredKind | Literal["judged"] | None:
     values = [
         (plain_key(key.decode("utf-8", "replace")), value) for key, value in re.findall(_KEY, content[:_MAX_SEARCHED])
     ]
     expected = [value for key, value in values if key in set(map(plain_key, EXPECTED))]
     if not expected or not any(key in set(map(plain_key, OUTPUT)) for key, _ in values):
         return None
-    return "fields" if any(value in b"{[" for value in expected) else "responses"
+    if any(value in b"{[" for value in expected):
+        return "fields"
+    return "judged" if any(key in (*VERDICTS, *SCORES, "scores") for key, _ in values) else "responses"
 
 
 def sides_of(path: str, content: bytes, settings: str) -> CaseSides | None:

@@ -63,7 +63,7 @@ def test_rows_of_csv_are_cases_whose_columns_are_known_by_the_same_names() -> No
     assert both("x.csv", TABLE) == [("a", "4", "4"), ("b", "6", ""), ("c", None, "10")]
     assert kind_of_case_file("x.csv", TABLE) == "responses"
     judged = TABLE.replace(b"Question", b"Is_Correct")
-    assert kind_of_case_file("x.csv", judged) is None, "somebody else has judged it"
+    assert kind_of_case_file("x.csv", judged) == "judged", "somebody else has judged it"
     assert kind_of_case_file("x.csv", b"id,expected\na,4\n") is None
     with pytest.raises(UnreadableError, match="'Actual' stands twice"):
         read_case_file("x.csv", TABLE.replace(b"Question", b"Actual"), CaseKeys())

@@ -78,5 +78,5 @@ def test_a_line_of_agentv_is_told_apart_by_what_the_run_has_several_of() -> None
 def test_a_large_file_that_is_no_json_lines_is_given_up_early():
     content = b"[\n" + b'  "x",\n' * 2_000 + b'  "y"\n]\n'
     with pytest.raises(UnreadableError) as error:
-        read_results("results.json", content)
+        read_results("results.jsonl", content)
     assert error.value.message == "none of its first 1000 lines is an object"

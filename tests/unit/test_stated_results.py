@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from sitegen.api import history
 from sitegen.model.series import Point
 from tests.gitrepo import GitRepo
-from tests.sites import run
+from tests.sites import build_site, problems_text, run
 
 
 def project(folder: Path, path: str, versions: Iterable[str], **files: str) -> GitRepo:
@@ -47,3 +51,117 @@ def test_one_nan_in_the_newest_table_hides_one_cell_and_not_the_file(tmp_path: P
     assert numbers(repo, "t", "score") == [(0.9,), (0.85,)]
     third = points(repo, "t")[1].scorecard.documents[2]
     assert (third.id, dict(third.metrics)["score"]) == ("3", None)
+
+
+def judged_rows(right: int) -> str:
+    rows = [{"id": n, "expected": "x", "actual": "x y", "passed": n < right} for n in range(9)]
+    return json.dumps({"results": rows})
+
+
+def test_the_verdict_that_a_case_states_decides_and_never_an_exact_match_beside_it(tmp_path: Path) -> None:
+    repo = project(tmp_path, "evals/results.json", (judged_rows(9), judged_rows(2)))
+    assert numbers(repo, "results", "pass_rate", "f1") == [(1.0, 1.0), (0.222, 0.222)]
+
+
+def test_the_gate_sees_verdicts_that_change_alone(tmp_path: Path) -> None:
+    repo = project(tmp_path, "evals/results.json", (judged_rows(9),))
+    repo.commit({"evals/results.json": judged_rows(2)}, branch="change", parent="main")
+    repo.git("checkout", "-q", "-f", "change")
+    done = run("check", "--base", "main", cwd=repo.path)
+    assert done.returncode == 1, done.stdout
+    assert "Nothing changed" not in done.stdout
+
+
+CAPITALS = [
+    {"id": "c1", "input": "capital of Peru", "expected": "Lima", "output": "It is Lima."},
+    {"id": "c2", "input": "capital of Chad", "expected": "N'Djamena", "output": "Chad's capital is N'Djamena"},
+]
+GRADES = [({"Factuality": 1, "Brevity": 1}, {"Factuality": second, "Brevity": 0.5}) for second in (0.5, 0)]
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        "",
+        "{evals: {capitals: {kind: judged, outputs: results.jsonl, settings: {columns: {id: id, scores: scores.*}}}}}",
+    ],
+)
+def test_scores_in_an_object_are_judges_by_name(tmp_path: Path, manifest: str) -> None:
+    versions = [
+        "\n".join(json.dumps({**case, "scores": scores}) for case, scores in zip(CAPITALS, grades, strict=True))
+        for grades in GRADES
+    ]
+    files = {"evals/manifest.yaml": manifest} if manifest else {}
+    repo = project(tmp_path, "evals/capitals/results.jsonl", versions, **files)
+    assert numbers(repo, "capitals", "score") == [(0.75,), (0.625,)]
+    site = tmp_path / "site"
+    build_site(repo.path, site)
+    report = "".join(path.read_text("utf-8") for path in site.glob("evals/capitals/**/*.html"))
+    assert "Factuality" in report
+    assert "Brevity" in report
+    assert "No problems" in problems_text(site)
+
+
+def test_an_eval_of_kind_judged_without_any_score_or_verdict_is_an_error(tmp_path: Path) -> None:
+    lines = "\n".join(json.dumps({"id": n, "output": "x"}) for n in range(3))
+    repo = project(tmp_path, "evals/capitals/results.jsonl", (lines,))
+    build_site(repo.path, tmp_path / "site")
+    assert "No case of the output has a score or a verdict" in problems_text(tmp_path / "site")
+
+
+def test_columns_of_scores_that_are_missing_are_an_error_and_no_exact_match(tmp_path: Path) -> None:
+    columns = "{id: id, expected: expected, output: output, scores: grades.*}"
+    manifest = f"{{evals: {{q: {{kind: judged, outputs: r.jsonl, settings: {{columns: {columns}}}}}}}}}"
+    rows = "\n".join(json.dumps({"id": n, "expected": "x", "output": "x"}) for n in range(3))
+    repo = project(tmp_path, "evals/q/r.jsonl", (rows,), **{"evals/manifest.yaml": manifest})
+    assert numbers(repo, "q", "score", "pass_rate") == [(None, None)]
+    build_site(repo.path, tmp_path / "site")
+    assert "none of its columns says how good an answer is" in problems_text(tmp_path / "site")
+
+
+DEEPEVAL = {
+    "testCases": [
+        {
+            "name": f"test_case_{number}",
+            "input": "Where?",
+            "actualOutput": "In the cellar.",
+            "expectedOutput": "In the cellar.",
+            "success": passed,
+            "metricsData": [{"name": "Answer Relevancy", "threshold": 0.7, "success": passed, "score": score}],
+        }
+        for number, (passed, score) in enumerate(((True, 0.9), (True, 0.8), (False, 0.2)))
+    ],
+    "testPassed": 2,
+    "testFailed": 1,
+}
+PYDANTIC_EVALS = {
+    "name": "cellar",
+    "cases": [
+        {
+            "name": f"case {number}",
+            "inputs": "Where?",
+            "expected_output": "In the cellar.",
+            "output": "In the cellar.",
+            "metrics": {},
+            "scores": {},
+            "labels": {},
+            "assertions": {"Polite": {"name": "Polite", "value": passed, "reason": "It greets."}},
+            "task_duration": 0.1,
+        }
+        for number, passed in enumerate((True, True, False))
+    ],
+}
+
+
+@pytest.mark.parametrize("report", [DEEPEVAL, PYDANTIC_EVALS], ids=["deepeval", "pydantic-evals"])
+def test_a_report_has_the_verdicts_that_its_tool_gave(tmp_path: Path, report: Any) -> None:
+    repo = project(tmp_path, "evals/cellar/results.json", (json.dumps(report),))
+    assert numbers(repo, "cellar", "pass_rate", "f1") == [(0.667, 0.667)]
+
+
+def test_a_report_of_a_tool_that_is_not_known_is_said_to_be_not_known(tmp_path: Path) -> None:
+    rows = [{"id": n, "expected": "x", "actual": "x", "evaluationResults": [{"grade": "B"}]} for n in range(3)]
+    repo = project(tmp_path, "evals/cellar/results.json", (json.dumps(rows),))
+    assert numbers(repo, "cellar", "score", "pass_rate") == [(None, None)]
+    build_site(repo.path, tmp_path / "site")
+    assert "it is in no format that is known" in problems_text(tmp_path / "site")

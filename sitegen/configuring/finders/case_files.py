@@ -67,6 +67,8 @@ def kind_of_newest(files: SearchedFiles, evals_dir: str, entry: EvalConfig) -> E
         return entry
     newest = _newest_file(files, home_of(entry, evals_dir), folder_path(entry.outputs).split("/"))
     kind = files.kind_of_file(newest) if newest else None
+    if kind and not files_of(kind).ground_truths:
+        kind = "responses"  # the manifest asks to compare both sides, whatever the file states besides
     return replace(entry, kind=kind) if kind else entry
 
 
@@ -155,7 +157,8 @@ def _glob_of_runs(name: str) -> str:
 
 
 def _case_entry(eval_id: str, candidate: _Candidate, kind: Kind, folder: str | None) -> EvalConfig:
-    return EvalConfig(id=eval_id, kind=kind, dir=folder, outputs=candidate.outputs, ground_truth=candidate.outputs)
+    truth = candidate.outputs if files_of(kind).ground_truths else None
+    return EvalConfig(id=eval_id, kind=kind, dir=folder, outputs=candidate.outputs, ground_truth=truth)
 
 
 def _stem(outputs: str) -> str:

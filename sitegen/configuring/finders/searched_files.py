@@ -76,7 +76,7 @@ class SearchedFiles(Frozen):
 
     def kind_of_file(self, path: str) -> Kind | None:
         """Return the kind that scores a case file; None for any other file."""
-        question = f"kind of cases in *{splitext(path)[1]}"
+        question = f"kind of cases or results in *{splitext(path)[1]}"
         kind = self.answer(question, path, LARGEST_CASES, lambda content: self.kind_of_cases(path, content) or "")
         return kind or None
 

@@ -147,6 +147,12 @@ class AnswerGrade(NamedTuple):
     """Whether the answer is right, if the tool states it by a word. None if the tool states a number."""
 
 
+RIGHT, WRONG = AnswerGrade(1.0, True), AnswerGrade(0.0, False)
+WORDS: Final = {
+    **dict.fromkeys(("true", "yes", "pass", "passed", "correct"), RIGHT),
+    **dict.fromkeys(("false", "no", "fail", "failed", "incorrect"), WRONG),
+}
+"""Words in a table that state a verdict, in lower case."""
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?")
 _LONGEST: Final = 40
 """Longer texts are not read as numbers."""

@@ -55,7 +55,7 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 15
+    version = 16
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",
@@ -124,6 +124,11 @@ def _judged_result(cases: tuple[JudgedCase, ...], findings: list[Finding]) -> Re
     if unjudged := sum(bool(case.unjudged) for case in cases):
         message = f"A judge failed at {unjudged} of {len(cases)} cases. They are not judged, and count in no number."
         notes.append(NotePanel("note", message))
+    explained = any(finding.severity == "error" for finding in findings)
+    if cases and not explained and not any(_has_result(case) or case.error or case.unjudged for case in cases):
+        message = "No case of the output has a score or a verdict"
+        fix = "Name the columns that hold them, as `settings: {columns: {score: rating, passed: ok}}`."
+        findings.append(Finding("error", message, fix))
     usage = _with_judges(run_usage(calls), cases)
     if usage and usage.graded and (mixed := _mixed_judges_note(cases, usage.graded)):
         notes.append(mixed)
@@ -148,6 +153,10 @@ def _judged_result(cases: tuple[JudgedCase, ...], findings: list[Finding]) -> Re
         data=_judges_by_case(cases),
         agreement=agreement,
     )
+
+
+def _has_result(case: JudgedCase) -> bool:
+    return case.score is not None or case.passed is not None or any(opinion.counts for opinion in case.opinions)
 
 
 def _with_judges(usage: RunUsage | None, cases: Sequence[JudgedCase]) -> RunUsage | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import Final
 
 from sitegen.data_files.reading import UnreadableError
@@ -41,10 +42,18 @@ FORMATS: Final = (
 
 _TABLES: Final = ("csv", "parquet")
 """Endings of files that can only be tables."""
+_OWN_KEYS = re.compile(
+    rb'"(?:score|evaluator_results|named_scores|execution_status|details|hits|misses)"\s*:|"scores"\s*:\s*\['
+)
+"""Matches JSON Lines as AgentV and similar judges write them."""
+_TWO_LINES = re.compile(rb"\s*\{[^\n]*\}\s*\n\s*\{")
+"""Matches JSON Lines, whatever the ending of the file."""
 
 
 def read_results(path: str, content: bytes, settings: str = "{}") -> JudgedResults:
     """Read a file of results: as a table if the settings describe its columns, else in the format that it has.
+
+    A list of cases in no known format is a table with the usual names of columns, if it has scores or verdicts.
 
     *settings* are the settings of the eval as canonical JSON; ``read_settings`` reports their faults. Raises
     UnreadableError.
@@ -55,10 +64,25 @@ def read_results(path: str, content: bytes, settings: str = "{}") -> JudgedResul
         from sitegen.scoring.judged.tables.reader import read_table
 
         return read_table(suffix, content, columns)
-    if suffix in _TABLES:
-        presets = ", ".join(PRESETS)
+    form = next(form for form in FORMATS if form.recognises(suffix, head))
+    if form is LINES and suffix in (*_TABLES, "json") and not _TWO_LINES.match(head):
+        return _read_by_usual_names(suffix, content)
+    if form is LINES and not _OWN_KEYS.search(head):
+        with suppress(UnreadableError):  # the format reports each line that cannot be read
+            return _read_by_usual_names("jsonl", content)
+    return form.read(content)
+
+
+def _read_by_usual_names(suffix: str, content: bytes) -> JudgedResults:
+    from sitegen.scoring.judged.tables.reader import read_table
+    from sitegen.scoring.judged.tables.rows import read_rows
+    from sitegen.scoring.judged.tables.usual_columns import usual_columns
+
+    table = read_rows(suffix, content)
+    columns = usual_columns(table.columns, table.rows)
+    if columns is None:
         raise UnreadableError(
-            "it is a table, and no setting says what its columns mean",
-            f"Write `settings: {{preset: ...}}` (one of {presets}) or `settings: {{columns: {{...}}}}`.",
+            "it is in no format that is known, and none of its columns has the usual name of a score or a verdict",
+            f"Write `settings: {{preset: ...}}` (one of {', '.join(PRESETS)}) or `settings: {{columns: {{...}}}}`.",
         )
-    return next(form for form in FORMATS if form.recognises(suffix, head)).read(content)
+    return read_table(suffix, content, columns)

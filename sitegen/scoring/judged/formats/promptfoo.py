@@ -73,7 +73,7 @@ HUMAN: Final = "human"
 """The type of assertion that promptfoo adds when a person rates an answer."""
 
 _BEGINNING = re.compile(
-    rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:(?:evalId|results)"\s*:|version"\s*:\s*4\s*,\s*"createdAt"\s*:)'
+    rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:evalId"\s*:|results"\s*:\s*\{|version"\s*:\s*4\s*,\s*"createdAt"\s*:)'
 )
 _FILE = re.compile(r"(?:file://)?([^\s:{}]+\.[A-Za-z0-9]+(?::[A-Za-z_][A-Za-z0-9_]*)?): ")
 _ID: Final = 120

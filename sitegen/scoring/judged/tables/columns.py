@@ -95,8 +95,11 @@ def value_at(row: Mapping[str, Value], column: str) -> Value:
     if column in row or "." not in column:
         return row.get(column)
     value: Value = dict(row)
-    for step in column.split("."):
+    steps = column.split(".")
+    for place, step in enumerate(steps):
         if isinstance(value, dict):
+            if (rest := ".".join(steps[place:])) in value:
+                return value[rest]
             value = value.get(step)
         elif isinstance(value, list) and step.isdecimal() and int(step[:9]) < len(value):
             value = value[int(step[:9])]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
+from itertools import chain
 from typing import Final
 
 from sitegen.data_files.reading import UnreadableError
@@ -12,6 +13,9 @@ from sitegen.model.problems import Finding
 from sitegen.model.usage import Call, Usage
 from sitegen.model.values import Unusable, Value
 from sitegen.scoring.judged.case import (
+    RIGHT,
+    WORDS,
+    WRONG,
     AnswerGrade,
     Graded,
     Grader,
@@ -23,23 +27,19 @@ from sitegen.scoring.judged.case import (
     opinions,
     passed,
 )
-from sitegen.scoring.judged.formats.json_values import items, lone_item, number, text, whole, written
+from sitegen.scoring.judged.formats.json_values import items, lone_item, members, number, text, whole, written
 from sitegen.scoring.judged.tables.columns import EVERY, ColumnMap, columns_of, value_at
 from sitegen.scoring.judged.tables.rows import ResultTable, read_rows
 from sitegen.scoring.settings import settings_finding
 from sitegen.stats.agreement import Ratings
 from sitegen.text.plain import cut
 
-RIGHT, WRONG = AnswerGrade(1.0, True), AnswerGrade(0.0, False)
-WORDS: Final = {
-    **dict.fromkeys(("true", "yes", "pass", "passed", "correct"), RIGHT),
-    **dict.fromkeys(("false", "no", "fail", "failed", "incorrect"), WRONG),
-}
-"""Words in a cell that state a verdict, in lower case."""
-
 EXACT_MATCH: Final = "exact match"
 """The name of sitegen's own judge of tables without scores (rule 29)."""
 
+_GRADES: Final = ("score", "value", "passed", "pass", "success", "verdict")
+_REASONS: Final = ("reason", "reasoning", "explanation", "rationale", "comment")
+"""Members of an object in a column of scores, in order of precedence: the score or verdict, and its reason."""
 _NAME: Final = 120
 _LISTED: Final = 30
 _BETWEEN: Final = " · "
@@ -59,14 +59,15 @@ class _TableReader:
         self._rows = table.rows
         self._map = column_map
         numeric = _numeric_columns(table) if any(score.pattern == EVERY for score in column_map.scores) else ()
-        self._columns = columns = columns_of(column_map, table.columns, numeric)
+        self._columns = columns = columns_of(column_map, _names_with_members(table, column_map), numeric)
         self._lists_scores = column_map.names_of_scores in table.columns
         listed = ", ".join(name[:60] for name in table.columns[:_LISTED])
         if columns.missing:
             message = f"The table has no column {', '.join(map(repr, columns.missing))[:200]}"
             self.findings.append(settings_finding(message, f"Its columns are: {listed}."))
         parts = columns.parts
-        self._has_answers = bool(parts.get("expected") and parts.get("output"))
+        asks_for_scores = bool(column_map.scores or {"score", "passed"} & column_map.parts.keys())
+        self._has_answers = bool(parts.get("expected") and parts.get("output")) and not asks_for_scores
         if not (columns.scores or parts.get("score") or parts.get("passed") or self._lists_scores or self._has_answers):
             raise UnreadableError(
                 f"none of its columns says how good an answer is; its columns are: {listed}",
@@ -99,7 +100,7 @@ class _TableReader:
             return {
                 name: Graded(
                     (self._grade(column, value_at(row, column)),),
-                    reasoning=self._reason(row, name, is_only=len(columns) == 1),
+                    reasoning=self._reason(row, name, column, is_only=len(columns) == 1),
                     grader=self._grader(row),
                 )
                 for name, column in columns.items()
@@ -116,9 +117,12 @@ class _TableReader:
             return {name: name for name in map(text, items(row.get(self._map.names_of_scores))) if name in row}
         return self._columns.scores
 
-    def _reason(self, row: Mapping[str, Value], name: str, *, is_only: bool) -> str:
+    def _reason(self, row: Mapping[str, Value], name: str, column: str, *, is_only: bool) -> str:
         if name in self._columns.reasons:
             return _cell_text(value_at(row, self._columns.reasons[name]))
+        cell = members(value_at(row, column))
+        if reason := next((text(cell[key]) for key in _REASONS if key in cell), ""):
+            return reason
         return self._text(row, "reasoning") if is_only else ""
 
     def _grader(self, row: Mapping[str, Value]) -> Grader | None:
@@ -179,6 +183,8 @@ class _TableReader:
         return names
 
     def _grade(self, column: str, value: Value) -> AnswerGrade:
+        if isinstance(value, dict):  # with a reason, for example
+            value = next((value[key] for key in _GRADES if key in value), None)
         grade = grade_of(value, WORDS, self._map.low, self._map.high)
         if grade is None:
             self._off_scale[column] += 1
@@ -203,6 +209,14 @@ def _cell_text(value: Value) -> str:
         return value.literal
     inner = lone_item(list(value.values()) if isinstance(value, dict) else value)
     return text(inner) if isinstance(inner, str) else written(value)
+
+
+def _names_with_members(table: ResultTable, column_map: ColumnMap) -> tuple[str, ...]:
+    """Return the columns, and the members of the objects in those columns of which a pattern asks for any member."""
+    patterns = (*chain.from_iterable(column_map.parts.values()), *(score.pattern for score in column_map.scores))
+    asked = {pattern.removesuffix(".*") for pattern in patterns if pattern.endswith(".*")} & {*table.columns}
+    inner = (f"{name}.{key}" for name in asked for row in table.rows for key in members(row.get(name)))
+    return tuple(dict.fromkeys((*table.columns, *inner)))
 
 
 def _numeric_columns(table: ResultTable) -> tuple[str, ...]:

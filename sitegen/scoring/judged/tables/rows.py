@@ -12,9 +12,11 @@ from sitegen.data_files.reading import UnreadableError
 from sitegen.frozen import Frozen
 from sitegen.model.problems import Finding
 from sitegen.model.values import Value
+from sitegen.scoring.case_lists import list_of_cases
 from sitegen.scoring.judged.formats.json_values import items, members
 from sitegen.scoring.judged.packages import PACKAGES
 from sitegen.scoring.judged.tables.columns import value_at
+from sitegen.scoring.mapping import CaseKeys
 
 MOST_ROWS: Final = 100_000
 MOST_COLUMNS: Final = 1_000
@@ -67,18 +69,27 @@ def _json_lines_table(content: bytes) -> ResultTable:
 
 
 def _json_table(content: bytes, list_at: str = "") -> ResultTable:
-    """A list of objects, which may be at a key, or ``columns`` and ``data`` as pandas and MLflow write them."""
+    """A list of objects, which may be below a key, or ``columns`` and ``data`` as pandas and MLflow write them."""
     value, findings = read_json(content)
     if list_at:
         value = value_at(members(value), list_at)
     elif isinstance(value, dict):
         names = [str(name) for name in items(value.get("columns"))]
-        value = [dict(zip(names, items(row), strict=False)) for row in items(value.get("data"))]
+        in_columns: list[Value] = [dict(zip(names, items(row), strict=False)) for row in items(value.get("data"))]
+        value = in_columns or _list_in(value)
     rows = [row for row in items(value) if isinstance(row, dict)]
     if not rows:
         fix = 'Write a list of objects, or {"columns": [...], "data": [[...]]}; or name its key: `list: results`.'
         raise UnreadableError("it has no rows", fix)
     return _table_of_objects(rows, findings)
+
+
+def _list_in(root: dict[str, Value]) -> list[Value]:
+    """Return the list of cases with an expected side and an output, else the longest list of objects below a key."""
+    if cases := list_of_cases(root, CaseKeys()):
+        return list(cases)
+    lists = (value for value in root.values() if isinstance(value, list) and any(map(members, value)))
+    return max(lists, key=len, default=[])
 
 
 def _table_of_objects(rows: Iterable[Value], findings: Iterable[Finding]) -> ResultTable:

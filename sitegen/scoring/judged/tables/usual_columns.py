@@ -1,0 +1,114 @@
+"""The usual names of the columns in which tools write results, and the columns of a table that no setting describes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from itertools import chain
+from typing import Final
+
+from sitegen.model.values import Value
+from sitegen.scoring.judged.case import WORDS, is_no_score
+from sitegen.scoring.judged.tables.columns import ColumnMap, ScoreColumns
+
+PARTS: Final[dict[str, tuple[str, ...]]] = {
+    "id": (
+        *("id", "caseid", "testid", "testcaseid", "questionid", "exampleid", "sampleid", "itemid", "taskid", "docid"),
+        *("documentid", "scenarioid", "evalid", "test", "testcase", "case", "eval", "scenario", "task", "name", "key"),
+    ),
+    "input": ("input", "question", "query", "prompt", "userinput", "instruction", "text"),
+    "variant": (
+        *("variant", "providerid", "provider", "promptid", "experiment", "experimentname", "arm", "condition", "agent"),
+        *("model", "modelid", "modelname", "target", "system"),
+    ),
+    "model": ("model", "modelid", "modelname"),
+    "expected": (
+        *("expected", "expectedoutput", "expectedanswer", "groundtruth", "target", "gold", "reference"),
+        *("referenceanswer", "ideal", "label"),
+    ),
+    "output": (
+        *("output", "actual", "actualoutput", "modeloutput", "prediction", "predicted", "response", "modelresponse"),
+        *("agentresponse", "answer", "result", "completion"),
+    ),
+    "error": ("error", "errormessage"),
+    "reasoning": ("reasoning", "reason", "explanation", "rationale", "justification"),
+    "cost": ("cost", "costusd", "totalcost"),
+}
+"""Part of a case -> usual column names, the most specific first, in lower case without separators."""
+
+VERDICTS: Final = ("passed", "pass", "ispassed", "correct", "iscorrect", "gatepass", "verdict", "exactmatch")
+WEAK_VERDICTS: Final = ("success", "status", "outcome")
+"""Names that often mean only that a call succeeded."""
+SCORES: Final = ("score", "overallscore", "totalscore", "finalscore", "weightedscore", "rating", "grade")
+OBJECTS: Final = ("scores", "assertions", "grades", "verdicts")
+"""Names of objects that hold the scores or verdicts of a case, by the name of their judge."""
+_GRADING: Final = re.compile(
+    r"assertions?|checks?|grad(?:es?|ing\w*)|verdicts?|evaluat\w*|judge\w*|metrics?(?:data|results?)"
+)
+"""Matches plain names of objects or lists in which a tool explains its verdict on a case."""
+_SEPARATORS = re.compile(r"[^a-z0-9]")
+
+
+def plain_name(name: str) -> str:
+    """Return the name of a column in lower case without separators."""
+    return _SEPARATORS.sub("", name.casefold())
+
+
+def is_verdict(value: Value) -> bool:
+    """Whether a value states a verdict: a truth value, 0 or 1, or a word such as ``failed``."""
+    if isinstance(value, str):
+        return value.strip().casefold() in WORDS
+    return isinstance(value, bool | int | Decimal) and value in (0, 1)
+
+
+def states_a_result(row: Mapping[str, Value]) -> bool:
+    """Whether a tool states in the row of a case how good the answer is, in whatever form."""
+    for name, value in row.items():
+        plain = plain_name(name)
+        if isinstance(value, dict | list):
+            if value and (plain in OBJECTS or _GRADING.fullmatch(plain)):
+                return True
+        elif not is_no_score(value) and (
+            plain in VERDICTS or plain in SCORES or (plain in WEAK_VERDICTS and is_verdict(value))
+        ):
+            return True
+    return False
+
+
+def usual_columns(names: Sequence[str], rows: Sequence[Mapping[str, Value]]) -> ColumnMap | None:
+    """Return the meaning of columns by their names; None if none of them has a score or a verdict."""
+    by_name: dict[str, str] = {}
+    for name in names:
+        by_name.setdefault(plain_name(name), name)
+    parts: dict[str, tuple[str, ...]] = {}
+    for part, usual in PARTS.items():
+        used = set(chain.from_iterable(parts.values()))
+        column = next((by_name[name] for name in usual if name in by_name and by_name[name] not in used), None)
+        if column is not None and (part != "variant" or _repeats(row.get(column) for row in rows)):
+            parts[part] = (column,)
+    verdict = next(
+        (by_name[name] for name in (*VERDICTS, *WEAK_VERDICTS) if _states_verdicts(by_name.get(name), rows)), ""
+    )
+    score = next((by_name[name] for name in SCORES if name in by_name), "")
+    scores = tuple(
+        ScoreColumns(f"{by_name[name]}.*")
+        for name in OBJECTS
+        if name in by_name and any(isinstance(row.get(by_name[name]), dict) for row in rows)
+    )
+    if not (verdict or score or scores):
+        return None
+    parts |= {part: (column,) for part, column in (("passed", verdict), ("score", score)) if column}
+    return ColumnMap(parts, scores=scores)
+
+
+def _repeats(cells: Iterable[Value]) -> bool:
+    """Whether cells have several texts, at least one of them in several rows, as the names of variants are."""
+    texts = [cell for cell in cells if isinstance(cell, str)]
+    return 1 < len(set(texts)) < len(texts)
+
+
+def _states_verdicts(column: str | None, rows: Sequence[Mapping[str, Value]]) -> bool:
+    """Whether most cells of a column that are not empty state a verdict."""
+    cells = [row[column] for row in rows if column in row and not is_no_score(row[column])] if column else []
+    return sum(map(is_verdict, cells)) * 2 > len(cells)
