@@ -29,8 +29,9 @@ from sitegen.named_tuple import NamedTuple
 from sitegen.scoring.responses.document import METHODS, metrics_of
 from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import line
-from sitegen.verifying.eval_files import WorktreeEval, first_file, newest_outputs
+from sitegen.verifying.eval_files import WorktreeEval, first_file
 from sitegen.verifying.evaluation import evaluate, variant_name
+from sitegen.verifying.newest import newest_outputs
 from sitegen.verifying.project import WorktreeProject
 
 FAILED: Final = 1
@@ -226,7 +227,7 @@ def _responses(project: WorktreeProject, place: WorktreeEval, variant: str | Non
         pattern = files_of("responses").variants
         candidates += sorted(file for file in place.folder.iterdir() if re.fullmatch(pattern, file.name))
     existing = [path for path in dict.fromkeys(candidates) if path.is_file() or partial_of(path).is_file()]
-    existing = existing or [path for path in newest_outputs(place) if variant in (None, _variant_of(path))]
+    existing = existing or [path for path in newest_outputs(project, place) if variant in (None, _variant_of(path))]
     if not existing:
         raise NothingToReportError(
             f"The eval {place.entry.id!r} has no responses to grade.",

@@ -21,7 +21,8 @@ from sitegen.scoring.documents import Document, results_document
 from sitegen.scoring.kinds import scorer
 from sitegen.stats.counts import Averages
 from sitegen.text.json_bytes import to_json_bytes
-from sitegen.text.plain import encodable, line
+from sitegen.text.plain import counted, encodable, line
+from sitegen.verifying.newest import outputs_in_order
 from sitegen.verifying.project import WorktreeProject
 from sitegen.verifying.verify import Verified, metadata_of, unsaved_output, verify
 
@@ -90,16 +91,17 @@ def verify_all(repo: Path, evals_dir: Path | None = None, *, as_json: bool = Fal
     """Score the newest output of every eval, and print all results with their averages."""
     project = WorktreeProject.open(repo, evals_dir)
     verified, missing = [], []
+    in_order = outputs_in_order(project)
     for eval_id in project.eval_ids():
         try:
-            verified.append(verify(project, eval_id, missing_counts=True))
+            verified.append(verify(project, eval_id, in_order=in_order))
         except SitegenError as error:
             missing.append(error)
     if not verified and missing:
         raise missing[0]
     # Averages include only kinds with an F1, because metrics of other kinds have no common meaning.
-    counted = [output for output in verified if any(spec.name == "f1" for spec in scorer(output.place.kind).metrics)]
-    averages = Averages.of([output.result.scorecard.counts for output in counted])
+    with_f1 = [output for output in verified if any(spec.name == "f1" for spec in scorer(output.place.kind).metrics)]
+    averages = Averages.of([output.result.scorecard.counts for output in with_f1])
     if as_json:
         documents = [_document(project, output, timestamp=None) for output in verified]
         print_document(to_json_bytes({"evals": documents, **averages.named()}))
@@ -108,6 +110,9 @@ def verify_all(repo: Path, evals_dir: Path | None = None, *, as_json: bool = Fal
             print_line(row)
     for failure in missing:
         print_error(failure)
+    if missing:
+        verb = "is" if len(missing) == 1 else "are"
+        print_line(f"{counted(len(missing), 'eval')} {verb} left out of the means.", error=True)
 
 
 def _document(

@@ -178,6 +178,8 @@ class EvalSummary(Frozen):
     specs: tuple[MetricSpec, ...]
     headlines: tuple[Headline, ...]
     deleted: bool = False
+    without_output: bool = False
+    """As in ``EvalHistory``; no mean includes the eval then."""
     stale: bool = False
     """Whether the newest point is stale."""
     delta: Delta | None = None

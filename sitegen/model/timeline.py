@@ -70,6 +70,14 @@ class EvalHistory(Frozen):
     deleted: bool = False
     """Whether the eval has no ground truth any more at the built revision."""
 
+    @property
+    def without_output(self) -> bool:
+        """Whether the newest iteration has no output, or no output exists any more at the built revision."""
+        if not self.snapshots or not self.snapshots[-1].outputs:
+            return True
+        last = self.snapshots[-1:] if self.layout == "overwritten" else self.snapshots
+        return all(snapshot.deleted for snapshot in last)
+
 
 EditStatus: TypeAlias = Literal["added", "modified", "deleted", "renamed"]
 

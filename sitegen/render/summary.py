@@ -133,7 +133,9 @@ def _eval_remarks(summary: EvalSummary) -> Iterator[str]:
     least, value = spec.target(summary.info.thresholds), newest.values[0]
     if summary.info.recorded:
         yield "recorded by the runs, not computed"
-    if newest.status == "unreadable":
+    if summary.without_output:
+        yield "no output now, in no mean"
+    elif newest.status == "unreadable":
         yield "the output cannot be read"
     elif newest.status == "no_ground_truth":
         yield "the ground truth cannot be read"

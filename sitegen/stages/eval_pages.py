@@ -168,6 +168,7 @@ def record_of(
         specs=series.specs[:HEADLINES],
         headlines=tuple(map(headline, series.points, repeat(series.specs), since)),
         deleted=series.history.deleted,
+        without_output=series.history.without_output,
         stale=point is not None and point.stale,
         delta=point.delta if point else None,
         focus=focus_of(series),

@@ -1,4 +1,4 @@
-"""Locates an eval's files in the work tree: its folder, its iterations and its newest outputs."""
+"""Locates an eval's files in the work tree: its folder, its iterations and its outputs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sitegen.config import EvalConfig
 from sitegen.frozen import Frozen
 from sitegen.history.entry_rules import is_path, required_statements, runs_of
 from sitegen.history.globs import RunGlob
-from sitegen.history.layout import LONE, RESULTS, iteration_number
+from sitegen.history.layout import LONE, RECORDED, RESULTS, iteration_number
 from sitegen.kind_files import Kind, KindFiles, files_of
 from sitegen.model.recorded import states
 from sitegen.named_tuple import NamedTuple
@@ -36,34 +36,39 @@ class WorktreeEval(Frozen):
         return files_of(self.kind)
 
 
-def newest_outputs(place: WorktreeEval) -> tuple[Path, ...]:
-    """Return the outputs of the highest iteration or, without iterations, the overwritten output; often empty."""
+def each_output(place: WorktreeEval) -> list[tuple[Path, ...]]:
+    """Return the outputs of each iteration by number, or of each run by name, or the overwritten output; often none.
+
+    An iteration that has only the record of a run has no files.
+    """
     entry, files = place.entry, place.files
     if runs := runs_of(entry):
-        return _newest_run(place.folder, runs, required_statements(entry))
+        return _each_run(place.folder, runs, required_statements(entry))
     if is_path(entry.outputs):
         stated = first_file(place.folder, (entry.outputs,))
-        return (stated,) if stated else ()
+        return [(stated,)] if stated else []
     if by_iteration := outputs_of_iterations(place):
-        return by_iteration[-1].outputs
+        return [outputs for _, outputs in by_iteration]
     if entry.outputs == "iterations":
-        return ()
+        return []
     if entry.id == LONE and not first_file(place.folder, files.elsewhere):
         log = first_file(place.root, files.at_root)
         if log is not None:
-            return (log,)
-    return _outputs_in(place.folder, files.overwritten, files) or _outputs_in(place.folder / RESULTS, (), files)
+            return [(log,)]
+    written = _outputs_in(place.folder, files.overwritten, files) or _outputs_in(place.folder / RESULTS, (), files)
+    return [written] if written else []
 
 
 def newest_case_file(folder: Path, entry: EvalConfig) -> Path | None:
     """Return the file that holds expected values and outputs together; if there are several, that of the last run."""
     if runs := runs_of(entry):
-        return next(iter(_newest_run(folder, runs)), None)
+        every_run = _each_run(folder, runs)
+        return every_run[-1][0] if every_run else None
     return first_file(folder, (entry.outputs,))
 
 
-def _newest_run(folder: Path, runs: RunGlob, where: dict[str, str] | None = None) -> tuple[Path, ...]:
-    """The files of the last run by name, with numbers in names compared by value.
+def _each_run(folder: Path, runs: RunGlob, where: dict[str, str] | None = None) -> list[tuple[Path, ...]]:
+    """The files of each run by name, with numbers in names compared by value.
 
     Files that do not state the values of *where* (key -> value) are left out.
     """
@@ -74,7 +79,7 @@ def _newest_run(folder: Path, runs: RunGlob, where: dict[str, str] | None = None
         run = runs.name(name)
         if run is not None and (not where or _file_states(folder, name, where)):
             files_by_run.setdefault(run, []).append(folder / name)
-    return tuple(files_by_run[max(files_by_run, key=natural_order)]) if files_by_run else ()
+    return [tuple(files_by_run[run]) for run in sorted(files_by_run, key=natural_order)]
 
 
 def _file_states(folder: Path, name: str, where: dict[str, str]) -> bool:
@@ -85,20 +90,20 @@ def _file_states(folder: Path, name: str, where: dict[str, str]) -> bool:
 
 
 class IterationOutputs(NamedTuple):
-    """The outputs of one iteration."""
+    """The outputs of one iteration; none if it has only the record of a run."""
 
     number: int
     outputs: tuple[Path, ...]
 
 
 def outputs_of_iterations(place: WorktreeEval) -> list[IterationOutputs]:
-    """The iterations that have any outputs, in ascending order."""
+    """The iterations that have any outputs or the record of a run, in ascending order."""
     files = place.files
-    every = (
-        IterationOutputs(number, _outputs_in(folder, files.outputs, files))
+    return sorted(
+        IterationOutputs(number, outputs)
         for number, folder in iterations(place.folder)
+        if (outputs := _outputs_in(folder, files.outputs, files)) or (folder / RECORDED).is_file()
     )
-    return sorted(iteration for iteration in every if iteration.outputs)
 
 
 class IterationFolder(NamedTuple):

@@ -8,6 +8,8 @@ from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from msgspec.structs import replace
+
 from sitegen import __version__
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.frozen import Frozen
@@ -27,7 +29,8 @@ from sitegen.scoring.scorer import ScoringInputs
 from sitegen.scoring.usage import with_stated
 from sitegen.text.embedding import embedder
 from sitegen.text.plain import encodable
-from sitegen.verifying.eval_files import WorktreeEval, first_file, iterations, newest_outputs, outputs_of_iterations
+from sitegen.verifying.eval_files import WorktreeEval, first_file, iterations, outputs_of_iterations
+from sitegen.verifying.newest import newest_outputs
 from sitegen.verifying.project import WorktreeProject
 
 _OF_LOGS: Final = ("range", "run_id")
@@ -51,13 +54,20 @@ def verify(
     output: Path | None = None,
     settings: Mapping[str, object] | None = None,
     *,
-    missing_counts: bool = False,
+    in_order: Mapping[str, list[tuple[Path, ...]]] | None = None,
 ) -> Verified:
-    """Score an output, by default the newest of the eval. *settings* take precedence over those of the eval.
+    """Score an output, by default the newest of the eval.
 
-    With *missing_counts*, an eval with expected values and without an output is scored as if the output were empty
-    (rule 8); otherwise that raises SitegenError, as does an eval that does not exist or has no ground truth.
-    Raises ConfigurationError if *settings* do not fit.
+    Raises NothingToReportError if the eval has no ground truth or no output, and ConfigurationError if it does not
+    exist or *settings* do not fit.
+
+    Args:
+        project: the project of the eval.
+        eval_id: the eval.
+        output: the file to score in place of the newest output.
+        settings: take precedence over the settings of the eval.
+        in_order: as for ``newest_outputs``.
+
     """
     place = project.place(eval_id)
     unfit = [name for name in settings or () if name in _OF_LOGS]
@@ -66,11 +76,14 @@ def verify(
         raise ConfigurationError(f"{names} is for evals of kind highlights.", fix="Leave it out.")
     if output is not None and not output.is_file():
         raise NothingToReportError("There is no such output.", where=str(output), fix="Name a file that is there.")
-    outputs = (output,) if output else newest_outputs(place)
-    if not outputs and not (missing_counts and place.ground_truth and place.folder.is_dir()):
+    outputs = (output,) if output else newest_outputs(project, place, in_order)
+    if place.entry.in_cases and outputs and not output:  # the same file holds the expected values
+        place = replace(place, ground_truth=outputs[0])
+    if not outputs:
         name = place.files.outputs[0]
+        newest = "The newest iteration of" if any(outputs_of_iterations(place)) else "The eval"
         raise NothingToReportError(
-            f"The eval {eval_id!r} has no output to score.",
+            f"{newest} {eval_id!r} has no output to score.",
             where=str(place.folder),
             fix=f"Write {RESULTS}/iteration-001/{name} or {place.files.overwritten[0]}, or name the file.",
         )
@@ -85,7 +98,7 @@ def verify_iterations(
 ) -> Iterator[Verified]:
     """Score all iterations that have an output by the present ground truth, except iterations numbered in *without*."""
     for number, outputs in outputs_of_iterations(place):
-        if number not in without:
+        if outputs and number not in without:
             yield _scored(project, place, outputs)
 
 

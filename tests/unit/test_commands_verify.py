@@ -399,19 +399,22 @@ def test_verify_all_prints_the_documents_of_all_evals(repo):
     }
 
 
-def test_verify_all_counts_an_eval_without_output_as_one_that_gave_nothing(repo):
+def test_verify_all_names_an_eval_without_output_and_leaves_it_out_of_the_means(repo):
     (repo.path / "evals" / "names" / "extracted.json").unlink()
     done = run("verify-all", "--repo", repo.path)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (
+        0,
+        f"sitegen: The eval 'names' has no output to score.\n  at: {repo.path}/evals/names\n"
+        "  do: Write results/iteration-001/extracted.json or extracted.json, or name the file.\n"
+        "1 eval is left out of the means.\n",
+    )
     assert re.sub(r" +", " ", done.stdout).splitlines()[1:] == [
-        "names 0.000 0.000 to 0.988 — 0.000 4 no output (unreadable)",
         "other 1.000 1.000 1.000 0 evals/other/results/iteration-002/extracted.json",
-        "macro 0.500 1.000 0.500 (undefined and left out: P of 1)",
-        "pooled 0.333 1.000 0.200",
+        "macro 1.000 1.000 1.000",
+        "pooled 1.000 1.000 1.000",
     ]
-    read = json_of("verify-all", "--repo", repo.path)
-    assert (read["macro_f1"], read["pooled_f1"]) == (0.5, 1 / 3)
-    assert run("verify-one", "names", "--repo", repo.path).returncode == 2
+    read = json.loads(run("verify-all", "--json", "--repo", repo.path).stdout)
+    assert (len(read["evals"]), read["macro_f1"], read["pooled_f1"]) == (1, 1.0, 1.0)
 
 
 def test_verify_all_takes_the_folder_of_evals_that_is_named(repo):

@@ -79,11 +79,11 @@ def test_each_eval_says_how_it_stands_the_one_in_most_trouble_first_and_deleted_
     assert words == [["worse</span>", "behind its best"], ["behind its best"], [], ["deleted"]]
 
 
-def test_the_mean_leaves_out_undefined_and_deleted_evals_and_says_how_many():
-    view = _view(
-        _summary("a", 0.5), _summary("b", 1.0), _summary("c", None), _summary("d"), _summary("e", 0.1, deleted=True)
-    )
-    assert (view.mean, view.mean_of, view.left_out) == (0.75, 2, 2)
+def test_the_mean_leaves_out_undefined_and_deleted_evals_and_those_without_an_output_and_says_how_many():
+    gone = replace(_summary("f", 0.1), without_output=True)
+    evals = (_summary("a", 0.5), _summary("b", 1.0), _summary("c", None), _summary("e", 0.1, deleted=True), gone)
+    view = _view(*evals, replace(_summary("d"), without_output=True))
+    assert (view.mean, view.mean_of, view.undefined, view.without_output) == (0.75, 2, 1, 2)
 
 
 def test_the_mean_has_an_interval_if_all_that_it_is_made_of_have_one():

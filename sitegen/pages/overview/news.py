@@ -89,7 +89,7 @@ def loss(standing: EvalStanding) -> Iterator[Phrase]:
         if newest.status == "no_ground_truth":
             yield Phrase("has no ground truth that can be read.")
         elif newest.status == "unreadable":
-            yield Phrase("cannot be read.")
+            yield Phrase("is missing." if summary.without_output else "cannot be read.")
         else:
             yield Phrase("has no ")
             yield from metric_phrases(spec)

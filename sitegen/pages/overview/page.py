@@ -99,8 +99,10 @@ class OverviewView(Frozen):
     """Labels of the first three metrics; empty if the evals have different ones."""
     mean: float | None
     mean_of: int
-    left_out: int
-    """Number of evals without a defined headline."""
+    undefined: int
+    """Number of evals that have an output and no defined headline; no mean includes them."""
+    without_output: int
+    """Number of evals that have no output now; no mean includes them."""
     recorded: int
     """Number of evals with recorded numbers only; no mean includes them."""
     mean_change: float | None
@@ -168,7 +170,7 @@ def overview_page(
 ) -> Page:
     """The overview, with the evals in most trouble first.
 
-    Deleted evals are listed last and, like recorded numbers, left out of the means.
+    Deleted evals are listed last. They are left out of the means, as are recorded numbers and evals without an output.
 
     ``latest`` is newest first; ``newest`` is the id of the newest commit that has a page.
     """
@@ -177,8 +179,9 @@ def overview_page(
     deleted = (eval_row(summary, None, scale) for summary in summaries if summary.deleted)
     rows = (*(eval_row(standing.summary, standing, scale) for standing in evals), *deleted)
     living = [summary for summary in summaries if not summary.deleted]
-    alive = [row for row in rows if not row.summary.deleted and not row.summary.info.recorded]
-    now, left_out = mean(row.values[0] for row in alive)
+    computed = [row for row in rows if not row.summary.deleted and not row.summary.info.recorded]
+    alive = [row for row in computed if not row.summary.without_output]
+    now, undefined = mean(row.values[0] for row in alive)
     compared = [row for row in alive if not row.summary.delta or row.change is not None]
     after = mean(row.values[0] for row in compared).value
     before = mean(_before(row) for row in compared).value
@@ -194,8 +197,9 @@ def overview_page(
         rows=rows,
         labels=rows[0].labels if len({row.labels for row in rows}) == 1 else (),
         mean=now,
-        mean_of=len(alive) - left_out,
-        left_out=left_out,
+        mean_of=len(alive) - undefined,
+        undefined=undefined,
+        without_output=len(computed) - len(alive),
         recorded=sum(row.summary.info.recorded and not row.summary.deleted for row in rows),
         mean_change=None if after is None or before is None else after - before,
         targets=len(targeted),
