@@ -7,10 +7,10 @@ each commit therefore marks the end of the answer, so that the process can conti
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import groupby
-from typing import IO, Final
+from typing import IO, Final, TypeAlias
 
 from sitegen.errors import MissingObjectsError
 from sitegen.history.process import Process, shared_processes
@@ -20,8 +20,10 @@ from sitegen.model.timeline import Edit
 LARGEST: Final = 4_000_000
 """The greatest length of a patch in bytes; longer patches are truncated."""
 
-KEPT: Final = 10_000_000
-"""The most bytes of patches that a thread keeps while it shares its processes: about 3,000 edits of one file."""
+KEPT: Final = 20_000_000
+"""The most bytes of patches that a thread keeps while it shares its processes."""
+_OTHERS: Final = 10_000_000
+"""The most bytes of patches that one call keeps before they are asked for. The rest holds 3,000 edits of a file."""
 _LONGEST_COMMAND: Final = 60_000
 _AHEAD: Final = 16
 """Number of commits requested from git before the first answer is read. They fit the smallest buffer of a pipe, so that
@@ -49,49 +51,65 @@ _COMMAND: Final = (
 _INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)")
 
 
+_BlobIds: TypeAlias = tuple[bytes, bytes]
+"""The ids of the contents before and after an edit. Patches between the same contents are equal."""
+
+
 class _KeptPatches:
-    """The newest patches that were read once, by commit and path: all edits of a file are counted, then drawn."""
+    """The newest patches that were read, by commit.
+
+    All edits of a file are counted, then drawn, and the files of a commit are counted one after the other, although git
+    writes all patches of a commit in one answer.
+    """
 
     def __init__(self) -> None:
-        self._patches: dict[tuple[str, str], bytes] = {}
+        self._patches: dict[tuple[str, _BlobIds], bytes] = {}
+        self._whole: set[str] = set()
+        """Commits with no patch besides those that are kept."""
         self._room = KEPT
 
-    def add(self, edit: Edit, patch: bytes) -> None:
-        """Keep a patch, and forget the oldest ones for which there is no room."""
-        self.take(edit)
-        self._room -= len(patch)
-        self._patches[edit.commit.sha, edit.path] = patch
+    def add(self, sha: str, patches: Mapping[_BlobIds, bytes], *, whole: bool = False) -> None:
+        """Keep patches of a commit, and forget the oldest ones for which there is no room."""
+        if whole:
+            self._whole.add(sha)
+        for ids, patch in patches.items():
+            self._room += len(self._patches.pop((sha, ids), b"")) - len(patch)
+            self._patches[sha, ids] = patch
         while self._room < 0:
-            self._room += len(self._patches.pop(next(iter(self._patches))))
+            oldest = next(iter(self._patches))
+            self._room += len(self._patches.pop(oldest))
+            self._whole.discard(oldest[0])
 
-    def take(self, edit: Edit) -> bytes | None:
-        """Return the patch of an edit and forget it; None if there is none."""
-        patch = self._patches.pop((edit.commit.sha, edit.path), None)
-        self._room += len(patch or b"")
-        return patch
+    def get(self, edit: Edit) -> bytes | None:
+        """Return the patch of an edit; None if it is not known."""
+        empty = b"" if edit.commit.sha in self._whole and edit.status != "renamed" else None
+        return self._patches.get((edit.commit.sha, _blob_ids(edit)), empty)
 
     def close(self) -> None:
         """Forget the patches."""
         self._patches.clear()
+        self._whole.clear()
 
 
 def read_patches(repository: RepositoryPlace, edits: Sequence[Edit], folders: tuple[str, ...]) -> Iterator[bytes]:
     """Yield a patch for each edit, in order, as ``Repository.patches`` describes."""
     shared = shared_processes()
-    cache = _KeptPatches() if shared is None else shared.setdefault(("patches", repository), _KeptPatches())
-    assert isinstance(cache, _KeptPatches)
-    cached = [cache.take(edit) for edit in edits]
-    asked = [edit for edit, patch in zip(edits, cached, strict=True) if patch is None]
-    answers = _patches_from_git(repository, asked, folders)
-    for edit, patch in zip(edits, cached, strict=True):
-        if patch is None:
-            patch = next(answers)
-            cache.add(edit, patch)
-        yield patch
+    kept = _KeptPatches() if shared is None else shared.setdefault(("patches", repository, folders), _KeptPatches())
+    assert isinstance(kept, _KeptPatches)
+    known = [kept.get(edit) for edit in edits]
+    asked = [edit for edit, patch in zip(edits, known, strict=True) if patch is None and edit.status != "renamed"]
+    answers = _patches_from_git(repository, asked, folders, kept)
+    for edit, patch in zip(edits, known, strict=True):
+        if patch is None and edit.status == "renamed":
+            patch = _patch_of_rename(repository, edit)
+            kept.add(edit.commit.sha, {_blob_ids(edit): patch})
+        yield next(answers) if patch is None else patch
     next(answers, None)  # reading to the end returns the process, so that it can be shared again
 
 
-def _patches_from_git(repository: RepositoryPlace, edits: Sequence[Edit], folders: tuple[str, ...]) -> Iterator[bytes]:
+def _patches_from_git(
+    repository: RepositoryPlace, edits: Sequence[Edit], folders: tuple[str, ...], kept: _KeptPatches
+) -> Iterator[bytes]:
     """Yield what git answers for each edit."""
     groups = [(sha, tuple(group)) for sha, group in groupby(edits, key=lambda edit: edit.commit.sha)]
     if not groups:
@@ -103,12 +121,11 @@ def _patches_from_git(repository: RepositoryPlace, edits: Sequence[Edit], folder
         for index, (sha, group) in enumerate(groups):
             if index % half == 0:  # several at once: to wake git takes as long as to read its answer
                 _send_commits(process, shas[index + half : index + _AHEAD])
-            patches = _patches_of_commit(process.stdout, sha, {_blob_ids(edit) for edit in group})
+            room = _OTHERS // len(groups) if folders else 0  # without folders, git was asked for these files alone
+            patches, whole = _patches_of_commit(process.stdout, sha, {_blob_ids(edit) for edit in group}, room)
+            kept.add(sha, patches, whole=whole and bool(folders))
             for edit in group:
-                if edit.status == "renamed":
-                    yield _patch_of_rename(repository, edit)
-                else:
-                    yield patches.get(_blob_ids(edit), b"")
+                yield patches.get(_blob_ids(edit), b"")
 
 
 @contextmanager
@@ -141,19 +158,23 @@ def _send_commits(process: Process, shas: Sequence[str]) -> None:
 
 
 def _patches_of_commit(
-    stream: IO[bytes], sha: str, blob_ids: set[tuple[bytes, bytes]]
-) -> dict[tuple[bytes, bytes], bytes]:
-    """Return a commit's patches between these blobs, by the ids that git writes above each, truncated to ``LARGEST``.
+    stream: IO[bytes], sha: str, asked: set[_BlobIds], room: int
+) -> tuple[dict[_BlobIds, bytes], bool]:
+    """Return patches of a commit, each truncated to ``LARGEST``, and whether the commit has no others.
 
-    Every line of a file has a sign before it, so all other lines are git's own. Identifying patches by ids is safe:
-    patches between the same blobs are equal, and edits that change only line ends have no patch.
+    These are all that are *asked* for, except those of edits that change only line ends, which have none. They are
+    joined by some ``room`` bytes of others, where possible of those that git writes after the first that is asked for,
+    since files have their turn in the order of their names. Patches are known by the ids that git writes above each:
+    every line of a file has a sign before it, so all other lines are git's own.
 
     Raises MissingObjectsError if git ended, or does not have the commit.
     """
     if stream.readline() != f"{sha}\n".encode():
         raise MissingObjectsError
-    patches: dict[tuple[bytes, bytes], bytearray] = {}
+    patches: dict[_BlobIds, bytearray] = {}
+    others: dict[_BlobIds, bytearray] = {}
     patch = bytearray()
+    whole, left = True, room
     while (line := stream.readline(LARGEST)) != _END:
         if not line.endswith(b"\n"):
             _skip_line(stream)
@@ -163,11 +184,18 @@ def _patches_of_commit(
             patch = bytearray()
         elif line.startswith(b"index ") and (match := _INDEX.match(line)):
             ids = (match[1].strip(b"0") and match[1], match[2].strip(b"0") and match[2])  # zeros: no file
-            if ids in blob_ids:
+            if left <= 0 and not patches:
+                whole, others, left = False, {}, room
+            if ids in asked:
                 patches[ids] = patch
+            elif left > 0:
+                others[ids] = patch
+            else:
+                whole = False
         if len(patch) < LARGEST:
             patch += line
-    return {ids: bytes(patch[:LARGEST]) for ids, patch in patches.items()}
+            left -= len(line)
+    return {ids: bytes(patch[:LARGEST]) for ids, patch in (others | patches).items()}, whole
 
 
 def _skip_line(stream: IO[bytes]) -> None:
@@ -176,7 +204,7 @@ def _skip_line(stream: IO[bytes]) -> None:
         pass
 
 
-def _blob_ids(edit: Edit) -> tuple[bytes, bytes]:
+def _blob_ids(edit: Edit) -> _BlobIds:
     return (edit.old.oid.encode() if edit.old else b"", edit.new.oid.encode() if edit.new else b"")
 
 

@@ -2,8 +2,9 @@
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,7 +48,7 @@ def test_each_edit_gets_its_own_patch(repo: GitRepo) -> None:
     assert bodies(repo, edits[::-1]) == bodies(repo, edits)[::-1]
 
 
-@pytest.mark.parametrize(("room", "times"), [(patches.KEPT, [1, 1, 2]), (0, [1, 2, 3])])
+@pytest.mark.parametrize(("room", "times"), [(patches.KEPT, [1, 1, 1]), (0, [1, 2, 3])])
 def test_git_is_asked_once_for_a_patch_that_is_read_twice(
     repo: GitRepo, monkeypatch: pytest.MonkeyPatch, room: int, times: list[int]
 ) -> None:
@@ -69,6 +70,53 @@ def test_git_is_asked_once_for_a_patch_that_is_read_twice(
             counts.append(len(asked) // 2)
     assert counts == times
     assert Counter(asked) == Counter({edit.commit.sha: times[-1] for edit in edits})
+
+
+@pytest.mark.parametrize(("others", "most"), [(patches._OTHERS, 1), (5_000, 11), (0, 60)])
+@pytest.mark.parametrize("change", ["added", "line ends"])
+def test_files_of_one_commit_are_patched_by_few_answers(
+    repo: GitRepo, monkeypatch: pytest.MonkeyPatch, others: int, most: int, change: str
+) -> None:
+    monkeypatch.setattr(patches, "_OTHERS", others)
+    names = [f"docs/{number:03d}.md" for number in range(60)]
+    before = repo.commit({"a.txt": ""} if change == "added" else {name: f"{name}\ntext\n" * 30 for name in names})
+    end = "\n" if change == "added" else "\r\n"
+    repo.commit({name: f"{name}{end}text{end}" * 30 for name in names})
+    edits = [edit for edit in edits_of(repo) if edit.commit.sha != before]
+    repository, answers = Repository.open(repo.path), []
+    monkeypatch.setattr(patches, "_patches_of_commit", _noted(patches._patches_of_commit, answers))
+    with share_processes():
+        for edit in edits:
+            (patch,) = repository.patches([edit], ("docs",))
+            assert patch.count(edit.path.encode()) == (33 if change == "added" else 0), patch
+    assert 1 <= len(answers) <= most
+
+
+def test_renamed_files_of_one_commit_need_no_answer_about_the_commit(
+    repo: GitRepo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "".join(f"{number}\n" for number in range(8))
+    first = repo.commit({f"docs/{number}.md": text + f"{number}\n" for number in range(9)})
+    changes = {f"docs/{number}.md": None for number in range(9)}
+    second = repo.commit(changes | {f"docs/new-{number}.md": text + f"{number} new\n" for number in range(9)})
+    answers: list[object] = []
+    monkeypatch.setattr(patches, "_patches_of_commit", _noted(patches._patches_of_commit, answers))
+    repository = Repository.open(repo.path)
+    with share_processes():
+        for number in range(9):
+            old, new = f"docs/{number}.md", f"docs/new-{number}.md"
+            blobs = Blob(old, repo.oid(first, old)), Blob(new, repo.oid(second, new))
+            (patch,) = repository.patches([Edit(Commit(second, 1, "", "", ""), new, "renamed", *blobs)], ("docs",))
+            assert patch.endswith(f"-{number}\n+{number} new\n".encode())
+    assert answers == []
+
+
+def _noted(function: Callable[..., Any], calls: list[Any]) -> Callable[..., Any]:
+    def noted(*arguments: Any) -> Any:
+        calls.append(arguments)
+        return function(*arguments)
+
+    return noted
 
 
 def test_a_commit_may_be_asked_for_again_and_again(repo: GitRepo) -> None:
