@@ -72,6 +72,9 @@ def run() -> None:
     except OSError as error:  # from the disk; unreadable files of the project are problems, not errors
         _print_error(FileSystemError.of(error))
         sys.exit(2)
+    except MemoryError:
+        _print_error(SitegenError("There is not enough memory.", fix="Build with --jobs 1, or on a larger machine."))
+        sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
     finally:

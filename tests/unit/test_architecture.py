@@ -49,7 +49,7 @@ HOMES = {
     "torch": {"text"},
     "typer": {"commands"},
     "sqlite3": {"analysis", "exporting"},
-    "subprocess": {"history", "demo"},
+    "subprocess": {"history", "demo", "scoring"},
     "pydantic": {"config", "configuring", "scoring"},
     "distributed": {"stages"},
     "fsspec": {"render"},

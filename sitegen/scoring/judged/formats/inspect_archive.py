@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from io import BytesIO
 from typing import Final
-from zipfile import BadZipFile, ZipFile, ZipInfo
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from sitegen.data_files.json_reader import read_json
 from sitegen.data_files.reading import UnreadableError
@@ -33,6 +33,7 @@ _LOCAL_HEADER: Final = struct.Struct("<4s22xHH")
 _FAULTS: Final = (
     BadZipFile,
     EOFError,
+    MemoryError,
     NotImplementedError,
     OSError,
     RuntimeError,
@@ -41,6 +42,9 @@ _FAULTS: Final = (
     zlib.error,
 )
 """Raised by zipfile if an archive is damaged, encrypted, or compressed by an unsupported method."""
+
+
+_DAMAGED: Final = "it is not a zip archive, or is damaged"
 
 
 class TooLargeError(Exception):
@@ -52,15 +56,19 @@ class JsonArchive:
 
     def __init__(self, content: bytes) -> None:
         """Raises UnreadableError if the content is not an archive."""
-        self._content = content
+        self._content = memoryview(content)
         self._left = MOST_BYTES_TOGETHER
         if content.count(b"PK\1\2") > MOST_FILES:
             raise UnreadableError(f"it holds more than {MOST_FILES:,} files", "Write fewer samples into one log.")
         try:
-            # Inspect appends a new version of a file under the same name, so the last one counts.
-            self._files = {info.filename: info for info in ZipFile(BytesIO(content)).infolist()}
+            self._archive = ZipFile(BytesIO(content))
         except _FAULTS:
-            raise UnreadableError("it is not a zip archive, or is damaged", "Write the file again.") from None
+            raise UnreadableError(_DAMAGED, "Write the file again.") from None
+        files = self._archive.infolist()
+        if sum(info.compress_size for info in files) > len(content):  # many names for the same bytes
+            raise UnreadableError(_DAMAGED, "Write the file again.")
+        # Inspect appends a new version of a file under the same name, so the last one counts.
+        self._files = {info.filename: info for info in files}
 
     def __contains__(self, name: str) -> bool:
         return name in self._files
@@ -82,9 +90,11 @@ class JsonArchive:
         return read_json(unpacked).value
 
     def _unpacked(self, info: ZipInfo, most: int) -> bytes:
-        if info.compress_type != _ZSTANDARD_METHOD:
-            with ZipFile(BytesIO(self._content)) as archive, archive.open(info) as file:
+        if info.compress_type in (ZIP_STORED, ZIP_DEFLATED):
+            with self._archive.open(info) as file:
                 return file.read(most)
+        if info.compress_type != _ZSTANDARD_METHOD:  # the dictionary of LZMA can take 4 GB
+            raise NotImplementedError
         if find_spec(PACKAGES["eval"]) is None:
             raise UnreadableError(
                 "it is packed by Zstandard, which needs a package that is not installed",

@@ -134,7 +134,7 @@ _FAULTS: Final = (pa.ArrowException, OSError, ValueError, TypeError, NotImplemen
 _FIX: Final = "Leave out the columns that are not needed."
 
 
-def read_parquet(content: bytes, most_rows: int) -> list[Value]:
+def rows_of_parquet(content: bytes, most_rows: int) -> list[Value]:
     """Read each row as an object. Raises UnreadableError, for example if there are more than *most_rows*."""
     try:
         columns = [column for column in ParquetFile(BytesIO(content)).schema if column.physical_type == "BYTE_ARRAY"]

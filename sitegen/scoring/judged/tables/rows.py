@@ -103,7 +103,7 @@ def _parquet_table(content: bytes) -> ResultTable:
         raise UnreadableError(
             "it is Parquet, which needs a package that is not installed", "pip install 'sitegen-evals[parquet]'"
         )
-    from sitegen.scoring.judged.tables.parquet import read_parquet
+    from sitegen.scoring.judged.tables.parquet_process import read_parquet
 
     return _table_of_objects(read_parquet(content, MOST_ROWS), ())
 
