@@ -83,7 +83,8 @@ def test_files_of_one_commit_are_patched_by_few_answers(
     end = "\n" if change == "added" else "\r\n"
     repo.commit({name: f"{name}{end}text{end}" * 30 for name in names})
     edits = [edit for edit in edits_of(repo) if edit.commit.sha != before]
-    repository, answers = Repository.open(repo.path), []
+    repository = Repository.open(repo.path)
+    answers: list[object] = []
     monkeypatch.setattr(patches, "_patches_of_commit", _noted(patches._patches_of_commit, answers))
     with share_processes():
         for edit in edits:
