@@ -127,6 +127,6 @@ def publish(project: Project, memo: Memo, site_files: SiteFiles, progress: Progr
         commits.keep(memo)
 
         progress.stage("Writing the site", 0)
-        site = write_site(timeline, evals, instructions, commits, memo, site_files, pool, writer)
+        site = write_site(timeline, evals, instructions, commits, memo, site_files, writer)
     keep_built_head(timeline, memo)
     return site_files.close(site, timeline.head.sha, complete=timeline.update.complete)

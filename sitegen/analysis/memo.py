@@ -261,6 +261,10 @@ class Memo:
         """Return the number of files of a site."""
         return int(self._db.execute("SELECT count(*) FROM pages WHERE site = ?", (site,)).fetchone()[0])
 
+    def bytes_of_pages(self, site: str) -> int:
+        """Return the sum of the sizes of all files of a site."""
+        return int(self._db.execute("SELECT total(size) FROM pages WHERE site = ?", (site,)).fetchone()[0])
+
     def folders(self, site: str) -> dict[str, int]:
         """Return the modification time of each folder of a site, in ns, after the last finished build."""
         return dict(self._db.execute("SELECT path, mtime FROM folders WHERE site = ? ORDER BY path", (site,)))

@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from msgspec import structs
+
 from sitegen.config import SiteConfig
 from sitegen.configuring.findings import UNKNOWN, describe, error_in, finding_of, invalid
 from sitegen.configuring.paths import FIX, OUTSIDE, leads_out
@@ -114,6 +116,11 @@ def _site(name: str, text: str, table: Any, prefix: str) -> SiteConfig:
             message = f"A file cannot set {'.'.join(map(str, location))}: {reason}."
             raise error_in(name, invalid(message, fix, line(location))) from None
         raise error_in(name, finding_of(first, line, SiteConfig)) from None
+    for key, number in structs.asdict(site.limits).items():
+        if number is not None and number < 0:
+            message = f"limits.{key} is {describe(number)}, a number that is not negative is wanted."
+            line_of_key = _toml_line(text, ("limits", key), prefix)
+            raise error_in(name, invalid(message, "Correct the value.", line_of_key))
     globs = [
         ("instructions", glob.lstrip("/")) for glob in site.instructions
     ]  # a slash at the start is the project's root

@@ -31,7 +31,6 @@ from sitegen.model.cells import Cell, CellMap, Fate, State
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.series import EvalInfo, Point, Series
 from sitegen.model.site import Page
-from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
 from sitegen.pages.labels import FATES, ROLES, outputs
 from sitegen.pages.report.report_rows import letter_of, type_name
@@ -60,8 +59,6 @@ class FieldWork(Frozen):
     cells: tuple[Cell, ...]
     last: int
     """Index of the newest point at which one of the cells changed; the page shows nothing later."""
-    position: int
-    """Position of the commit of this point."""
 
 
 class FieldView(Frozen):
@@ -116,14 +113,17 @@ class FieldView(Frozen):
         return max(FEWEST_PERIODS, RUNS // max(1, len(self.wrong[:CELLS])))
 
 
-def field_work(eval_id: str, cells: CellMap, snapshots: Sequence[Snapshot]) -> list[FieldWork]:
-    """The pages of an eval, one for every attribute that was ever judged; first those that changed longest ago."""
-    works = []
-    for attribute, of_attribute in by_attribute(cells).items():
-        last = max(cell.periods[-1].start for cell in of_attribute)
-        path, position = links.field(eval_id, attribute), snapshots[last].commit.position
-        works.append(FieldWork(path, attribute, cells=tuple(of_attribute), last=last, position=position))
-    return sorted(works, key=lambda work: (work.position, work.path))
+def field_work(eval_id: str, cells: CellMap) -> list[FieldWork]:
+    """The pages of an eval, one for every attribute that was ever judged."""
+    return [
+        FieldWork(
+            path=links.field(eval_id, attribute),
+            attribute=attribute,
+            cells=tuple(of_attribute),
+            last=max(cell.periods[-1].start for cell in of_attribute),
+        )
+        for attribute, of_attribute in by_attribute(cells).items()
+    ]
 
 
 def field_page(series: Series, blame: Blame, work: FieldWork) -> Page:

@@ -122,11 +122,6 @@ def is_field(path: str) -> bool:
     return path.startswith("evals/") and path.split("/")[2:3] == ["fields"]
 
 
-def is_source_picture(path: str) -> bool:
-    """Whether a file of the site is such a picture."""
-    return path.startswith("evals/") and path.split("/")[2:3] == ["source"]
-
-
 def instruction(path: str) -> str:
     """The history of one instruction file."""
     return f"instructions/{_path_slug(path)}/index.html"

@@ -41,8 +41,7 @@ class PublicCheck:
         repository = Repository(project.place)
         head = project.head or repository.resolve(project.revision)
         config = read_site(project.place.root, read=lambda path: content_at(repository, head, path))
-        self.detector = Detector(config.public.allow)
-        """Finds secrets in a file."""
+        self._detector = Detector(config.public.allow)
 
     def check(self, unmatched_redactions: tuple[str, ...]) -> None:
         """Raise SecretsError if any file contains a possible secret, OSError if a file cannot be read.
@@ -53,7 +52,7 @@ class PublicCheck:
         even if the failure is ignored. Foreign files stay.
         """
         out = self._project.out
-        rules = digest(self.detector.version)
+        rules = digest(self._detector.version)
         with Memo.open(self._project.cache) as memo:
             if unmatched_redactions:
                 self._withdraw(memo)
@@ -92,7 +91,7 @@ class PublicCheck:
             secrets: tuple[Secret, ...] = ()
             if key not in searched:
                 text = (decompressed(content, LARGEST) or content).decode("utf-8", "replace")
-                secrets = self.detector.search(text, markup=path.endswith(".html"))
+                secrets = self._detector.search(text, markup=path.endswith(".html"))
             if secrets:
                 places[path] = secrets
             else:

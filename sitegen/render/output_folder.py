@@ -242,11 +242,6 @@ def _list_line(digest: str, path: str) -> bytes:
     return f"\n{digest} {path}".encode("utf-8", "surrogateescape")
 
 
-def listed_bytes(path: str) -> int:
-    """How many bytes the list has for a file."""
-    return len(path) + 34  # the digest, a blank and a line end; addresses are ASCII
-
-
 def read_list(folder: Path) -> dict[str, list[str]]:
     """Map each path to the digests of the contents written there, newest last. Empty without a list of ours."""
     content = read_file(folder, LIST, at_most=_LONGEST_LIST) or b""

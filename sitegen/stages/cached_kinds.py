@@ -41,14 +41,6 @@ class SourceUse(Frozen):
     """The files that cannot be shown."""
 
 
-class ListedField(NamedTuple):
-    """The page of a field, ordered by age."""
-
-    position: int
-    """Position of the newest commit that changed one of its cells."""
-    path: str
-
-
 class EvalRecord(Frozen):
     """The part of an eval that the pages of the whole site show."""
 
@@ -58,8 +50,6 @@ class EvalRecord(Frozen):
     problems: tuple[Problem, ...]
     mapping_use: MappingUse | None = None
     """The mapping entries that the newest point does not use; None: the eval has no rules that name fields."""
-    fields: tuple[ListedField, ...] = ()
-    """The pages of the attributes; first those that changed longest ago."""
 
 
 class NewestReport(Frozen):

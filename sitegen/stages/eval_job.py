@@ -62,11 +62,6 @@ def score_eval(task: EvalTask, pool: Pool | None = None) -> EvalDone | Problem:
     return attempt("the pages of this eval", lambda: _scored_eval(task, pool), eval_id=task.info.id)
 
 
-def write_eval(task: EvalTask) -> EvalDone | Problem:
-    """Score an eval and write all of its pages at once."""
-    return attempt("the pages of this eval", lambda: _with_older(_scored_eval(task), task), eval_id=task.info.id)
-
-
 def _scored_eval(task: EvalTask, pool: Pool | None = None) -> EvalDone:
     try:
         return _EvalJob(task, pool).run()
@@ -233,7 +228,7 @@ class _EvalJob:
         settled = settled_points(cache, self._task.history, self._page_keys)
         self._cards.fill(mixtures_of_commits(self._snapshots, first_new))
         series = self._cards.series(self._info, self._inputs, cells, settled, self._collector.derived)
-        works = field_work(eval_id, cells, self._snapshots)
+        works = field_work(eval_id, cells)
         suspects = suspects_of(self._context, series, self._cards.key, cache)
         of_newest = self._known or NewestReport(
             steps_of(series, self._inputs.edits.beside) if series.points else (), self._patterns

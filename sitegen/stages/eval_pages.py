@@ -38,7 +38,7 @@ from sitegen.render.writer import Writer, digest
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.mapping_use import MappedColumn, mapping_use
 from sitegen.scoring.scorer import ScoringInputs
-from sitegen.stages.cached_kinds import CORRECTIONS, EvalRecord, ListedField
+from sitegen.stages.cached_kinds import CORRECTIONS, EvalRecord
 from sitegen.stages.scoring import all_inputs
 from sitegen.stages.worker_context import WorkerContext
 
@@ -192,7 +192,6 @@ def record_of(
     return EvalRecord(
         summary=summary,
         attributes=tuple(sorted(work.attribute for work in works)),
-        fields=tuple(ListedField(work.position, work.path) for work in works),
         problems=problems_of_points(problems, deleted=series.history.deleted),
         mapping_use=mapping_use(newest) if newest else None,
     )

@@ -19,7 +19,7 @@ from sitegen.pages import links
 from sitegen.pages.data.search import SearchFields
 from sitegen.render.writer import WrittenFiles
 from sitegen.scoring.mapping_use import MappingUse
-from sitegen.stages.cached_kinds import EVAL_RECORDS, SCORECARDS, EvalRecord, ListedField
+from sitegen.stages.cached_kinds import EVAL_RECORDS, SCORECARDS, EvalRecord
 from sitegen.stages.configuration import known_mappings
 from sitegen.stages.eval_job import score_eval
 from sitegen.stages.eval_task import (
@@ -56,8 +56,6 @@ class Evals(Frozen):
     """Summaries of all evals, by id."""
     fields: tuple[SearchFields, ...]
     """The attributes of each eval that have a page."""
-    listed_fields: Mapping[str, tuple[ListedField, ...]]
-    """These pages, by the id of the eval; first those that changed longest ago."""
     problems: tuple[Problem, ...]
     """Problems of all evals, by the id of the eval."""
     failures: tuple[Problem, ...]
@@ -103,17 +101,7 @@ class ScoredEvals:
         edits = EditsOfEvals(timeline)
         scored = memo.has(SCORECARDS.name)  # whether an earlier build left any
         tasks = (
-            replace(
-                task_for(
-                    timeline,
-                    memo,
-                    self._site_files,
-                    update,
-                    edits,
-                    scored=scored,
-                ),
-                first_only=first_only,
-            )
+            task_for(timeline, memo, self._site_files, update, edits, scored=scored, first_only=first_only)
             for update in updates
         )
         for task, done in _scored_evals(tasks, pool, sum(len(update.history.snapshots) for update in updates)):
@@ -229,7 +217,6 @@ class ScoredEvals:
         return Evals(
             summaries=tuple(record.summary for _, record in every),
             fields=tuple(SearchFields(eval_id, record.attributes) for eval_id, record in every),
-            listed_fields={eval_id: record.fields for eval_id, record in every},
             problems=tuple(problem for _, record in every for problem in record.problems),
             failures=tuple(sorted(self._failures, key=lambda problem: problem.eval_id or "")),
             mapping_uses={eval_id: record.mapping_use for eval_id, record in every if record.mapping_use},
@@ -283,14 +270,6 @@ def _sharing(summary: EvalSummary, history: EvalHistory) -> EvalSummary:
             for headline, at in zip(summary.headlines, history.snapshots, strict=True)
         ),
     )
-
-
-def eval_history(timeline: Timeline, memo: Memo, eval_id: str) -> EvalHistory:
-    """Return the snapshots of an eval, from this build or from the memo."""
-    touched = (update.history for update in timeline.update.evals if update.history.id == eval_id)
-    history = next(touched, None) or history_in(memo, timeline.config, timeline.manifest, eval_id)
-    assert history is not None
-    return history
 
 
 def _outdated(timeline: Timeline, memo: Memo, records: Mapping[str, EvalRecord]) -> Iterator[EvalUpdate]:

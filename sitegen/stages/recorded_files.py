@@ -61,10 +61,6 @@ class RecordedFiles:
         rows = chain.from_iterable(decode(record, tuple[PageRow, ...]) for record in self._records.get(owner, ()))
         return tuple({row.path: row for row in rows}.values())
 
-    def owners(self) -> tuple[str, ...]:
-        """Return every owner that was recorded or dropped."""
-        return tuple(sorted(self._whole | self._records.keys()))
-
     def whole_owners(self) -> list[str]:
         """Return the owners whose files were all recorded, or that were dropped."""
         return sorted(self._whole)

@@ -82,7 +82,7 @@ def _written(task: EvalTask) -> WrittenFiles:
     cells = known_cells(cache, history.id, list(map(cards.key, history.snapshots))) or CellMap(0, (), {})
     settled = settled_points(cache, history, keys)
     series = cards.series(task.info, inputs_of(task), cells, settled)
-    works = field_work(history.id, cells, history.snapshots)
+    works = field_work(history.id, cells)
     writer = task.context.writer(task.pages)
     write_series_pages(task, writer, series, task.waiting.steps, works, keys, cards.result)
     return writer.files

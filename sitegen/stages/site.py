@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, partial
 from itertools import chain, groupby
 from typing import Final
@@ -13,6 +13,7 @@ from sitegen.analysis.causes import causes_of, count_causes
 from sitegen.analysis.memo import Memo
 from sitegen.frozen import Frozen
 from sitegen.model.problems import Problem
+from sitegen.model.series import EvalSummary
 from sitegen.model.site import RawFile
 from sitegen.pages import links
 from sitegen.pages.commits import COMMITS
@@ -28,7 +29,6 @@ from sitegen.stages.evals import Evals, ScoredEvals
 from sitegen.stages.failures import attempt
 from sitegen.stages.history_lists import write_search_log
 from sitegen.stages.instructions import WrittenInstructions, count_effects
-from sitegen.stages.pool import Pool
 from sitegen.stages.site_files import SiteFiles
 from sitegen.stages.site_pages import PageMaker, SitePages
 from sitegen.stages.timeline import Timeline
@@ -36,6 +36,8 @@ from sitegen.stages.unmatched import unmatched, unmatched_redactions
 from sitegen.text.plain import line
 
 OWNER: Final = "site"
+SHORT_REPORT: Final = 3_000
+"""Bytes that a short report takes at most, unless its commit or its eval has an extraordinary name."""
 
 
 class SiteFile(Frozen):
@@ -65,15 +67,11 @@ def write_site(
     commits: Commits,
     memo: Memo,
     site_files: SiteFiles,
-    pool: Pool,
     writer: Writer,
 ) -> Site:
-    """Write the pages that a site has once.
-
-    ``pool``: runs the tasks for pages that have to be made again; ``writer``: the writer of the files of ``OWNER``.
-    """
+    """Write the pages that a site has once. ``writer``: the writer of the files of ``OWNER``."""
     failures = (*evals.failures, *instructions.failures, *commits.failures)
-    problems = (*problems_of(timeline, evals, failures), *_too_large(timeline, evals, site_files))
+    problems = problems_of(timeline, evals, failures)
     entries = write_search_log(timeline, evals, memo, site_files)
     renderer = timeline.context.renderer()
     pages = SitePages.of(timeline, evals, instructions, commits, memo, entries)
@@ -81,9 +79,9 @@ def write_site(
     if site_files.holds_pages:
         _put_held(timeline, site_files, once, writer)
     memo.forget(COMMIT_EFFECTS.name)
-    if once.failures:
-        failures += once.failures
-        problems += once.failures  # pages that list or count problems have to be rendered again
+    failures += once.failures
+    if more := (*once.failures, *_too_large(timeline, evals, site_files, once)):
+        problems += more  # pages that list or count problems have to be rendered again
         once = render_once(renderer, pages, problems, writer)
     write_files(once.files, writer)
     site_files.record(OWNER, writer.files)
@@ -108,21 +106,40 @@ def write_site(
     )
 
 
-def _too_large(timeline: Timeline, evals: Evals, site_files: SiteFiles) -> tuple[Problem, ...]:
-    """Return a problem if the site is larger than its host allows, with the number of full reports that would fit."""
-    limits, size = timeline.config.limits, site_files.size()
-    if size <= limits.site_bytes:
+def _too_large(timeline: Timeline, evals: Evals, site_files: SiteFiles, once: RenderedFiles) -> tuple[Problem, ...]:
+    """Return a problem if the site has more than ``limits.site_bytes``. It names the ``reports_kept`` that fits."""
+    limit, complete = timeline.config.limits.site_bytes, timeline.update.complete
+    size = sum(file.size for file in once.files)
+    if size + site_files.most_bytes() <= limit:
         return ()
-    points = max(len(summary.headlines) for summary in evals.summaries) if evals.summaries else 0
-    kept = min(limits.reports_kept or points, points)
-    return (
-        Problem.of_type(
-            "large_site",
-            f"The site has {size / 1e6:,.0f} MB, more than the {limits.site_bytes / 1e6:,.0f} MB of site_bytes.",
-            f"Write reports_kept = {int(kept * limits.site_bytes / size)} under [limits]: older reports become short.",
-            path="sitegen.toml",
-        ),
-    )
+    size += sum(row.size for row in site_files.files(complete=complete) if row.owner != OWNER)
+    if size <= limit:
+        return ()
+    sizes = {row.path: row.size for row in site_files.files(complete=complete)}
+    kept, rest = _reports_that_fit(evals.summaries, sizes, size - limit)
+    fix = f"Write reports_kept = {kept} under [limits]: older reports of each eval become short pages."
+    if not kept:
+        fix = f"Even reports_kept = 1 leaves about {limit + rest:,} bytes. Raise site_bytes if your host allows it."
+    what = f"The site has {size:,} bytes, more than the {limit:,} of site_bytes."
+    return (Problem.of_type("large_site", what, fix, path="sitegen.toml"),)
+
+
+def _reports_that_fit(summaries: Iterable[EvalSummary], sizes: Mapping[str, int], excess: int) -> tuple[int, int]:
+    """Return the largest number of full reports of each eval with which the site fits, and the excess that is left.
+
+    The number is 0 if even one of each eval is too many. ``excess``: bytes of the site above its limit.
+    """
+    saved_by_age: list[int] = []
+    for summary in summaries:
+        for age, at in enumerate(reversed(summary.headlines)):
+            saved_by_age += [0] * (age == len(saved_by_age))
+            files = (sizes.get(address(summary.info.id, at.slug), 0) for address in links.REPORT_FILES)
+            saved_by_age[age] += max(0, sum(files) - SHORT_REPORT)
+    for age in range(len(saved_by_age) - 1, 0, -1):
+        excess -= saved_by_age[age]
+        if excess <= 0:
+            return age, excess
+    return 0, excess
 
 
 def problems_of(timeline: Timeline, evals: Evals, failures: tuple[Problem, ...]) -> tuple[Problem, ...]:
@@ -258,8 +275,8 @@ def _later_pages(timeline: Timeline, evals: Evals) -> Iterator[str]:
             yield links.report(summary.info.id, at.slug)
         if len(summary.headlines) > 1:
             yield links.compare(summary.info.id)
-        for field in evals.listed_fields[summary.info.id]:
-            yield field.path
+    for fields in evals.fields:
+        yield from (links.field(fields.eval_id, attribute) for attribute in fields.attributes)
     for file in timeline.instructions:
         yield links.instruction(file.path)
         for edit in file.edits:

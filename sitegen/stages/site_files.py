@@ -70,10 +70,14 @@ class SiteFiles:
         """Return the commit from which the build goes on; None to begin at the root, as ``LastBuild.head``."""
         return self._last.head
 
-    def size(self) -> int:
-        """Return the bytes of all files of the site that are recorded or stay from earlier builds."""
-        earlier = () if self._saves else self.earlier_files()
-        return sum(row.size for row in chain(self.recorded.all(), earlier))
+    def most_bytes(self) -> int:
+        """Return at least the bytes of all files: those that this build replaces count twice, but none is read."""
+        return self._memo.bytes_of_pages(self._site) + sum(row.size for row in self.recorded.all())
+
+    def files(self, *, complete: bool) -> Iterator[PageRow]:
+        """Yield the files that are recorded, and unless the build is ``complete`` those that stay from earlier ones."""
+        earlier = () if complete else self.recorded.not_replaced(self._memo.each_page(self._site))
+        return chain(self.recorded.all(), earlier)
 
     def present_files(self, owner: str) -> tuple[PageRow, ...]:
         """Return the files of an owner that are known to be in the folder; none with ``--verify``.
@@ -176,10 +180,6 @@ class SiteFiles:
         recorded = set(self._paths()) if self._reserved else set()
         for paths in self._reserved:
             yield from (path for path in decode(zlib.decompress(paths), list[str]) if path not in recorded)
-
-    def earlier_files(self) -> Iterator[PageRow]:
-        """Yield the files of earlier builds that an incremental build leaves as they are."""
-        return self.recorded.not_replaced(self._memo.each_page(self._site))
 
     def close(self, site: Site, head: str, *, complete: bool) -> Site:
         """Delete the files that the site no longer has, and store the list of files, in the build's transaction.

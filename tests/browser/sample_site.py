@@ -120,7 +120,7 @@ def _uncommitted(series: Series) -> Iterator[Page]:
 
 def _field_pages(series: Series) -> list[Page]:
     blame = Blame(series.cells, [point.snapshot for point in series.points], lambda _: sample.result([]))
-    works = field_work(series.info.id, series.cells, series.history.snapshots)
+    works = field_work(series.info.id, series.cells)
     return [field_page(series, blame, work) for work in works]
 
 

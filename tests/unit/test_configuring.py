@@ -96,6 +96,12 @@ def test_a_repository_without_a_work_tree_is_read_through_git() -> None:
     [
         ('title = "x"\nevals_dirs = "e"\n', "The key 'evals_dirs' is not known.", 2, "Did you mean 'evals_dir'?"),
         ("[limits]\n\nsite_byte = 1\n", "The key 'limits.site_byte' is not known.", 3, "Did you mean 'site_bytes'?"),
+        (
+            "[limits]\nreports_kept = -1\n",
+            "limits.reports_kept is a number (-1), a number that is not negative is wanted.",
+            2,
+            "Correct the value.",
+        ),
         ("[llm]\nmodle = 'x'\n", "The key 'llm.modle' is not known.", 2, "Did you mean 'model'?"),
         (
             "[llm.prices.m-1]\ninput = 1\noutputs = 2\n",

@@ -68,7 +68,7 @@ def test_a_page_that_a_site_has_more_than_once_is_no_garbage(tmp_path, monkeypat
         gc.set_debug(flags)
         gc.enable()
         gc.garbage.clear()
-    names = ("report", "tree", "field", "edit", "commit", "leading", "trend", "compare", "instruction")
+    names = ("report", "tree", "field", "edit", "commit", "short_report", "trend", "compare", "instruction")
     assert {f"pages/{name}.html" for name in names} - rendered == set()
     assert {name for name in garbage if name and re.split("[/.]", name)[1] in names} == set()
 

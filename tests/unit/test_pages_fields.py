@@ -28,7 +28,7 @@ def series(*cells: Cell, number: int = 6) -> Series:
 
 def pages(one: Series) -> list[Page]:
     blame = Blame(one.cells, [point.snapshot for point in one.points], lambda _: sample.result([]))
-    return [field_page(one, blame, work) for work in field_work(one.info.id, one.cells, one.history.snapshots)]
+    return [field_page(one, blame, work) for work in field_work(one.info.id, one.cells)]
 
 
 def views(one: Series) -> list[FieldView]:
@@ -100,7 +100,7 @@ def test_more_points_at_which_nothing_happened_leave_the_page_as_it_is():
     renderer = renderer_of(SiteInfo("t", "1"))
     few, many = (series(FLIPPED, RIGHT, number=number) for number in (6, 40))
     assert [renderer.render(page) for page in pages(few)] == [renderer.render(page) for page in pages(many)]
-    works = [field_work(one.info.id, one.cells, one.history.snapshots) for one in (few, many)]
+    works = [field_work(one.info.id, one.cells) for one in (few, many)]
     assert [[work.last for work in of] for of in works] == [[4], [4]]
 
 

@@ -107,13 +107,15 @@ def test_an_edit_its_change_its_commit_and_its_end_each_make_the_site_of_a_cold_
     assert shown(watched(repo)) == cold(repo, tmp_path)
 
 
-def test_with_short_reports_too_the_layers_are_the_site_of_a_cold_build(repo, tmp_path):
+@pytest.mark.parametrize(("limit", "short"), [("reports_kept = 3", 4), ("site_bytes = 1000", 0)])
+def test_with_limits_too_the_layers_are_the_site_of_a_cold_build(repo, tmp_path, limit, short):
     for number in range(3, 8):
         put(f"{EVAL}/results/iteration-{number:03}/extracted.json", FIRST.replace("1", str(number)))(repo)
         commit_all(repo)
-    put("sitegen.toml", "[limits]\nreports_kept = 3\n")(repo)
+    put("sitegen.toml", f"[limits]\n{limit}\n")(repo)
     full = cold(repo, tmp_path)
-    assert sum(b"Its values were left out" in body for body in full.values()) == 4
+    assert sum(b"Its values were left out" in body for body in full.values()) == short
+    assert (b"more than the 1,000 of site_bytes" in full["problems.html"]) == (short == 0)
     assert shown(watched(repo)) == full
     for edit in ("a new output", "an output", "ground truth"):
         EDITS[edit](repo)
