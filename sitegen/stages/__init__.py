@@ -20,8 +20,7 @@ The modules in the order in which a build uses them:
    inputs were kept. ``sources`` finds the documents behind the outputs.
 5. Edits and commits: ``instructions`` with ``instruction_task``; ``commits`` with ``commit_effects`` and
    ``edit_diffs``; ``history_lists``.
-6. The whole site: ``site`` with ``site_pages``; ``unmatched`` and ``missing_files`` find its last problems, and
-   ``size_budget`` shortens pages until it fits.
+6. The whole site: ``site`` with ``site_pages``; ``unmatched`` and ``missing_files`` find its last problems.
 
 ``cached_kinds`` declares what the memo keeps, and ``failures`` turns faults of sitegen into problems.
 """

@@ -40,7 +40,7 @@ def installed_here() -> dict[str, str]:
         required = metadata.requires("sitegen-evals") or []
     except metadata.PackageNotFoundError:  # run from a folder that was never installed
         required = []
-    names = {re.split(r"[^\w.-]", requirement)[0] for requirement in required} - {"distributed", "fsspec"}
+    names = {re.split(r"[^\w.-]", requirement)[0] for requirement in required} - {"distributed"}
     return {
         "sitegen": __version__,
         "Python": ".".join(platform.python_version_tuple()[:2]),
