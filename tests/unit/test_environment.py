@@ -40,11 +40,17 @@ def test_a_page_that_a_site_has_more_than_once_is_no_garbage(tmp_path, monkeypat
     """Such pages are many or large, so no garbage collection is needed to free what they show (``COLLECTION``)."""
     repo = GitRepo(tmp_path / "project")
     repo.commit(
-        {"evals/a/ground_truth.json": '{"lines": [{"sum": 1}]}', "sitegen.toml": "[limits]\nreports_kept = 1\n"}
+        {
+            "evals/a/ground_truth.json": '{"lines": [{"name": "tea", "sum": 1}]}',
+            "sitegen.toml": "[limits]\nreports_kept = 1\n",
+        }
     )
     for number in range(3):
         repo.commit(
-            {"CLAUDE.md": f"# Rules\n{number}\n", "evals/a/extracted.json": f'{{"lines": [{{"sum": {number}}}]}}'}
+            {
+                "CLAUDE.md": f"# Rules\n{number}\n",
+                "evals/a/extracted.json": f'{{"lines": [{{"name": "tea", "sum": {number}}}]}}',
+            }
         )
     repo.checkout()
     rendered: set[str] = set()
