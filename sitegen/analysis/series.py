@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.analysis.deltas import MetricsFor, delta, differing_roles, under_rules_of
+from sitegen.analysis.deltas import MetricsFor, delta, differing_roles, overlap, under_rules_of
 from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.flips import flips_between
 from sitegen.analysis.noise.intervals import interval_of
@@ -20,7 +20,7 @@ from sitegen.frozen import Frozen
 from sitegen.model.cells import CellMap, Flips
 from sitegen.model.deltas import Delta
 from sitegen.model.kinds import traits_of
-from sitegen.model.metrics import MetricSpec
+from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.noise import Interval, UnitChange
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Scorecard
@@ -199,13 +199,39 @@ def points(
     return tuple(
         replace(
             point,
-            now=now,
+            now=_if_in_truth(inputs, point.scorecard, now),
             delta=values.delta,
             flips=values.flips,
             interval=values.interval,
             unit_changes=values.unit_changes,
         )
         for point, now, values in zip(scored, under_newest_rules, derived, strict=True)
+    )
+
+
+def _if_in_truth(inputs: SeriesInputs, then: Scorecard, now: Scorecard) -> Scorecard:
+    """Return the scores of an output by the newest ground truth and rules; undefined if these have none of its cases.
+
+    Otherwise an output of documents that nobody asks for any more would seem to have got all of today's wrong.
+    """
+    if now is then or then.status != "scored":
+        return now
+    if traits_of(inputs.kind).answers_cases:
+        is_gone = not now.actual_values and then.actual_values  # documents are variants, which answer other cases
+    else:
+        is_gone = overlap(then, now).verdict == "refused"
+    if not is_gone:
+        return now
+    undefined = dict(inputs.metrics_for(()))
+    return Scorecard(
+        status=now.status,
+        counts=Counts(),
+        metrics=tuple(Metric(name, undefined.get(name, value)) for name, value in now.metrics),
+        documents=(),
+        fields=(),
+        convention=now.convention,
+        usage=now.usage,
+        specs=now.specs,
     )
 
 
