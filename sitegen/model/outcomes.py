@@ -22,6 +22,9 @@ EXTRA_ITEM: Final = "extra item"
 MISSING_ITEM: Final = "missing item"
 """The note of an omission in a list item that has no partner in the output."""
 
+STATED: Final = "stated with it: "
+"""The beginning of a note of the evidence that the output states for a value. It may quote the value."""
+
 
 class Judgement(Frozen):
     """One attribute of one document, judged. An error among them is called a *discrepancy*."""

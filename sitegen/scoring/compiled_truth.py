@@ -71,6 +71,8 @@ class CompiledTruth(Frozen):
     values: int = 0
     """Number of values of all documents together, on every level."""
     last: LastOutput = field(default_factory=LastOutput)
+    objects: frozenset[str] = frozenset()
+    """The attributes that are objects or lists of objects."""
 
 
 class CompiledTruths:
@@ -117,6 +119,7 @@ def _compile(truth: GroundTruth, rules: FieldRules, before: CompiledTruth | None
         raise UnreadableError(reason, "Split the eval into several.")
     documents = []
     attributes: dict[str, None] = {}
+    objects: set[str] = set()
     findings = list(truth.findings)
     values = 0
     trees = {document.id: document.tree for document in before.documents} if before else {}
@@ -126,6 +129,7 @@ def _compile(truth: GroundTruth, rules: FieldRules, before: CompiledTruth | None
         tree = compiler.branch(document.root, DOCUMENT, trees.get(document.id))
         documents.append(CompiledDocument(document.id, tree, document.lines))
         attributes |= compiler.attributes
+        objects |= compiler.objects
         findings += compiler.findings
         values += compiler.values
     convention = rules.mapping.convention
@@ -143,6 +147,7 @@ def _compile(truth: GroundTruth, rules: FieldRules, before: CompiledTruth | None
         written=truth.written,
         values=values,
         last=last,
+        objects=frozenset(objects),
     )
 
 
@@ -156,11 +161,13 @@ class DocumentCompiler:
         self.written = written
         self.alike = alike
         self.attributes: dict[str, None] = {}
+        self.objects: set[str] = set()
         self.findings: list[Finding] = []
         self.values = 0
 
     def branch(self, members: dict[str, Value], place: ValuePlace, before: Node) -> Branch:
         """Compile an object and everything below it. *before*: what the ground truth compiled last has instead."""
+        self.objects.add(place.attribute)
         earlier = before.members if isinstance(before, Branch) and before.place == place else {}
         nodes = {key: self._node(value, place, key, earlier.get(key)) for key, value in members.items()}
         if self.alike and isinstance(before, Branch) and _are_the_very(nodes, earlier):
@@ -223,6 +230,7 @@ class DocumentCompiler:
         )
 
     def _list(self, values: list[Value], place: ValuePlace, before: Node) -> ItemList:
+        self.objects.add(place.attribute)
         rules = self.rules
         rule = rules.list_rule(place.path)
         objects = objects_of(values)

@@ -1,28 +1,32 @@
-"""Reads the places in the source, pages and quotes, that an output states for its values. No score depends on them.
+"""Tells values from the evidence that an output states for them: pages and quotes of the source, and confidence.
 
 An output states evidence in any of these places, of which the innermost counts:
 
 - in the object that has the value: ``{"value": 12, "page": 3, "quote": "12 rooms"}``, or in a list item;
 - in an object below it: ``{"width": 1.2, "_source": {"page": 3, "quote": "1.20 m"}}``;
 - beside the value: ``{"rooms": 12, "rooms_page": 3, "rooms_quote": "12 rooms"}``, or an object ``rooms_source``.
+
+A value is scored without its evidence (``without_evidence``), which pages show (``evidence_in``, ``with_evidence``).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from decimal import Decimal
 from typing import Final, TypeAlias
 
-from sitegen.data_files.reading import UnreadableError
+from msgspec.structs import replace
+
+from sitegen.model.outcomes import ERROR_TYPES, STATED, Judgement
+from sitegen.model.panels import AlignmentPanel
 from sitegen.model.values import Value
 from sitegen.named_tuple import NamedTuple
-from sitegen.scoring.compiled_truth import CompiledTruths
-from sitegen.scoring.fields import documents_by_expected_names, rule_sources
-from sitegen.scoring.outputs import read_outputs
-from sitegen.scoring.paths import PathStep, path_text
-from sitegen.scoring.rules import compile_rules
-from sitegen.scoring.scorer import ScoringInputs
+from sitegen.scoring.paths import PathStep, parse_path, path_text, with_key
+from sitegen.scoring.rules import FieldRules
+from sitegen.scoring.scorer import File
+from sitegen.scoring.values import is_number
+from sitegen.text.keys import plain_key
 
 LONGEST_QUOTE: Final = 2_000
 """The greatest length of a quote, in characters; the rest is cut."""
@@ -30,10 +34,18 @@ _MOST_VALUES: Final = 50_000
 """The most objects of a document that are examined, which bounds the time for a hostile output."""
 _PAGES: Final = ("page", "page_number")
 _QUOTES: Final = ("quote", "source_text", "snippet")
+_CONFIDENCES: Final = ("confidence",)
 _HOLDERS: Final = ("_source", "source", "_evidence", "evidence", "_citation", "citation")
-_SUFFIXES: Final = {f"_{name}": (name,) for name in (*_PAGES, *_QUOTES)} | {
+_SUFFIXES: Final = {f"_{name}": (name,) for name in (*_PAGES, *_QUOTES, *_CONFIDENCES)} | {
     f"_{name}": () for name in ("source", "evidence", "citation")
 }
+_VALUE_KEYS: Final = ("value", "_value")
+_ABOUT_THE_VALUE: Final = frozenset(map(plain_key, (*_PAGES, *_QUOTES, *_CONFIDENCES, *_HOLDERS, "reasoning")))
+_BESIDES: Final = _ABOUT_THE_VALUE | {"unit", "boundingbox", "boundingboxes", "bbox"}
+"""What an object may have besides a wrapped value."""
+_TRACES: Final = (b'value"', *(f'{name}"'.encode() for name in (*_PAGES, *_QUOTES, *_CONFIDENCES, *_HOLDERS)))
+"""Without any of them, an output in JSON has no evidence."""
+_SHOWN_QUOTE: Final = 200
 _PAGE: Final = re.compile(r"\D{0,6}(\d{1,6})")
 
 
@@ -43,26 +55,18 @@ class Evidence(NamedTuple):
     page: int | None
     quote: str
     """Empty if there is none."""
+    confidence: str = ""
+    """As written; empty if there is none."""
+
+    def __str__(self) -> str:
+        page = "" if self.page is None else f"page {self.page}"
+        confidence = self.confidence and f"confidence {self.confidence}"
+        cut = f"{self.quote[:_SHOWN_QUOTE]}…" if len(self.quote) > _SHOWN_QUOTE else self.quote
+        return ", ".join(filter(None, (page, confidence, self.quote and f"“{cut}”")))
 
 
 EvidenceByPath: TypeAlias = Mapping[str, Evidence]
 """By the path of the value, or of the object that holds it, in the output."""
-
-
-def evidence_by_document(inputs: ScoringInputs, truths: CompiledTruths) -> dict[str, EvidenceByPath]:
-    """Return the evidence of an output by the ids of its documents, as in judgements.
-
-    ``truths``: compiles the ground truth of the eval, which names the documents, once for many outputs.
-    """
-    sources = rule_sources(inputs)
-    rules, _ = compile_rules(sources)
-    try:
-        truth = truths.compiled(inputs.ground_truth, sources)
-    except UnreadableError:
-        return {}
-    output = read_outputs(inputs.outputs, rules.mapping, expected=len(truth.documents), key=truth.key)
-    documents = documents_by_expected_names(truth, output)
-    return {name: evidence_in(document) for name, document in documents.items()}
 
 
 def evidence_in(document: Mapping[str, Value]) -> EvidenceByPath:
@@ -97,7 +101,8 @@ def _objects(
 def _evidence(members: Mapping[str, Value]) -> Evidence | None:
     page = next(filter(None, (_page(members.get(name)) for name in _PAGES)), None)
     quote = next(filter(None, (_quote(members.get(name)) for name in _QUOTES)), "")
-    return Evidence(page, quote) if page or quote else None
+    confidence = next(filter(None, (_confidence(members.get(name)) for name in _CONFIDENCES)), "")
+    return Evidence(page, quote, confidence) if page or quote or confidence else None
 
 
 def _held(value: Value) -> Evidence | None:
@@ -133,7 +138,103 @@ def _page(value: Value) -> int | None:
     return int(value) if 0 < value < 1_000_000 and value == int(value) else None
 
 
+def _confidence(value: Value) -> str:
+    return str(value)[:20] if is_number(value) or isinstance(value, str) else ""
+
+
 def _quote(value: Value) -> str:
     if isinstance(value, list) and value:
         value = value[0]
     return value.strip()[:LONGEST_QUOTE] if isinstance(value, str) else ""
+
+
+def may_state_evidence(files: Iterable[File]) -> bool:
+    """Whether an output can have evidence or wrapped values; only then they are looked for."""
+    return any(trace in file.content for file in files if file.content for trace in _TRACES)
+
+
+def without_evidence(
+    root: dict[str, Value], expected: Set[str], objects: Set[str], rules: FieldRules
+) -> dict[str, Value]:
+    """Return a document with each wrapped value replaced by the value, and without evidence beside expected values.
+
+    Args:
+        root: the document of an output. It is not changed.
+        expected: the attributes of the ground truth that are no objects.
+        objects: the attributes of the ground truth that are objects, or lists of these.
+        rules: declare types of fields.
+
+    """
+    known = expected | objects
+
+    def value_below(value: Value, path: str, attribute: str, *, in_list: bool = False) -> Value:
+        """The value of a field. *in_list*: it is an item of a list where a list of plain values is expected."""
+        if isinstance(value, list):
+            is_plain = attribute in expected
+            return [
+                value_below(each, f"{path}[{at}]", f"{attribute}[]", in_list=is_plain) for at, each in enumerate(value)
+            ]
+        if not isinstance(value, dict):
+            return value
+        inner = _key_of_wrapped(value)
+        if inner is not None:
+            is_plain = in_list or attribute in expected or rules.field_rule(path, attribute).type is not None
+            has_evidence = any(plain_key(key) in _ABOUT_THE_VALUE for key in value)
+            if is_plain or (has_evidence and attribute not in objects):
+                return value[inner]
+        return members_below(value, path, attribute)
+
+    def members_below(members: dict[str, Value], path: str, attribute: str) -> dict[str, Value]:
+        fields = {key: with_key(attribute, key) for key in members}
+        return {
+            key: value_below(members[key], with_key(path, key), field)
+            for key, field in fields.items()
+            if field in known or not any(with_key(attribute, owner) in known for owner in _owners(key))
+        }
+
+    return members_below(root, "", "")
+
+
+def _owners(key: str) -> Iterator[str]:
+    """Yield the key whose evidence a key beside it may hold: ``rooms`` of ``rooms_page``."""
+    return (key.removesuffix(suffix) for suffix in _SUFFIXES if key.endswith(suffix) and key != suffix)
+
+
+def _key_of_wrapped(members: dict[str, Value]) -> str | None:
+    """The key of the value in an object that has nothing else but what is said about it; None in any other object."""
+    key = next((key for key in _VALUE_KEYS if key in members), None)
+    if key is None or any(other != key and plain_key(other) not in _BESIDES for other in members):
+        return None
+    value = members[key]
+    return (
+        None if any(isinstance(each, dict | list) for each in (value if isinstance(value, list) else [value])) else key
+    )
+
+
+def with_evidence(
+    judgements: Iterable[Judgement], root: Mapping[str, Value], panels: Iterable[AlignmentPanel]
+) -> list[Judgement]:
+    """Return the judgements of a document, with a note at each error for which the output states evidence.
+
+    ``panels`` pair the list items of the document, whose indices in the output can be other ones.
+    """
+    stated = evidence_in(root)
+    pairs = {panel.path: {row.expected: row.actual for row in panel.pairs} for panel in panels}
+    noted = []
+    for judgement in judgements:
+        if stated and judgement.outcome in ERROR_TYPES and not judgement.note:
+            steps = _steps_in_output(judgement.path, pairs)
+            if found := stated.get(path_text(steps)) or stated.get(path_text(steps[:-1])):
+                judgement = replace(judgement, note=f"{STATED}{found}")
+        noted.append(judgement)
+    return noted
+
+
+def _steps_in_output(path: str, pairs: Mapping[str, Mapping[int | None, int | None]]) -> list[PathStep]:
+    steps: list[PathStep] = []
+    above: list[PathStep] = []
+    for step in parse_path(path):
+        partner = pairs.get(path_text(above), {}).get(step) if isinstance(step, int) else None
+        steps.append(step if partner is None else partner)
+        above.append(step)
+    return steps

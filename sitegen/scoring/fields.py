@@ -16,6 +16,7 @@ from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecar
 from sitegen.model.values import Value
 from sitegen.scoring.compiled_truth import CompiledTruth, CompiledTruths
 from sitegen.scoring.elsewhere import elsewhere, with_places
+from sitegen.scoring.evidence import may_state_evidence, with_evidence, without_evidence
 from sitegen.scoring.ground_truth.truth import located
 from sitegen.scoring.judge import Judge
 from sitegen.scoring.mapping import Mapping
@@ -68,7 +69,8 @@ class FieldsScorer:
             result = unscored_result(METRICS, (error.finding("The ground truth", about="ground_truth"), *findings))
             return replace(result, scorecard=replace(result.scorecard, convention=rules.mapping.convention))
         output = self._read(inputs.outputs, rules.of_files, len(truth.documents), truth.key)
-        return _FieldsScoring(rules, truth, output, findings).result()
+        has_evidence = may_state_evidence(inputs.outputs)
+        return _FieldsScoring(rules, truth, output, findings, has_evidence=has_evidence).result()
 
     def _read(self, files: tuple[File, ...], mapping: Mapping, expected: int, key: str | None) -> ReadOutput:
         """Read an output, or return the last one if it is asked for again: under the rules of today, for example."""
@@ -95,8 +97,16 @@ def _field_metrics(
 
 class _FieldsScoring:
     def __init__(
-        self, rules: FieldRules, truth: CompiledTruth, output: ReadOutput, findings: tuple[Finding, ...]
+        self,
+        rules: FieldRules,
+        truth: CompiledTruth,
+        output: ReadOutput,
+        findings: tuple[Finding, ...],
+        *,
+        has_evidence: bool = False,
     ) -> None:
+        """*has_evidence*: whether the output may state evidence, which is not scored."""
+        self._has_evidence = has_evidence
         self._rules = rules
         self._truth = truth
         self._output = output
@@ -118,7 +128,11 @@ class _FieldsScoring:
                 judge.unreadable(branch, self._reason(name))
             else:
                 key = self._truth.key
-                judge.document(branch, root if key is None else {k: v for k, v in root.items() if k != key})
+                stated = root if key is None else {k: v for k, v in root.items() if k != key}
+                root = self._without_evidence(stated)
+                judge.document(branch, root)
+                if root is not stated:
+                    judge.judgements = with_evidence(judge.judgements, stated, judge.panels)
             judgements, pairs = with_places(judge.judgements, root or {}, text)
             misplaced += pairs
             documents.append(DocumentScore(name, status, stats.tally(judgements, self._convention)))
@@ -180,6 +194,12 @@ class _FieldsScoring:
                     )
                     self._findings.append(Finding.of_type("missing_document", message, "Make the output again."))
         return roots
+
+    def _without_evidence(self, root: dict[str, Value]) -> dict[str, Value]:
+        """Return a document without evidence; the very document if it cannot have any."""
+        if not self._has_evidence:
+            return root
+        return without_evidence(root, frozenset(self._truth.attributes), self._truth.objects, self._rules)
 
     def _reason(self, name: str) -> str:
         unreadable = self._output.unreadable

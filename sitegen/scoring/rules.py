@@ -35,7 +35,7 @@ ABSOLUTE: Final = Decimal("0.01")
 THRESHOLD: Final = 0.8
 
 _MAX_CACHED: Final = 20_000
-"""The most paths for which the cache holds whether they are in scope."""
+"""The most paths for which a cache holds whether they are in scope, or how they are compared."""
 _T = TypeVar("_T")
 
 
@@ -150,6 +150,8 @@ class FieldRules:
         key = path if self._by_path else attribute
         rule = self._field_rules.get(key)
         if rule is None:
+            if len(self._field_rules) >= _MAX_CACHED:  # the paths of an output are untrusted and may be any number
+                self._field_rules.clear()
             rule = self._field_rules[key] = self._compiled_rule(parse_path(key))
         return rule
 
@@ -175,7 +177,6 @@ class FieldRules:
         if ignored is None:
             steps = parse_path(key)
             ignored = any(self._ignored.matching(steps[:length]) for length in range(1, len(steps) + 1))
-            # The paths of an output are untrusted and may be any number.
             if len(self._out_of_scope) >= _MAX_CACHED:
                 self._out_of_scope.clear()
             self._out_of_scope[key] = ignored

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from sitegen.data_files.pictures import raster_picture
+from sitegen.data_files.reading import UnreadableError
 from sitegen.history.files_at_commit import FilesAt, SourceFile, source_files
 from sitegen.history.repository import Repository
 from sitegen.model.commits import WORKTREE
@@ -22,7 +23,11 @@ from sitegen.pages import links
 from sitegen.pages.report.tree import PagePicture, TreeView
 from sitegen.pages.report.tree_source import Citation, SourcePage, citations, with_source
 from sitegen.scoring.compiled_truth import CompiledTruths
-from sitegen.scoring.evidence import evidence_by_document
+from sitegen.scoring.evidence import EvidenceByPath, evidence_in
+from sitegen.scoring.fields import documents_by_expected_names, rule_sources
+from sitegen.scoring.outputs import read_outputs
+from sitegen.scoring.rules import compile_rules
+from sitegen.scoring.scorer import ScoringInputs
 from sitegen.stages.cached_kinds import SourceUse
 from sitegen.stages.scoring import all_inputs
 from sitegen.stages.worker_context import WorkerContext
@@ -72,7 +77,7 @@ class EvalSources:
         """Add the source of every value for which the output gives a place in a document."""
         (inputs,) = all_inputs(self._context, [snapshot])
         several = len(result.scorecard.documents) > 1
-        cited = list(citations(view.root, evidence_by_document(inputs, self._truths), several=several))
+        cited = list(citations(view.root, _evidence_by_document(inputs, self._truths), several=several))
         files = self.files(snapshot)
         self._texts.clear()
         self._characters = 0
@@ -144,6 +149,22 @@ class EvalSources:
                 self._characters += len(text)
                 self._texts[oid] = SearchedText(text)
         return self._texts[oid]
+
+
+def _evidence_by_document(inputs: ScoringInputs, truths: CompiledTruths) -> dict[str, EvidenceByPath]:
+    """Return the evidence of an output by the ids of its documents, as in judgements.
+
+    ``truths``: compiles the ground truth of the eval, which names the documents, once for many outputs.
+    """
+    sources = rule_sources(inputs)
+    rules, _ = compile_rules(sources)
+    try:
+        truth = truths.compiled(inputs.ground_truth, sources)
+    except UnreadableError:
+        return {}
+    output = read_outputs(inputs.outputs, rules.mapping, expected=len(truth.documents), key=truth.key)
+    documents = documents_by_expected_names(truth, output)
+    return {name: evidence_in(document) for name, document in documents.items()}
 
 
 def _problems(unread: Mapping[str, str], snapshot: Snapshot, eval_id: str) -> Iterator[Problem]:

@@ -101,6 +101,19 @@ def test_swapping_the_sides_swaps_precision_and_recall(one: Any, other: Any) -> 
     assert there.metric("f1") == back.metric("f1")
 
 
+@given(FLAT, FLAT, ITEMS, ITEMS)
+def test_values_with_their_evidence_are_judged_as_without(expected: Any, values: Any, items: Any, others: Any) -> None:
+    def stated(members: dict[str, Any]) -> dict[str, Any]:
+        return {key: {"value": value, "page": 1, "confidence": 0.5} for key, value in members.items()}
+
+    truth = {**expected, "l": items}
+    alone = score(truth, {**values, "l": others})
+    wrapped = score(truth, {**stated(values), "l": [stated(item) for item in others]})
+    assert [(each.path, each.outcome, each.actual) for each in wrapped.judgements] == [
+        (each.path, each.outcome, each.actual) for each in alone.judgements
+    ]
+
+
 @given(st.lists(FLAT, min_size=2, max_size=4), st.randoms())
 def test_the_order_of_documents_does_not_matter(roots: list[Any], random: Any) -> None:
     truth = [{**root, "id": f"d{number}"} for number, root in enumerate(roots)]

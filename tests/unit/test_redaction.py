@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.errors import ConfigurationError
-from sitegen.model.outcomes import Judgement
+from sitegen.model.outcomes import STATED, Judgement
 from sitegen.model.values import REDACTED, Value
 from sitegen.project import Options
 from sitegen.questions.study import read_series
@@ -58,6 +58,16 @@ def test_what_is_hidden_inside_a_value_of_another_shape_is_taken_out_of_it():
     assert hidden({"person": value}, "name") == [
         {"name": REDACTED, "age": Decimal(3), "pets": [{"name": REDACTED, "kind": "dog"}]}
     ]
+
+
+def test_evidence_which_may_quote_a_hidden_value_is_hidden_with_it():
+    output = b'{"owner": {"value": "Ann", "page": 3, "quote": "Ann Lee"}, "town": {"value": "Ely", "quote": "Ely, UK"}}'
+    truth = File("ground_truth.json", b'{"owner": "Ben", "town": "Ayr"}')
+    result = FieldsScorer().score(ScoringInputs((File("extracted.json", output),), truth, None, None, "{}"))
+    hiding = redaction(("owner",))
+    assert hiding is not None
+    assert [each.note for each in result.judgements] == [f"{STATED}page 3, “Ann Lee”", f"{STATED}“Ely, UK”"]
+    assert [each.note for each in hiding.applied(result, kind="fields").judgements] == ["", ""]
 
 
 def test_nothing_stays_nothing():

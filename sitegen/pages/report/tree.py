@@ -54,6 +54,8 @@ class SourceNote(Frozen):
     """The problem with page or quote, or why the page is not shown, in words; empty without a problem."""
     is_doubtful: bool = False
     """Whether the remark is a hint at a hallucination."""
+    confidence: str = ""
+    """As the output states it; empty if it states none."""
 
 
 class NotedValue(Frozen):
@@ -171,4 +173,6 @@ def source_line(note: SourceNote) -> str:
     remark = (
         f' <span class="pill{" bad" if note.is_doubtful else ""}">{text(note.remark)}</span>' if note.remark else ""
     )
-    return f"<small>Source{page}</small>{quote}{remark}"
+    confidence = f" <small>confidence {text(note.confidence)}</small>" if note.confidence else ""
+    source = f"<small>Source{page}</small>{quote}" if page or quote else ""
+    return f"{source}{confidence}{remark}"

@@ -73,7 +73,7 @@ def with_source(
     notes = {}
     doubtful: set[TreeNode] = set()
     for citation in cited:
-        of_document, (number, quote) = pages.get(citation.document, {}), citation.evidence
+        of_document, (number, quote, confidence) = pages.get(citation.document, {}), citation.evidence
         page = of_document.get(number, of_document.get(None))
         picture = pictures.get(page.path) if isinstance(page, PagePicture) else None
         passage, doubt = _passage(number, quote, of_document)
@@ -85,6 +85,7 @@ def with_source(
         notes[NotedValue(citation.way[-1], citation.name)] = SourceNote(
             page=number,
             quote="" if passage else quote,
+            confidence=confidence,
             passage=passage,
             anchor=picture.anchor if picture else "",
             remark=doubt or remark,
@@ -101,7 +102,7 @@ def _pictures(
     """The pictures that are shown, by address, in the order of the citations."""
     several = len(pages) > 1
     pictures: dict[str, SourcePicture] = {}
-    for document, _, _, (number, _) in cited:
+    for document, _, _, (number, *_) in cited:
         of_document = pages.get(document, {})
         page = of_document.get(number, of_document.get(None))
         if isinstance(page, PagePicture) and page.path not in pictures and len(pictures) < MOST_PICTURES:
