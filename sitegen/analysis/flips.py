@@ -19,7 +19,7 @@ from typing import Final, TypeAlias
 from sitegen.frozen import Frozen
 from sitegen.model.cells import Cell, CellFlip, CellMap, Fate, Flips, Period, Tally
 from sitegen.model.noise import FieldMove
-from sitegen.stats.significance import holm, mcnemar
+from sitegen.stats.significance import holm, sign_test
 
 FEW: Final = 2
 """Largest number of pairs of points for which looking up each cell is faster than expanding its whole history."""
@@ -186,10 +186,10 @@ def _is_right(period: Period | None) -> bool:
 
 
 def moved_fields(flips: Flips) -> tuple[FieldMove, ...]:
-    """Test each field with a flipped cell by McNemar's test, adjusted over these fields; the smallest p value first."""
+    """Test each field with a flipped cell by the sign test, adjusted over these fields; the smallest p value first."""
     fixed, broken = dict(flips.fixed), dict(flips.broken)
     names = tuple(fixed | broken)
-    p_values = [flip_p_value(fixed.get(name, 0), broken.get(name, 0)) for name in names]
+    p_values = [sign_test(fixed.get(name, 0), broken.get(name, 0)) for name in names]
     moves = (
         FieldMove(
             attribute=name, fixed=fixed.get(name, 0), broken=broken.get(name, 0), p_value=p_value, adjusted_p=adjusted
@@ -198,12 +198,6 @@ def moved_fields(flips: Flips) -> tuple[FieldMove, ...]:
         if adjusted is not None
     )
     return tuple(sorted(moves, key=lambda move: (move.p_value, move.attribute)))
-
-
-def flip_p_value(fixed: int, broken: int) -> float:
-    """Return the p value of McNemar's test of flipped cells; 1 if undefined."""
-    p_value = mcnemar(broken, fixed, pairs=fixed + broken).p_value
-    return 1.0 if p_value is None else p_value
 
 
 def number_of_cells(tally: Tally) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict
 from itertools import chain
 from typing import Final
 
@@ -12,9 +13,10 @@ from sitegen.analysis.comparison.change import ResultChange
 from sitegen.analysis.comparison.values import MetricTest, PairedFate, Tested, VariantComparison, VariantPair
 from sitegen.comparison_files.document import ComparisonDocument
 from sitegen.frozen import Frozen
-from sitegen.model.metrics import Nouns
-from sitegen.model.noise import OPEN
-from sitegen.pages.labels import reason, spread_words
+from sitegen.model.metrics import MetricSpec, Nouns
+from sitegen.model.noise import ChangeVerdict, Interval
+from sitegen.pages.change_text import smallest_change, verdict_words
+from sitegen.pages.labels import spread_words
 from sitegen.scoring.usage import UNITS, USAGE_METRICS
 from sitegen.stats.significance import ALPHA, Significance
 from sitegen.text.markdown_cells import NIL, count, name, number, probability, prose, signed, table
@@ -225,7 +227,20 @@ def change_lines(change: ResultChange) -> Iterator[str]:
 def _chance_lines(change: ResultChange, chance: Chance) -> Iterator[str]:
     """The verdict, and the intervals of the headline before and after and of its change."""
     metric = change.metrics[0]
-    yield f"**{chance.decision.capitalize()}**: {reason(chance.why, _NOUNS)}."
+    spec = MetricSpec(metric.name, metric.label, "", higher_is_better=metric.higher_is_better)
+    verdict = ChangeVerdict(
+        chance.decision,
+        chance.why,
+        chance.difference,
+        Interval(**asdict(chance.change)) if chance.change else None,
+        chance.fixed,
+        chance.broken,
+        chance.p_value,
+        chance.detectable,
+        lost_fields=chance.lost_fields,
+        counted=(chance.fixed, chance.broken),
+    )
+    yield f"**{chance.decision.capitalize()}**: {prose(verdict_words(verdict, spec, _NOUNS))}."
     yield ""
     rows = (
         (name(change.before), number(metric.before), *_interval_rows(number, chance.before, chance.bootstrap_before)),
@@ -233,10 +248,8 @@ def _chance_lines(change: ResultChange, chance: Chance) -> Iterator[str]:
         ("Change", signed(chance.difference), *_interval_rows(signed, chance.change, chance.bootstrap_change)),
     )
     yield from table((metric.label, "Value", "95 % interval", "Bootstrap", "Over"), rows, (1, 2, 3))
-    if chance.decision in OPEN and chance.detectable is not None:
-        yield ""
-        subject = f"A change of {number(chance.detectable)}" if chance.detectable <= 1 else "No change at all"
-        yield f"{subject} would be seen here 8 times in 10."
+    if least := smallest_change(verdict, spec):
+        yield from ("", f"{least[0].upper()}{least[1:]}.")
 
 
 def _interval_rows(

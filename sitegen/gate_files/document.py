@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from sitegen.gate_files.wording import is_amount, points_of
-from sitegen.model.cells import CellFlip, Fate
+from sitegen.model.cells import CellFlip, Fate, Tally
 from sitegen.model.deltas import Comparability
 from sitegen.model.gate import EvalCheck, GatedChange, GateReport, GateVerdict, MetricCheck, Presence, Reason
-from sitegen.model.noise import ChangeVerdict, Decision, Ends, Why
+from sitegen.model.noise import ChangeVerdict, Decision, Ends, Unit, Why
 from sitegen.model.series import VariantSpread
 from sitegen.named_tuple import NamedTuple
 from sitegen.text.json_bytes import schema_first
@@ -22,12 +22,26 @@ class GateNoise:
     """Whether a drop beyond its limit is more than chance."""
 
     decision: Decision
+    """The word for the change on the cases that both sides have."""
     why: Why
     interval: Ends | None
-    """Interval of the change, in the unit of the metric."""
+    """Interval of the change for further cases, in the unit of the metric. It does not influence the decision."""
     p_value: float | None
+    """The exact sign test of `counted`."""
     detectable: float | None
     """The smallest change that this set detects with a power of 0.8."""
+    unit: Unit | None = None
+    """The unit of the interval."""
+    n: int = 0
+    """Number of units."""
+    fixed: int = 0
+    broken: int = 0
+    counted: tuple[int, int] = (0, 0)
+    """How many of `fixed` and of `broken` may be independent: the fields of a list count as the one that flipped
+    most."""
+    lost_fields: Tally = ()
+    """The fields that were right wherever they were judged, and are now wrong wherever they are judged, with the number
+    of their values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +257,12 @@ def _gate_noise(verdict: ChangeVerdict) -> GateNoise:
         interval=interval,
         p_value=verdict.p_value,
         detectable=verdict.detectable,
+        unit=verdict.interval.unit if verdict.interval else None,
+        n=verdict.interval.n if verdict.interval else 0,
+        fixed=verdict.fixed,
+        broken=verdict.broken,
+        counted=verdict.counted,
+        lost_fields=verdict.lost_fields,
     )
 
 

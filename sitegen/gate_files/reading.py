@@ -23,7 +23,7 @@ from sitegen.model.deltas import DeltaParts, MetricDelta, Overlap
 from sitegen.model.gate import EvalCheck, GatedChange, GateReport, InstructionChange, MetricCheck, MetricLimits
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import MetricSpec, Nouns
-from sitegen.model.noise import ChangeVerdict
+from sitegen.model.noise import ChangeVerdict, Interval
 from sitegen.model.series import EvalInfo
 from sitegen.model.usage import Exchange, regraded
 from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
@@ -113,7 +113,7 @@ def _metric_check(
     spec = next((spec for spec in specs if spec.name == metric.name), None) or _metric_spec(metric, recorded=recorded)
     parts = DeltaParts(metric.parts.outputs, metric.parts.ground_truth, metric.parts.rules) if metric.parts else None
     delta = MetricDelta(metric.name, metric.change, parts) if compared else None
-    verdict = _change_verdict(metric.noise) if metric.noise else None
+    verdict = _change_verdict(metric.noise, metric.change) if metric.noise else None
     is_regraded = regraded(compared.judge if compared else None, metric.name)
     check = check_metric(spec, limits, metric.base, metric.head, delta, lambda _: verdict, regraded=is_regraded)
     return replace(check, averaged_before=metric.base_variants, averaged_after=metric.head_variants)
@@ -135,17 +135,19 @@ def _metric_spec(metric: GateMetric, *, recorded: bool) -> MetricSpec:
     )
 
 
-def _change_verdict(noise: GateNoise) -> ChangeVerdict:
+def _change_verdict(noise: GateNoise, change: float | None) -> ChangeVerdict:
+    unit, ends = noise.unit, noise.interval
     return ChangeVerdict(
         decision=noise.decision,
         why=noise.why,
-        change=None,
-        interval=None,
-        fixed=0,
-        broken=0,
+        change=change,
+        interval=Interval(*ends, unit, noise.n, "") if unit and ends else None,
+        fixed=noise.fixed,
+        broken=noise.broken,
+        counted=noise.counted,
         p_value=noise.p_value,
         detectable=noise.detectable,
-        fields=(),
+        lost_fields=noise.lost_fields,
     )
 
 

@@ -8,9 +8,7 @@ from math import isinf
 from sitegen.errors import SitegenError
 from sitegen.model.gate import EvalCheck, GateReport, MetricCheck, Reason
 from sitegen.model.metrics import MetricSpec, Nouns
-from sitegen.model.noise import ChangeVerdict
-from sitegen.pages.change_text import in_points
-from sitegen.pages.labels import reason as by_noise
+from sitegen.pages.change_text import in_points, smallest_change, verdict_words
 from sitegen.pages.labels import spread_words
 from sitegen.text.markdown_cells import number, signed
 
@@ -97,15 +95,6 @@ def error_sentence(error: SitegenError) -> str:
     return f"The gate cannot compare. {error.message}{where} {error.fix or ''}".rstrip()
 
 
-def _smallest_change(chance: ChangeVerdict, spec: MetricSpec) -> str:
-    """The smallest change that the same tests would show; empty if it is unknown."""
-    if chance.detectable is None:
-        return ""
-    if chance.detectable > spec.high - spec.low:
-        return "; no change would be seen 8 times in 10"
-    return f"; a change of {number(chance.detectable, unit=spec.unit)} would be seen 8 times in 10"
-
-
 def _metric_predicate(metric: MetricCheck, reason: Reason, nouns: Nouns) -> str:
     change = points_of(metric)
     loss = "got worse, from nothing" if change is None else f"got worse by {change_text(metric).lstrip('+-')}"
@@ -119,8 +108,9 @@ def _metric_predicate(metric: MetricCheck, reason: Reason, nouns: Nouns) -> str:
         case "may be chance":
             if metric.chance is None:
                 return f"{loss}, which may be chance"
-            seen = _smallest_change(metric.chance, metric.spec)
-            return f"{loss}: {metric.chance.decision}, because {by_noise(metric.chance.why, nouns)}{seen}"
+            least = smallest_change(metric.chance, metric.spec)
+            words = verdict_words(metric.chance, metric.spec, nouns)
+            return f"{loss}: {metric.chance.decision}: {words}{f'; {least}' if least else ''}"
         case "another judge":
             return "comes from grades by another judge than at the base"
         case "no such metric":

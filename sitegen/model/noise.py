@@ -3,6 +3,7 @@
 from typing import Final, Literal, TypeAlias
 
 from sitegen.frozen import Frozen
+from sitegen.model.cells import Tally
 from sitegen.named_tuple import NamedTuple
 
 Unit: TypeAlias = Literal["documents", "fields", "cases", "runs"]
@@ -50,7 +51,7 @@ class UnitChange(Frozen):
 
 
 class FieldMove(Frozen):
-    """A field with flipped cells, and McNemar's test of them."""
+    """A field with flipped cells, and the sign test of them."""
 
     attribute: str
     fixed: int
@@ -91,10 +92,16 @@ class Noise(Frozen):
     bad_runs: tuple[str, ...] = ()
     """Names of outputs so far off their repeats that they are left out of the deviation, the limit and the rates."""
 
+    @property
+    def freedom(self) -> int:
+        """Degrees of freedom of the deviation; at least 1."""
+        return max(1, self.outputs - self.groups - len(self.bad_runs))
+
 
 Decision: TypeAlias = Literal["better", "likely better", "cannot tell", "likely worse", "worse", "same"]
-"""better, worse: more than chance at a level of 95 %. likely: at a level of 80 %. cannot tell: not even that, or there
-is too little to compare. same: no cell flipped, and the number did not change."""
+"""What a change is on the cases of both outputs. better, worse: more than chance at a level of 95 %. likely: at a level
+of 80 %. cannot tell: not even that, or there is too little to compare. same: no cell flipped, and the number did not
+change."""
 
 OPEN: Final[tuple[Decision, ...]] = ("likely better", "cannot tell", "likely worse")
 """The decisions that further outputs may still change."""
@@ -102,36 +109,41 @@ OPEN: Final[tuple[Decision, ...]] = ("likely better", "cannot tell", "likely wor
 Why: TypeAlias = Literal[
     "another judge",
     "beyond chance",
+    "a field was lost",
     "nothing moved",
     "nothing to compare",
-    "too few units",
     "within the noise of repeats",
-    "interval holds zero",
     "flips may be chance",
     "flips go the other way",
 ]
 
 
 class ChangeVerdict(Frozen):
-    """Whether the headline changed by more than chance."""
+    """Whether the headline changed: on the cases of both outputs (the decision), and beyond them (the interval)."""
 
     decision: Decision
+    """The word for the change on these cases. It does not depend on the interval."""
     why: Why
-    """The test that decided: unless the change is beyond chance, the test that is least certain of it."""
+    """The reason for the decision: unless the change is beyond chance, what is least certain of it."""
     change: float | None = None
     """After minus before, over what both points have; None if it is undefined."""
     interval: Interval | None = None
-    """The interval of the change. It excludes zero if and only if the decision is *better* or *worse*; for an open
-    decision it is the interval of the test that is least certain. None if there is too little to compare."""
+    """The interval of the change over units, for further cases of their kind. None for fewer than two units."""
     fixed: int = 0
+    """Number of cells that became right; if the headline is not a ratio of counts, of cases in which it got better."""
     broken: int = 0
     p_value: float | None = None
-    """McNemar's test over the flipped cells; None if nothing could be compared. Where fields are the units, only the
-    field with the most flips of each list counts, because all cells of a list item flip together."""
+    """The exact sign test of ``counted``; None if nothing could be compared."""
     detectable: float | None = None
     """The least change of the headline that this set detects 8 times in 10; None if it is unknown."""
     fields: tuple[FieldMove, ...] = ()
-    """The fields with flipped cells, by ascending p-value."""
+    """The fields with flipped cells, by ascending p value."""
+    lost_fields: Tally = ()
+    """The fields that were right wherever they were judged, in three values at least, and are now wrong wherever they
+    are judged, with the number of their values."""
+    counted: tuple[int, int] = (0, 0)
+    """How many of ``fixed`` and of ``broken`` may be independent: the fields of a list count as the one that flipped
+    most, because all cells of an item flip together."""
 
     @property
     def is_open(self) -> bool:

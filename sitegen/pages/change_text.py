@@ -7,15 +7,17 @@ from math import isfinite
 from typing import Final
 
 from sitegen.analysis.flips import number_of_cells
+from sitegen.analysis.noise.samples import is_counted
 from sitegen.frozen import Frozen
 from sitegen.model.cells import Flips
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import ROUNDING, MetricSpec, Nouns
-from sitegen.model.noise import Interval
+from sitegen.model.noise import ChangeVerdict, Interval, Noise
 from sitegen.model.series import Point
 from sitegen.model.usage import regraded
 from sitegen.named_tuple import NamedTuple
-from sitegen.pages.labels import exchange
+from sitegen.pages.labels import bad_runs, exchange, interval_basis
+from sitegen.text.plain import line
 from sitegen.text.values import SMALL, metric_text
 
 NAMED: Final = 3
@@ -181,3 +183,89 @@ def span(interval: Interval | None) -> str:
 def span_of_change(interval: Interval, spec: MetricSpec) -> str:
     """The ends of the interval of a change, in the unit of the metric: ``−0.021 to +0.098``."""
     return f"{own_unit(interval.low, spec)} to {own_unit(interval.high, spec)}"
+
+
+def on_these_cases(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns, noise: Noise | None = None) -> str:
+    """The reason for the decision, after a colon: ``results[].unit broke in all 15 values; 0 fixed, 15 broken``.
+
+    It contains names of fields, which each format must escape. With *noise*, it says how far repeats differ.
+    """
+    moved = _moved(verdict, spec, nouns)
+    match verdict.why:
+        case "another judge":
+            return "another judge graded it, and two do not grade alike"
+        case "nothing moved":
+            return f"no {nouns.attribute} became right or wrong"
+        case "nothing to compare":
+            return "there is nothing in common to compare"
+        case "a field was lost":
+            return f"{_lost(verdict)}; {moved}"
+        case "within the noise of repeats":
+            limit = (
+                f", by up to {metric_text(noise.limit, unit=spec.unit)}" if noise and noise.limit is not None else ""
+            )
+            left_out = f" ({bad_runs(noise.bad_runs).rstrip('.')})" if noise and noise.bad_runs else ""
+            return f"{moved}, but reruns with the same instructions vary as much{limit}{left_out}"
+        case "flips go the other way":
+            return f"{moved}, but {spec.label} {'rose' if (verdict.change or 0) > 0 else 'fell'}"
+        case "flips may be chance" | "beyond chance":
+            return moved
+
+
+def beyond_them(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
+    """What the change says of further cases: ``also beyond these 10 documents: between -0.112 and -0.069``.
+
+    Empty if nothing changed or nothing can be compared.
+    """
+    interval, change = verdict.interval, verdict.change
+    if change is None or verdict.decision == "same" or verdict.why == "another judge":
+        return ""
+    if interval is None:
+        return "nothing is known beyond these values"
+    ends = f"between {own_unit(interval.low, spec)} and {own_unit(interval.high, spec)}"
+    others = {
+        "documents": f"other {nouns.documents}",
+        "fields": f"other {nouns.attributes} of these {nouns.documents}",
+        "cases": "other cases",
+        "runs": "other runs",
+    }[interval.unit]
+    if interval.low <= 0 <= interval.high:
+        return f"for {others} it could be zero: {ends}"
+    if verdict.decision.endswith("better" if (interval.low > 0) is spec.higher_is_better else "worse"):
+        return f"also beyond these {interval_basis(interval, nouns).partition(' of ')[0]}: {ends}"
+    return f"for {others}: {ends}"
+
+
+def verdict_words(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
+    """What follows the word of a verdict: the reason for it, and what holds beyond these cases."""
+    return "; ".join(filter(None, (on_these_cases(verdict, spec, nouns), beyond_them(verdict, spec, nouns))))
+
+
+def smallest_change(verdict: ChangeVerdict, spec: MetricSpec) -> str:
+    """From which size on a change can be told from chance here; empty unless the change may be chance."""
+    if not verdict.is_open or verdict.detectable is None:
+        return ""
+    if verdict.detectable > range_of(spec):
+        return "too few values: no change can be told from chance"
+    least = metric_text(verdict.detectable, unit=spec.unit)
+    return f"too few values: only changes above about {least} can be told from chance"
+
+
+def _moved(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
+    """What the sign test counted: ``3 fixed, 5 broken``; for a mean over cases ``3 cases better, 5 worse``."""
+    if is_counted(spec.name):
+        fixed, broken = verdict.counted
+        once = f" ({fixed:,} and {broken:,} if each list counts once)"
+        moved = f"{verdict.fixed:,} fixed, {verdict.broken:,} broken"
+        return moved + once * (verdict.p_value is not None and (fixed, broken) != (verdict.fixed, verdict.broken))
+    one, several = (nouns.document, nouns.documents)
+    if verdict.interval and verdict.interval.unit == "cases":
+        one, several = "case", "cases"
+    return f"{verdict.fixed:,} {one if verdict.fixed == 1 else several} better, {verdict.broken:,} worse"
+
+
+def _lost(verdict: ChangeVerdict) -> str:
+    """Which fields broke wherever they were right."""
+    named = [f"{line(name, 80)} broke in all {values:,} values" for name, values in verdict.lost_fields[:NAMED]]
+    more = len(verdict.lost_fields) - NAMED
+    return ", ".join(named) + (f" and {more:,} more likewise" if more > 0 else "")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from sitegen.analysis.deltas import Role
 from sitegen.model.cells import Fate
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Nouns
-from sitegen.model.noise import Interval, Why
+from sitegen.model.noise import Interval
 from sitegen.model.outcomes import ErrorType
 from sitegen.model.scorecards import Status
 from sitegen.model.series import VariantSpread
@@ -54,18 +54,6 @@ FATES: Final[dict[Fate, str]] = {
     "still_wrong": "still wrong",
     "appeared": "appeared",
     "vanished": "vanished",
-}
-
-_WHY: Final[Mapping[Why, str]] = {
-    "another judge": "another judge graded it, and two do not grade alike",
-    "beyond chance": "the change is more than chance",
-    "nothing moved": "no {attribute} flipped",
-    "nothing to compare": "there is nothing in common to compare",
-    "too few units": "there is too little to tell from",
-    "within the noise of repeats": "outputs made again differ by as much",
-    "interval holds zero": "its interval holds zero",
-    "flips may be chance": "what was fixed and broken may be chance",
-    "flips go the other way": "the number and the {attributes} that flipped go opposite ways",
 }
 
 
@@ -129,11 +117,6 @@ def spread_words(spread: VariantSpread) -> str:
         return f"{average}: all {spread.best:.3f}"
     worst, best = line(spread.worst_name, 60), line(spread.best_name, 60)
     return f"{average}: {spread.worst:.3f} ({worst}) to {spread.best:.3f} ({best})"
-
-
-def reason(why: Why, nouns: Nouns) -> str:
-    """The reason for a verdict on a change, as the end of a sentence."""
-    return _WHY[why].format(attribute=nouns.attribute, attributes=nouns.attributes)
 
 
 def subject_of(commit: Commit, longest: int) -> str:

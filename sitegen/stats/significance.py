@@ -29,6 +29,9 @@ LEVELS: Final = (0.001, 0.01, ALPHA)
 FEW: Final = 25
 """With fewer discordant pairs, McNemar's test uses the exact binomial distribution."""
 
+EXACT: Final = 500
+"""With fewer flips, the sign test uses the exact binomial distribution; with more, both agree to three digits."""
+
 ROUNDING: Final = 1e-12
 """Differences of ratios that differ by less are equal."""
 
@@ -64,36 +67,49 @@ def chi_square(right_1: int, wrong_1: int, right_2: int, wrong_2: int) -> Signif
     return Significance(method=method, statistic=statistic, p_value=float(chdtrc(1, statistic)), note=note)
 
 
+def sign_test(positive: int, negative: int) -> float:
+    """The p value of the sign test of so many positive and negative differences; 1 if there is none.
+
+    Exact: twice the smaller tail of a binomial with chance 1/2. From ``EXACT`` differences on by the normal
+    distribution, with continuity correction.
+    """
+    signs = positive + negative
+    if signs >= EXACT:
+        return erfc(max(0, abs(positive - negative) - 1) / sqrt(2 * signs))
+    term = tail = 1
+    for number in range(min(positive, negative)):
+        term = term * (signs - number) // (number + 1)
+        tail += term
+    return min(1.0, tail / 2 ** (signs - 1)) if signs else 1.0
+
+
 def mcnemar(only_first: int, only_second: int, pairs: int) -> Significance:
     """McNemar's test of paired answers, from the pairs that only one side got right.
 
-    With fewer than 25 such pairs exact: twice the smaller tail of a binomial with chance 1/2. Otherwise chi-square with
-    continuity correction, (|b - c| - 1)^2 / (b + c). Undefined without pairs; 1 if no pair differs.
+    With fewer than 25 such pairs it is the exact sign test. Otherwise chi-square with continuity correction,
+    (|b - c| - 1)^2 / (b + c). Undefined without pairs; 1 if no pair differs.
     """
     discordant = only_first + only_second
     if discordant < FEW:
         method = "McNemar, exact binomial"
         if not pairs:
             return Significance(method=method, statistic=None, p_value=None, note="no case was answered by both")
-        fewer = min(only_first, only_second)
-        tail = sum(comb(discordant, number) for number in range(fewer + 1)) / 2**discordant
-        return Significance(method, float(fewer), min(1.0, 2 * tail))
+        return Significance(method, float(min(only_first, only_second)), sign_test(only_first, only_second))
     statistic = max(0, abs(only_first - only_second) - 1) ** 2 / discordant
     return Significance("McNemar with continuity correction", statistic, erfc(sqrt(statistic / 2)))
 
 
 def least_discordant(level: float, most: int) -> tuple[int, ...]:
-    """Make a table with which pages decide whether McNemar's p is below a level, without computing the test.
+    """Make a table with which pages decide whether the sign test's p is below a level, without computing the test.
 
-    Entry k is the smallest number of discordant pairs, up to *most*, for which p is below the level if k of them have
-    the rarer direction. With more pairs and the same k, p is even smaller.
+    Entry k is the smallest number of flips, up to *most*, for which p is below the level if k of them have the rarer
+    direction. With more flips and the same k, p is even smaller.
     """
     least: list[int] = []
     discordant = 0
     while discordant <= most:
         fewer = len(least)
-        p_value = mcnemar(fewer, discordant - fewer, discordant).p_value if discordant >= 2 * fewer else 1.0
-        if p_value is not None and p_value < level:
+        if discordant >= 2 * fewer and sign_test(fewer, discordant - fewer) < level:
             least.append(discordant)
         else:
             discordant += 1
@@ -101,7 +117,7 @@ def least_discordant(level: float, most: int) -> tuple[int, ...]:
 
 
 def reach_of_chance(flipped: int, least: Sequence[int]) -> int:
-    """The largest imbalance of flips that McNemar's test attributes to chance.
+    """The largest imbalance of flips that the sign test attributes to chance.
 
     This is the difference between the numbers of *flipped* pairs in both directions. ``least``: a table made by
     ``least_discordant`` for *flipped* pairs or more.

@@ -16,7 +16,7 @@ from sitegen.pages.compare import cell_blocks, compare_data
 from sitegen.pages.compare.page import compare_page
 from sitegen.project import Options
 from sitegen.questions.study import read_series
-from sitegen.stats.significance import FEW, LEVELS, mcnemar
+from sitegen.stats.significance import FEW, LEVELS, sign_test
 from tests import pages_sample as sample
 from tests.sites import renderer_of
 
@@ -33,7 +33,7 @@ ASK = """async pairs => {
     while (result.textContent.startsWith("Loading")) await new Promise(requestAnimationFrame);
     const said = result.textContent;
     const byTruth = /changed in (\\d+) of these/.exec(said)?.[1] ?? "0";
-    found.push([fates.map(number), +byTruth, /McNemar's p is (\\D+[\\d.]+)\\)/.exec(said)?.[1] ?? null]);
+    found.push([fates.map(number), +byTruth, /the sign test's p is (\\D+[\\d.]+)\\)/.exec(said)?.[1] ?? null]);
   }
   return found;
 }"""
@@ -48,8 +48,8 @@ def expected(cells: CellMap, before: int, after: int) -> tuple[list[int], int, s
     flips = compared.flips
     totals = [total(tally) for tally in (flips.fixed, flips.broken, flips.still, flips.appeared, flips.vanished)]
     fixed, broken = independent_flips(flips.fixed), independent_flips(flips.broken)
-    p_value = mcnemar(broken, fixed, compared.common).p_value
-    if p_value is None or not fixed + broken:  # without any flip there is nothing to say of chance
+    p_value = sign_test(fixed, broken)
+    if not fixed + broken:  # without any flip there is nothing to say of chance
         return totals, flips.by_truth, None
     below = next((f"below {level}" for level in LEVELS if p_value < level), "not below 0.05")
     return totals, flips.by_truth, below

@@ -107,7 +107,8 @@ def test_the_other_way_round_better_is_worse_and_all_numbers_turn_over(cells):
     before, after = [first for first, _ in cells], [last for _, last in cells]
     there, back = verdict(before, after), verdict(after, before)
     turned = {"better": "worse", "worse": "better", "likely better": "likely worse", "likely worse": "likely better"}
-    assert back.decision == turned.get(there.decision, there.decision)
+    if not there.lost_fields and not back.lost_fields:
+        assert back.decision == turned.get(there.decision, there.decision)
     assert (back.fixed, back.broken, back.p_value) == (there.broken, there.fixed, there.p_value)
     assert there.change is not None
     assert back.change is not None
@@ -118,15 +119,15 @@ def test_the_other_way_round_better_is_worse_and_all_numbers_turn_over(cells):
 
 
 @given(CELLS)
-def test_better_and_worse_are_said_only_if_all_agrees(cells):
+def test_better_and_worse_are_said_only_of_what_is_beyond_chance_or_of_lost_fields(cells):
     found = verdict([first for first, _ in cells], [last for _, last in cells])
-    if found.decision in ("better", "worse"):
+    assert found.p_value is not None
+    if found.decision in ("better", "worse") and not found.lost_fields:
         assert found.change is not None
-        assert found.interval is not None
-        assert found.p_value is not None
         assert (found.change > 0) == (found.fixed > found.broken) == (found.decision == "better")
-        assert found.interval.low > 0 or found.interval.high < 0
         assert found.p_value < 0.05
+    if found.decision == "cannot tell":
+        assert found.p_value >= 0.2
     assert (found.decision == "same") == (not found.fixed and not found.broken)
 
 
@@ -176,7 +177,7 @@ def test_a_change_as_large_as_the_least_detectable_one_is_found_8_times_in_10():
     found = []
     for _ in range(400):
         before = drawn(random, 12, 20)[1]
-        after = [[random.random() < (0.9625 if right else 0.6) for right in document] for document in before]
+        after = [[random.random() < (0.9625 if right else 0.5) for right in document] for document in before]
         found.append(verdict(before, after))
     change = sum(each.change or 0 for each in found) / 400
     least = sum(each.detectable or 0 for each in found) / 400

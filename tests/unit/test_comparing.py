@@ -118,12 +118,15 @@ def test_a_report_says_how_far_the_headline_can_be_trusted():
         bootstrap_change=HeadlineInterval(-0.26, 0.005, "fields", 40, "bootstrap"),
         fixed=2,
         broken=5,
+        p_value=0.453,
+        lost_fields=(),
         detectable=0.15,
     )
     one = replace(change(), chance=chance, judgements=Significance("McNemar, exact binomial", 2.0, 0.453), flips=())
     text = comparison_markdown(ComparisonDocument(changes=(one,)))
     assert text[text.index("**") : text.index("Right on")] == (
-        "**Cannot tell**: what was fixed and broken may be chance.\n"
+        "**Cannot tell**: 2 fixed, 5 broken; "
+        "for other judgements of these documents: between \u22120.250 and \u22120.010.\n"
         "\n"
         "| F1     |  Value |    95 % interval |        Bootstrap | Over      |\n"
         "| ------ | -----: | ---------------: | ---------------: | --------- |\n"
@@ -131,7 +134,7 @@ def test_a_report_says_how_far_the_headline_can_be_trusted():
         "| HEAD   |  0.750 |   0.400 to 0.800 |                — | 39 fields |\n"
         "| Change | -0.125 | -0.250 to -0.010 | -0.260 to +0.005 | 40 fields |\n"
         "\n"
-        "A change of 0.150 would be seen here 8 times in 10.\n"
+        "Too few values: only changes above about 0.150 can be told from chance.\n"
         "\n"
         "| Of                            | Test                    | Statistic |     p | Remark |\n"
         "| ----------------------------- | ----------------------- | --------: | ----: | ------ |\n"

@@ -30,7 +30,7 @@ BROUGHT = CommitEffect(
     changes=(-0.02, None, 0.01),
     headline=Moved(-0.02, (Part("outputs", -0.03), Part("ground truth", 0.01)), "over 3 common documents"),
     verdict=ChangeVerdict(
-        "worse", "beyond chance", -0.02, Interval(-0.03, -0.01, "documents", 3, "paired"), 1, 9, 0.02, None, ()
+        "worse", "beyond chance", -0.02, Interval(-0.03, -0.01, "documents", 3, "paired"), 1, 9, 0.02, counted=(1, 9)
     ),
     flipped=Flipped(1, 9, 7, 1, 0),
     fields=(FlippedField("a<b>", 1, 4),),
@@ -212,7 +212,8 @@ def test_a_move_says_why_the_number_moved_and_what_flipped():
     assert '<p class="by">Outputs −0.030, ground truth +0.010; over 3 common documents.</p>' in html
     assert '<p class="by">1 error appeared and 0 went with documents or expected values.</p>' in html
     assert '<span class="pill bad">1 worse</span>' in html
-    assert '<span class="pill bad">worse</span><div class="by">the change is more than chance</div>' in html
+    both = "1 fixed, 9 broken; also beyond these 3 documents: between −0.030 and −0.010"
+    assert f'<span class="pill bad">worse</span><div class="by">{both}</div>' in html
     assert "95 % interval of the change: </span>−0.030 to −0.010" in html
     assert '#a=0004&amp;b=0007">9</a></td>' in html
     assert "<code>a&lt;b&gt;</code>" in html

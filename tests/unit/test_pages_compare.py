@@ -26,7 +26,7 @@ from sitegen.pages.compare.page import (
     Valued,
     compare_page,
 )
-from sitegen.stats.significance import ALPHA, least_discordant, mcnemar, reach_of_chance
+from sitegen.stats.significance import ALPHA, least_discordant, reach_of_chance, sign_test
 from sitegen.text.values import written
 from tests import pages_sample as sample
 from tests.sites import renderer_of
@@ -353,12 +353,13 @@ def test_the_build_judges_neighbours_the_newest_and_the_best_and_both_sides_of_s
 
 VERDICT = ChangeVerdict(
     decision="likely worse",
-    why="interval holds zero",
+    why="flips may be chance",
     change=-0.02,
     interval=Interval(low=-0.1, high=0.06, unit="fields", n=14, method="paired"),
     fixed=1,
     broken=4,
     p_value=0.4,
+    counted=(1, 4),
     detectable=0.11,
     fields=(),
 )
@@ -369,17 +370,18 @@ VERDICT = ChangeVerdict(
     [
         (
             VERDICT,
-            "From a to b: likely worse F1 \u22120.020, but not sure, because its interval holds zero. A change of 0.110"
-            " would show here 8 times in 10.\u22120.100no change+0.100"
+            "From a to b: F1 \u22120.020, likely worse: 1 fixed, 4 broken; for other fields of these documents it could"
+            " be zero: between \u22120.100 and +0.060. Too few values: only changes above about 0.110 can be told from"
+            " chance.\u22120.100no change+0.100"
             "95 % interval of the change: \u22120.100 to +0.060",
         ),
         (
-            replace(VERDICT, decision="cannot tell", why="too few units", interval=None, detectable=None),
-            "From a to b: cannot tell F1 \u22120.020, because there is too little to tell from.",
+            replace(VERDICT, decision="cannot tell", interval=None, detectable=None),
+            "From a to b: F1 \u22120.020, cannot tell: 1 fixed, 4 broken; nothing is known beyond these values.",
         ),
         (
             replace(VERDICT, decision="cannot tell", why="another judge", change=None, interval=None, detectable=None),
-            "From a to b: cannot tell, because another judge graded it, and two do not grade alike.",
+            "From a to b: cannot tell: another judge graded it, and two do not grade alike.",
         ),
         (None, "Both are the same output: only ground truth and rules can make a difference."),
     ],
@@ -401,11 +403,11 @@ def test_points_further_apart_are_judged_by_their_own_changes_over_units():
 
 
 @pytest.mark.parametrize("flipped", range(60))
-def test_flips_are_beyond_the_reach_of_chance_if_and_only_if_mcnemar_says_so(flipped: int):
+def test_flips_are_beyond_the_reach_of_chance_if_and_only_if_the_sign_test_says_so(flipped: int):
     reach = reach_of_chance(flipped, least_discordant(ALPHA, 60))
     for broken in range(flipped + 1):
-        p_value = mcnemar(broken, flipped - broken, 1).p_value
-        assert (abs(flipped - 2 * broken) > reach) is (p_value is not None and p_value < ALPHA)
+        p_value = sign_test(broken, flipped - broken)
+        assert (abs(flipped - 2 * broken) > reach) is (p_value < ALPHA)
 
 
 def test_edits_of_instructions_stand_between_the_points_around_them_and_git_shows_them_as_one_diff():

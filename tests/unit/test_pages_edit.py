@@ -72,6 +72,7 @@ def verdict(decision: Decision, why: Why, change: float = -0.1, detectable: floa
         fixed=0,
         broken=6,
         p_value=0.03,
+        counted=(0, 6),
         detectable=detectable,
         fields=(),
     )
@@ -81,7 +82,7 @@ def test_effects_stand_by_verdict_then_by_size_and_are_counted_by_verdict():
     judged = [
         replace(sample.EFFECTS[0], verdict=verdict("better", "beyond chance", 0.04)),
         replace(sample.EFFECTS[1], verdict=verdict("worse", "beyond chance")),
-        replace(sample.EFFECTS[4], verdict=verdict("cannot tell", "interval holds zero")),
+        replace(sample.EFFECTS[4], verdict=verdict("cannot tell", "flips may be chance")),
     ]
     view = effects_view((*judged, *sample.EFFECTS[2:4]))
     assert [(row.eval_id, row.grade) for row in view.rows] == [
@@ -125,7 +126,7 @@ def test_effects_stand_by_verdict_then_by_size_and_are_counted_by_verdict():
                 "a", "A", sample.headline(1, 0.3), sample.headline(2, 0.4), verdict=verdict("worse", "beyond chance")
             ),
             "worse",
-            "the change is more than chance",
+            "0 fixed, 6 broken; also beyond these 9 fields: between −0.200 and −0.050",
         ),
     ],
 )
@@ -159,18 +160,17 @@ def test_the_intervals_of_a_table_share_one_scale_around_zero():
     assert "95 % interval of the change: </span>−0.200 to −0.050" in html
 
 
-def test_a_verdict_has_its_word_and_reason_and_says_which_change_would_show(renderer: Renderer):
+def test_a_verdict_has_its_word_and_reason_and_says_what_holds_beyond_these_cases(renderer: Renderer):
     sure = verdict("worse", "beyond chance")
     unsure = verdict("cannot tell", "flips may be chance", detectable=0.12)
     known = [replace(effect, verdict=each) for effect, each in zip(sample.EFFECTS, (unsure, sure), strict=False)]
     page = edit_page(sample.FILE, 1, drawn(1, sample.V1, sample.V2), (*known, sample.EFFECTS[4]))
     html = renderer.render(page).decode()
     assert '<span class="pill bad">1 worse</span> <span class="pill">1 cannot tell</span>' in html
-    assert '<span class="pill bad">worse</span><div class="by">the change is more than chance</div>' in html
-    assert (
-        '<span class="pill">cannot tell</span><div class="by">what was fixed and broken may be chance; '
-        "a change of 0.120 would show</div>"
-    ) in html
+    both = "0 fixed, 6 broken; also beyond these 9 fields: between −0.200 and −0.050"
+    assert f'<span class="pill bad">worse</span><div class="by">{both}</div>' in html
+    both = "0 fixed, 6 broken; for other fields of these documents: between −0.200 and −0.050"
+    assert f'<span class="pill">cannot tell</span><div class="by">{both}</div>' in html
 
 
 def test_a_flipped_field_and_the_passages_that_name_it_lead_to_each_other(renderer: Renderer):

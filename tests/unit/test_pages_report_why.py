@@ -16,7 +16,7 @@ from sitegen.model.outcomes import Judgement
 from sitegen.model.regressions import EditedFile
 from sitegen.model.series import Point
 from sitegen.model.timeline import Blob
-from sitegen.pages.change_text import DisplayedChange, Flipped, Part
+from sitegen.pages.change_text import DisplayedChange, Flipped, Part, beyond_them, on_these_cases, smallest_change
 from sitegen.pages.instructions.edits import FileEdit
 from sitegen.pages.report import why_rows
 from sitegen.pages.report.discrepancies import EarlierPoints, Since
@@ -89,7 +89,7 @@ def test_a_point_with_the_same_output_is_not_judged_for_chance():
     same = replace(after, snapshot=replace(after.snapshot, outputs=before.snapshot.outputs))
     assert _view(after, before).why.verdict.decision == "cannot tell"
     assert _view(same, before).why.verdict is None
-    assert why_rows.judged(None, F1) == "The output is the same, so this says nothing about instructions."
+    assert why_rows.judged(None, F1, Nouns()) == "The output is the same, so this says nothing about instructions."
 
 
 def test_the_same_iteration_scored_again_is_told_apart_by_its_commit():
@@ -218,42 +218,79 @@ def test_a_rise_of_what_should_be_low_is_coloured_as_a_loss():
     assert rows.count('class="delta dn">+0.400') == 1
 
 
+INTERVAL = Interval(-0.04, 0.01, "documents", 9, "paired, linearised")
+MOVED = ChangeVerdict("cannot tell", "flips may be chance", -0.02, INTERVAL, 2, 9, 0.04, 0.05, counted=(2, 9))
+
+
 @pytest.mark.parametrize(
-    ("why", "noise", "said"),
+    ("why", "limit", "said"),
     [
-        (
-            "beyond chance",
-            None,
-            "Its 95\u202f% interval, −0.040 to −0.010, leaves out zero, "
-            "and 2 fixed against 9 broken is more than luck (p 0.040).",
-        ),
-        ("nothing moved", None, "Nothing became right or wrong."),
+        ("beyond chance", None, "2 fixed, 9 broken"),
+        ("nothing moved", None, "no field became right or wrong"),
         (
             "within the noise of repeats",
             0.031,
-            "Outputs made again under the same instructions differ by as much: by up to 0.031.",
+            "2 fixed, 9 broken, but reruns with the same instructions vary as much, by up to 0.031",
         ),
-        ("flips may be chance", None, "It may be chance: 2 fixed against 9 broken happens by luck (p 0.040)."),
+        ("flips may be chance", None, "2 fixed, 9 broken"),
+        ("flips go the other way", None, "2 fixed, 9 broken, but F1 fell"),
+        ("a field was lost", None, "walls[].area broke in all 9 values; 2 fixed, 9 broken"),
     ],
 )
-def test_a_verdict_says_which_numbers_decided(why, noise, said):
-    known = None if noise is None else Noise(1, 3, 0.01, noise, FlipRate("", 0, 1), ())
-    interval = Interval(-0.04, -0.01, "documents", 9, "paired, linearised")
-    verdict = ChangeVerdict("worse", why, -0.02, interval, 2, 9, 0.04, 0.05, ())
-    assert why_rows.evidence(verdict, F1, known) == said
-    doubtful = why_rows.evidence(replace(verdict, decision="cannot tell"), F1, known)
-    assert doubtful == f"{said} A change of 0.050 would be seen here 8 times in 10."
-    hopeless = replace(verdict, decision="cannot tell", detectable=3.129)
-    assert why_rows.evidence(hopeless, F1, known) == (
-        f"{said} No change at all would be seen here 8 times in 10: there is too little to compare."
+def test_a_verdict_says_what_decided_on_these_cases(why, limit, said):
+    known = None if limit is None else Noise(1, 3, 0.01, limit)
+    verdict = replace(MOVED, why=why, lost_fields=(("walls[].area", 9),) if why == "a field was lost" else ())
+    assert on_these_cases(verdict, F1, Nouns(), known) == said
+
+
+def test_a_verdict_says_what_counts_of_the_items_of_lists():
+    lists = replace(MOVED, fixed=40, counted=(4, 9))
+    assert on_these_cases(lists, F1, Nouns()) == "40 fixed, 9 broken (4 and 9 if each list counts once)"
+
+
+def test_a_verdict_of_a_mean_counts_cases():
+    score = MetricSpec("score", "Score", "")
+    assert on_these_cases(MOVED, score, Nouns(document="case", documents="cases")) == "2 cases better, 9 worse"
+    assert on_these_cases(replace(MOVED, fixed=1), score, Nouns()) == "1 document better, 9 worse"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [
+        (MOVED, "for other documents it could be zero: between \u22120.040 and +0.010"),
+        (
+            replace(MOVED, decision="worse", interval=INTERVAL._replace(high=-0.01)),
+            "also beyond these 9 documents: between \u22120.040 and \u22120.010",
+        ),
+        (
+            replace(MOVED, decision="likely worse", interval=Interval(0.01, 0.04, "fields", 9, "paired")),
+            "for other fields of these documents: between +0.010 and +0.040",
+        ),
+        (replace(MOVED, interval=INTERVAL._replace(unit="cases")), "for other cases it could be zero: between"),
+        (replace(MOVED, interval=None), "nothing is known beyond these values"),
+        (replace(MOVED, decision="same"), ""),
+        (replace(MOVED, change=None), ""),
+    ],
+)
+def test_a_verdict_says_what_holds_beyond_these_cases(verdict, said):
+    assert beyond_them(verdict, F1, Nouns()).startswith(said)
+    assert bool(beyond_them(verdict, F1, Nouns())) is bool(said)
+
+
+def test_a_verdict_that_is_open_says_which_changes_could_be_told_from_chance():
+    assert smallest_change(MOVED, F1) == "too few values: only changes above about 0.050 can be told from chance"
+    assert smallest_change(replace(MOVED, detectable=3.1), F1) == "too few values: no change can be told from chance"
+    assert smallest_change(replace(MOVED, decision="worse"), F1) == ""
+
+
+def test_the_verdict_of_a_report_is_its_word_both_answers_and_the_p_value_as_a_title():
+    assert why_rows.judged(MOVED, F1, Nouns()) == (
+        '<span class="pill">cannot tell</span>: <span title="exact sign test: p 0.040">2 fixed, 9 broken</span>. '
+        "For other documents it could be zero: between \u22120.040 and +0.010. "
+        "Too few values: only changes above about 0.050 can be told from chance."
     )
-
-
-def test_where_fields_are_the_units_the_test_counts_the_fields_of_a_list_once():
-    interval = Interval(0.01, 0.04, "fields", 9, "paired, linearised")
-    verdict = ChangeVerdict("cannot tell", "flips may be chance", 0.02, interval, 40, 1, 0.125, None, ())
-    said = "It may be chance: 40 fixed against 1 broken happens by luck (p 0.125, the fields of a list counted once)."
-    assert why_rows.evidence(verdict, F1) == said
+    lost = replace(MOVED, why="a field was lost", lost_fields=(("<b>", 3),))
+    assert "&lt;b&gt; broke in all 3 values" in why_rows.judged(lost, F1, Nouns())
 
 
 def test_the_page_names_hostile_documents_edits_and_fields_as_text():
@@ -316,8 +353,8 @@ def test_a_report_begins_with_its_author_what_changed_and_the_edits_it_comes_fro
     commit = after.snapshot.commit
     assert top(replace(after, edits=edits, flips=Flips()), sample.commit(11)) == [
         f"{commit.subject} {commit.author}, 25 Jan 2025 {commit.short}",
-        "Since iteration-005 F1 ▼ down 0.554 , 0 fixed, 0 broken. cannot tell because what was fixed and broken may be"
-        " chance (−1.000 to +1.000). outputs −0.831, ground truth +0.277.",
+        "Since iteration-005 F1 ▼ down 0.554 . cannot tell : 0 fixed, 0 broken ; for other fields of these documents:"
+        " between −0.715 and −0.392. outputs −0.831, ground truth +0.277.",
         f"Instructions {sample.commit(11).short} {sample.commit(11).subject}, {sample.commit(11).author}",
         f"Edited since the output before prompts/waybill.md instructions/waybill.md in {sample.commit(8).subject}"
         f" , {sample.commit(8).author} an association, no proof",

@@ -181,8 +181,8 @@ def test_the_last_change_has_its_size_its_cells_and_its_verdict():
     last = _last(-0.2, flips=Flips((("a", 1),), (("b", 30),)))
     assert last is not None
     assert last[:2] == (1, DisplayedChange(-0.2, (Part("outputs", -0.2),)))
-    assert last.flipped == Flipped(1, 30, 0)
-    assert (last.verdict.decision, last.verdict.why) == ("likely worse", "interval holds zero")
+    assert (last.verdict.fixed, last.verdict.broken) == (1, 30)
+    assert (last.verdict.decision, last.verdict.why) == ("worse", "beyond chance")
 
 
 def test_iterations_in_which_nothing_moved_are_passed_over():
@@ -201,14 +201,10 @@ def test_the_line_above_the_chart_names_the_last_change_in_the_unit_of_the_metri
         " ".join(Markup(line).striptags().split())
         for line in re.findall(r'<p class="(?:last|rest)">(.*?)</p>', page, re.DOTALL)[:2]
     )
-    assert change.startswith(
-        "Last change iteration-002: F1 ▼down 0.200, 1 fixed, 1,030 broken. likely worse but not sure, because its"
-    )
+    assert change.startswith("Last change iteration-002: F1 ▼down 0.200. worse: 1 fixed, 1,030 broken; for other")
     assert change.endswith("ground truth +0.100.")
-    assert more.startswith("Last change 1 fixed, 1,030 broken, likely worse but not sure, because its")
-    assert more.endswith(
-        "ground truth +0.100. Compare with iteration-001. A change of 0.299 would be seen here 8 times in 10."
-    )
+    assert more.startswith("Last change worse: 1 fixed, 1,030 broken; for other")
+    assert more.endswith("ground truth +0.100. Compare with iteration-001.")
 
 
 def test_iterations_of_one_commit_have_its_subject_once_and_name_the_files_edited_for_each():

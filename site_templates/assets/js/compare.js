@@ -185,7 +185,7 @@ class Comparison {
     return [...most.values()].reduce((sum, number) => sum + number, 0);
   }
 
-  /** The strictest level that McNemar's p is below for so many flips; undefined if it is below none. */
+  /** The strictest level that the sign test's p is below for so many flips; undefined if it is below none. */
   below(fixed, broken) {
     const level = this.sides[0].block.below.find(([, least]) => fixed + broken >= least[Math.min(fixed, broken)]);
     return level?.[0];
@@ -246,7 +246,7 @@ class Comparison {
     else if (found.fixedOnce || found.brokenOnce) {
       const below = this.below(found.fixedOnce, found.brokenOnce);
       const [fixed, broken] = [found.fixedOnce, found.brokenOnce].map(number => grouped(number));
-      const chance = below ? `are more than chance (McNemar's p is below ${below})` : "may be chance (McNemar's p is not below 0.05)";
+      const chance = below ? `are more than chance (the sign test's p is below ${below})` : "may be chance (the sign test's p is not below 0.05)";
       said.append(` Counting each list once, ${fixed} fixed and ${broken} broken ${chance}.`);
     }
     if (found.byTruth) said.append(` What is expected changed in ${grouped(found.byTruth)} of these values.`);

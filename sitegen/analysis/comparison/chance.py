@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sitegen.analysis.flips import independent_flips
 from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.noise.intervals import bootstrap_of, bootstrap_of_change, interval_of
-from sitegen.model.cells import Flips
+from sitegen.model.cells import Flips, Tally
 from sitegen.model.noise import Decision, Interval, Unit, Why
 from sitegen.model.scorecards import Scorecard
 
@@ -45,8 +44,13 @@ class Chance:
     bootstrap_after: HeadlineInterval | None
     bootstrap_change: HeadlineInterval | None
     fixed: int
-    """Cells that McNemar's test counts. If fields are the units, only the field with most flips of each list counts."""
+    """What the sign test counts: cells, of which the fields of a list count as the one that flipped most."""
     broken: int
+    p_value: float | None
+    """The exact sign test of ``fixed`` and ``broken``; None if nothing could be compared."""
+    lost_fields: Tally
+    """The fields that were right wherever they were judged, and are wrong wherever they are judged after, with
+    the number of their values."""
     detectable: float | None
     """The smallest change that a sample of this size detects with a power of 0.8."""
 
@@ -62,7 +66,6 @@ def chance_of(
     """Judge the change of the headline between two results, given the cells that flipped."""
     verdict = change_verdict(before, after, kind, flips, higher_is_better=higher_is_better)
     compared = verdict.why != "another judge"
-    by_field = verdict.interval is not None and verdict.interval.unit == "fields"
     return Chance(
         decision=verdict.decision,
         why=verdict.why,
@@ -73,8 +76,10 @@ def chance_of(
         bootstrap_before=_headline_interval(bootstrap_of(before, kind)),
         bootstrap_after=_headline_interval(bootstrap_of(after, kind)),
         bootstrap_change=_headline_interval(bootstrap_of_change(before, after, kind)) if compared else None,
-        fixed=independent_flips(flips.fixed) if by_field else verdict.fixed,
-        broken=independent_flips(flips.broken) if by_field else verdict.broken,
+        fixed=verdict.counted[0],
+        broken=verdict.counted[1],
+        p_value=verdict.p_value,
+        lost_fields=verdict.lost_fields,
         detectable=verdict.detectable,
     )
 

@@ -1,37 +1,46 @@
-"""Tests whether a change of the headline is more than chance."""
+"""Judges a change of the headline on the cases of two outputs, and computes how far it holds beyond them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from msgspec.structs import replace
 
 from sitegen.analysis.deltas import differing_roles, exchanges
-from sitegen.analysis.flips import flip_p_value, independent_flips, moved_fields, number_of_cells
+from sitegen.analysis.flips import independent_flips, moved_fields, number_of_cells
 from sitegen.analysis.noise.samples import cases_of, is_counted, paired_sample_of, variants_of
-from sitegen.frozen import Frozen
-from sitegen.model.cells import Flips
+from sitegen.model.cells import Flips, Tally
 from sitegen.model.kinds import traits_of
 from sitegen.model.metrics import Counts
-from sitegen.model.noise import ChangeVerdict, Decision, Interval, Noise, Spread, Unit, UnitChange, Why
+from sitegen.model.noise import ChangeVerdict, Decision, Interval, Noise, Spread, UnitChange, Why
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point
 from sitegen.model.usage import regraded
 from sitegen.stats.counts import share_of
-from sitegen.stats.intervals import LEVEL, ROUNDING, normal, ratio_change, share_change, student
-from sitegen.stats.significance import ALPHA, least_change, least_net_flips
+from sitegen.stats.intervals import LEVEL, ROUNDING, Paired, around, ratio_change, share_change, student
+from sitegen.stats.significance import ALPHA, least_change, least_net_flips, sign_test
 
 FEWEST: Final = 6
 """The fewest units that can show more than chance: six all change in one direction with probability 2 / 2^6."""
 
 LIKELY: Final = 0.8
-"""A change is called likely if its interval at this level excludes zero."""
+"""A change is called likely if chance is excluded at this level."""
 
-_EVEN: Final = 0.5
-"""A test with a larger p value is no evidence; the width of its interval is computed as at this value."""
+ONE_SIDED: Final = 0.01
+"""A change whose flips all have one direction, with a smaller p value, is at least likely, however repeats differ."""
+
+FEWEST_LOST: Final = 3
+"""The fewest values in which a field must have been right for its loss to make a change worse."""
 
 _MANY: Final = 1_000_000
 """Degrees of freedom from which on Student's t equals the normal distribution."""
+
+_WORDS: Final[Mapping[bool, tuple[Decision, Decision, Decision]]] = {
+    True: ("cannot tell", "likely better", "better"),
+    False: ("cannot tell", "likely worse", "worse"),
+}
+"""Whether a change is for the better -> the word for it by how certain it is: not, likely, sure."""
 
 
 def change_verdict(
@@ -44,14 +53,15 @@ def change_verdict(
     units: UnitChange | None = None,
     higher_is_better: bool = True,
 ) -> ChangeVerdict:
-    """Judge the change between two points, over the units that both have.
+    """Judge the change between two points, over what both have: on these cases, and beyond them.
 
-    Three tests examine the change: its interval over units, McNemar's test over the flipped cells, and the differences
-    between repeats. Each yields an interval. If all of them exclude zero at 95 %, the verdict is *better* or *worse*
-    and reports the interval over units. If all exclude zero at 80 %, the verdict is *likely better* or *likely worse*,
-    else *cannot tell*, and reports the widest interval. If the headline is not a ratio of counts, cells are no evidence
-    for it: McNemar's test is skipped, and six units are required instead. A change between grades of two judges is not
-    judged.
+    *On these cases*: an exact sign test of what was fixed and what broke, and the differences between repeats if there
+    are any. If both exclude chance at 95 %, the decision is *better* or *worse*; at 80 %, *likely better* or *likely
+    worse*; else *cannot tell*. If the headline is not a ratio of counts, the sign test counts the cases in which it
+    rose and fell. A field that was right wherever it was judged, and is now wrong wherever it is judged, is *worse*,
+    whatever else changed. A change between grades of two judges is not judged.
+
+    *Beyond them*: the interval of the change over units, which does not influence the decision.
 
     Args:
         before: scorecard of the earlier point.
@@ -63,28 +73,46 @@ def change_verdict(
         higher_is_better: direction of the headline.
 
     """
-    if regraded(exchanges(before, after).judge, after.metrics[0].name):
+    metric = after.metrics[0].name
+    if regraded(exchanges(before, after).judge, metric):
         fixed, broken = number_of_cells(flips.fixed), number_of_cells(flips.broken)
         return ChangeVerdict(decision="cannot tell", why="another judge", fixed=fixed, broken=broken)
-    movement = _movement(before, after, kind, flips, units)
+    units = units or change_of_units(before, after, kind, flips)
+    pairs = None if units.spread and is_counted(metric) else paired_sample_of(before, after, metric).pairs
+    change = units.spread.value if units.spread else _difference(pairs or {})
+    if is_counted(metric):
+        moved = number_of_cells(flips.fixed), number_of_cells(flips.broken)
+        counted = independent_flips(flips.fixed), independent_flips(flips.broken)
+    else:
+        moved = counted = _moved(pairs or {}, higher_is_better=higher_is_better)
+    lost = _lost_fields(before, after, flips)
+    verdict = _judged(
+        UnitChange(metric=metric, unit=units.unit, spread=units.spread),
+        change,
+        *counted,
+        noise=noise,
+        higher_is_better=higher_is_better,
+        loss=_certainty_of_loss(before, flips, lost),
+    )
     return replace(
-        _judged(movement, noise, higher_is_better=higher_is_better),
-        fixed=number_of_cells(flips.fixed),
-        broken=number_of_cells(flips.broken),
-        p_value=movement.p_value,
-        detectable=_detectable(after, movement, noise),
+        verdict,
+        fixed=moved[0],
+        broken=moved[1],
+        detectable=_detectable(after, verdict, units.spread, noise),
         fields=moved_fields(flips),
+        lost_fields=lost,
     )
 
 
-def mean_verdict(spread: Spread | None, *, scale: float, higher_is_better: bool) -> ChangeVerdict:
-    """Judge the change of a mean over cases by its interval alone, because cells are no evidence for it."""
-    change = spread.value if spread else None
-    movement = _Movement(unit="cases", spread=spread, change=change, fixed=0, broken=0, p_value=None)
-    return replace(
-        _judged(movement, None, higher_is_better=higher_is_better, scale=scale),
-        detectable=least_change(spread.error, spread.freedom) if spread and spread.error > ROUNDING else None,
-    )
+def mean_verdict(pairs: Mapping[Paired, int], *, scale: float, higher_is_better: bool) -> ChangeVerdict:
+    """Judge the change of a mean over cases by the cases in which it rose and fell."""
+    spread = ratio_change(pairs)
+    fixed, broken = _moved(pairs, higher_is_better=higher_is_better)
+    change = spread.value if spread else _difference(pairs)
+    units = UnitChange(metric="", unit="cases", spread=spread)
+    verdict = _judged(units, change, fixed, broken, higher_is_better=higher_is_better, scale=scale)
+    least = least_change(spread.error, spread.freedom) if spread and spread.error > ROUNDING else None
+    return replace(verdict, detectable=least)
 
 
 def output_verdict(
@@ -114,19 +142,6 @@ def output_verdict(
     )
 
 
-class _Movement(Frozen):
-    """The change between two points, as input of the tests."""
-
-    unit: Unit
-    spread: Spread | None
-    """The change of the headline over common units; None for fewer than two units."""
-    change: float | None
-    fixed: int
-    broken: int
-    """Number of cells; if fields are the units, the ``independent_flips``."""
-    p_value: float | None
-
-
 def change_of_units(before: Scorecard, after: Scorecard, kind: str, flips: Flips) -> UnitChange:
     """Compute the change of the headline over units; *flips* are needed only for kinds that answer cases."""
     metric = after.metrics[0].name
@@ -139,123 +154,142 @@ def change_of_units(before: Scorecard, after: Scorecard, kind: str, flips: Flips
     return UnitChange(metric=metric, unit=sample.unit, spread=ratio_change(sample.pairs))
 
 
-def _movement(before: Scorecard, after: Scorecard, kind: str, flips: Flips, units: UnitChange | None) -> _Movement:
-    fixed, broken = number_of_cells(flips.fixed), number_of_cells(flips.broken)
-    if units is None:
-        units = change_of_units(before, after, kind, flips)
-    spread = units.spread
-    if units.unit == "fields":
-        fixed, broken = independent_flips(flips.fixed), independent_flips(flips.broken)
-    change = spread.value if spread else _difference(before, after)
-    tested = is_counted(after.metrics[0].name) and change is not None
-    return _Movement(
-        unit=units.unit,
-        spread=spread,
-        change=change,
-        fixed=fixed,
-        broken=broken,
-        p_value=flip_p_value(fixed, broken) if tested else None,
-    )
+def _difference(pairs: Mapping[Paired, int]) -> float | None:
+    """Return the change of a ratio over the same units, however few; None if it is undefined on either side."""
+    first = [sum(pair.before[place] * times for pair, times in pairs.items()) for place in (0, 1)]
+    last = [sum(pair.after[place] * times for pair, times in pairs.items()) for place in (0, 1)]
+    return last[0] / last[1] - first[0] / first[1] if first[1] and last[1] else None
 
 
-def _difference(before: Scorecard, after: Scorecard) -> float | None:
-    """Return the change of the headline over the same documents, if there are too few units for a spread."""
-    first, last = before.metrics[0].value, after.metrics[0].value
-    if (
-        first is None
-        or last is None
-        or [document.id for document in before.documents] != [document.id for document in after.documents]
-    ):
-        return None
-    return last - first
+def _moved(pairs: Mapping[Paired, int], *, higher_is_better: bool) -> tuple[int, int]:
+    """Count the units in which a mean got better, and those in which it got worse."""
+    rose = fell = 0
+    for (first, last), times in pairs.items():
+        change = last.part * first.whole - first.part * last.whole if first.whole and last.whole else 0.0
+        rose += times * (change > ROUNDING)
+        fell += times * (change < -ROUNDING)
+    return (rose, fell) if higher_is_better else (fell, rose)
 
 
-class _Test(Frozen):
-    """The result of one test of a change: how far chance may have moved it."""
+def _lost_fields(before: Scorecard, after: Scorecard, flips: Flips) -> Tally:
+    """Return the fields that broke wherever they were right, with the number of their values.
 
-    doubt: Why
-    """The reason for uncertainty, if this test is the least certain one."""
-    method: str
-    error: float
-    """Standard error of the change."""
-    freedom: int | None = None
-    """Degrees of freedom of Student's t; None for the normal distribution."""
-
-    def reach(self, level: float) -> float:
-        """Return half the width of the interval at a level."""
-        return (normal(level) if self.freedom is None else student(level, self.freedom)) * self.error
-
-    @property
-    def least_change(self) -> float:
-        """Return the smallest change that the test detects with a power of 0.8."""
-        return least_change(self.error, self.freedom or _MANY)
-
-
-def _judged(movement: _Movement, noise: Noise | None, *, higher_is_better: bool, scale: float = 1.0) -> ChangeVerdict:
-    """Judge a change by the least certain test, so that word, reason and interval never contradict each other.
-
-    ``scale``: the largest possible change of the metric, which limits the interval.
+    It was right wherever it was judged, in ``FEWEST_LOST`` values or more, and is wrong wherever it is judged now.
     """
-    spread, change = movement.spread, movement.change
+    first, last = ({field.attribute: field.counts for field in card.fields} for card in (before, after))
+    fixed, nothing = dict(flips.fixed), Counts()
+    lost = []
+    for attribute, broken in flips.broken:
+        was, now = first.get(attribute, nothing), last.get(attribute, nothing)
+        if broken >= FEWEST_LOST <= was.tp and not (was.fp or was.fn or now.tp or attribute in fixed):
+            lost.append((attribute, broken))
+    return tuple(lost)
+
+
+def _certainty_of_loss(before: Scorecard, flips: Flips, lost: Tally) -> int:
+    """Decide whether lost fields are more than chance: 2 if that is sure, 1 if it is likely, else 0.
+
+    If the values of a field are right or wrong by the toss of a coin, all n of them break with a probability of 1 in
+    4^n, and of many such fields one will. Other fields are as unsteady if half of their values flipped, of which one
+    broke. The loss is sure if there are less of them than 4^(n - 3), and likely if there are less than 4^(n - 2).
+    """
+    if not lost:
+        return 0
+    fixed, gone = dict(flips.fixed), dict(lost)
+    values = {field.attribute: field.counts.tp + field.counts.fn for field in before.fields}
+    unsteady = sum(
+        2 * (broken + fixed.get(attribute, 0)) >= values.get(attribute, 0)
+        for attribute, broken in flips.broken
+        if attribute not in gone
+    )
+    excess = max(gone.values()) - FEWEST_LOST
+    return 2 if unsteady < 4**excess else 1 if unsteady < 4 ** (excess + 1) else 0
+
+
+def _judged(
+    units: UnitChange,
+    change: float | None,
+    fixed: int,
+    broken: int,
+    *,
+    noise: Noise | None = None,
+    higher_is_better: bool,
+    loss: int = 0,
+    scale: float = 1.0,
+) -> ChangeVerdict:
+    """Judge a change.
+
+    Args:
+        units: its interval is reported.
+        change: of the headline.
+        fixed: number of flips for the better that may be independent; ``broken`` likewise.
+        broken: see ``fixed``.
+        noise: noise of repeated outputs.
+        higher_is_better: direction of the headline.
+        loss: the certainty that whole fields were lost, 0 to 2.
+        scale: the largest possible change of the metric, which limits the interval.
+
+    """
     if change is None:
         return ChangeVerdict("cannot tell", "nothing to compare")
-    tests = _tests(movement, noise)
-    if abs(change) < ROUNDING and not movement.fixed and not movement.broken:
-        interval = _interval(movement, tests[0], scale) if tests else None
-        return ChangeVerdict(decision="same", why="nothing moved", change=change, interval=interval)
-    if spread is None or (movement.p_value is None and spread.freedom + 1 < FEWEST):
-        return ChangeVerdict("cannot tell", "too few units", change)
-    doubtful = max(tests, key=lambda test: test.reach(LEVEL))
-    improved = (change > 0) is higher_is_better
-    why, reported = doubtful.doubt, doubtful
-    decision: Decision = "cannot tell"
-    if all(test.reach(LEVEL) < abs(change) for test in tests):
-        # If all tests agree, report the interval over units, the best estimate of the size of the change.
-        why, reported = "beyond chance", tests[0]
-        decision = "better" if improved else "worse"
-    elif all(test.reach(LIKELY) < abs(change) for test in tests):
-        decision = "likely better" if improved else "likely worse"
-    return ChangeVerdict(decision=decision, why=why, change=change, interval=_interval(movement, reported, scale))
+    p_value = sign_test(fixed, broken)
+    interval = _interval(units, scale)
+    verdict = ChangeVerdict("same", "nothing moved", change, interval, fixed, broken, p_value, counted=(fixed, broken))
+    if abs(change) < ROUNDING and not fixed and not broken:
+        return verdict
+    by_flips = 2 if p_value < ALPHA else 1 if p_value < 1 - LIKELY else 0
+    by_repeats = _certainty_beyond_repeats(change, noise)
+    certainty, why = min(by_flips, by_repeats), _why(by_flips, by_repeats)
+    if (fixed - broken) * (change if higher_is_better else -change) < -ROUNDING:
+        certainty, why = max(0, certainty - 1), "flips go the other way"
+    if p_value < ONE_SIDED and not (fixed and broken):
+        certainty = max(1, certainty)
+    if loss == 2 or (loss == 1 and (fixed < broken or certainty < 2)):
+        certainty = max(loss, certainty if fixed < broken else 0)
+        return replace(verdict, decision=_WORDS[False][certainty], why="a field was lost")
+    return replace(verdict, decision=_WORDS[fixed > broken][certainty], why=why)
 
 
-def _interval(movement: _Movement, test: _Test, scale: float) -> Interval | None:
-    """Return the interval of a test at ``LEVEL``, limited to *scale*; None without units."""
-    if movement.spread is None or movement.change is None:
+def _why(by_flips: int, by_repeats: int) -> Why:
+    """Name the test that is the least certain one."""
+    if min(by_flips, by_repeats) == 2:
+        return "beyond chance"
+    return "flips may be chance" if by_flips <= by_repeats else "within the noise of repeats"
+
+
+def _certainty_beyond_repeats(change: float, noise: Noise | None) -> int:
+    """Decide whether repeats differ by less than a change: 2 at 95 %, 1 at 80 %, else 0; 2 without repeats."""
+    if noise is None or noise.limit is None:
+        return 2
+    likely = noise.limit * student(LIKELY, noise.freedom) / student(LEVEL, noise.freedom)
+    return 2 if abs(change) > noise.limit else 1 if abs(change) > likely else 0
+
+
+def _interval(units: UnitChange, scale: float) -> Interval | None:
+    """Return the interval of a change over units, limited to *scale*; None without units."""
+    if units.spread is None:
         return None
-    reach = test.reach(LEVEL)
+    low, high = around(units.spread)
     return Interval(
-        low=max(-scale, movement.change - reach),
-        high=min(scale, movement.change + reach),
-        unit=movement.unit,
-        n=movement.spread.freedom + 1,
-        method=test.method,
+        low=max(-scale, low),
+        high=min(scale, high),
+        unit=units.unit,
+        n=units.spread.freedom + 1,
+        method="paired, linearised",
     )
 
 
-def _tests(movement: _Movement, noise: Noise | None) -> list[_Test]:
-    """Return the applicable tests; the test over units is the first."""
-    tests = []
-    if movement.spread:
-        error, freedom = movement.spread.error, movement.spread.freedom
-        tests.append(_Test(doubt="interval holds zero", method="paired, linearised", error=error, freedom=freedom))
+def _detectable(after: Scorecard, verdict: ChangeVerdict, spread: Spread | None, noise: Noise | None) -> float | None:
+    """Return the smallest change that the same tests detect with a power of 0.8."""
+    limits = []
     if noise and noise.limit is not None:
-        tests.append(_Test("within the noise of repeats", "as far as repeats differ", noise.limit / normal(LEVEL)))
-    if movement.p_value is not None and movement.change:
-        contradicts = (movement.fixed - movement.broken) * movement.change < 0
-        # The test-based interval (Miettinen 1976): the standard error is the change divided by the test's quantile.
-        quantile = 0.0 if contradicts else normal(1 - movement.p_value) if movement.p_value < _EVEN else 0.0
-        doubt: Why = "flips go the other way" if contradicts and movement.p_value < ALPHA else "flips may be chance"
-        tests.append(_Test(doubt, "by what flipped", abs(movement.change) / max(quantile, normal(1 - _EVEN))))
-    return tests
-
-
-def _detectable(after: Scorecard, movement: _Movement, noise: Noise | None) -> float | None:
-    """Return the smallest change that all of the same tests detect with a power of 0.8."""
-    limits = [test.least_change for test in _tests(replace(movement, p_value=None), noise) if test.error > ROUNDING]
+        limits.append(least_change(noise.limit / student(LEVEL, noise.freedom), noise.freedom))
     name = after.metrics[0].name
     counted, right = share_of(name, after.counts), share_of(name, Counts(tp=1))
     if counted and right and counted.whole:
         # A fixed cell adds at most as much to the headline as a right cell.
-        net = least_net_flips(int(counted.whole // right.part), movement.fixed + movement.broken)
+        net = least_net_flips(int(counted.whole // right.part), sum(verdict.counted))
         limits += [] if net is None else [net * right.part / counted.whole]
+    elif spread and spread.error > ROUNDING:
+        limits.append(least_change(spread.error, spread.freedom))
     return max(limits, default=None)

@@ -1,4 +1,4 @@
-"""Tests whether a change of any metric is more than chance, by the same three tests as for the headline.
+"""Tests whether a change of any metric is more than chance, by the same tests as for the headline.
 
 Also estimates the variance of a metric that is due to units alone, for the tests of steps.
 
@@ -150,8 +150,8 @@ def answers_verdict(spec: MetricSpec, before: Iterable[Answer], after: Iterable[
     """
     if not is_mean(spec.name):
         return None
-    spread = ratio_change(_paired_cases(spec.name, before, after))
-    return mean_verdict(spread, scale=spec.high - spec.low, higher_is_better=spec.higher_is_better)
+    pairs = _paired_cases(spec.name, before, after)
+    return mean_verdict(pairs, scale=spec.high - spec.low, higher_is_better=spec.higher_is_better)
 
 
 def _mean_of_shares(shares: Iterable[Share]) -> float:

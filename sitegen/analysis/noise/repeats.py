@@ -25,7 +25,7 @@ from sitegen.model.series import Point
 from sitegen.model.usage import regraded
 from sitegen.named_tuple import NamedTuple
 from sitegen.stats.agreement import PooledRepeats, Repeatability, differing_pairs, repeated_values
-from sitegen.stats.intervals import LEVEL, normal
+from sitegen.stats.intervals import LEVEL, student
 from sitegen.stats.outliers import FAR_CASES
 
 FEWEST: Final = 2
@@ -221,10 +221,13 @@ def _repeat(name: str, card: Scorecard) -> Repeat:
 
 
 def _limit(scatter: Repeatability) -> float | None:
-    """Return the repeatability limit of ISO 5725-6; None for a single pair, whose distance may be due to chance."""
+    """Return by how much two more repeats differ at most; None for a single pair, whose distance may be due to chance.
+
+    It is the repeatability limit of ISO 5725-6, with Student's t because few repeats say little about their scatter.
+    """
     if scatter.deviation is None or scatter.freedom < FEWEST:
         return None
-    return normal(LEVEL) * sqrt(2) * scatter.deviation
+    return student(LEVEL, scatter.freedom) * sqrt(2) * scatter.deviation
 
 
 def _repeats(before: Point, point: Point) -> bool:

@@ -15,7 +15,7 @@ from sitegen.model.series import Effect, EvalInfo, Headline
 from sitegen.model.site import Page
 from sitegen.model.timeline import Cause, CommitRecord, Edit
 from sitegen.pages import links
-from sitegen.pages.change_text import origin
+from sitegen.pages.change_text import origin, verdict_words
 from sitegen.pages.commit import touched
 from sitegen.pages.commit.effects import CommitEffect, EarlierEdit
 from sitegen.pages.commit.touched import OutputChanges, PathChange, Touched
@@ -31,7 +31,7 @@ from sitegen.pages.edit.effects import (
     moved,
 )
 from sitegen.pages.edit.page import FlippedFields, Passage, RenderedPatch, fields_and_passages
-from sitegen.pages.labels import CAUSES, reason, subject_of
+from sitegen.pages.labels import CAUSES, subject_of
 from sitegen.text.plain import counted, cut, line, visible
 
 MOST_POINTS: Final = 500
@@ -239,7 +239,7 @@ def _effect_row(move: EvalMove, moves: tuple[Move, ...]) -> EffectRow:
     grade: Grade = "first output"
     why = causes
     if effect and effect.verdict:
-        grade, why = effect.verdict.decision, reason(effect.verdict.why, move.info.nouns)
+        grade, why = effect.verdict.decision, verdict_words(effect.verdict, spec, move.info.nouns)
     elif effect and spec.recorded:
         grade, why = "recorded", ONLY_RECORDED
     elif effect:

@@ -21,7 +21,7 @@ from sitegen.model.noise import ChangeVerdict
 from sitegen.model.regressions import Step
 from sitegen.model.series import EvalInfo, Series
 from sitegen.pages import links
-from sitegen.pages.change_text import own_unit, span_of_change
+from sitegen.pages.change_text import own_unit, smallest_change, span_of_change
 from sitegen.pages.report.why_rows import because, decision
 
 NEIGHBOURS: Final = 60
@@ -58,12 +58,11 @@ def answer(info: EvalInfo, spec: MetricSpec, before: str, after: str, verdict: C
         return Markup(
             "<p class=answer>Both are the same output: only ground truth and rules can make a difference.</p>"
         )
-    why = because(verdict, info.nouns, f"{links.up(links.compare(info.id))}{links.methods()}")
-    change = "" if verdict.change is None else f" {text(spec.label)} {own_unit(verdict.change, spec)}"
-    whole = spec.high - spec.low
-    words = f"<p class=answer>From {text(before)} to {text(after)}: {decision(verdict)}{change}, {why}."
-    if verdict.is_open and verdict.detectable is not None and abs(verdict.change or 0) < verdict.detectable <= whole:
-        words += f" A change of {own_unit(verdict.detectable, spec)[1:]} would show here 8 times in 10."
+    why = because(verdict, spec, info.nouns, f"{links.up(links.compare(info.id))}{links.methods()}")
+    change = "" if verdict.change is None else f"{text(spec.label)} {own_unit(verdict.change, spec)}, "
+    words = f"<p class=answer>From {text(before)} to {text(after)}: {change}{decision(verdict)}{why}."
+    if abs(verdict.change or 0) < (verdict.detectable or 0) and (least := smallest_change(verdict, spec)):
+        words += f" {least[0].upper()}{text(least[1:])}."
     return Markup(f"{words}</p>{_picture(spec, verdict)}")
 
 

@@ -26,7 +26,7 @@ from sitegen.pages.compare.compare_data import FATES, CompareData, EditingCommit
 from sitegen.pages.compare.judged import judge_pairs
 from sitegen.pages.report.discrepancies import field_file
 from sitegen.stats.counts import error_numbers
-from sitegen.stats.significance import ALPHA, LEVELS, least_discordant, mcnemar, reach_of_chance
+from sitegen.stats.significance import ALPHA, LEVELS, least_discordant, reach_of_chance, sign_test
 
 ROWS: Final = 50
 """Number of values listed for each fate, except values that are still wrong, which the reports of both sides list."""
@@ -115,7 +115,7 @@ class PointPair(Frozen):
     """Number of fixed cells that may be independent, which the test uses."""
     counted_broken: int
     p_value: float | None
-    """The p value of McNemar's test of these cells; None if the points have no document in common."""
+    """The p value of the sign test of these cells; None if the points have no document in common."""
     common: int
     """Number of documents that both points have."""
     only_before: int
@@ -202,7 +202,7 @@ def _point_pair(
         by_truth=compared.flips.by_truth,
         counted_fixed=fixed,
         counted_broken=broken,
-        p_value=mcnemar(broken, fixed, compared.common).p_value,
+        p_value=sign_test(fixed, broken) if compared.common else None,
         common=compared.common,
         only_before=compared.only_before,
         only_after=compared.only_after,

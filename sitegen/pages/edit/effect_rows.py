@@ -138,15 +138,8 @@ def _tone(verdict: ChangeVerdict, spec: MetricSpec) -> str:
 
 
 def _reason(row: EffectRow) -> str:
-    """The reason for the grade and, if the change may be chance, the smallest detectable change."""
-    words = escape(row.why)
-    verdict, spec = row.verdict, row.headline.spec
-    if verdict is not None and verdict.is_open and verdict.detectable is not None:
-        if verdict.detectable <= change_text.range_of(spec):
-            words += f"; a change of {change_text.own_unit(verdict.detectable, spec)[1:]} would show"
-        else:
-            words += "; no change would show in so few values"
-    return f'<div class="by">{words}</div>' if words else ""
+    """The reason for the grade."""
+    return f'<div class="by">{escape(row.why)}</div>' if row.why else ""
 
 
 def _flip_cells(row: EffectRow, root: str) -> str:

@@ -12,8 +12,8 @@ from sitegen.model.noise import ChangeVerdict, Decision
 from sitegen.model.series import Effect, Headline
 from sitegen.model.usage import Exchange, regraded
 from sitegen.named_tuple import NamedTuple
-from sitegen.pages.change_text import own_unit, range_of
-from sitegen.pages.labels import exchanges, reason
+from sitegen.pages.change_text import own_unit, range_of, verdict_words
+from sitegen.pages.labels import exchanges
 from sitegen.text.plain import line
 
 Grade: TypeAlias = Decision | Literal["same output", "recorded", "not judged", "first output"]
@@ -191,7 +191,8 @@ def _why(effect: Effect, grade: Grade) -> str:
         return "nothing to compare with"
     if grade == "recorded":
         return ONLY_RECORDED
-    return reason(effect.verdict.why, effect.nouns) if effect.verdict else ""
+    spec = effect.specs[0] if effect.specs else HEADLINE
+    return verdict_words(effect.verdict, spec, effect.nouns) if effect.verdict else ""
 
 
 def _remarks(effect: Effect, headline: Move, spec: MetricSpec) -> Iterable[str]:

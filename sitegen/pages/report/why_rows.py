@@ -14,8 +14,8 @@ from sitegen.model.deltas import Overlap
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.noise import ChangeVerdict, Decision, FlipRate, Interval, Noise
 from sitegen.pages import change_text
-from sitegen.pages.change_text import DisplayedChange, in_points, own_unit, span_of_change
-from sitegen.pages.labels import bad_runs, interval_basis, reason
+from sitegen.pages.change_text import DisplayedChange, in_points, own_unit
+from sitegen.pages.labels import bad_runs, interval_basis
 from sitegen.pages.report.discrepancies import field_file
 from sitegen.pages.report.why import FateRow, RunsView, WhyView
 from sitegen.text.values import metric_text
@@ -37,8 +37,6 @@ _TONES: Final[dict[Decision, str]] = {
 
 _BLANK: Final = '""'
 """The JSON text of a blank."""
-
-LIKELY: Final[tuple[Decision, ...]] = ("likely better", "likely worse")
 
 
 def sentence(spec: MetricSpec, change: DisplayedChange) -> Markup:
@@ -188,7 +186,7 @@ def rates(rate: FlipRate, eval_id: str) -> str:
     )
 
 
-def judged(verdict: ChangeVerdict | None, spec: MetricSpec, noise: Noise | None = None) -> Markup:
+def judged(verdict: ChangeVerdict | None, spec: MetricSpec, nouns: Nouns, noise: Noise | None = None) -> Markup:
     """The verdict as a mark, and the evidence for it.
 
     There is no verdict if the output is the same, and none on recorded numbers.
@@ -197,7 +195,11 @@ def judged(verdict: ChangeVerdict | None, spec: MetricSpec, noise: Noise | None 
         return Markup("Only recorded: whether this is more than chance is unknown.")
     if verdict is None:
         return Markup("The output is the same, so this says nothing about instructions.")
-    return decision(verdict) + " " + evidence(verdict, spec, noise)
+    sentences = [change_text.beyond_them(verdict, spec, nouns), change_text.smallest_change(verdict, spec)]
+    rest = "".join([f" {text(sentence[0].upper() + sentence[1:])}." for sentence in sentences if sentence])
+    return Markup(
+        f"{decision(verdict)}: {_hint(verdict, change_text.on_these_cases(verdict, spec, nouns, noise))}.{rest}"
+    )
 
 
 def decision(verdict: ChangeVerdict) -> Markup:
@@ -205,69 +207,16 @@ def decision(verdict: ChangeVerdict) -> Markup:
     return Markup(f'<span class="pill{_TONES[verdict.decision]}">{verdict.decision}</span>')
 
 
-def because(verdict: ChangeVerdict, nouns: Nouns, methods: str) -> Markup:
-    """The reason for the word, as a link to *methods*; of a word that is only likely, the reason why it is not sure."""
-    doubt = "but not sure, " if verdict.decision in LIKELY else ""
-    return Markup(f'{doubt}because <a href="{methods}#noise-verdict">{text(reason(verdict.why, nouns))}</a>')
+def because(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns, methods: str) -> Markup:
+    """What follows the word: the reason for it as a link to *methods*, and what holds beyond these cases."""
+    beyond = change_text.beyond_them(verdict, spec, nouns)
+    words = _hint(verdict, change_text.on_these_cases(verdict, spec, nouns))
+    return Markup(f': <a href="{methods}#noise-verdict">{words}</a>{f"; {text(beyond)}" if beyond else ""}')
 
 
-def evidence(verdict: ChangeVerdict, spec: MetricSpec, noise: Noise | None = None) -> str:
-    """The reason for a verdict; for a change that may be chance also the smallest detectable change."""
-    sentences = _reason(verdict, spec, noise)
-    if verdict.decision in LIKELY:
-        sentences += " At a level of 80\u202f% it is not."
-    return f"{sentences} {smallest_change(verdict, spec)}".rstrip()
-
-
-def smallest_change(verdict: ChangeVerdict, spec: MetricSpec) -> str:
-    """The smallest change that the tests of a verdict detect; empty unless the change may be chance."""
-    if not verdict.is_open or verdict.detectable is None:
-        return ""
-    if verdict.detectable > spec.high - spec.low:
-        return "No change at all would be seen here 8 times in 10: there is too little to compare."
-    return f"A change of {_change_size(verdict.detectable, spec)} would be seen here 8 times in 10."
-
-
-def _reason(verdict: ChangeVerdict, spec: MetricSpec, noise: Noise | None) -> str:
-    flips = f"{verdict.fixed:,} fixed against {verdict.broken:,} broken"
-    match verdict.why:
-        case "beyond chance":
-            tested = (
-                f", and {flips} is more than luck ({_false_alarm_chance(verdict)})"
-                if verdict.p_value is not None
-                else ""
-            )
-            return f"Its 95\u202f% interval, {_interval_ends(verdict, spec)}, leaves out zero{tested}."
-        case "nothing moved":
-            return "Nothing became right or wrong."
-        case "another judge":
-            return "Another judge graded the later output, and two judges do not grade alike."
-        case "nothing to compare":
-            return "There is nothing in common to compare."
-        case "too few units":
-            return "There is too little here to tell a change from chance."
-        case "within the noise of repeats":
-            limit = f": by up to {_change_size(noise.limit, spec)}" if noise and noise.limit is not None else ""
-            left_out = f" {bad_runs(noise.bad_runs)}" if noise and noise.bad_runs else ""
-            return f"Outputs made again under the same instructions differ by as much{limit}.{left_out}"
-        case "interval holds zero":
-            return f"Its 95\u202f% interval, {_interval_ends(verdict, spec)}, holds zero: it may be chance."
-        case "flips may be chance":
-            return f"It may be chance: {flips} happens by luck ({_false_alarm_chance(verdict)})."
-        case "flips go the other way":
-            return f"The number went one way and the values the other: {flips}."
-
-
-def _interval_ends(verdict: ChangeVerdict, spec: MetricSpec) -> str:
-    interval = verdict.interval
-    return text(span_of_change(interval, spec)) if interval else ""
-
-
-def _change_size(change: float, spec: MetricSpec) -> str:
-    return text(metric_text(change, unit=spec.unit))
-
-
-def _false_alarm_chance(verdict: ChangeVerdict) -> str:
-    p_value = 1.0 if verdict.p_value is None else verdict.p_value
-    how = ", the fields of a list counted once" if verdict.interval and verdict.interval.unit == "fields" else ""
-    return f"{'p < 0.001' if p_value < 0.001 else f'p {p_value:.3f}'}{how}"
+def _hint(verdict: ChangeVerdict, words: str) -> str:
+    """Words with the p value of the sign test as their title."""
+    if verdict.p_value is None:
+        return text(words)
+    p_value = "p < 0.001" if verdict.p_value < 0.001 else f"p {verdict.p_value:.3f}"
+    return f'<span title="exact sign test: {p_value}">{text(words)}</span>'

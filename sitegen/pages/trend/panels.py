@@ -22,7 +22,7 @@ from sitegen.model.noise import ChangeVerdict, FlipRate
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point, Series
 from sitegen.named_tuple import NamedTuple
-from sitegen.pages.change_text import DisplayedChange, Flipped, changes, flipped
+from sitegen.pages.change_text import DisplayedChange, changes
 from sitegen.pages.labels import CAUSES, bad_runs
 from sitegen.pages.recorded import agrees_with_now
 from sitegen.pages.report.why import FIELDS
@@ -166,7 +166,6 @@ class LastChange(NamedTuple):
     change: DisplayedChange
     """Change of the headline."""
     verdict: ChangeVerdict
-    flipped: Flipped
 
 
 def last_change(series: Series) -> LastChange | None:
@@ -189,7 +188,7 @@ def last_change(series: Series) -> LastChange | None:
         higher_is_better=spec.higher_is_better,
     )
     change = changes((spec,), series.info.nouns, before, after)[0]
-    return LastChange(at=at, change=change, verdict=verdict, flipped=flipped(flips))
+    return LastChange(at=at, change=change, verdict=verdict)
 
 
 def _last_moved_index(series: Series) -> int:

@@ -126,14 +126,27 @@ def test_p_values_are_adjusted_as_statsmodels_does(row):
 
 
 @pytest.mark.parametrize("level", significance.LEVELS)
-def test_what_pages_look_up_is_mcnemars_test(level: float):
+def test_what_pages_look_up_is_the_sign_test(level: float):
     most = 150
     least = significance.least_discordant(level, most)
     for discordant in range(1, most + 1):
         for fewer in range(discordant // 2 + 1):
-            p_value = significance.mcnemar(fewer, discordant - fewer, discordant).p_value
-            assert p_value is not None
+            p_value = significance.sign_test(fewer, discordant - fewer)
             assert (fewer < len(least) and discordant >= least[fewer]) is (p_value < level)
+
+
+@pytest.mark.parametrize("signs", [0, 1, 2, 7, 24, 25, 100, 499])
+def test_the_sign_test_is_the_exact_binomial_test_of_scipy(signs: int):
+    for positive in range(0, signs + 1, 1 + signs // 20):
+        expected = scipy_stats.binomtest(positive, signs).pvalue if signs else 1.0
+        assert significance.sign_test(positive, signs - positive) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("positive", range(440, 501, 10))
+def test_many_signs_are_tested_as_exactly_as_pages_show(positive: int):
+    signs = 1000
+    expected = scipy_stats.binomtest(positive, signs).pvalue
+    assert significance.sign_test(positive, signs - positive) == pytest.approx(expected, rel=0.01, abs=1e-5)
 
 
 @each(CASES)
