@@ -23,7 +23,8 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import EvalSummary, Headline, Peak, Series
 
 Trouble: TypeAlias = Literal["unscored", "worse", "too new", "below target", "behind", "none", "no outputs"]
-"""unscored: the newest output has no headline although an earlier one has, or its files cannot be read. worse: a
+"""unscored: the newest output has no headline although an earlier one has, unless runs record it, or its files cannot
+be read. worse: a
 regression is open, or the newest output is worse than the best one by more than chance. too new: the newest values are
 lower, but too few to distinguish from noise. below target: the headline misses its target. behind: the
 best output was better, but by no more than chance explains. none: the eval is at its best."""
@@ -117,7 +118,8 @@ def standing_of(summary: EvalSummary, mutes: Sequence[Mute]) -> EvalStanding:
 def _trouble(standing: EvalStanding, newest: Headline | None) -> Trouble:
     if newest is None:
         return "no outputs"
-    if newest.status != "scored" or (newest.values[0] is None and standing.summary.peak):
+    is_missing = newest.values[0] is None and not standing.spec.recorded  # a run need not record every number
+    if newest.status != "scored" or (is_missing and standing.summary.peak):
         return "unscored"
     if standing.lost or standing.behind_by_more_than_chance:
         return "worse"

@@ -56,10 +56,19 @@ def _builtin_scorer(kind: str) -> Scorer:
 def specs_of(kind: str, cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:
     """Return the metrics of the kind, then metrics that scorecards describe: recorded numbers and metrics of packages.
 
-    The latter are ordered by first appearance, each with its first description. Later scorecards therefore add metrics
-    but change none, so that the page of an earlier point remains valid. Never empty.
+    The latter are ordered by first appearance, each with the first description beside a value. Later scorecards
+    therefore add metrics but change none that a page shows, so that the page of an earlier point remains valid. Never
+    empty.
     """
-    return _distinct(scorer(kind).metrics, *(card.specs for card in cards)) or (NO_METRIC,)
+    specs = {spec.name: spec for spec in scorer(kind).metrics}
+    defined = {*specs}
+    for card in cards:
+        values = dict(card.metrics)
+        for spec in card.specs:
+            if spec.name not in defined:
+                specs[spec.name] = spec if values.get(spec.name) is not None else specs.get(spec.name, spec)
+        defined |= {name for name, value in values.items() if value is not None}
+    return tuple(specs.values()) or (NO_METRIC,)
 
 
 def specs_of_results(kind: str, *results: Result) -> tuple[MetricSpec, ...]:

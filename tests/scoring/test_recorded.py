@@ -56,6 +56,17 @@ def test_other_forms_than_json_are_read_by_their_ending(name: str, content: str)
 
 
 @pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("board.csv", "model,average,note\nm-1,43,fine\nm-2,0.5,\n"),
+        ("board.yaml", "- {model: m-1, average: 43}\n- {model: m-2, average: 0.5}\n"),
+    ],
+)
+def test_rows_of_a_table_are_named_in_every_form(name: str, content: str) -> None:
+    assert score(content.encode(), name=name).scorecard.metrics == (("m-1.average", 43), ("m-2.average", 0.5))
+
+
+@pytest.mark.parametrize(
     ("content", "status", "said"),
     [
         (None, "unreadable", "The file cannot be read: a Git LFS pointer"),

@@ -12,7 +12,7 @@ import pytest
 from sitegen.api import history
 from sitegen.model.series import Point
 from tests.gitrepo import GitRepo
-from tests.sites import build_site, problems_text, run
+from tests.sites import build_site, differences, problems_text, run
 
 
 def project(folder: Path, path: str, versions: Iterable[str], **files: str) -> GitRepo:
@@ -165,3 +165,47 @@ def test_a_report_of_a_tool_that_is_not_known_is_said_to_be_not_known(tmp_path: 
     assert numbers(repo, "cellar", "score", "pass_rate") == [(None, None)]
     build_site(repo.path, tmp_path / "site")
     assert "it is in no format that is known" in problems_text(tmp_path / "site")
+
+
+BOARD = [{"model": "m-1", "average": 43}, {"model": "m-2", "average": 50}]
+
+
+def test_rows_that_change_places_are_the_same_series(tmp_path: Path) -> None:
+    manifest = '{version: "2.0", evals: {l: {kind: recorded, dir: board, outputs: l.json}}}'
+    versions = [json.dumps({"results": rows}) for rows in (BOARD, BOARD[::-1])]
+    repo = project(tmp_path, "board/l.json", versions, **{"evals/manifest.yaml": manifest})
+    names = ("results.m-1.average", "results.m-2.average")
+    assert numbers(repo, "l", *names) == [(43, 50), (43, 50)]
+    delta = points(repo, "l")[1].delta
+    assert delta is not None
+    assert [metric.change for metric in delta.metrics] == [0, 0]
+
+
+FIRST: dict[str, Any] = {"a": {"f1": 0.8}}
+SECOND: dict[str, Any] = {"b": {"f1": 0.6}}
+
+
+@pytest.mark.parametrize(
+    ("runs", "values"),
+    [
+        ((FIRST, FIRST | SECOND), [None, 0.6]),
+        ((FIRST, SECOND), [None, 0.6]),
+        ((FIRST | SECOND, FIRST), [0.6, None]),
+        ((FIRST, FIRST | SECOND, FIRST), [None, 0.6, None]),
+    ],
+)
+def test_the_headline_of_the_manifest_is_that_of_runs_without_it_too(
+    tmp_path: Path, runs: tuple[dict[str, Any], ...], values: list[float | None]
+) -> None:
+    manifest = "{evals: {h: {kind: recorded, outputs: benchmark.json, settings: {headline: b.f1}}}}"
+    repo = project(tmp_path, "evals/h/benchmark.json", [])
+    repo.commit({"evals/manifest.yaml": manifest, "prompts/a.md": "Answer.\n"})
+    for number, recorded in enumerate(runs):
+        repo.commit({"evals/h/benchmark.json": json.dumps(recorded)}, message=f"Run {number}")
+        build_site(repo.path, tmp_path / "parts")
+    assert history(repo.path, "h", cache=tmp_path / "memo").points[0].scorecard.metrics[0].name == "b.f1"
+    assert [value for (value,) in numbers(repo, "h", "b.f1")] == values
+    built = build_site(repo.path, tmp_path / "once")
+    assert built.problems == 0
+    assert differences(tmp_path / "parts", tmp_path / "once") == []
+    assert "Repair" not in (tmp_path / "once/index.html").read_text("utf-8")

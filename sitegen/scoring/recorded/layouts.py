@@ -3,8 +3,8 @@
 Known layouts (lm-eval, github-action-benchmark, comparisons of prompts, results of sitegen) define which numbers are
 results. In any other file, every number counts.
 
-The name of a number is the path of keys, joined by dots. Items of lists contribute their name or, without one, their
-index.
+The name of a number is the path of keys, joined by dots. Items of lists contribute the text that tells them apart, such
+as their name, or their index if there is none.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
-from itertools import chain
+from itertools import chain, combinations
 from pathlib import PurePosixPath
 from posixpath import splitext
 from typing import Final
 
 from msgspec.structs import replace
 
+from sitegen.data_files.csv_reader import csv_table
 from sitegen.data_files.json_reader import parse_json, read_json
 from sitegen.data_files.reading import UnreadableError, text_of
 from sitegen.data_files.yaml_reader import read_yaml
@@ -31,7 +32,14 @@ LONGEST: Final = 200
 """Characters of a name. Numbers with longer names are left out."""
 
 _NAMES: Final = ("name", "metric", "task", "id", "label")
-"""Keys that name an item of a list. The first with a text counts."""
+"""Keys that name an item of a list, the best first."""
+_NAMING: Final = re.compile(r"(?:^|[_\-. ])(?:case|id|model|name|skill|test)$|(?:Id|Name)$", re.IGNORECASE)
+"""Matches other keys that usually name a row."""
+_NUMBERED: Final = re.compile(r"(?:^|[_\-. ])id$|Id$")
+"""Matches keys whose whole numbers name a row."""
+_TIME: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+_LONGEST_TEXT: Final = 80
+_MOST_TEXTS: Final = 6
 
 
 class RecordedNumber(Frozen):
@@ -53,8 +61,9 @@ def numbers_in(value: Value, start: str = "") -> Iterator[RecordedNumber]:
         for key, member in value.items():
             yield from numbers_in(member, joined_name(start, key))
     elif isinstance(value, list):
+        keys = _naming_keys(value)
         for index, item in enumerate(value):
-            yield from _numbers_of_item(item, start, index)
+            yield from _numbers_of_item(item, start, index, keys)
     elif isinstance(value, Unusable | int | Decimal) and not isinstance(value, bool) and 0 < len(start) <= LONGEST:
         yield RecordedNumber(start, as_float(value))
 
@@ -72,24 +81,52 @@ def first_of_each_name(numbers: Iterable[RecordedNumber]) -> list[RecordedNumber
     return list(by_name.values())
 
 
-def _numbers_of_item(item: Value, start: str, index: int) -> Iterator[RecordedNumber]:
+def _naming_keys(rows: list[Value]) -> tuple[str, ...]:
+    """Return the keys of the texts that tell all rows of a list apart: one, else two; none if there are none.
+
+    A usual name goes before others, and only it names a single row. Times do not name a row: they say when it was
+    written.
+    """
+    objects = [row for row in rows if isinstance(row, dict)]
+    if len(objects) != len(rows) or not rows:
+        return ()
+    keys = [key for key in objects[0] if all(_names_a_row(key, row.get(key)) for row in objects)]
+    keys.sort(key=lambda key: (_NAMES.index(key) if key in _NAMES else len(_NAMES), not _NAMING.search(key)))
+    if len(rows) == 1:
+        keys = [key for key in keys if key in _NAMES or _NAMING.search(key)]
+    for choice in chain(combinations(keys, 1), combinations(keys[:_MOST_TEXTS], 2)):
+        if len({tuple(map(str, map(row.get, choice))) for row in objects}) == len(objects):
+            return choice
+    return ()
+
+
+def _names_a_row(key: str, value: Value) -> bool:
+    if isinstance(value, str):
+        return 0 < len(value) <= _LONGEST_TEXT and not _TIME.match(value)
+    return isinstance(value, int) and not isinstance(value, bool) and _NUMBERED.search(key) is not None
+
+
+def _numbers_of_item(item: Value, start: str, index: int, naming_keys: tuple[str, ...]) -> Iterator[RecordedNumber]:
     """The numbers of an item of a list: ``{"name": "f1", "value": 0.9}`` is the number ``f1``."""
     if not isinstance(item, dict):
         is_sample = not isinstance(item, list)
         numbers = numbers_in(item, joined_name(start, str(index)))
         yield from (replace(number, is_sample=is_sample) for number in numbers)
         return
-    name_key = next((key for key in _NAMES if isinstance(item.get(key), str) and item[key]), None)
-    name = joined_name(start, str(item[name_key]) if name_key else str(index))
-    members = {key: member for key, member in item.items() if key != name_key}
+    usual = tuple(key for key in _NAMES if isinstance(item.get(key), str) and item[key])
+    named_by = naming_keys or usual[:1]
+    name = joined_name(start, *(str(item[key]) for key in named_by)) if named_by else joined_name(start, str(index))
+    members = {key: member for key, member in item.items() if key not in named_by}
     first = next((key for key, member in members.items() if as_float(member) is not None), None)
-    if name_key and first in ("value", "score"):
+    if named_by and first in ("value", "score"):
         yield from numbers_in(members.pop(first), name)
     yield from numbers_in(members, name)
 
 
 _SCRIPT: Final = re.compile(r"\s*(?:window\.)?[A-Za-z_$][\w$.]*\s*=\s*(?=[{\[])")
 """The assignment before the data of a ``data.js``."""
+
+_NUMBER: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]{1,3})?")
 
 _LENGTH: Final = "sample_len"
 """The number of documents of a task, which lm-eval writes among the task's metrics."""
@@ -117,11 +154,18 @@ def _parsed_record(ending: str, content: bytes) -> Parsed[Value]:
     if ending in (".jsonl", ".ndjson"):
         lines = [line for line in text_of(content).splitlines() if line.strip()]
         return parse_json(lines[-1]) if lines else Parsed(None)
+    if ending == ".csv":
+        table = csv_table(content)
+        return Parsed([dict(zip(table.names, map(_cell_value, row), strict=False)) for row in table.rows])
     if ending == ".js":
         text = text_of(content)
         start = _SCRIPT.match(text)
         return parse_json(text[start.end() if start else 0 :].rstrip().rstrip(";"))
     return read_json(content)
+
+
+def _cell_value(cell: str) -> Value:
+    return Decimal(cell) if len(cell) <= _LONGEST_TEXT and _NUMBER.fullmatch(cell.strip()) else cell
 
 
 def _numbers_of_layout(root: dict[str, Value] | list[Value], where: Mapping[str, str]) -> Iterator[RecordedNumber]:

@@ -105,7 +105,7 @@ class RecordedScorer:
     """
 
     kind = "recorded"
-    version = 3
+    version = 4
     metrics: tuple[MetricSpec, ...] = ()
     nouns = Nouns(
         attribute="number",
@@ -135,12 +135,17 @@ class RecordedScorer:
             findings += of_file.findings
         if not inputs.outputs:
             findings.append(Finding("error", "The file is missing", "Commit it again."))
-        followed, left_out = _followed_numbers(first_of_each_name(numbers), settings)
+        distinct = first_of_each_name(numbers)
+        if missing := _missing_headline(distinct, settings):
+            distinct.insert(0, missing)
+            message = f"The run has no number {line(missing.name, _LABEL)!r}, the headline of the eval's settings"
+            findings.append(Finding("note", message, "Correct 'headline' if no run has it."))
+        followed, left_out = _followed_numbers(distinct, settings)
         if readable and not followed:
             message = "No number of the file is wanted" if numbers else "The file holds no number"
             fix = "Correct 'metrics' of the eval's settings." if settings.metrics else "Name the file that holds them."
             findings.append(Finding("warning", message, fix))
-        undefined = [number.name for number in followed if number.value is None]
+        undefined = [number.name for number in followed if number.value is None and number is not missing]
         if undefined:
             first = line(undefined[0], _LABEL)
             message = f"{len(undefined)} of the numbers are NaN, infinite or beyond every range, first {first!r}"
@@ -172,6 +177,19 @@ def _followed_numbers(
         headline_range = range_of(headline.name, headline.value)
         rest.sort(key=lambda number: range_of(number.name, number.value) != headline_range)
     return [headline, *rest][:MOST], max(0, len(candidates) - MOST)
+
+
+def _missing_headline(numbers: Sequence[RecordedNumber], settings: RecordedSettings) -> RecordedNumber | None:
+    """Return the stated headline, undefined, if a run lacks it: it stays the headline. None if it may be a glob.
+
+    A name without dots may be the last part of the names in another run, if the numbers of this one are nested.
+    """
+    name = settings.headline
+    if not name or not numbers or {*name} & {*"*?["} or any(matches_a_glob(number.name, (name,)) for number in numbers):
+        return None
+    if "." not in name and any("." in number.name for number in numbers):
+        return None
+    return RecordedNumber(name, None)
 
 
 def _headline_number(numbers: Sequence[RecordedNumber], settings: RecordedSettings) -> RecordedNumber:
