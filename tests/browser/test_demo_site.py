@@ -161,47 +161,27 @@ def test_axe_finds_nothing_on_any_kind_of_page(kinds, open_in_one_tab, kind):
     assert {screen: violations for screen, violations in found.items() if violations} == {}
 
 
-@pytest.fixture(scope="module")
-def short_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A site whose limit leaves no room for any full page."""
-    repo = GitRepo(tmp_path_factory.mktemp("short") / "project")
+def test_a_short_report_says_what_is_left_out_and_leads_on(tmp_path, open_in_one_tab):
+    repo = GitRepo(tmp_path / "project")
     repo.commit({"CLAUDE.md": "# Rules\n", "evals/a/ground_truth.json": '{"name": "Ann", "town": "Rome"}'})
     for name in ("An", "Ann"):
-        files = {"CLAUDE.md": f"# Rules of {name}\n", "evals/a/extracted.json": f'{{"name": "{name}", "town": "Rom"}}'}
-        repo.commit(files, message=f"Read {name}")
+        repo.commit({"evals/a/extracted.json": f'{{"name": "{name}", "town": "Rom"}}'}, message=f"Read {name}")
     repo.checkout()
-    (repo.path / "sitegen.toml").write_text("[limits]\nsite_bytes = 1000\n")
+    (repo.path / "sitegen.toml").write_text("[limits]\nreports_kept = 1\n")
     build_site(repo.path, repo.path / "public", jobs=1)
-    return repo.path / "public"
-
-
-@pytest.mark.parametrize(
-    ("pattern", "left_out", "numbers", "ways"),
-    [
-        ("evals/a/0002.html", "Old reports were", "iteration-002", ["a"]),
-        ("evals/a/fields/name.html", "The history of its values was", "Flips 1: 1 by", ["a", "All evals", "Trend"]),
-        ("instructions/*/[0-9a-f]*.html", "The diffs of old edits and the flipped fields were", "+1 −0", ["CLAUDE.md"]),
-        ("commits/[0-9a-f]*.html", "The diffs of old commits, ", "changed instructions", ["Commits"]),
-    ],
-)
-def test_a_short_page_leads_to_what_says_what_is_left_out_and_leads_on(
-    short_site, open_in_one_tab, pattern, left_out, numbers, ways
-):
-    path = sorted(short_site.glob(pattern))[-1]
-    page = open_in_one_tab(str(path), bypass_csp=True, viewport=SMALL, reduced_motion="reduce").page
-    page.wait_for_selector(".banner")
-    if "/fields/" not in pattern:
-        assert "/short/1.html#" in page.url
-        expect(page.locator(":target")).to_have_count(1)
+    path = str(repo.path / "public/evals/a/0001.html")
+    page = open_in_one_tab(path, bypass_csp=True, viewport=SMALL, reduced_motion="reduce").page
     banner = page.locator(".banner").inner_text()
-    assert banner.startswith(left_out)
-    assert " left out to keep the site small, by limits in sitegen.toml. To see what changed: " in banner
-    row = page.locator("dl.short, :target").inner_text()
-    assert numbers in " ".join(row.split())
-    assert set(ways) <= set(page.locator(".crumbs a, .head .btn").all_inner_texts())
+    assert banner.startswith(
+        "Its values were left out to keep the site small, by limits.reports_kept in sitegen.toml. "
+    )
+    assert f"To see them: git show {repo.git('rev-parse', 'HEAD~1')[:7]}" in banner
+    assert "Wrong value 2" in " ".join(page.locator("dl.short").inner_text().split())
+    assert page.locator(".crumbs a").all_inner_texts() == ["a"]
     addresses = page.locator("a").evaluate_all("links => links.map(link => decodeURI(link.href))")
     files = [Path(address.removeprefix("file://").partition("#")[0]) for address in addresses]
     assert [file for file in files if not file.is_file()] == []
+    assert misfits(page).sideways == []
     assert violations_axe_finds(page) == []
 
 
