@@ -77,7 +77,7 @@ class Project(NamedTuple):
     @property
     def asked_out(self) -> Path:
         """The output folder as the user named it, without following links."""
-        return Path(os.path.abspath(self.options.out or self.place.top / "public"))
+        return self.options.out or self.place.top / "public"
 
     @property
     def site(self) -> str:

@@ -1,4 +1,4 @@
-"""Opens files of a project so that its author cannot redirect a read or a write to another file.
+"""Opens files of a project, and files that a user names, so that the author of a project can redirect neither.
 
 A work tree may hold links to anywhere, pipes that never answer, endless devices and files of any size. Below the root
 of a project no link is followed, only regular files are opened, and no more is read than a limit allows. Every error is
@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Final
+
+from sitegen.errors import OutputFolderError
 
 SITE_FILES: Final = ("sitegen.toml", "pyproject.toml")
 """Files at the root that may hold the site's configuration, the second in its table ``[tool.sitegen]``."""
@@ -107,6 +109,38 @@ def write_inside(root: Path, name: str, content: bytes, *, replace: bool = True)
             stream.write(content)
         if replace:
             os.replace(temporary, last, src_dir_fd=folder, dst_dir_fd=folder)
+
+
+def named_place(named: Path, top: Path, subject: str = "The place", option: str = "") -> Path:
+    """Return where a file or a folder that the user names for writing really is.
+
+    Links of the user are followed, but none that is a part of the project at *top*, whose author would else choose what
+    is overwritten. *subject* and *option* name the place in the message. Raises OutputFolderError.
+    """
+    place = Path(os.path.realpath(named))
+    absolute = Path.cwd() / named
+    for above in (absolute, *absolute.parents):
+        if above.is_symlink() and Path(os.path.realpath(above.parent)).is_relative_to(os.path.realpath(top)):
+            raise OutputFolderError(
+                f"{subject} is a link, or lies behind one, that is a part of the project.",
+                where=str(above),
+                fix=f"Name the place that is meant: {option} {place}".replace(":  ", ": "),
+            )
+    return place
+
+
+def write_named(named: Path, content: bytes, top: Path) -> None:
+    """Write a whole file that the user names, and make the folders above it.
+
+    A pipe or a device is written to. Raises OutputFolderError as ``named_place`` does, OSError.
+    """
+    place = named_place(named, top)
+    if (os.path.lexists(named) and not named.is_file()) or str(named).startswith("/dev/"):
+        with open(named, "wb") as stream:
+            stream.write(content)
+    else:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_inside(place.parent, place.name, content)
 
 
 def append_inside(root: Path, name: str) -> IO[bytes]:

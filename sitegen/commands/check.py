@@ -16,7 +16,9 @@ from sitegen.gate_files.document import gate_json
 from sitegen.gate_files.junit import gate_junit, junit_of_error
 from sitegen.gate_files.markdown import gate_markdown, markdown_of_error
 from sitegen.gate_files.reading import LARGEST, read_report
+from sitegen.history.repository_place import top_of
 from sitegen.project import Options
+from sitegen.project_files import named_place, write_named
 from sitegen.questions.gate import check as compare
 
 FAILED: Final = 1
@@ -29,8 +31,12 @@ def check(request: CheckRequest) -> None:
     An error is written to the files and annotations too, before it ends the command. With a report of another run,
     only its Markdown is written.
     """
+    top = top_of(request.repo)
+    for file in (request.markdown, request.junit):
+        if file:
+            named_place(file, top)  # an error now is better than one after all has been compared
     if request.report:
-        _print_report_of(request.report, request.markdown)
+        _print_report_of(request.report, request.markdown, top)
         return
     options = Options(repo=request.repo, rev=request.rev, cache=request.cache, worktree=request.worktree)
     try:
@@ -50,7 +56,7 @@ def check(request: CheckRequest) -> None:
         sys.exit(FAILED)
 
 
-def _print_report_of(file: Path, markdown_file: Path | None) -> None:
+def _print_report_of(file: Path, markdown_file: Path | None, top: Path) -> None:
     """Write the Markdown of a report that another run wrote as JSON. Raises SitegenError if it is not a report.
 
     The exit code does not depend on the verdict, which was already the exit code of the other run.
@@ -64,7 +70,7 @@ def _print_report_of(file: Path, markdown_file: Path | None) -> None:
         ) from None
     text = gate_markdown(read_report(content))
     if markdown_file:
-        markdown_file.write_bytes(text.encode("utf-8", "backslashreplace"))
+        write_named(markdown_file, text.encode("utf-8", "backslashreplace"), top)
     else:
         print_text(text)
 
@@ -82,9 +88,9 @@ def _base_of_workflow() -> str:
 def _write_forms(request: CheckRequest, text: str, junit: bytes) -> None:
     content = text.encode("utf-8", "backslashreplace")
     if request.markdown:
-        request.markdown.write_bytes(content)
+        write_named(request.markdown, content, top_of(request.repo))
     if request.junit:
-        request.junit.write_bytes(junit)
+        write_named(request.junit, junit, top_of(request.repo))
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
         with open(summary, "ab") as file:
             file.write(content)

@@ -16,7 +16,9 @@ from sitegen.comparison_files.prompts import prompts_document
 from sitegen.config import PlotFormat
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.frozen import Frozen
+from sitegen.history.repository_place import top_of
 from sitegen.project import Options
+from sitegen.project_files import write_named
 from sitegen.questions.comparison import (
     ComparisonWithThresholds,
     compare_iterations,
@@ -112,7 +114,8 @@ def _print_or_write(
     elif request.out is None:
         print_text(comparison_markdown(thresholds.document))
     if request.out is not None:
-        for path in _write_files(request.out, files, thresholds, request.plot_format or chosen or "png"):
+        plot_format = request.plot_format or chosen or "png"
+        for path in _write_files(request.out, files, thresholds, plot_format, top_of(request.repo)):
             print_line(f"wrote {path}", error=True)
 
 
@@ -158,7 +161,7 @@ def _compare_in_history(options: Options, sides: ComparedSides) -> ComparisonWit
 
 
 def _write_files(
-    out: Path, files: dict[str, bytes], thresholds: ComparisonWithThresholds, plot_format: PlotFormat
+    out: Path, files: dict[str, bytes], thresholds: ComparisonWithThresholds, plot_format: PlotFormat, top: Path
 ) -> list[Path]:
     """Write all files, with the report and the picture. Without matplotlib the picture is left out with a message."""
     files = {
@@ -169,7 +172,6 @@ def _write_files(
         files[f"comparison_plots.{plot_format}"] = plots(thresholds.document, plot_format, thresholds.thresholds)
     except NoPlotsError as error:
         print_error(error)
-    out.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
-        (out / name).write_bytes(content)
+        write_named(out / name, content, top)
     return [out / name for name in files]

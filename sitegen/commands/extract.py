@@ -9,7 +9,8 @@ from typing import Final
 from sitegen.commands.printing import print_document, print_error, print_line
 from sitegen.data_files.reading import UnreadableError
 from sitegen.errors import NothingToReportError, SitegenError
-from sitegen.project_files import LARGEST_ARGUMENT, NotOpenedError, read_file
+from sitegen.history.repository_place import top_of
+from sitegen.project_files import LARGEST_ARGUMENT, NotOpenedError, read_file, write_named
 from sitegen.scoring.highlights.files import extract as extracted
 from sitegen.text.plain import counted
 
@@ -46,7 +47,7 @@ def extract(log: Path, out: Path | None, run: str | None) -> None:
     if out == STDOUT:
         print_document(done.content)
         return
-    out.write_bytes(done.content)
+    write_named(out, done.content, top_of(Path()))
     of_run = "" if done.run is None else f" of run {done.run}"
     counts = ((done.chunks, "chunk"), (done.paragraphs, "paragraph"), (done.highlights, "highlight"))
     print_line(f"wrote {out}: {', '.join(counted(*count) for count in counts)}{of_run}")

@@ -26,6 +26,7 @@ from sitegen.llm.prompts import JUDGE, PromptCase, PromptTemplate, parse_templat
 from sitegen.llm.responses_file import ResponsesFile, partial_of
 from sitegen.model.kinds import traits_of
 from sitegen.named_tuple import NamedTuple
+from sitegen.project_files import write_named
 from sitegen.scoring.responses.document import METHODS, metrics_of
 from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import line
@@ -80,8 +81,7 @@ def respond(request: RespondRequest) -> None:
         for row in verified_text.one_eval(project, evaluation.verified, methods):
             print_line(row)
         if request.output:
-            request.output.parent.mkdir(parents=True, exist_ok=True)
-            request.output.write_bytes(to_json_bytes(evaluation.document))
+            write_named(request.output, to_json_bytes(evaluation.document), project.root)
             print_line(f"wrote {request.output}", error=True)
     if failed:
         raise typer.Exit(FAILED)

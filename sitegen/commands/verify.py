@@ -16,7 +16,7 @@ from sitegen.configuring import evaluation_methods
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.history.layout import RECORDED, REPORT
 from sitegen.model.kinds import traits_of
-from sitegen.project_files import write_inside
+from sitegen.project_files import named_place, write_inside, write_named
 from sitegen.scoring.documents import Document, results_document
 from sitegen.scoring.kinds import scorer
 from sitegen.stats.counts import Averages
@@ -50,10 +50,10 @@ def verify_one(request: VerifyRequest) -> None:
         print_line(f"saved {results.parent if results.name == RECORDED else results}", error=True)
         _write_report(project, verified, document, results, verified.place.folder)
     if request.output_dir:
-        results = saving.save_into(request.output_dir.resolve(), verified, document)
+        results = saving.save_into(named_place(request.output_dir, project.root), verified, document)
         _write_report(project, verified, document, results, results.parent)
     rows = [] if request.as_json else verified_text.one_eval(project, verified, methods)
-    _print_or_write_results(request, document, rows)
+    _print_or_write_results(request, document, rows, project.root)
     if output is None and (unsaved := unsaved_output(project, verified)):
         message = f"{line(project.shown_path(unsaved))} is not an iteration yet and was not scored."
         fix = f"sitegen verify-one {shlex.quote(request.eval_id)} {shlex.quote(str(unsaved))} --save"
@@ -76,10 +76,9 @@ def _write_report(project: WorktreeProject, verified: Verified, document: Docume
     print_line(f"report {report}", error=True)
 
 
-def _print_or_write_results(request: VerifyRequest, document: Document, rows: Iterable[str]) -> None:
+def _print_or_write_results(request: VerifyRequest, document: Document, rows: Iterable[str], top: Path) -> None:
     if request.results_file:
-        request.results_file.parent.mkdir(parents=True, exist_ok=True)
-        request.results_file.write_bytes(to_json_bytes(document))
+        write_named(request.results_file, to_json_bytes(document), top)
         print_line(f"wrote {request.results_file}", error=True)
     if request.as_json:
         print_document(to_json_bytes(document))

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from sitegen.errors import OutputFolderError, RepositoryError
+from sitegen.history.repository_place import top_of
+from sitegen.project_files import named_place
 
 BUNDLE: Final = Path(__file__).with_name("demo.bundle")
 
@@ -18,6 +20,7 @@ def write_demo(folder: Path) -> str:
     Returns the id of its head commit, which never changes. Raises ``OutputFolderError`` if something is in the folder,
     ``RepositoryError`` if git is missing or fails.
     """
+    folder = named_place(folder, top_of(Path()))
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise OutputFolderError(
             "The demo needs a folder of its own.", where=str(folder), fix="Name a folder that is new or empty."

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from itertools import islice
 from pathlib import Path
+from secrets import token_hex
 from shutil import copyfileobj
 from tempfile import TemporaryFile
 from typing import Final
@@ -20,6 +21,7 @@ from typing import Final
 from sitegen.errors import ConfigurationError, OutputFolderError
 from sitegen.exporting.rows import Batch
 from sitegen.exporting.tables import SCHEMA, TABLES, ExportColumn, ExportFormat, ExportRow, Table
+from sitegen.project_files import named_place
 from sitegen.text.json_bytes import to_json_bytes
 from sitegen.text.plain import spreadsheet_safe
 
@@ -48,9 +50,13 @@ def check_format(format: ExportFormat) -> None:
         )
 
 
-def write_tables(format: ExportFormat, place: Path, batches: Iterable[Batch]) -> tuple[Path, ...]:
-    """Write every table and return the files. Existing files of the same names are replaced."""
-    return _WRITERS[format](place, batches)
+def write_tables(format: ExportFormat, place: Path, batches: Iterable[Batch], top: Path) -> tuple[Path, ...]:
+    """Write every table and return the files. Existing files of the same names are replaced.
+
+    *place* is as the user named it. Raises OutputFolderError if it leads through a link of the project at *top*.
+    """
+    real = named_place(place, top, option="-o")
+    return tuple(place / file.relative_to(real) for file in _WRITERS[format](real, batches))
 
 
 def _write_csv(folder: Path, batches: Iterable[Batch]) -> tuple[Path, ...]:
@@ -113,23 +119,33 @@ def _write_sqlite(file: Path, batches: Iterable[Batch]) -> tuple[Path, ...]:
     inserts = {
         table.name: f"INSERT INTO {table.name} VALUES ({', '.join('?' * len(table.columns))})" for table in TABLES
     }
-    with _whole_file(file) as temporary, closing(sqlite3.connect(temporary)) as database:
-        database.execute("PRAGMA journal_mode = OFF")
-        database.execute("PRAGMA foreign_keys = ON")
-        for table in TABLES:
-            database.execute(_create_statement(table))
+    with _whole_file(file) as temporary, ExitStack() as stack:
+        with _errors_of(file):
+            database = stack.enter_context(closing(sqlite3.connect(temporary)))
+            database.execute("PRAGMA journal_mode = OFF")
+            database.execute("PRAGMA foreign_keys = ON")
+            for table in TABLES:
+                database.execute(_create_statement(table))
         for name, rows in batches:
             for chunk in _row_chunks(rows):
-                try:
+                with _errors_of(file):
                     database.executemany(inserts[name], chunk)
-                except sqlite3.OperationalError as error:  # not to be taken for one of the memo, from which rows come
-                    raise OutputFolderError(
-                        f"The database cannot be written: {error}.",
-                        where=str(file),
-                        fix="Make room on the disk, or name another file with -o.",
-                    ) from error
-        database.commit()
+        with _errors_of(file):
+            database.commit()
     return (file,)
+
+
+@contextmanager
+def _errors_of(file: Path) -> Iterator[None]:
+    """Name the file in errors of its database, which would else be taken for errors of the memo with the rows."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        raise OutputFolderError(
+            f"The database cannot be written: {error}.",
+            where=str(file),
+            fix="Make room on the disk, or name another file with -o.",
+        ) from error
 
 
 def _create_statement(table: Table) -> str:
@@ -162,13 +178,14 @@ def _row_chunks(rows: Iterable[ExportRow]) -> Iterator[list[ExportRow]]:
 
 @contextmanager
 def _whole_file(file: Path) -> Iterator[Path]:
-    """A temporary name for a file that is moved to its place at the end, or removed after an error."""
+    """A new file under a temporary name that nobody can guess, which is moved to its place at the end."""
     if file.is_dir():
         raise OutputFolderError(
             "A folder stands where the file goes.", where=str(file), fix="Name a file with -o, or move the folder away."
         )
     file.parent.mkdir(parents=True, exist_ok=True)
-    temporary = file.with_name(f".{file.name}.{os.getpid()}")
+    temporary = file.with_name(f".{file.name[:100]}.{token_hex(8)}")
+    os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666))
     try:
         yield temporary
         os.replace(temporary, file)

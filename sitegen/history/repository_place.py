@@ -225,6 +225,12 @@ def _git_folders(folder: Path) -> tuple[Path, ...]:
     return ()
 
 
+def top_of(folder: Path) -> Path:
+    """Return the top of the project around a folder, as the nearest ``.git`` says; without one, the folder itself."""
+    folder = folder.absolute()
+    return next((place for place in (folder, *folder.parents) if os.path.lexists(place / ".git")), folder)
+
+
 def is_tracked(path: Path) -> bool:
     """Whether git tracks a file or folder, or anything below it."""
     if not path.parent.is_dir():

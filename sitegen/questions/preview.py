@@ -22,6 +22,7 @@ from sitegen.pages.methods import KindMetrics, methods_page
 from sitegen.pages.report.discrepancies import EarlierPoints
 from sitegen.pages.report.page import report_page
 from sitegen.project import own_templates
+from sitegen.project_files import named_place
 from sitegen.render.environment import Renderer
 from sitegen.render.standalone import standalone, without_links
 from sitegen.render.template_files import template_folders
@@ -40,7 +41,7 @@ def write_preview(project: WorktreeProject, verified: Verified) -> Path:
     page = _preview_page(verified, _worktree_snapshot(project, verified), limit=len(verified.result.judgements))
     cache = cache_folder(None, project.root)
     begin_cache_folder(cache)
-    folder = cache / "preview"
+    folder = named_place(cache / "preview", project.root)
     kind = verified.place.kind
     renderer = _preview_renderer(project)
     assets, pages = renderer.assets(), (page, methods_page((KindMetrics(kind, scorer(kind).metrics),)))

@@ -113,4 +113,4 @@ def write_export(options: Options, format: ExportFormat, place: Path | None, eva
     with open_study(options) as study:
         histories = [study.history(eval_id) for eval_id in evals or study.evals]
         exported = Exported(study.timeline.head.sha, study.timeline.instructions, map(study.series, histories))
-        return write_tables(format, place or Path(PLACES[format]), batches(exported))
+        return write_tables(format, place or Path(PLACES[format]), batches(exported), study.timeline.context.place.top)

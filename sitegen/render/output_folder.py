@@ -24,6 +24,7 @@ from sitegen.errors import Notice, OutputFolderError
 from sitegen.history.repository_place import RepositoryPlace, is_tracked
 from sitegen.locking import refuse_shared, wait_for_lock
 from sitegen.named_tuple import NamedTuple
+from sitegen.project_files import named_place
 from sitegen.render.below import read_file
 
 if TYPE_CHECKING:
@@ -69,13 +70,7 @@ def refuse_project(
     ``named`` is the folder as it was named, ``out`` with its links followed; ``subject`` and ``option`` name it in the
     message.
     """
-    for place in (named, *named.parents):
-        if place.is_symlink() and Path(os.path.realpath(place.parent)).is_relative_to(repository.top):
-            raise OutputFolderError(
-                f"{subject} is a link, or lies behind one, that is a part of the project.",
-                where=str(place),
-                fix=f"Name the folder that is meant: {option} {out}",
-            )
+    named_place(named, repository.top, subject, option)
     if any(place.is_relative_to(out) for place in (repository.top, repository.git_dir, repository.common_dir)):
         raise OutputFolderError(
             f"{subject} is the project itself, or holds it.", where=str(out), fix=f"Choose another {option}."

@@ -301,7 +301,9 @@ def test_however_many_rows_there_are_few_are_held_at_a_time(format, tmp_path, mo
     monkeypatch.setattr("sitegen.frames.ROW_GROUP", 100)
     Counted.most = 0
     rows = (Counted((f"row {number}", "x")) for number in range(2999))
-    files = write_tables(format, tmp_path / "place", [Batch("about", islice(rows, 999)), Batch("about", rows)])
+    files = write_tables(
+        format, tmp_path / "place", [Batch("about", islice(rows, 999)), Batch("about", rows)], tmp_path
+    )
     assert 0 < Counted.most <= 150
     whole = b"".join(file.read_bytes() for file in files)
     assert format == "parquet" or whole.count(b"row ") >= 2999
@@ -322,7 +324,7 @@ def test_a_folder_in_the_place_of_the_file_is_named(exports, tmp_path, format):
     for place in (tmp_path, ""):
         done = run("export", "--format", format, "-o", place, "--repo", exports.repo)
         assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr.startswith(f"sitegen: A folder stands where the file goes.\n  at: {place or '.'}\n")
+        assert done.stderr.startswith(f"sitegen: A folder stands where the file goes.\n  at: {Path(place).resolve()}\n")
 
 
 def test_an_error_of_a_full_disk_is_one_of_the_export_and_not_of_the_memo(tmp_path, monkeypatch):
@@ -336,6 +338,6 @@ def test_an_error_of_a_full_disk_is_one_of_the_export_and_not_of_the_memo(tmp_pa
     monkeypatch.setattr(sqlite3, "connect", small)
     rows = ((f"row {number}", "x" * 4000) for number in range(1000))
     with pytest.raises(OutputFolderError, match="The database cannot be written: database or disk is full") as raised:
-        write_tables("sqlite", tmp_path / "x.sqlite", [Batch("about", rows)])
+        write_tables("sqlite", tmp_path / "x.sqlite", [Batch("about", rows)], tmp_path)
     assert raised.value.where == str(tmp_path / "x.sqlite")
     assert list(tmp_path.iterdir()) == []

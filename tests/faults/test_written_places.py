@@ -1,0 +1,144 @@
+"""No command writes through a link that is a part of the project, whatever place it writes to."""
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from sitegen.errors import OutputFolderError
+from sitegen.exporting import files
+from sitegen.exporting.rows import Batch
+from sitegen.exporting.tables import TABLES
+from sitegen.project_files import write_named
+from tests.faults.test_hostile_projects import BASE
+from tests.gitrepo import GitRepo, Link
+from tests.sites import run
+
+RESPONSES = {
+    "evals/asked/test_cases.json": json.dumps([{"id": "a", "input": "1", "expected": "one"}]),
+    "evals/asked/responses-v1.jsonl": '{"case_id": "a", "output": "one"}\n',
+    "evals/asked/responses-v2.jsonl": '{"case_id": "a", "output": "two"}\n',
+}
+LOG = '{"run_id": "r", "chunk_id": "c", "paragraphs": []}\n'
+COMMANDS: dict[str, list[str]] = {
+    "export, no option": ["export", "--format", "csv"],
+    "export to a file": ["export", "--format", "json", "-o", "file/export.json"],
+    "export of a database": ["export", "--format", "sqlite", "-o", "export/export.sqlite"],
+    "check in Markdown": ["check", "--base", "HEAD", "--markdown", "target.txt"],
+    "check in JUnit": ["check", "--base", "HEAD", "--junit", "target.txt"],
+    "check of a report": ["check", "--from", "REPORT", "--markdown", "target.txt"],
+    "verify-one into a folder": ["verify-one", "names", "--output-dir", "export/x"],
+    "verify-one into a file": ["verify-one", "names", "--output", "export/results.json"],
+    "verify-one to a link": ["verify-one", "names", "--output", "target.txt"],
+    "compare": ["compare", "--eval", "asked", "--out", "export"],
+    "extract": ["extract", "log.ndjson", "-o", "target.txt"],
+    "demo": ["demo", "export/demo"],
+    "a link before dots": ["verify-one", "names", "--output", "export/../target.json"],
+    "build": ["build", "-o", "export"],
+    "build before dots": ["build", "-o", "export/../site"],
+}
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    folder = tmp_path / "outside" / "folder"
+    folder.mkdir(parents=True)
+    (folder / "target.txt").write_text("theirs")
+    return folder
+
+
+@pytest.fixture
+def project(tmp_path: Path, outside: Path) -> Path:
+    repo = GitRepo(tmp_path / "project")
+    links = {"export": Link(str(outside)), "file": Link(str(outside)), "target.txt": Link(str(outside / "target.txt"))}
+    repo.commit({**BASE, **RESPONSES, **links, "log.ndjson": LOG, ".gitignore": "report.json\n"})
+    repo.checkout()
+    return repo.path
+
+
+def below(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_link_of_the_project_is_not_written_through(project: Path, outside: Path, name: str) -> None:
+    (project / "report.json").write_text(run("check", "--base", "HEAD", "--json", cwd=project).stdout)
+    before = below(outside.parent)
+    ended = run(*[each.replace("REPORT", "report.json") for each in COMMANDS[name]], cwd=project)
+    assert ended.returncode == 2, ended.stdout + ended.stderr
+    assert "is a link, or lies behind one, that is a part of the project." in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert below(outside.parent) == before
+
+
+def test_the_preview_of_a_report_is_not_written_through_a_link(project: Path, outside: Path) -> None:
+    assert run("verify-all", cwd=project).returncode == 0
+    (project / ".sitegen").mkdir(exist_ok=True)
+    (project / ".sitegen/preview").symlink_to(outside)
+    ended = run("verify-one", "names", "--open", cwd=project)
+    assert ended.returncode == 2
+    assert "is a link, or lies behind one, that is a part of the project." in ended.stderr
+    assert below(outside) == {"target.txt": b"theirs"}
+
+
+def rows(name: str = "about") -> Iterable[Batch]:
+    yield Batch("about", iter([("commit", "a" * 40)]))
+
+
+@pytest.mark.parametrize("format", ["json", "sqlite", "csv"])
+def test_a_temporary_file_is_new_and_not_one_that_the_project_prepared(
+    tmp_path: Path, outside: Path, monkeypatch: pytest.MonkeyPatch, format: str
+) -> None:
+    taken = iter(["ab" * 8, "cd" * 8] * 40)
+    monkeypatch.setattr(files, "token_hex", lambda length: next(taken))
+    place = tmp_path / "project" / files.PLACES[format]  # type: ignore[index]
+    names = [f"{table.name}.csv" for table in TABLES] if format == "csv" else [place.name]
+    folder = place if format == "csv" else place.parent
+    folder.mkdir(parents=True)
+    for name in names:
+        for token in ("ab" * 8, "cd" * 8):
+            (folder / f".{name}.{token}").symlink_to(outside / "target.txt")
+    with pytest.raises(FileExistsError):
+        files.write_tables(format, place, rows(), tmp_path / "project")  # type: ignore[arg-type]
+    assert below(outside) == {"target.txt": b"theirs"}
+
+
+def test_an_error_of_the_written_database_is_not_taken_for_one_of_the_memo(tmp_path: Path) -> None:
+    class Full:
+        def __getattr__(self, name: str) -> object:
+            raise sqlite3.OperationalError("database or disk is full")
+
+        def close(self) -> None: ...
+
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(OutputFolderError, match="cannot be written"):
+        patch.setattr(sqlite3, "connect", lambda file: Full())
+        files.write_tables("sqlite", tmp_path / "x.sqlite", rows(), tmp_path)
+
+
+def test_links_of_the_user_are_followed_and_pipes_are_written_to(tmp_path: Path) -> None:
+    project, elsewhere = tmp_path / "project", tmp_path / "elsewhere"
+    project.mkdir()
+    elsewhere.mkdir()
+    (tmp_path / "link").symlink_to(elsewhere)
+    write_named(tmp_path / "link" / "deep" / "a.txt", b"1", project)
+    write_named(project / "a.txt", b"2", project)
+    assert below(elsewhere) == {"deep/a.txt": b"1"}
+    reader, writer = os.pipe()
+    write_named(Path(f"/dev/fd/{writer}"), b"3", project)
+    assert os.read(reader, 9) == b"3"
+    os.close(reader)
+    os.close(writer)
+    with pytest.raises(IsADirectoryError):
+        write_named(project, b"4", project)
+
+
+def test_a_second_name_of_a_file_outside_keeps_its_content(tmp_path: Path, outside: Path) -> None:
+    project = tmp_path / "unpacked"
+    project.mkdir()
+    os.link(outside / "target.txt", project / "gate.md")
+    write_named(project / "gate.md", b"new", project)
+    assert (project / "gate.md").read_bytes() == b"new"
+    assert below(outside) == {"target.txt": b"theirs"}
