@@ -19,7 +19,7 @@ from sitegen.model.values import Value
 from sitegen.named_tuple import NamedTuple
 from sitegen.scoring.compare import TruthError, comparison
 from sitegen.scoring.ground_truth import read_ground_truth
-from sitegen.scoring.ground_truth.truth import GroundTruth, TruthDocument, located
+from sitegen.scoring.ground_truth.truth import ByIndex, GroundTruth, TruthDocument, located
 from sitegen.scoring.mapping import Mapping as FieldMapping
 from sitegen.scoring.paths import DOCUMENT, ValuePlace, follow, item_name, item_names, objects_of, project
 from sitegen.scoring.rules import FieldRules, RuleSources, compile_rules
@@ -168,20 +168,26 @@ class DocumentCompiler:
     def branch(self, members: dict[str, Value], place: ValuePlace, before: Node) -> Branch:
         """Compile an object and everything below it. *before*: what the ground truth compiled last has instead."""
         self.objects.add(place.attribute)
-        earlier = before.members if isinstance(before, Branch) and before.place == place else {}
-        nodes = {key: self._node(value, place, key, earlier.get(key)) for key, value in members.items()}
-        if self.alike and isinstance(before, Branch) and _are_the_very(nodes, earlier):
+        by_index = isinstance(members, ByIndex)
+        is_same_place = isinstance(before, Branch) and (before.place, before.by_index) == (place, by_index)
+        earlier = before.members if isinstance(before, Branch) and is_same_place else {}
+        nodes = {
+            key: self._node(value, place.item(int(key), "") if by_index else place.member(key), earlier.get(key))
+            for key, value in members.items()
+        }
+        if self.alike and isinstance(before, Branch) and is_same_place and _are_the_very(nodes, earlier):
             return before
-        return Branch(place, nodes)
+        return Branch(place, nodes, by_index)
 
-    def _node(self, value: Value, above: ValuePlace, key: str, before: Node) -> Node:
-        """Compile the value at a key of an object. *before*: the node at the same place."""
-        place = before.place if before else above.member(key)
+    def _node(self, value: Value, place: ValuePlace, before: Node) -> Node:
+        """Compile a value. *before*: the node at the same place."""
         self.values += 1
         rules = self.rules
         path, attribute, _ = place
         if rules.ignored(path, attribute):
             return None
+        if isinstance(value, ByIndex) and any(isinstance(item, dict) for item in value.values()):
+            return self._list([value.get(str(index)) for index in range(max(map(int, value)) + 1)], place, before, True)
         if isinstance(value, dict) and value:
             return self.branch(value, place, before)
         if isinstance(value, list) and any(isinstance(item, dict) for item in value):
@@ -229,7 +235,8 @@ class DocumentCompiler:
             last=LastJudged(),
         )
 
-    def _list(self, values: list[Value], place: ValuePlace, before: Node) -> ItemList:
+    def _list(self, values: list[Value], place: ValuePlace, before: Node, by_index: bool = False) -> ItemList:
+        """Compile a list of objects. *by_index*: the mapping states the indices; items without a key keep them."""
         self.objects.add(place.attribute)
         rules = self.rules
         rule = rules.list_rule(place.path)
@@ -241,6 +248,7 @@ class DocumentCompiler:
                 branch=self.branch(project(value, rule.score_fields), place.item(index, name), earlier.get(index)),
                 raw=value,
                 label=item_name(value, rule.match_fields),
+                by_index=by_index and all(rules.empty(follow(value, key)) for key in rule.keys),  # type: ignore[arg-type]
             )
             for (index, value), name in zip(objects, item_names(objects, rule.match_fields), strict=True)
         ]
@@ -272,5 +280,6 @@ def _are_the_very(nodes: dict[str, Node], others: dict[str, Node]) -> bool:
 def _keys(node: ItemList, rules: FieldRules) -> Any:
     """What decides how the items of an output are paired with those of a list by their keys, and how it is shown."""
     return [
-        [item.index, rules.empty(item.raw), [follow(item.raw, key) for key in node.rule.keys]] for item in node.items
+        [item.index, item.by_index, rules.empty(item.raw), [follow(item.raw, key) for key in node.rule.keys]]
+        for item in node.items
     ]

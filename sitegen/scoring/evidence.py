@@ -224,8 +224,8 @@ def with_evidence(
     for judgement in judgements:
         if stated and judgement.outcome in ERROR_TYPES and not judgement.note:
             steps = _steps_in_output(judgement.path, pairs)
-            if found := stated.get(path_text(steps)) or stated.get(path_text(steps[:-1])):
-                judgement = replace(judgement, note=f"{STATED}{found}")
+            if evidence := stated.get(path_text(steps)) or stated.get(path_text(steps[:-1])):
+                judgement = replace(judgement, note=f"{STATED}{evidence}")
         noted.append(judgement)
     return noted
 

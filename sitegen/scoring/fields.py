@@ -138,7 +138,7 @@ class _FieldsScoring:
             documents.append(DocumentScore(name, status, stats.tally(judgements, self._convention)))
             self._judgements += judgements
             self._panels += judge.panels
-            self._findings += [located(found, lines) if found.path else found for found in judge.findings]
+            self._findings += [located(finding, lines) if finding.path else finding for finding in judge.findings]
         counts = stats.total(document.counts for document in documents)
         counted = self._fields()
         fields = tuple([field.score for field in counted])

@@ -89,11 +89,14 @@ class Judge:
 
     def _judge(self, node: Branch | ItemList, actual: Value) -> None:
         if isinstance(node, Branch):
-            if isinstance(actual, dict) and actual:
-                self.document(node, actual)
+            members = actual
+            if node.by_index and isinstance(actual, list):
+                members = {str(index): item for index, item in enumerate(actual) if str(index) in node.members}
+            if isinstance(members, dict) and members:
+                self.document(node, members)
                 return
             self._omit(node, "", blanks=True)
-            if not self._empty(actual):
+            if not self._empty(members):
                 self._add(node.place, "hallucination", None, actual, NOT_AN_OBJECT)
         else:
             self._list(node, actual)

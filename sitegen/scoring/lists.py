@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from operator import itemgetter
 from typing import Literal, TypeAlias
 
 from sitegen.model.panels import AlignmentPanel, AlignmentRow, PairedBy
@@ -28,7 +29,7 @@ from sitegen.scoring.truth_tree import Branch, ItemList, Leaf, PairedItems
 from sitegen.scoring.values import Emptiness, coerced_number, is_number, plain_number
 from sitegen.text.similarity import Comparable, Exact, SimilarPair, normalise, similarity
 
-PairedPositions: TypeAlias = tuple[int, int, float, PairedBy]
+PairedPositions: TypeAlias = tuple[int, int, float | None, PairedBy]
 """Positions in the expected and the actual list, the similarity of the keys there, and how the items were paired."""
 PairingAlgorithm: TypeAlias = Algorithm | Literal["agreement"]
 """``agreement``: items that have no key are paired by all their fields."""
@@ -143,6 +144,7 @@ def _match_cell(value: Value, rule: FieldRule, rules: FieldRules, numbers: bool)
 def paired_items(node: ItemList, actual: list[ListItem], keys: Value, document: str, rules: FieldRules) -> PairedItems:
     """Pair the items of an output's list with those of a list of the ground truth, and describe the pairs.
 
+    Items that the mapping places at an index take the item of the output there, before any others are paired.
     *keys* are stored in the result, by which the next output can tell whether it has the same pairs.
     """
     path = node.place.path
@@ -162,10 +164,21 @@ def paired_items(node: ItemList, actual: list[ListItem], keys: Value, document: 
             values_below[j] = _values_below(actual[j].value, rules.empty)
         return (_values_below(node.items[i].raw, rules.empty) & values_below[j]).total()
 
-    expected = [ListItem(item.index, item.raw) for item in node.items]
-    pairs, algorithm, too_many, exceeded = _aligned(
-        node, expected, actual, rules, equal_fields, expected_values.__getitem__
+    position_of = {index: position for position, (index, _) in enumerate(actual)}
+    by_index = {place: position_of.get(item.index) for place, item in enumerate(node.items) if item.by_index}
+    left = [place for place in range(len(node.items)) if place not in by_index]
+    right = sorted({*range(len(actual))} - {*by_index.values()})
+    aligned, algorithm, too_many, exceeded = _aligned(
+        node,
+        [ListItem(node.items[place].index, node.items[place].raw) for place in left],
+        [actual[place] for place in right],
+        rules,
+        lambda i, j: equal_fields(left[i], right[j]),
+        lambda i: expected_values[left[i]],
     )
+    pairs: list[PairedPositions] = [(left[i], right[j], alike, paired_by) for i, j, alike, paired_by in aligned]
+    pairs += [(i, j, None, "position") for i, j in by_index.items() if j is not None]
+    pairs.sort(key=itemgetter(0))
     partners = {place: partner for place, partner, _, _ in pairs}
     findings: tuple[Finding, ...] = ()
     if exceeded:

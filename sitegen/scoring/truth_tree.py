@@ -101,6 +101,8 @@ class Branch(Frozen):
 
     place: ValuePlace
     members: dict[str, Node]
+    by_index: bool = False
+    """Whether the keys are indices of a list of plain values, of whose other items nothing is known."""
     last: LastJudged = field(default_factory=LastJudged)
 
 
@@ -132,6 +134,8 @@ class Item(Frozen):
     """The whole item, from which its match fields are read, in scope or not."""
     label: str
     """Its ``item_name``."""
+    by_index: bool = False
+    """Whether its partner is the item of the output with the same index, because it has no key and is mapped so."""
 
 
 Node: TypeAlias = Leaf | Branch | ItemList | None

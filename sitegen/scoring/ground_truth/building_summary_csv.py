@@ -78,7 +78,7 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
                 message, fix = "A field occurs twice; the first one counts", "Map the second one in a list."
                 findings.append(truth_warning(message, fix, number, repr(field)))
             else:
-                tree.put(mapping.csv_to_json[field], row[2] if len(row) > 2 else "", number)
+                tree.put(mapping.csv_to_json[field], row[2] if len(row) > 2 else "", number, is_mapped=True)
             fields.add(field)
     findings += _below_blank_rows(rows, lists)
     for path, section_items in items.items():

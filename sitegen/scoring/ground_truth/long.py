@@ -76,7 +76,7 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
         path = mapped_path(name, mapping)
         tree = trees.setdefault(cells[id_place].strip() if id_place is not None else "", Tree())
         if path:
-            tree.put(path, cells[value], number)
+            tree.put(path, cells[value], number, is_mapped=name in mapping.csv_to_json)
         else:
             left_over[name] += bool(cells[value].strip())
     if not trees:

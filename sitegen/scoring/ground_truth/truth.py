@@ -29,6 +29,10 @@ class TruthDocument(Frozen):
     """Lines of the file by the path of the value, item or document that each states; empty if they are not known."""
 
 
+class ByIndex(dict[str, Value]):
+    """Values that the mapping places at indices of a list of the output, by index: it says nothing of other items."""
+
+
 class GroundTruth(Frozen):
     """The expected values of every document."""
 
@@ -59,11 +63,15 @@ class Tree:
 
     def __init__(self) -> None:
         self._root: dict[PathStep, object] = {}
+        self._by_index: set[tuple[PathStep, ...]] = set()
         self.findings: list[Finding] = []
         self.lines: dict[str, int] = {}
 
-    def put(self, path: str, value: Value, line: int | None = None) -> None:
-        """Set a value of a line. If the path cannot be read, or has a value already, a finding is added instead."""
+    def put(self, path: str, value: Value, line: int | None = None, *, is_mapped: bool = False) -> None:
+        """Set a value of a line. If the path cannot be read, or has a value already, a finding is added instead.
+
+        *is_mapped*: an index in the path is an index in the list of the output.
+        """
         try:
             *above, last = _steps(path)
         except PathError as error:
@@ -85,6 +93,9 @@ class Tree:
         else:
             if last not in holder:
                 holder[last] = value
+                if is_mapped:
+                    steps = (*above, last)
+                    self._by_index |= {steps[:place] for place, step in enumerate(steps) if isinstance(step, int)}
                 if line is not None:
                     self.lines[path_text((*above, last))] = line
                 return
@@ -95,7 +106,18 @@ class Tree:
 
     def value(self) -> dict[str, Value]:
         """The finished tree."""
-        return {str(step): _with_lists(below) for step, below in self._root.items()}
+        return {str(step): self._with_lists(below, (step,)) for step, below in self._root.items()}
+
+    def _with_lists(self, node: object, steps: tuple[PathStep, ...]) -> Value:
+        """Return the node with a list instead of each object whose keys are indices."""
+        if not isinstance(node, dict):
+            return node  # type: ignore[return-value]
+        below = {step: self._with_lists(child, (*steps, step)) for step, child in node.items()}
+        if steps in self._by_index and all(isinstance(step, int) for step in below):
+            return ByIndex({str(step): child for step, child in below.items()})
+        if below and all(isinstance(step, int) for step in below):
+            return [below.get(index) for index in range(max(below) + 1)]
+        return {str(step): child for step, child in below.items()}
 
 
 def _steps(path: str) -> tuple[PathStep, ...]:
@@ -103,15 +125,6 @@ def _steps(path: str) -> tuple[PathStep, ...]:
     if any(isinstance(step, int) and step >= _MAX_ITEMS for step in steps):
         raise PathError(f"the index in {path[:80]!r} is larger than {_MAX_ITEMS - 1}")
     return steps
-
-
-def _with_lists(node: object) -> Value:
-    """Return the node with a list instead of each object whose keys are indices."""
-    if not isinstance(node, dict):
-        return node  # type: ignore[return-value]
-    if node and all(isinstance(step, int) for step in node):
-        return [_with_lists(node[index]) if index in node else None for index in range(max(node) + 1)]
-    return {str(step): _with_lists(below) for step, below in node.items()}
 
 
 def is_plain_path(label: str) -> bool:

@@ -37,7 +37,7 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
         for column in header:
             path = paths.get(column)
             if path and column != id_name:
-                tree.put(path, cells[column])
+                tree.put(path, cells[column], is_mapped=column in mapping.csv_to_json)
         filled.update(column for column, cell in cells.items() if cell.strip())
         findings += [finding for finding in tree.findings if finding not in findings]
         name = cells[id_name].strip() if id_name is not None else ""
