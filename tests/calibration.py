@@ -32,7 +32,7 @@ from sitegen.analysis.regressions import steps_of
 from sitegen.model.cells import Flips
 from sitegen.model.metrics import Counts, Metric
 from sitegen.model.noise import Decision
-from sitegen.model.regressions import UNTOLD
+from sitegen.model.regressions import LEVELS
 from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard
 from sitegen.model.series import EvalInfo, Point, Series
 from sitegen.stats import counts as stats
@@ -163,7 +163,7 @@ def headline_series(rng: random.Random, noise: Noise, length: int, fall: float =
 
 def found(series: Series) -> list[int]:
     """Where there are steps."""
-    return [step.at for step in steps_of(series) if step.status not in UNTOLD]
+    return [step.at for step in steps_of(series) if step.status in LEVELS]
 
 
 def steps_found(noise: Noise, before: int, after: int, fall: float, trials: int = SERIES) -> float:

@@ -36,6 +36,15 @@ def first_points_with_output(snapshots: Sequence[Snapshot], kind: str | None = N
     return tuple(None if start == index else start for index, start in enumerate(earliest))
 
 
+def output_of(points: Sequence[Point], index: int) -> int:
+    """Return the index of the first point with the same output as a point."""
+    first = points[index].first_with_output
+    while first is None and index and "outputs" not in points[index].snapshot.cause:
+        index -= 1  # the same output, scored again
+        first = points[index].first_with_output
+    return index if first is None else first
+
+
 def first_of_each_output(points: Sequence[Point] | Sequence[Headline], indices: Iterable[int]) -> list[int]:
     """Return the indices, in their order, whose output no earlier one of these indices has."""
     first: dict[int, int] = {}

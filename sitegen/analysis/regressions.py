@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.analysis.copies import first_of_each_output
+from sitegen.analysis.copies import first_of_each_output, output_of
 from sitegen.analysis.deltas import MetricsFor, comparable_since
 from sitegen.analysis.edits import edits_of_outputs
 from sitegen.analysis.series import HEADLINES
@@ -60,13 +60,7 @@ class _MetricLevels(Frozen):
     @property
     def measured(self) -> MetricStep:
         """Both levels, and the size of the step."""
-        share = 100 * (self.after.mean - self.before.mean) / (self.spec.high - self.spec.low)
-        return MetricStep(
-            name=self.spec.name,
-            before=self.before.mean,
-            after=self.after.mean,
-            points=share if self.spec.higher_is_better else -share,
-        )
+        return metric_step(self.spec, self.before.mean, self.after.mean)
 
     def regained_by(self, value: float) -> float:
         """The share of the loss that a value regains."""
@@ -126,15 +120,6 @@ def _stretches(points: Sequence[Point], metric: str) -> list[list[int]]:
     return list(stretches.values())
 
 
-def _output(points: Sequence[Point], index: int) -> int:
-    """Return the index of the first point with the same output."""
-    first = points[index].first_with_output
-    while first is None and index and "outputs" not in points[index].snapshot.cause:
-        index -= 1  # the same output, scored again
-        first = points[index].first_with_output
-    return index if first is None else first
-
-
 def _documents(points: Iterable[Point]) -> frozenset[str]:
     """Return the documents that all of the points have; points without any are not asked."""
     each = [frozenset(document.id for document in card.documents) for card in (point.scorecard for point in points)]
@@ -191,7 +176,7 @@ class _StepSearch(Frozen):
         values: list[float | None] = [None] * len(self.points)
         outputs: set[int] = set()
         for index in of:
-            output, value = _output(self.points, index), self._value(index, over)
+            output, value = output_of(self.points, index), self._value(index, over)
             if "outputs" in self.points[index].snapshot.cause:
                 is_new = output not in outputs
             else:
@@ -203,7 +188,7 @@ class _StepSearch(Frozen):
     def _return(self, of: Iterable[int], fall: _MetricLevels, since: int = 0) -> int | None:
         """The first point after *since* at which an output of before a fall regains the loss; None without one."""
         for index in of:
-            if index > max(since, fall.after.start) and _output(self.points, index) < fall.after.start:
+            if index > max(since, fall.after.start) and output_of(self.points, index) < fall.after.start:
                 value = self._value(index, fall.over)
                 if value is not None and fall.regained_by(value) >= REGAINED:
                     return index
@@ -252,9 +237,9 @@ class _StepSearch(Frozen):
                 yield bad
 
     def _step(self, of: Iterable[int], before: Level, after: Level, noise: float, told: Told) -> _MetricLevels:
-        outputs = {_output(self.points, index) for index in of if before.start <= index < before.end}
+        outputs = {output_of(self.points, index) for index in of if before.start <= index < before.end}
         between = (index for index in of if before.start <= index < after.start)
-        old = tuple(index for index in between if _output(self.points, index) in outputs)
+        old = tuple(index for index in between if output_of(self.points, index) in outputs)
         return _MetricLevels(self.spec, before, after, old, noise, told)
 
     def _have_same_documents(self, of: Iterable[int]) -> bool:
@@ -303,33 +288,55 @@ def _step(
     points: Sequence[Point], group: list[_MetricLevels], headline: MetricSpec, beside: Sequence[Sequence[Edit]]
 ) -> Step:
     """Return the step of several metrics at one place, with the outputs at the new level until it was regained."""
+    first = min(group, key=lambda step: (step.told == "new", step.spec != headline, step.measured.points))
+    end = first.after.end if first.told == "blip" else len(points) if first.until is None else first.until
+    status: StepStatus = "better" if first.measured.points > 0 else "open" if first.until is None else "fixed"
+    step = step_between(
+        points,
+        first.old,
+        range(first.after.start, first.after.end),
+        beside,
+        metrics=(first.measured, *(step.measured for step in group if step is not first)),
+        status=status if first.told == "step" else first.told,
+        end=end,
+    )
+    if step.status == "open" and step.different == 1:
+        step = replace(step, status="new")  # one output counts as one value, however often it is re-scored
+    return replace(step, until=first.until, regained=first.regained, noise=first.noise)
+
+
+def step_between(
+    points: Sequence[Point],
+    old: Sequence[int],
+    new: range,
+    beside: Sequence[Sequence[Edit]],
+    *,
+    metrics: tuple[MetricStep, ...],
+    status: StepStatus,
+    end: int,
+) -> Step:
+    """Return a step from the *old* points to the *new* ones, with the outputs from there up to the index *end*."""
     from sitegen.analysis.step_context import circumstances
 
-    first = min(group, key=lambda step: (step.told == "new", step.spec != headline, step.measured.points))
-    at, worse = first.after.start, first.measured.points < 0
-    end = first.after.end if first.told == "blip" else len(points) if first.until is None else first.until
-    outputs = [index for index in range(at, end) if "outputs" in points[index].snapshot.cause]
-    different = len(first_of_each_output(points, outputs))
-    status: StepStatus = "better" if not worse else "open" if first.until is None else "fixed"
-    if first.told != "step":
-        status = first.told
-    elif status == "open" and different == 1:
-        status = "new"  # one output counts as one value, however often it is re-scored
+    outputs = [index for index in range(new[0], end) if "outputs" in points[index].snapshot.cause]
     return Step(
-        at=at,
-        before=first.old[-1],
-        metrics=(first.measured, *(step.measured for step in group if step is not first)),
+        at=new[0],
+        before=old[-1],
+        metrics=metrics,
         status=status,
-        commit=replace(points[at].snapshot.commit, body=""),
+        commit=replace(points[new[0]].snapshot.commit, body=""),
         circumstances=circumstances(
-            points, first.old, range(at, first.after.end), beside=beside, metric=first.spec.name, worse=worse
+            points, old, new, beside=beside, metric=metrics[0].name, worse=metrics[0].points < 0
         ),
         iterations=len(outputs),
-        different=different,
-        until=first.until,
-        regained=first.regained,
-        noise=first.noise,
+        different=len(first_of_each_output(points, outputs)),
     )
+
+
+def metric_step(spec: MetricSpec, before: float, after: float) -> MetricStep:
+    """Measure the change of a metric, positive if it is for the better."""
+    share = 100 * (after - before) / (spec.high - spec.low)
+    return MetricStep(spec.name, before, after, share if spec.higher_is_better else -share)
 
 
 def mute_of(mutes: Iterable[Mute], summary: EvalSummary, step: Step) -> Mute | None:

@@ -6,28 +6,29 @@ The overview, the page of regressions and the summary all use these functions, s
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Final, Literal, TypeAlias, get_args
 
 from msgspec.structs import replace
 
+from sitegen.analysis.best import best_points, values_now
+from sitegen.analysis.copies import output_of
 from sitegen.analysis.flips import flips
 from sitegen.analysis.noise.changes import change_verdict
-from sitegen.analysis.regressions import mute_of
+from sitegen.analysis.regressions import REGAINED, metric_step, mute_of, step_between
 from sitegen.config import Mute
 from sitegen.frozen import Frozen
-from sitegen.model.cells import Flips
 from sitegen.model.metrics import ROUNDING, MetricSpec
 from sitegen.model.noise import ChangeVerdict, Decision
-from sitegen.model.regressions import Step
-from sitegen.model.scorecards import Scorecard
-from sitegen.model.series import EvalSummary, Headline, Peak, Series
+from sitegen.model.regressions import WORSE, MetricStep, Step
+from sitegen.model.series import EvalSummary, Headline, Series
+from sitegen.model.timeline import Edit
 
 Trouble: TypeAlias = Literal["unscored", "worse", "too new", "below target", "behind", "none", "no outputs"]
 """unscored: the newest output has no headline although an earlier one has, unless runs record it, or its files cannot
-be read. worse: a
-regression is open, or the newest output is worse than the best one by more than chance. too new: the newest values are
-lower, but too few to distinguish from noise. below target: the headline misses its target. behind: the
-best output was better, but by no more than chance explains. none: the eval is at its best."""
+be read. worse: a regression is open, or the newest output is worse than the one before or the best one by more than
+chance. too new: the newest values are lower, but too few to distinguish from noise. below target: the headline misses
+its target. behind: the best output was better, but by no more than chance explains. none: the eval is at its best."""
 
 TROUBLES: Final[tuple[Trouble, ...]] = get_args(Trouble)
 """All kinds of trouble, from the worst to the least."""
@@ -35,7 +36,7 @@ TROUBLES: Final[tuple[Trouble, ...]] = get_args(Trouble)
 LOST: Final[tuple[Trouble, ...]] = TROUBLES[:3]
 """Kinds of trouble that are, or may be, losses: if no eval has one, a page may say that nothing is worse."""
 
-WORSE: Final[tuple[Decision, ...]] = ("worse",)
+WORSE_DECISIONS: Final[tuple[Decision, ...]] = ("worse",)
 """Verdicts of a loss that is more than chance."""
 
 
@@ -44,14 +45,11 @@ class EvalStanding(Frozen):
 
     summary: EvalSummary
     trouble: Trouble
-    lost: tuple[Step, ...]
-    """Its open regressions that are not muted: regressions of the headline first, then the largest first."""
-    too_new: tuple[Step, ...]
-    """Its falls that are too new to distinguish from noise, and not muted."""
+    worse: tuple[Step, ...]
+    """How it is worse than it was, or may be: what is not muted, the largest first."""
     behind: float | None
     """How much worse the newest headline is than the best one, in the metric's own unit; 0 if it is the best. Both are
     scored by the newest ground truth and rules. None if either is undefined."""
-    behind_by_more_than_chance: bool
     below_target: bool
 
     @property
@@ -72,7 +70,7 @@ class EvalStanding(Frozen):
     @property
     def size(self) -> float:
         """The largest loss, in hundredths of the metric's range."""
-        losses = [abs(step.metrics[0].points) for step in (*self.lost, *self.too_new)]
+        losses = [abs(step.metrics[0].points) for step in self.worse]
         span = self.spec.high - self.spec.low
         return max((*losses, 100 * (self.behind or 0.0) / span))
 
@@ -85,34 +83,67 @@ def standings(summaries: Iterable[EvalSummary], mutes: Sequence[Mute]) -> tuple[
 
 def standing_of(summary: EvalSummary, mutes: Sequence[Mute]) -> EvalStanding:
     """Compute the standing of one eval."""
-    muted = [step for step in summary.steps if mute_of(mutes, summary, step)]
-    steps = [step for step in summary.steps if step not in muted]
+    worse = [step for step in summary.steps if step.status in WORSE and not mute_of(mutes, summary, step)]
     spec, newest = summary.specs[0], summary.headlines[-1] if summary.headlines else None
     value = newest.values[0] if newest else None
     behind = None
     if summary.peak and value is not None:
         behind = max(0.0, (summary.peak.value - value) * (1 if spec.higher_is_better else -1))
         behind = 0.0 if behind < ROUNDING else behind
-    # A mute of a fall below the best output also covers the distance to that output.
-    expected = summary.peak is not None and any(step.at > summary.peak.at for step in muted)
     target = spec.target(summary.info.thresholds)
     result = EvalStanding(
         summary=summary,
         trouble="none",
-        lost=tuple(
-            sorted(
-                (step for step in steps if step.status == "open"),
-                key=lambda step: (step.metrics[0].name != spec.name, step.metrics[0].points, -step.at),
-            )
-        ),
-        too_new=tuple(step for step in steps if step.status == "new"),
+        worse=tuple(sorted(worse, key=lambda step: (step.metrics[0].points, -step.at))),
         behind=behind,
-        behind_by_more_than_chance=bool(
-            behind and not expected and summary.since_best and summary.since_best.decision in WORSE
-        ),
         below_target=target is not None and value is not None and not spec.reaches(value, target),
     )
     return replace(result, trouble=_trouble(result, newest))
+
+
+class ListedStep(Frozen):
+    """A step and its eval."""
+
+    summary: EvalSummary
+    step: Step
+    why: str = ""
+    """The reason of its mute; empty if it is not muted."""
+
+    @property
+    def before(self) -> Headline:
+        """The last point at the old level."""
+        return self.summary.headlines[self.step.before]
+
+    @property
+    def at(self) -> Headline:
+        """The first point at the new level."""
+        return self.summary.headlines[self.step.at]
+
+    @property
+    def until(self) -> Headline | None:
+        """The point from which the level was regained."""
+        return None if self.step.until is None else self.summary.headlines[self.step.until]
+
+    @property
+    def metrics(self) -> list[tuple[MetricSpec, MetricStep]]:
+        """The metrics of the step, the main one first."""
+        specs = {spec.name: spec for spec in self.summary.specs}
+        return [(specs[metric.name], metric) for metric in self.step.metrics]
+
+    @property
+    def same_commit(self) -> bool:
+        """Whether the last point at the old level has the same commit: the edits in between are unknown then."""
+        return self.before.sha == self.step.commit.sha
+
+
+def worse_than_it_was(evals: Iterable[EvalStanding]) -> tuple[ListedStep, ...]:
+    """Return all that is worse than it was, or may be, without what is muted; the largest loss first."""
+    return largest_first(ListedStep(standing.summary, step) for standing in evals for step in standing.worse)
+
+
+def largest_first(steps: Iterable[ListedStep]) -> tuple[ListedStep, ...]:
+    """Sort steps by the size of their main metric."""
+    return tuple(sorted(steps, key=lambda row: (-abs(row.step.metrics[0].points), row.summary.info.id, row.step.at)))
 
 
 def _trouble(standing: EvalStanding, newest: Headline | None) -> Trouble:
@@ -121,10 +152,8 @@ def _trouble(standing: EvalStanding, newest: Headline | None) -> Trouble:
     is_missing = newest.values[0] is None and not standing.spec.recorded  # a run need not record every number
     if newest.status != "scored" or (is_missing and standing.summary.peak):
         return "unscored"
-    if standing.lost or standing.behind_by_more_than_chance:
-        return "worse"
-    if standing.too_new:
-        return "too new"
+    if standing.worse:
+        return "too new" if all(step.status == "new" for step in standing.worse) else "worse"
     if standing.below_target:
         return "below target"
     return "behind" if standing.behind else "none"
@@ -139,38 +168,112 @@ def nothing_is_worse(evals: Iterable[EvalStanding]) -> bool:
     return not any(standing.trouble in LOST for standing in evals)
 
 
-def since_best(series: Series, peak: Peak | None) -> ChangeVerdict | None:
+def with_losses(series: Series, steps: tuple[Step, ...], beside: Sequence[Sequence[Edit]]) -> tuple[Step, ...]:
+    """Return the steps of an eval, with the verdict on each that is worse, and its losses that are no steps.
+
+    These are the fall of the newest output, and the distance from the best output unless another loss after that one is
+    half of it. Both only if they are more than chance.
+    """
+    if series.info.recorded:
+        return steps
+    fallen = _newest_fall(series, beside)
+    if fallen:
+        there = next((step for step in steps if step.at == fallen.at and step.status in WORSE), None)
+        if there is None:
+            steps = (*steps, fallen)
+        elif there.status == "new":
+            steps = tuple(replace(step, status="fell") if step is there else step for step in steps)
+    distance = _distance_from_best(series, beside)
+    if distance and not any(_explains(step, distance) for step in steps):
+        steps = (*steps, distance)
+    return tuple(
+        replace(step, verdict=_verdict(series, step.before, step.at)) if step.status in WORSE else step
+        for step in sorted(steps, key=lambda step: step.at)
+    )
+
+
+def _newest_fall(series: Series, beside: Sequence[Sequence[Edit]]) -> Step | None:
+    """Return the change that the output in use made, if it is for the worse by more than chance."""
+    points = series.points
+    newest = at = len(points) - 1
+    while at > 0 and output_of(points, at - 1) == output_of(points, newest):
+        at -= 1
+    if at < 1 or points[newest].scorecard.status != "scored":
+        return None
+    verdict = _verdict(series, at - 1, at)
+    if verdict is None or verdict.decision not in WORSE_DECISIONS:
+        return None
+    spec = series.specs[0]
+    before, after = (points[index].scorecard.metric(spec.name) for index in (at - 1, newest))
+    if before is None or after is None:
+        return None
+    moved = metric_step(spec, before, after)
+    if moved.points >= 0:
+        return None
+    return step_between(points, [at - 1], range(at, at + 1), beside, metrics=(moved,), status="fell", end=len(points))
+
+
+def _distance_from_best(series: Series, beside: Sequence[Sequence[Edit]]) -> Step | None:
+    """Return the loss from the best output to the newest, if it is more than chance, with the output that lost most.
+
+    The loss began after the last output that had three quarters of it left.
+    """
+    if not series.points:
+        return None
+    points, spec, newest = series.points, series.specs[0], len(series.points) - 1
+    best = best_points(points, spec)[-1]
+    judged = since_best(series, best)
+    values = values_now(points, spec.name)
+    if best is None or judged is None or judged.decision not in WORSE_DECISIONS:
+        return None
+    peak, value, sign = values[best] or 0.0, values[newest] or 0.0, 1 if spec.higher_is_better else -1
+    known = [(index, sign * number) for index in range(best, newest + 1) if (number := values[index]) is not None]
+    near = max(place for place, (_, number) in enumerate(known) if number >= sign * (value + REGAINED * (peak - value)))
+    falls = ((later[1] - earlier[1], earlier[0], later[0]) for earlier, later in pairwise(known[near:]))
+    _, before, at = min(falls)
+    moved = metric_step(spec, peak, value)
+    return step_between(points, [before], range(at, at + 1), beside, metrics=(moved,), status="behind", end=len(points))
+
+
+def _explains(step: Step, distance: Step) -> bool:
+    """Decide whether a loss is a great part of the distance from the best output."""
+    moved, whole = step.metrics[0], distance.metrics[0]
+    is_loss = step.status in ("fell", "open") and moved.name == whole.name
+    return is_loss and step.at >= distance.at and 2 * moved.points <= whole.points
+
+
+def since_best(series: Series, best: int | None) -> ChangeVerdict | None:
     """Judge the change from the best output to the newest point, both scored by the newest ground truth and rules.
 
     None if the newest point is the best or has no headline, and for recorded numbers, which no test can distinguish
     from chance. The verdict has no fields.
     """
     newest = len(series.points) - 1
-    if peak is None or peak.at == newest or series.points[newest].scorecard.status != "scored":
+    if best is None or best == newest or series.points[newest].scorecard.status != "scored":
         return None
-    cards = [point.now or point.scorecard for point in (series.points[peak.at], series.points[newest])]
-    return _verdict(series, cards[0], cards[1], flips(series.cells, peak.at, newest))
+    return _verdict(series, best, newest, by_newest_rules=True)
 
 
 def last_change(series: Series) -> ChangeVerdict | None:
     """Judge the change from the last point but one to the newest, as in reports, without fields; None as above."""
-    if len(series.points) < 2:
+    newest = len(series.points) - 1
+    if newest < 1 or series.points[newest].flips is None or "outputs" not in series.points[newest].snapshot.cause:
         return None
-    before, newest = series.points[-2:]
-    if newest.flips is None or "outputs" not in newest.snapshot.cause:
-        return None
-    return _verdict(series, before.scorecard, newest.scorecard, newest.flips)
+    return _verdict(series, newest - 1, newest)
 
 
-def _verdict(series: Series, before: Scorecard, after: Scorecard, flipped: Flips) -> ChangeVerdict | None:
+def _verdict(series: Series, before: int, after: int, *, by_newest_rules: bool = False) -> ChangeVerdict | None:
     if series.info.recorded:
         return None
+    sides = (series.points[before], series.points[after])
+    earlier, later = [(by_newest_rules and point.now) or point.scorecard for point in sides]
+    kept = None if by_newest_rules or before != after - 1 else sides[1].flips
     return replace(
         change_verdict(
-            before,
-            after,
+            earlier,
+            later,
             series.info.kind,
-            flipped,
+            kept or flips(series.cells, before, after),
             noise=series.noise,
             higher_is_better=series.specs[0].higher_is_better,
         ),

@@ -5,18 +5,24 @@ from typing import Final, Literal, TypeAlias
 from sitegen.frozen import Frozen
 from sitegen.model.commits import Commit
 from sitegen.model.deltas import MetricDelta
+from sitegen.model.noise import ChangeVerdict
 from sitegen.model.scorecards import Status
 from sitegen.model.timeline import Cause
 from sitegen.model.usage import Exchange
 from sitegen.named_tuple import NamedTuple
 
-StepStatus: TypeAlias = Literal["open", "fixed", "better", "new", "blip"]
-"""open: a regression whose loss was not regained. fixed: a regression whose loss was regained. better: a step up. new:
-not a step yet; the newest values are lower, but too few to distinguish from noise. blip: not a step; one to three
-values far below both neighbours."""
+StepStatus: TypeAlias = Literal["fell", "open", "behind", "new", "fixed", "better", "blip"]
+"""open: a regression whose loss was not regained. fixed: a regression whose loss was regained. better: a step up.
 
-UNTOLD: Final[tuple[StepStatus, ...]] = ("new", "blip")
-"""The statuses that are not steps."""
+The others are not steps. fell: the newest output is worse than the one before by more than chance. behind: it is worse
+than the best one by more than chance. new: the newest values are lower, but too few to distinguish from noise. blip:
+one to three values far below both neighbours."""
+
+WORSE: Final[tuple[StepStatus, ...]] = ("fell", "open", "behind", "new")
+"""The statuses of an eval that is worse than it was, or may be."""
+
+LEVELS: Final[tuple[StepStatus, ...]] = ("open", "fixed", "better")
+"""The statuses of steps."""
 
 
 class MetricStep(Frozen):
@@ -81,14 +87,15 @@ class Circumstances(Frozen):
 
 
 class Step(Frozen):
-    """A step of one eval. Steps of several metrics at one point are one, because metrics usually change together."""
+    """A step of one eval, or another loss. Metrics that change at one point are one step: usually they do together."""
 
     at: int
-    """The first point at the new level, as an index of the series."""
+    """The first point at the new level, as an index of the series; for *behind*, the output that lost most of it."""
     before: int
     """The last point at the old level."""
     metrics: tuple[MetricStep, ...]
-    """The first is the main one: the headline if it stepped, else the metric that lost most."""
+    """The first is the main one: the headline if it stepped, else the metric that lost most. For *behind*, from the
+    best output to the newest."""
     status: StepStatus
     commit: Commit
     """The commit of the first point at the new level, without the body of its message."""
@@ -105,3 +112,5 @@ class Step(Frozen):
     """The assumed standard deviation of a single value of the first metric."""
     different: int = 0
     """Number of different outputs at the new level; copies of an output are no further evidence."""
+    verdict: ChangeVerdict | None = None
+    """What is *worse*: the change from ``before`` to ``at``, without its fields."""

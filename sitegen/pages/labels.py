@@ -11,6 +11,7 @@ from sitegen.model.commits import Commit
 from sitegen.model.metrics import Nouns
 from sitegen.model.noise import Interval
 from sitegen.model.outcomes import ErrorType
+from sitegen.model.regressions import StepStatus
 from sitegen.model.scorecards import Status
 from sitegen.model.series import VariantSpread
 from sitegen.model.timeline import Cause, EditStatus
@@ -35,6 +36,17 @@ STATUSES: Final[dict[Status, str]] = {
     "unreadable": "unreadable",
     "no_ground_truth": "no ground truth",
 }
+STATES: Final[dict[StepStatus, str]] = {
+    "fell": "new",
+    "open": "open",
+    "behind": "behind its best",
+    "new": "too new to tell",
+    "fixed": "fixed",
+    "better": "better",
+    "blip": "recovered",
+}
+"""What became of a step."""
+
 EDITS: Final[dict[EditStatus, str]] = {
     "added": "added",
     "modified": "modified",

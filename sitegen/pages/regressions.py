@@ -1,4 +1,4 @@
-"""The page of regressions: the steps of all evals by status, and how far each eval is behind its best output.
+"""The page of steps: what is worse than it was, the best output of each eval, and what was regained or rose.
 
 ``pages/regressions.html`` reads the model itself, and calls the functions of this module for what the model lacks.
 """
@@ -11,12 +11,18 @@ from typing import Final
 from sitegen.analysis.best import best_of_summary, values_of_summary
 from sitegen.analysis.copies import first_of_each_output
 from sitegen.analysis.regressions import mute_of
-from sitegen.analysis.standing import EvalStanding, nothing_is_worse, standings
+from sitegen.analysis.standing import (
+    EvalStanding,
+    ListedStep,
+    largest_first,
+    nothing_is_worse,
+    standings,
+    worse_than_it_was,
+)
 from sitegen.config import Mute
 from sitegen.frozen import Frozen
 from sitegen.html.charts import tenths
-from sitegen.model.metrics import MetricSpec
-from sitegen.model.regressions import UNTOLD, EditedFile, MetricStep, Step
+from sitegen.model.regressions import LEVELS, WORSE, EditedFile
 from sitegen.model.series import EvalSummary, Headline
 from sitegen.model.site import Page
 from sitegen.named_tuple import NamedTuple
@@ -25,7 +31,7 @@ from sitegen.pages.change_text import Part, split
 from sitegen.pages.labels import CAUSES, exchange
 from sitegen.stats.averages import median
 
-LISTED: Final = {"open": 40, "new": 15, "fixed": 25, "better": 25, "blip": 15, "muted": 25}
+LISTED: Final = {"worse": 50, "fixed": 25, "better": 25, "blip": 15, "muted": 25}
 """Largest number of steps listed in each group, largest steps first; in the order of the page."""
 NEARBY: Final = 30
 """Number of points on either side of a step that its chart shows."""
@@ -40,68 +46,11 @@ REACH: Final = 8
 """Number of points over which a level is drawn, on its side of the step."""
 
 
-class ListedStep(Frozen):
-    """A step and its eval."""
-
-    summary: EvalSummary
-    step: Step
-    why: str
-    """The reason of its mute; empty if it is not muted."""
-
-    @property
-    def before(self) -> Headline:
-        """The last point at the old level."""
-        return self.summary.headlines[self.step.before]
-
-    @property
-    def at(self) -> Headline:
-        """The first point at the new level."""
-        return self.summary.headlines[self.step.at]
-
-    @property
-    def until(self) -> Headline | None:
-        """The point from which the level was regained."""
-        return None if self.step.until is None else self.summary.headlines[self.step.until]
-
-    @property
-    def metrics(self) -> list[tuple[MetricSpec, MetricStep]]:
-        """The metrics of the step, the main one first."""
-        specs = {spec.name: spec for spec in self.summary.specs}
-        return [(specs[metric.name], metric) for metric in self.step.metrics]
-
-    @property
-    def same_commit(self) -> bool:
-        """Whether the last point at the old level has the same commit: the edits in between are unknown then."""
-        return self.before.sha == self.step.commit.sha
-
-
-class StepGroup(Frozen):
-    """Steps of one status, the largest first."""
-
-    key: str
-    steps: tuple[ListedStep, ...]
-
-    @property
-    def rows(self) -> tuple[ListedStep, ...]:
-        """The steps that are listed."""
-        return self.steps[: LISTED[self.key]]
-
-    @property
-    def together(self) -> list[tuple[Headline, list[str]]]:
-        """Iterations at which several evals have a step, with their names: probably for a common reason."""
-        places: dict[tuple[str, str], tuple[Headline, list[str]]] = {}
-        for step in self.steps:
-            names = places.setdefault((step.at.label, step.at.sha), (step.at, []))[1]
-            names += [step.summary.info.name] * (step.summary.info.name not in names)
-        shared = [place for place in places.values() if len(place[1]) > 1]
-        return sorted(shared, key=lambda place: (-len(place[1]), -place[0].commit_position, place[0].label))[:PLACES]
-
-
 class RegressionsView(Frozen):
     """What ``pages/regressions.html`` shows."""
 
-    groups: dict[str, StepGroup]
-    """All groups of ``LISTED``, in its order; each may be empty."""
+    groups: dict[str, tuple[ListedStep, ...]]
+    """The steps of each group of ``LISTED``, in its order; a group may be empty."""
     standings: tuple[EvalStanding, ...]
     """The evals, the worst first."""
     files: Mapping[EditedFile, str]
@@ -111,7 +60,7 @@ class RegressionsView(Frozen):
     @property
     def outputs(self) -> float | None:
         """Median number of different outputs until regressions were fixed; None if none was fixed."""
-        fixed = self.groups["fixed"].steps
+        fixed = self.groups["fixed"]
         return median([listed.step.different for listed in fixed]) if fixed else None
 
     @property
@@ -123,9 +72,7 @@ class RegressionsView(Frozen):
     def quiet(self) -> int:
         """Series without a step."""
         steps = ((at.summary.info.id, step) for at in self.standings for step in at.summary.steps)
-        told = {
-            (eval_id, metric.name) for eval_id, step in steps if step.status not in UNTOLD for metric in step.metrics
-        }
+        told = {(eval_id, metric.name) for eval_id, step in steps if step.status in LEVELS for metric in step.metrics}
         return self.series - len(told)
 
     @property
@@ -134,9 +81,9 @@ class RegressionsView(Frozen):
         return nothing_is_worse(self.standings)
 
     @property
-    def behind(self) -> list[EvalStanding]:
-        """Evals whose newest output is behind the best one by more than chance."""
-        return [standing for standing in self.standings if standing.behind_by_more_than_chance]
+    def behind(self) -> dict[str, EvalStanding]:
+        """By id, the evals whose newest output is not their best one."""
+        return {standing.summary.info.id: standing for standing in self.standings if standing.behind}
 
 
 def regressions_page(summaries: Iterable[EvalSummary], mutes: Sequence[Mute], files: Mapping[EditedFile, str]) -> Page:
@@ -146,15 +93,22 @@ def regressions_page(summaries: Iterable[EvalSummary], mutes: Sequence[Mute], fi
     for summary in alive:
         for step in summary.steps:
             mute = mute_of(mutes, summary, step)
-            groups["muted" if mute else step.status].append(ListedStep(summary, step, mute.why if mute else ""))
-    for steps in groups.values():
-        steps.sort(key=lambda at: (-abs(at.step.metrics[0].points), at.summary.info.id, at.step.at))
-    view = RegressionsView(
-        groups={key: StepGroup(key, tuple(steps)) for key, steps in groups.items()},
-        standings=standings(alive, mutes),
-        files=files,
-    )
+            if mute or step.status not in WORSE:
+                groups["muted" if mute else step.status].append(ListedStep(summary, step, mute.why if mute else ""))
+    evals = standings(alive, mutes)
+    every = {key: largest_first(steps) for key, steps in groups.items()}
+    view = RegressionsView(groups=every | {"worse": worse_than_it_was(evals)}, standings=evals, files=files)
     return Page(links.regressions(), "pages/regressions.html", view)
+
+
+def together(steps: Iterable[ListedStep]) -> list[tuple[Headline, list[str]]]:
+    """Iterations at which several evals have a step, with their names: probably for a common reason."""
+    places: dict[tuple[str, str], tuple[Headline, list[str]]] = {}
+    for step in steps:
+        names = places.setdefault((step.at.label, step.at.sha), (step.at, []))[1]
+        names += [step.summary.info.name] * (step.summary.info.name not in names)
+    shared = [place for place in places.values() if len(place[1]) > 1]
+    return sorted(shared, key=lambda place: (-len(place[1]), -place[0].commit_position, place[0].label))[:PLACES]
 
 
 def _defined(summary: EvalSummary) -> list[str]:
@@ -234,7 +188,8 @@ def step_chart(listed: ListedStep) -> StepLine:
     summary, step = listed.summary, listed.step
     metric, first = step.metrics[0], max(0, step.at - NEARBY)
     column = [spec.name for spec in summary.specs].index(metric.name)
-    values = [headline.values[column] for headline in summary.headlines[first : step.at + NEARBY]]
+    near, since = summary.headlines[first : step.at + NEARBY], listed.at.comparable_since
+    values = [headline.values[column] if headline.comparable_since == since else None for headline in near]
     until = None if step.until is None else step.until - first
     return step_line(values, step.at - first, metric.before, metric.after, until)
 

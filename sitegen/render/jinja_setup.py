@@ -131,6 +131,7 @@ GLOBALS: Final[dict[str, object]] = {
     "error_types": ERROR_TYPES,
     "iterations_and_outputs": labels.iterations_and_outputs,
     "error_label": labels.ERROR_LABELS,
+    "states": labels.STATES,
     "statuses": labels.STATUSES,
     "edit_statuses": labels.EDITS,
 }

@@ -27,7 +27,7 @@ from sitegen.render.summary_changes import (
     first_few,
     left_out_line,
     metric_label,
-    regressions,
+    worse,
 )
 from sitegen.scoring.usage import UNITS, usage_metrics
 from sitegen.text.markdown_cells import NIL, code, count, name, number, signed, table
@@ -54,7 +54,7 @@ def summary_file(
         _head_lines(site, head),
         _news_lines(alive, mutes),
         _evals_section(alive),
-        regressions(alive, mutes),
+        worse(standings(alive, mutes)),
         _work(alive),
         _suspects(alive),
         edits_of_instructions(latest),

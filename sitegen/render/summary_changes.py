@@ -1,18 +1,16 @@
-"""The parts of ``summary.md`` on what changed: open regressions and the latest edits of instructions."""
+"""The parts of ``summary.md`` on what changed: what is worse than it was, and the latest edits of instructions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, TypeVar
 
-from sitegen.analysis.regressions import mute_of
-from sitegen.config import Mute
+from sitegen.analysis.standing import EvalStanding, ListedStep, worse_than_it_was
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.regressions import Step
-from sitegen.model.series import Effect, EvalSummary
+from sitegen.model.series import Effect
 from sitegen.pages import links
 from sitegen.pages.instructions.edits import EditEffects
-from sitegen.pages.labels import CAUSES, exchange, outputs
+from sitegen.pages.labels import CAUSES, STATES, exchange, outputs
 from sitegen.text.markdown_cells import code, count, name, number, signed
 
 REGRESSIONS: Final = 20
@@ -26,31 +24,29 @@ NAME: Final = 60
 _T = TypeVar("_T")
 
 
-def regressions(alive: Sequence[EvalSummary], mutes: Sequence[Mute]) -> Iterator[str]:
-    """List the regressions that were not regained, the largest first."""
-    unmuted = [(summary, step) for summary in alive for step in summary.steps if mute_of(mutes, summary, step) is None]
-    steps = [(summary, step) for summary, step in unmuted if step.status == "open"]
-    new = sum(step.status == "new" for _, step in unmuted)
-    steps.sort(key=lambda pair: (-abs(pair[1].metrics[0].points), pair[0].info.id, pair[1].at))
-    yield f"## Open regressions: {count(len(steps))}"
+def worse(evals: Iterable[EvalStanding]) -> Iterator[str]:
+    """List what is worse than it was, the largest loss first."""
+    rows = worse_than_it_was(evals)
+    yield f"## Worse than it was: {count(len(rows))}"
     yield ""
-    if new:
-        yield f"Lower in the newest outputs, but too new to tell from noise: {count(new)}, in {links.regressions()}."
-        yield ""
-    if steps:
-        yield from (f"- {_regression(summary, step)}" for summary, step in steps[:REGRESSIONS])
-        yield from left_out_line(steps, REGRESSIONS, f"in {links.regressions()}")
+    if rows:
+        yield from (f"- {_loss(row)}" for row in rows[:REGRESSIONS])
+        yield from left_out_line(rows, REGRESSIONS, f"in {links.regressions()}")
         yield ""
 
 
-def _regression(summary: EvalSummary, step: Step) -> str:
-    metric, at = step.metrics[0], summary.headlines[step.at]
-    spec = next(spec for spec in summary.specs if spec.name == metric.name)
+def _loss(row: ListedStep) -> str:
+    (spec, metric), step, at = row.metrics[0], row.step, row.at
     before, after = number(metric.before, unit=spec.unit), number(metric.after, unit=spec.unit)
     edits = [f"{code(edit.path, NAME)} in {code(edit.sha[:7])}" for edit in step.circumstances.edits[:FILES]]
-    words = f"{code(summary.info.id, NAME)}: {metric_label(spec)} {before} to {after} at {code(at.label)}"
-    words += f" ({code(step.commit.short)} {code(step.commit.subject, NAME)}), for {outputs(step.different)};"
-    words += f" changed: {', '.join(CAUSES[cause] for cause in step.circumstances.causes)}"
+    words = f"{code(row.summary.info.id, NAME)}, {STATES[step.status]}: {metric_label(spec)} {before} to {after}"
+    words += ", most of it at" if step.status == "behind" else " at"
+    words += f" {code(at.label)} ({code(step.commit.short)} {code(step.commit.subject, NAME)})"
+    if step.verdict and step.verdict.fixed + step.verdict.broken:
+        words += f", {count(step.verdict.broken)} broken and {count(step.verdict.fixed)} fixed there"
+    words += (
+        f", for {outputs(step.different)}; changed: {', '.join(CAUSES[cause] for cause in step.circumstances.causes)}"
+    )
     for role, exchanged in (("model", step.circumstances.model), ("judge", step.circumstances.judge)):
         if exchanged:
             words += f"; {name(exchange(role, exchanged))}"

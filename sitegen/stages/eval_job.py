@@ -11,6 +11,7 @@ from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.deltas import mixtures, under_rules_of
 from sitegen.analysis.effects import windows
 from sitegen.analysis.regressions import steps_of
+from sitegen.analysis.standing import with_losses
 from sitegen.errors import MissingObjectsError
 from sitegen.history.entry_rules import DEFAULT_SETTINGS
 from sitegen.history.fold_state import encode
@@ -230,9 +231,9 @@ class _EvalJob:
         series = self._cards.series(self._info, self._inputs, cells, settled, self._collector.derived)
         works = field_work(eval_id, cells)
         suspects = suspects_of(self._context, series, self._cards.key, cache)
-        of_newest = self._known or NewestReport(
-            steps_of(series, self._inputs.edits.beside) if series.points else (), self._patterns
-        )
+        beside = self._inputs.edits.beside
+        found = steps_of(series, beside) if series.points and not self._known else ()
+        of_newest = self._known or NewestReport(with_losses(series, found, beside), self._patterns)
         steps = of_newest.steps
         if self._page_keys and not self._known:
             NEWEST_REPORT.keep(cache, eval_id, of_newest, self._page_keys[-1])

@@ -180,7 +180,7 @@ def record_of(
         interval=point.interval if point else None,
         metrics=tuple(spec.name for spec in series.specs),
         usage=point.scorecard.usage if point else None,
-        since_best=since_best(series, best),
+        since_best=since_best(series, best.at if best else None),
         last_change=last_change(series),
         iterations=series.iterations,
         outputs=series.outputs,

@@ -232,15 +232,17 @@ def test_the_summary_says_the_state_of_each_eval_the_worst_first():
     assert "Without any output: `new`." in found
 
 
-def test_the_summary_lists_open_regressions_the_largest_first():
+def test_the_summary_lists_what_is_worse_the_largest_first():
     small = summary("small", 0.9, 0.8, steps=(step(1, 0.9, 0.8, "open"),))
     large = summary("large", 0.9, 0.5, steps=(step(1, 0.9, 0.5, "open", subject="Shorten"),))
     fixed = summary("fixed", 0.9, 0.5, 0.9, steps=(step(1, 0.9, 0.5, "fixed", until=2),))
     found = lines(small, large, fixed)
-    start = found.index("## Open regressions: 2")
-    assert found[start + 2].startswith("- `large`: F1 0.900 to 0.500 at `iteration-002` (`0000000` `Shorten`), for ")
+    start = found.index("## Worse than it was: 2")
+    assert found[start + 2].startswith(
+        "- `large`, open: F1 0.900 to 0.500 at `iteration-002` (`0000000` `Shorten`), for "
+    )
     assert found[start + 2].endswith("edited before it: `CLAUDE.md` in `eeeeeee`; errors by field: `total` +2.0")
-    assert found[start + 3].startswith("- `small`: F1 0.900 to 0.800")
+    assert found[start + 3].startswith("- `small`, open: F1 0.900 to 0.800")
     assert found[start + 4] == ""
 
 

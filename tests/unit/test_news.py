@@ -16,7 +16,7 @@ from sitegen.model.metrics import ErrorNumbers, MetricSpec
 from sitegen.model.series import EvalSummary, Peak
 from sitegen.pages.overview.focus import focus_view
 from sitegen.pages.overview.news import news
-from sitegen.pages.overview.page import LossCounts, SiteCounts, overview_page
+from sitegen.pages.overview.page import SiteCounts, overview_page
 from sitegen.pages.overview.phrases import Sentence
 from sitegen.render.summary import summary_file
 from tests import pages_sample as sample
@@ -110,9 +110,10 @@ CASES: dict[str, tuple[tuple[EvalSummary, ...], tuple[str, ...]]] = {
         ),
     ),
     "a fall beyond chance in two outputs": (
-        (case("a", 0.9, 0.7, since_best=verdict("worse")),),
+        (case("a", 0.9, 0.7, steps=(step(1, 0.9, 0.7, "behind"),)),),
         (
-            "Eval a is 0.200 behind its best F1, iteration-001, by more than chance.",
+            "Eval a is 0.200 behind its best F1, iteration-001, by more than chance; most of it was lost at "
+            "iteration-002.",
             "No newest output gained anything.",
             "Compare the newest output of Eval a with its best, iteration-001, and undo what broke it.",
         ),
@@ -120,7 +121,7 @@ CASES: dict[str, tuple[tuple[EvalSummary, ...], tuple[str, ...]]] = {
     "an open regression after an edit, and two more evals that lost": (
         (
             case("a", 0.9, 0.5, steps=FALL),
-            case("b", 0.9, 0.8, since_best=verdict("worse")),
+            case("b", 0.9, 0.8, steps=(step(1, 0.9, 0.8, "behind"),)),
             case("c", 0.9, 0.6, steps=(step(1, 0.9, 0.6, "new"),)),
         ),
         (
@@ -146,10 +147,19 @@ CASES: dict[str, tuple[tuple[EvalSummary, ...], tuple[str, ...]]] = {
             "Make another output of Eval a or two: they tell whether the fall is noise.",
         ),
     ),
-    "a fall too new to tell, and yet beyond chance from the best": (
-        (case("a", 0.9, 0.5, steps=(step(1, 0.9, 0.5, "new"),), since_best=verdict("worse")),),
+    "a fall of the newest output beyond chance": (
+        (case("a", 0.9, 0.5, steps=(replace(step(1, 0.9, 0.5, "fell"), verdict=verdict("worse")),)),),
         (
-            "Eval a is 0.400 behind its best F1, iteration-001, by more than chance.",
+            "Eval a: F1 fell from 0.900 to 0.500 at iteration-002: 9 broken, 0 fixed.",
+            "No newest output gained anything.",
+            "Look at the edit of CLAUDE.md before iteration-002 of Eval a.",
+        ),
+    ),
+    "a fall too new to tell, and a smaller one beyond chance from the best": (
+        (case("a", 0.9, 0.7, 0.5, steps=(step(1, 0.9, 0.5, "behind"), step(2, 0.9, 0.4, "new"))),),
+        (
+            "Eval a is 0.400 behind its best F1, iteration-001, by more than chance; most of it was lost at "
+            "iteration-002.",
             "No newest output gained anything.",
             "Compare the newest output of Eval a with its best, iteration-001, and undo what broke it.",
         ),
@@ -283,10 +293,10 @@ def test_the_overview_lists_what_further_evals_lost_below_the_first_sentence() -
     view = sample.view_of(overview_page(evals, sample.commit(3), "main", COUNTS, ()))
     assert view.news[0].text == "Eval a: F1 fell from 0.900 to 0.500 at iteration-002 and was not regained."
     assert ["".join(phrase.text for phrase in phrases) for phrases in view.losses] == [
-        "Eval b is 0.100 behind its best F1, iteration-001, by more than chance.",
+        "Eval b is 0.100 behind its best F1, iteration-001, by more than chance; most of it was lost at iteration-002.",
         "Eval c: F1 fell from 0.900 to 0.600 at iteration-002, too new to tell from noise.",
     ]
-    assert (view.more_losses, view.lost) == (0, LossCounts(regressions=1, too_new=1, behind=1))
+    assert (view.more_losses, view.worse) == (0, 3)
 
 
 def test_a_muted_regression_is_no_news() -> None:
@@ -305,8 +315,10 @@ def test_every_sentence_about_an_eval_is_one_click_from_its_evidence() -> None:
     ]
     gain = sentences(case("a", 0.5, 0.6, last_change=verdict("cannot tell")))[1]
     assert [phrase.href for phrase in gain.phrases if phrase.text == "may be chance"] == ["evals/a/0002.html#h-y"]
-    behind = sentences(case("a", 0.9, 0.7, since_best=verdict("worse")))[0]
-    assert behind.phrases[-2].href == "evals/a/compare.html#a=0001&b=0002"
+    behind = sentences(case("a", 0.9, 0.7, steps=(step(1, 0.9, 0.7, "behind"),)))[0]
+    assert [phrase.href for phrase in behind.phrases if "compare" in phrase.href] == [
+        "evals/a/compare.html#a=0001&b=0002"
+    ]
 
 
 def test_the_overview_and_the_summary_begin_with_the_same_sentences_and_quote_what_is_not_ours() -> None:

@@ -21,6 +21,7 @@ from sitegen.pages.overview.page import SiteCounts, eval_row, overview_page, sha
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample as sample
 from tests.sites import renderer_of
+from tests.unit.test_for_machines import step
 from tests.unit.test_standing import verdict
 
 HEAD = sample.commit(9)
@@ -67,16 +68,23 @@ def test_charts_of_shares_have_one_scale_and_amounts_their_own():
 
 
 def test_each_eval_says_how_it_stands_the_one_in_most_trouble_first_and_deleted_ones_last():
-    worse = replace(_summary("b", 0.9, 0.5), peak=Peak(0, 0.9, 0), since_best=verdict("worse"))
+    worse = replace(_summary("b", 0.9, 0.5), peak=Peak(0, 0.9, 0), steps=(step(1, 0.9, 0.5, "fell"),))
+    past = replace(_summary("d", 0.9, 0.6, 0.7), peak=Peak(0, 0.9, 0), steps=(step(1, 0.9, 0.6, "open"),))
     lower = replace(_summary("c", 0.9, 0.8), peak=Peak(0, 0.9, 0), since_best=verdict("cannot tell"))
     page = overview_page(
-        (_summary("gone", 0.1, deleted=True), _summary("a", 0.5, 0.5), lower, worse), HEAD, "main", COUNTS, ()
+        (_summary("gone", 0.1, deleted=True), _summary("a", 0.5, 0.5), lower, worse, past), HEAD, "main", COUNTS, ()
     )
-    assert [row.summary.info.id for row in sample.view_of(page).rows] == ["b", "c", "a", "gone"]
+    assert [row.summary.info.id for row in sample.view_of(page).rows] == ["b", "d", "c", "a", "gone"]
     html = renderer_of(sample.SITE).render(page).decode()
-    cards = html[html.index('<ul class="multiples">') :].split("<li")[1:5]
-    words = [[word for word in ("worse</span>", "behind its best", "deleted") if word in card] for card in cards]
-    assert words == [["worse</span>", "behind its best"], ["behind its best"], [], ["deleted"]]
+    cards = html[html.index('<ul class="multiples">') :].split("<li")[1:6]
+    known = ("worse</span>", "behind its best", "below its level of", "deleted")
+    assert [[word for word in known if word in card] for card in cards] == [
+        ["worse</span>", "behind its best"],
+        ["behind its best", "below its level of"],
+        ["behind its best"],
+        [],
+        ["deleted"],
+    ]
 
 
 def test_the_mean_leaves_out_undefined_and_deleted_evals_and_those_without_an_output_and_says_how_many():

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from sitegen.analysis.copies import first_points_with_output
 from sitegen.analysis.effects import peak
 from sitegen.analysis.regressions import mute_of, steps_of, unmatched_mutes
+from sitegen.analysis.standing import ListedStep
 from sitegen.config import Mute
 from sitegen.model.deltas import Delta, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import Counts, Metric, MetricSpec
@@ -23,7 +24,7 @@ from sitegen.model.series import EvalInfo, EvalSummary, Peak, Point, Series
 from sitegen.model.timeline import Blob, Cause, Edit
 from sitegen.pages import regressions
 from sitegen.pages.change_text import Part
-from sitegen.pages.regressions import LISTED, ListedStep, RegressionsView, regressions_page
+from sitegen.pages.regressions import LISTED, RegressionsView, regressions_page
 from sitegen.stats.counts import f1, total
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
@@ -178,7 +179,7 @@ def test_of_several_outputs_of_one_commit_the_edits_of_the_commit_are_named() ->
     points[0] = replace(points[0], edits=(edit("a.md", 2),))
     one = series(*points)
     heads = tuple(map(sample.headline, points))
-    (row,) = view(EvalSummary(one.info, one.specs, heads, steps=steps_of(one))).groups["open"].rows
+    (row,) = view(EvalSummary(one.info, one.specs, heads, steps=steps_of(one))).groups["worse"]
     assert regressions.what_changed(row) == "New output, one of several outputs of its commit."
     assert row.same_commit
     assert [one.path for one in row.step.circumstances.edits] == ["a.md"]
@@ -313,7 +314,7 @@ def with_documents(*outputs: dict[str, int]) -> Series:
     for index, right in enumerate(outputs):
         scores = [DocumentScore(name, "scored", Counts(tp=n, fp=10 - n, fn=10 - n)) for name, n in right.items()]
         whole = total(score.counts for score in scores)
-        card = Scorecard("scored", whole, (Metric("f1", f1(whole)),), tuple(scores), ())
+        card = Scorecard("scored", whole, (Metric("f1", f1(whole)),), tuple(scores), (), expected_values=100)
         points.append(Point(sample.snapshot(index + 1, sample.commit(index)), card))
     return series(*points, specs=sample.SPECS[:1])
 
@@ -352,7 +353,7 @@ def test_where_the_change_came_from_is_told_if_it_came_from_more_than_one_place(
         points[6] = replace(points[6], delta=Delta(Overlap("comparable", 1), (metric,)))
         one = series(*points)
         heads = tuple(map(sample.headline, points))
-        ((row,),) = [view(EvalSummary(one.info, one.specs, heads, steps=steps_of(one))).groups["open"].rows]
+        (row,) = view(EvalSummary(one.info, one.specs, heads, steps=steps_of(one))).groups["worse"]
         return row
 
     assert regressions.parts(parted(-0.5, 0.1, 0.0)) == (Part("outputs", -0.5), Part("ground truth", 0.1))
@@ -392,7 +393,7 @@ def view(*summaries: EvalSummary, mutes: tuple[Mute, ...] = ()) -> RegressionsVi
 
 
 def totals(shown: RegressionsView) -> list[int]:
-    return [len(group.steps) for group in shown.groups.values()]
+    return [len(steps) for steps in shown.groups.values()]
 
 
 def test_a_mute_that_names_nothing_is_a_note() -> None:
@@ -405,41 +406,43 @@ def test_a_mute_that_names_nothing_is_a_note() -> None:
     )
 
 
-def test_open_ones_come_first_and_the_largest_of_them() -> None:
+def test_what_is_worse_is_one_list_with_the_largest_loss_first() -> None:
     small = summary("a", *[0.9] * 6, *[0.8] * 6)
     large = summary("b", *[0.9] * 6, *[0.5] * 6)
     mended = summary("c", *[0.9] * 6, *[0.2] * 6, *[0.9] * 4)
     fresh = summary("d", *[0.9] * 6, 0.5)
     shown = view(small, large, mended, fresh, summary("gone", *[0.9] * 6, *[0.1] * 6, deleted=True))
-    listed = [(group.key, [row.summary.info.id for row in group.rows]) for group in shown.groups.values()]
-    assert listed == [
-        ("open", ["b", "a"]),
-        ("new", ["d"]),
-        ("fixed", ["c"]),
-        ("better", ["c"]),
-        ("blip", []),
-        ("muted", []),
-    ]
-    assert (totals(shown), shown.outputs, shown.series, shown.quiet) == ([2, 1, 1, 1, 0, 0], 6, 4, 1)
+    listed = {group: [(row.summary.info.id, row.step.status) for row in rows] for group, rows in shown.groups.items()}
+    assert listed == {
+        "worse": [("b", "open"), ("d", "new"), ("a", "open")],
+        "fixed": [("c", "fixed")],
+        "better": [("c", "better")],
+        "blip": [],
+        "muted": [],
+    }
+    assert list(listed) == list(LISTED)
+    assert (shown.outputs, shown.series, shown.quiet) == (6, 4, 1)
 
 
 def test_a_muted_step_is_listed_last_with_its_reason() -> None:
     one = summary("a", *[0.9] * 6, *[0.5] * 6)
     shown = view(one, mutes=(Mute(eval="a", commit=one.steps[0].commit.sha[:7], why="harder documents"),))
-    assert totals(shown) == [0, 0, 0, 0, 0, 1]
-    assert [row.why for row in shown.groups["muted"].rows] == ["harder documents"]
+    assert totals(shown) == [0, 0, 0, 0, 1]
+    assert [row.why for row in shown.groups["muted"]] == ["harder documents"]
 
 
 def test_steps_of_several_evals_at_one_iteration_are_named_together() -> None:
     falls = [summary(name, *[0.9] * 6, *[0.5] * 6) for name in ("a", "b")]
-    ((at, names),) = view(*falls, summary("c", *[0.9] * 7, *[0.5] * 6)).groups["open"].together
+    steps = view(*falls, summary("c", *[0.9] * 7, *[0.5] * 6)).groups["worse"]
+    ((at, names),) = regressions.together(steps)
     assert (at.label, names) == ("iteration-007", ["A", "B"])
 
 
 def test_a_table_lists_a_bounded_number_of_steps() -> None:
-    many = [summary(f"e{n:03}", *[0.9] * 6, *[0.5] * 6) for n in range(LISTED["open"] + 3)]
-    group = view(*many).groups["open"]
-    assert (len(group.rows), len(group.steps) - len(group.rows)) == (LISTED["open"], 3)
+    many = [summary(f"e{n:03}", *[0.9] * 6, *[0.5] * 6) for n in range(LISTED["worse"] + 3)]
+    html = renderer_of(sample.SITE).render(regressions_page(many, (), {})).decode()
+    assert html.count("<tr data-g=") == LISTED["worse"]
+    assert "3 smaller ones are not listed." in html
 
 
 def test_the_one_furthest_behind_its_best_comes_first() -> None:
@@ -493,9 +496,9 @@ def test_a_built_site_has_the_page_and_the_note_of_an_unneeded_mute(tmp_path: Pa
     build_site(repo.path, tmp_path / "site")
     files = content(tmp_path / "site")
     page = files["regressions.html"].decode()
-    assert "Open regressions" in page
+    assert "Worse than it was" in page
     assert 'href="evals/orders/0007.html"' in page
-    assert 'href="evals/orders/compare.html#a=0006&amp;b=0007">Compare with iteration-006</a>' in page
+    assert 'href="evals/orders/compare.html#a=0006&amp;b=0007">Compare iteration-007 with iteration-006</a>' in page
     assert "A mute names no step" in files["problems.html"].decode()
 
 
@@ -503,15 +506,16 @@ def test_a_site_without_steps_says_how_many_series_were_looked_through() -> None
 
     page = regressions_page([summary("a", 0.5, 0.6)], (), {})
     html = renderer_of(sample.SITE).render(page).decode()
-    assert "No step beyond noise in 1 series." in html
+    assert "of 1 series; each metric of an eval is one. A step takes five values" in html
+    assert "Nothing is worse than it was" in html
 
 
-def test_a_fall_too_new_to_tell_stands_apart_from_open_regressions() -> None:
+def test_a_fall_too_new_to_tell_says_so_on_the_list() -> None:
 
     page = regressions_page([summary("a", *[0.9] * 6, 0.5)], (), {})
     html = renderer_of(sample.SITE).render(page).decode()
-    assert '<span class="x">and 1 too new to tell; no level that\nwas lost beyond noise is open</span>' in html
-    assert '<h2 id="h-new" class="grow">Too new to tell</h2>' in html
+    assert '<span class="x">1 of them too new to tell; largest: A, F1' in html
+    assert '<h2 id="h-worse" class="grow">Worse than it was</h2>' in html
     assert 'too new to tell</span> <span class="nowrap">for 1 iteration</span>' in html
 
 

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
-from sitegen.analysis.standing import Trouble, nothing_is_worse, since_best, standing_of, standings
+from sitegen.analysis.standing import (
+    Trouble,
+    nothing_is_worse,
+    since_best,
+    standing_of,
+    standings,
+    with_losses,
+    worse_than_it_was,
+)
 from sitegen.config import Mute
 from sitegen.model.metrics import Threshold
 from sitegen.model.noise import ChangeVerdict, Decision
 from sitegen.model.regressions import StepStatus
-from sitegen.model.series import EvalSummary, Peak
+from sitegen.model.series import EvalSummary, Peak, Series
 from sitegen.pages.data.exports import MISSED, badge
 from sitegen.pages.overview.page import eval_row
+from sitegen.project import Options
+from sitegen.questions.study import read_series
 from tests import pages_sample as sample
+from tests.gitrepo import GitRepo
 from tests.unit.test_for_machines import headline, step, summary
 
 
@@ -37,7 +50,8 @@ CASES: list[tuple[EvalSummary, Trouble]] = [
     (summary("undefined", None), "none"),
     (summary("lost", 0.5, None, peak=Peak(0, 0.5, 0)), "unscored"),
     (replace(summary("unread"), headlines=(headline(1, None, status="unreadable"),)), "unscored"),
-    (fallen("behind", 0.9, 0.7, "worse"), "worse"),
+    (stepped("behind", "behind", 0.2), "worse"),
+    (stepped("fell", "fell", 0.3), "worse"),
     (fallen("chance", 0.9, 0.7, "cannot tell"), "behind"),
     (fallen("equal", 0.9, 0.9, "same"), "none"),
     (fallen("target", 0.9, 0.7, "cannot tell", target=0.8), "below target"),
@@ -78,6 +92,7 @@ def test_the_eval_in_most_trouble_comes_first_and_deleted_ones_are_left_out() ->
         "unread",
         "open more",
         "open",
+        "fell",
         "behind",
         "new",
         "target",
@@ -91,10 +106,11 @@ def test_the_eval_in_most_trouble_comes_first_and_deleted_ones_are_left_out() ->
     ]
 
 
-def test_a_mute_below_the_best_output_also_mutes_the_distance_to_it() -> None:
-    one = replace(stepped("a", "open"), since_best=verdict("worse"))
+def test_what_is_muted_is_not_worse() -> None:
+    one = stepped("a", "open")
     mute = Mute(eval="a", commit=one.steps[0].commit.sha, why="harder documents")
     assert [standing_of(one, mutes).trouble for mutes in ((), (mute,))] == ["worse", "behind"]
+    assert worse_than_it_was(standings([one], (mute,))) == ()
 
 
 def test_of_an_amount_where_less_is_better_more_is_behind() -> None:
@@ -107,8 +123,60 @@ def test_the_newest_output_is_judged_against_the_best_one_by_documents_and_cells
     series = sample.series(4)
     last = len(series.points) - 1
     values = [(point.now or point.scorecard).metrics[0].value or 0.0 for point in series.points]
-    judged = since_best(series, Peak(0, values[0], 0))
+    judged = since_best(series, 0)
     assert judged is not None
     assert judged.change == pytest.approx(values[last] - values[0])
-    assert since_best(series, Peak(last, values[last], 0)) is None
-    assert since_best(replace(series, info=replace(series.info, kind="recorded")), Peak(0, 1.0, 0)) is None
+    assert since_best(series, last) is None
+    assert since_best(replace(series, info=replace(series.info, kind="recorded")), 0) is None
+
+
+def with_values(tmp_path: Path, *outputs: str) -> Series:
+    """A series of outputs, each given by the ten documents in which its three values are right: ``abc``."""
+    repo = GitRepo(tmp_path / "repo")
+    names = "abcdefghij"
+    repo.commit({"evals/orders/ground_truth.csv": "id,x,y,z\n" + "".join(f"{name},1,2,3\n" for name in names)})
+    for number, right in enumerate(outputs, 1):
+        rows = [{"id": name} | dict(zip("xyz", "123" if name in right else "789", strict=True)) for name in names]
+        last = max(
+            (index for index, earlier in enumerate(outputs[: number - 1], 1) if earlier is right), default=number
+        )
+        text = json.dumps(rows) + "\n" * last
+        repo.commit({"CLAUDE.md": f"Read them {number} times.\n"})  # so that no output repeats another
+        repo.commit({f"evals/orders/results/iteration-{number:03}/extracted.json": text})
+    repo.checkout()
+    return read_series(Options(repo=repo.path, cache=tmp_path / "cache"), "orders")
+
+
+ALL, HALF, WORST = "abcdefghij", "abcde", "ab"
+LOSSES: list[tuple[str, tuple[str, ...], list[tuple[str, int, int, float, tuple[int, int]]]]] = [
+    ("the newest output fell", (ALL, HALF), [("fell", 0, 1, -50.0, (0, 15))]),
+    ("a copy of it follows", (ALL, HALF, HALF), [("fell", 0, 1, -50.0, (0, 15))]),
+    ("another one as bad follows", (ALL, HALF, HALF + "k"), [("behind", 0, 1, -50.0, (0, 15))]),
+    ("it fell further", (ALL, "abcd", ""), [("behind", 0, 1, -100.0, (0, 18)), ("fell", 1, 2, -40.0, (0, 12))]),
+    ("most of it fell now", (ALL, ALL[:9], WORST), [("fell", 1, 2, -70.0, (0, 21))]),
+    ("the best output is in use again", (ALL, HALF, ALL), []),
+    ("it rose, and is still behind", (ALL, WORST, HALF), [("behind", 0, 1, -50.0, (0, 24))]),
+    ("it is at its best", (WORST, HALF, ALL), []),
+    ("a fall that may be chance", (ALL, ALL[:9]), []),
+    ("a single output", (ALL,), []),
+]
+
+
+@pytest.mark.parametrize(("name", "outputs", "expected"), LOSSES, ids=[name for name, *_ in LOSSES])
+def test_losses_that_are_no_steps_have_their_output_and_what_broke_there(
+    tmp_path: Path, name: str, outputs: tuple[str, ...], expected: list[tuple[str, int, int, float, tuple[int, int]]]
+) -> None:
+    series = with_values(tmp_path, *outputs)
+    losses = with_losses(series, (), [()] * len(series.points))
+    found = [(at.status, at.before, at.at, round(at.metrics[0].points, 1), at.verdict) for at in losses]
+    assert [(*loss, (verdict.fixed, verdict.broken)) for *loss, verdict in found if verdict] == expected
+    assert [at.commit.sha for at in losses] == [series.points[at.at].snapshot.commit.sha for at in losses]
+
+
+def test_a_step_at_the_newest_output_is_listed_once_and_a_fall_beyond_chance_is_not_too_new(tmp_path: Path) -> None:
+    series = with_values(tmp_path, ALL, HALF)
+    (fall,) = with_losses(series, (), [(), ()])
+    for status, expected in (("new", "fell"), ("open", "open"), ("better", "better")):
+        steps = (replace(fall, status=status),)
+        found = [at.status for at in with_losses(series, steps, [(), ()])]
+        assert found == ([expected] if status != "better" else ["better", "fell"])

@@ -190,6 +190,7 @@ class FilteredTable {
     if (filtered || this.limit > Math.max(this.first, this.rows.length)) this.load();
     if (words.length) this.name();
     this.box.toggleAttribute("data-filtered", !!filtered);
+    if (filtered) for (const fold of $$("details.stepset", this.box)) fold.open = true;
     if (filtered) this.link ??= this.addLink();
     if (this.link) this.link.hidden = !filtered;
     const isFolded = row => !filtered && !this.way && this.copies.has(row) && !this.opened.has(this.copies.get(row));

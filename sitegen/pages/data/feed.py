@@ -17,7 +17,7 @@ from sitegen.analysis.best import best_of_summary, values_of_summary
 from sitegen.frozen import Frozen
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.regressions import UNTOLD, Step
+from sitegen.model.regressions import LEVELS, Step
 from sitegen.model.series import EvalSummary, Headline
 from sitegen.model.site import RawFile, SiteInfo
 from sitegen.pages import links
@@ -80,7 +80,7 @@ def _eval_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
     """The entries of one eval, unordered. A best output that is also a step is reported only as the step."""
     stepped = set()
     for step in summary.steps:
-        if step.status in UNTOLD or step.commit.sha == WORKTREE:
+        if step.status not in (*LEVELS, "fell", "behind") or step.commit.sha == WORKTREE:
             continue
         metric = step.metrics[0]
         moved = next(spec for spec in summary.specs if spec.name == metric.name)

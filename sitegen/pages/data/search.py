@@ -139,7 +139,7 @@ def _pages_of_eval(summary: EvalSummary) -> Iterator[SearchEntry]:
     if len(summary.headlines) > 1:
         yield SearchEntry("Compare iterations", links.compare(eval_id), name)
     if summary.steps and not summary.deleted:
-        yield SearchEntry("Regressions and steps", f"{links.regressions()}#section={quote(eval_id)}", name)
+        yield SearchEntry("Steps and regressions", f"{links.regressions()}#section={quote(eval_id)}", name)
 
 
 def _attributes_digest(attributes: tuple[str, ...]) -> str:

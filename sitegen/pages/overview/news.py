@@ -15,7 +15,15 @@ from sitegen.model.regressions import Step
 from sitegen.model.series import EvalSummary
 from sitegen.pages import links
 from sitegen.pages.overview.focus import FocusView
-from sitegen.pages.overview.phrases import Phrase, Sentence, eval_phrase, metric_phrases, next_step, output_phrase
+from sitegen.pages.overview.phrases import (
+    Phrase,
+    Sentence,
+    eval_phrase,
+    metric_phrases,
+    next_step,
+    output_phrase,
+    worst_step,
+)
 from sitegen.text.plain import counted
 from sitegen.text.values import metric_text
 
@@ -95,13 +103,14 @@ def loss(standing: EvalStanding) -> Iterator[Phrase]:
             yield from metric_phrases(spec)
             yield Phrase(".")
         return
-    steps = [*standing.lost, *standing.too_new]
-    of_headline = standing.lost and standing.lost[0].metrics[0].name == spec.name
-    if standing.behind_by_more_than_chance and not of_headline:
+    step = worst_step(standing)
+    metric = step.metrics[0]
+    if step.status == "behind":
         yield from _distance(standing)
-        yield Phrase(", by more than chance.")
+        yield Phrase(", by more than chance; most of it was lost at ")
+        yield output_phrase(summary, summary.headlines[step.at])
+        yield Phrase(".")
         return
-    step, metric = steps[0], steps[0].metrics[0]
     stepped = next(spec for spec in summary.specs if spec.name == metric.name)
     yield eval_phrase(summary)
     yield Phrase(": ")
@@ -111,7 +120,9 @@ def loss(standing: EvalStanding) -> Iterator[Phrase]:
         f"{metric_text(metric.after, 3, stepped.unit)} at "
     )
     yield output_phrase(summary, summary.headlines[step.at])
-    yield Phrase(" and was not regained." if step.status == "open" else ", too new to tell from noise.")
+    if step.verdict and step.verdict.fixed + step.verdict.broken and step.status == "fell":
+        yield Phrase(f": {step.verdict.broken:,} broken, {step.verdict.fixed:,} fixed")
+    yield Phrase({"fell": ".", "open": " and was not regained."}.get(step.status, ", too new to tell from noise."))
 
 
 def _better(scored: Sequence[EvalStanding]) -> Iterator[Phrase]:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 from collections.abc import Iterable
 
 from sitegen.analysis.standing import EvalStanding
+from sitegen.model.regressions import Step
 from sitegen.model.series import Headline
 
 FILES: Final = 6
@@ -56,17 +57,6 @@ class Worktree(Frozen):
 
     uncommitted: CommitView | None
     """Effects compared with the newest commit; None if no file that sitegen reads is changed."""
-
-
-class LossCounts(Frozen):
-    """Numbers of losses, and of possible losses."""
-
-    regressions: int
-    """Open regressions that are not muted."""
-    too_new: int
-    """Lower values that are too new to tell from noise."""
-    behind: int
-    """Evals behind their best by more than chance."""
 
 
 class LatestEditRow(Frozen):
@@ -130,7 +120,8 @@ class OverviewView(Frozen):
     """A sentence on each further loss, besides the loss in the first sentence."""
     more_losses: int
     """Number of evals with a loss that are not listed."""
-    lost: LossCounts
+    worse: int
+    """Number of losses on the list of what is worse than it was."""
     worktree: Worktree | None = None
     """None if the newest point is a commit."""
     banner: Banner | None = None
@@ -216,11 +207,7 @@ def overview_page(
         news=news(evals, focus, losses_follow=True),
         losses=tuple(tuple(loss(standing)) for standing in others[:LOSSES]),
         more_losses=len(others[LOSSES:]),
-        lost=LossCounts(
-            regressions=sum(len(standing.lost) for standing in evals),
-            too_new=sum(len(standing.too_new) for standing in evals),
-            behind=sum(standing.behind_by_more_than_chance for standing in evals),
-        ),
+        worse=sum(len(standing.worse) for standing in evals),
         worktree=worktree,
         instructions=instructions,
         banner=banner(problems, of_site=True),
@@ -275,6 +262,18 @@ class EvalRow(Frozen):
     def newest(self) -> Headline | None:
         """The newest point."""
         return self.summary.headlines[-1] if self.summary.headlines else None
+
+    @property
+    def fell(self) -> Step | None:
+        """The loss that the newest output brought, if it is more than chance or too new to tell."""
+        found = (step for step in (self.standing.worse if self.standing else ()) if step.status in ("fell", "new"))
+        return min(found, key=lambda step: step.status, default=None)
+
+    @property
+    def lost_since(self) -> Headline | None:
+        """The last point before the largest older loss."""
+        found = (step for step in (self.standing.worse if self.standing else ()) if step.status == "open")
+        return next((self.summary.headlines[step.before] for step in found), None)
 
     @property
     def breaks(self) -> list[int]:

@@ -61,15 +61,15 @@ def output_phrase(summary: EvalSummary, at: Headline) -> Phrase:
 def next_step(scored: Sequence[EvalStanding], focus: FocusView | None) -> Iterator[Phrase]:
     """The sentence, from the evals with output, the one in most trouble first."""
     worst = scored[0]
-    step = next((step for step in worst.lost if step.metrics[0].name == worst.spec.name), None)
+    step = worst_step(worst) if worst.worse else None
     if worst.trouble == "unscored":
         yield Phrase("Repair the newest output of ")
         yield eval_phrase(worst.summary)
         yield Phrase("; the problems page says ")
         yield Phrase("what is wrong with it", links.problems())
-    elif step:
+    elif step and step.status in ("fell", "open"):
         yield from _look_at(worst.summary, step)
-    elif worst.behind_by_more_than_chance and worst.best:
+    elif step and step.status == "behind" and worst.best:
         pair = f"#a={worst.best.slug}&b={worst.newest.slug}"
         yield Phrase("Compare", links.compare(worst.summary.info.id) + pair)
         yield Phrase(" the newest output of ")
@@ -90,6 +90,11 @@ def next_step(scored: Sequence[EvalStanding], focus: FocusView | None) -> Iterat
     else:
         yield from _work(scored, focus)
     yield Phrase(".")
+
+
+def worst_step(standing: EvalStanding) -> Step:
+    """The loss to name first of an eval that has one: the surest, then the largest."""
+    return min(standing.worse, key=lambda step: step.status == "new")
 
 
 def _look_at(summary: EvalSummary, step: Step) -> Iterator[Phrase]:

@@ -13,10 +13,11 @@ from sitegen.model.regressions import Step
 from sitegen.pages.change_text import own_unit
 from sitegen.pages.trend.page import TrendView
 
-_STEPS: Final = {"open": "worse", "fixed": "worse", "better": "better", "new": "new", "blip": "blip"}
+_STEPS: Final = {"fell": "worse", "open": "worse", "fixed": "worse", "better": "better", "new": "new", "blip": "blip"}
 
 
 _STEP_NAMES: Final = {
+    "fell": "worse than the output before",
     "open": "regression",
     "fixed": "regression, fixed since",
     "better": "better",
@@ -44,7 +45,7 @@ MARKED: Final = 100
 
 def step_marks(view: TrendView) -> Iterator[StepMark]:
     """The marks of the newest steps, oldest first."""
-    for step in view.steps[-MARKED:]:
+    for step in [step for step in view.steps if step.status in _STEPS][-MARKED:]:
         place = step.at if step.status == "blip" else step.at - 0.5
         yield StepMark(
             place=place,
