@@ -1,6 +1,7 @@
 """Reads test cases and responses, each from files of their own or from a file that holds both.
 
-``test_cases.json`` is a list of cases, or an object with the list under ``test_cases`` or ``cases``.
+``test_cases.json`` is a list of cases, or an object with the list under ``test_cases`` or ``cases``. A case can accept
+several answers, as a list under ``expected``, or under ``accepted`` beside it.
 
 Responses are in ``responses.json|jsonl``, or in ``responses-<variant>.json|jsonl`` for each variant. A file is a list
 of responses, an object with the list under ``responses``, or an object of texts by case id. JSON Lines hold one
@@ -32,21 +33,31 @@ from sitegen.scoring.mapping import CaseKeys
 from sitegen.scoring.run_statements import newest_run
 from sitegen.scoring.scorer import File, content_of
 
+ACCEPTED: Final = "accepted"
+"""The key of further accepted answers of a case."""
+
 
 class TestCase(Frozen):
     """One test case."""
 
     id: str
-    expected: str
-    """Blank if nothing is expected; then the exact match is not scored."""
+    expected: tuple[str, ...]
+    """The texts of which any is accepted; without any, the exact match is not scored."""
     category: str
     question: str = ""
     """The input, as text."""
+    listed: str = ""
+    """The list under ``expected`` as JSON, which is accepted as well; empty if there is none."""
 
     @property
     def is_scored(self) -> bool:
         """Whether there is a text to compare a response with."""
-        return bool(self.expected.strip())
+        return bool(self.expected)
+
+    @property
+    def shown(self) -> Value:
+        """What is expected, for pages: a text, or a list of the accepted ones."""
+        return self.expected[0] if len(self.expected) == 1 else list(self.expected)
 
 
 CasesById: TypeAlias = dict[str, TestCase]
@@ -75,13 +86,21 @@ def expected_cases(path: str, content: bytes, keys: CaseKeys) -> Parsed[CasesByI
     cases = {
         case.id: TestCase(
             id=case.id,
-            expected=text_of_value(case.expected),
+            expected=accepted_texts(case.expected, case.member.get(ACCEPTED)),
             category=case.category,
             question=text_of_value(case.question),
+            listed=text_of_value(case.expected) if isinstance(case.expected, list) else "",
         )
         for case in read.cases
     }
     return Parsed(cases, tuple(replace(finding, about="ground_truth") for finding in read.findings))
+
+
+def accepted_texts(expected: Value, accepted: Value = None) -> tuple[str, ...]:
+    """Return the texts that a case accepts: the expected one or each of a list, and those under ``accepted``."""
+    values = [each for side in (expected, accepted) for each in (side if isinstance(side, list) else [side])]
+    texts = map(text_of_value, values)
+    return tuple(dict.fromkeys(text for text in texts if text.strip()))
 
 
 def are_anonymous(cases: Sequence[Any]) -> bool:
@@ -104,9 +123,13 @@ class _TestCasesReader:
             return
         if name in self.cases:
             self._report("warning", f"The test case {name[:80]!r} occurs twice; the last one counts", "Rename one.")
-        expected, question = (text_of_value(value.get(key)) for key in ("expected", "input"))
+        expected = value.get("expected")
         self.cases[name] = TestCase(
-            id=name, expected=expected, category=id_text(value.get("category")), question=question
+            id=name,
+            expected=accepted_texts(expected, value.get(ACCEPTED)),
+            category=id_text(value.get("category")),
+            question=text_of_value(value.get("input")),
+            listed=text_of_value(expected) if isinstance(expected, list) else "",
         )
 
     def _report(self, severity: Severity, message: str, fix: str) -> None:

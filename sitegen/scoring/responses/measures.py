@@ -88,7 +88,7 @@ METRICS: Final = (
     MetricSpec(
         "accuracy",
         "Accuracy",
-        "The share of responses that equal the expected text, trimmed and regardless of case, without failed calls.",
+        "The share of responses that equal an accepted text, trimmed and regardless of case, without failed calls.",
         least=0.85,
         when_failed="read the wrong answers, category by category, and say in the prompt what they miss.",
         when_undefined=_TEXTS,
@@ -189,10 +189,16 @@ def measured_response(
         return unmeasured
     return replace(
         unmeasured,
-        correct=_is_same_text(case.expected, unmeasured.text) if case.is_scored else None,
+        correct=_is_accepted(case, unmeasured.text) if case.is_scored else None,
         quality=grade(response.quality) if response else None,
-        rouge=rouge(case.expected, unmeasured.text) if case.is_scored else None,
+        rouge=_best_rouge(case.expected, unmeasured.text) if case.is_scored else None,
     )
+
+
+def _best_rouge(expected: Sequence[str], actual: str) -> Rouge:
+    """Each measure against the accepted answer that is most like the response by it."""
+    every = [rouge(text, actual) for text in expected]
+    return Rouge(*(max(measures) for measures in zip(*every, strict=True)))
 
 
 def grade(value: Value) -> int | None:
@@ -241,5 +247,6 @@ def _mean_cosine(answers: Iterable[MeasuredResponse]) -> float | None:
     return mean_pairwise_cosine([answer.vector for answer in answers if answer.vector is not None])
 
 
-def _is_same_text(expected: str, actual: str) -> bool:
-    return expected.strip().casefold() == actual.strip().casefold()
+def _is_accepted(case: TestCase, actual: str) -> bool:
+    text = actual.strip().casefold()
+    return any(text == accepted.strip().casefold() for accepted in (*case.expected, *filter(None, [case.listed])))

@@ -51,7 +51,7 @@ class ResponsesScorer:
     """Scores responses. A document is a variant, a field is a category of test cases."""
 
     kind = "responses"
-    version = 6
+    version = 7
     metrics = METRICS
     nouns = Nouns(
         attribute="category",
@@ -248,7 +248,7 @@ def _response_judgement(variant: VariantResponses, answer: MeasuredResponse) -> 
         path=_response_path(answer),
         attribute=category,
         outcome=outcome,
-        expected=answer.case.expected,
+        expected=answer.case.shown,
         actual=answer.text or None,
         note=note,
     )
@@ -285,7 +285,7 @@ def _response_row(variant: str, answer: MeasuredResponse) -> Value:
         "variant": variant,
         "case_id": answer.case.id,
         "category": answer.case.category,
-        "expected": answer.case.expected,
+        "expected": answer.case.shown,
         "output": answer.response.output if answer.response else None,
         "error": answer.response.error if answer.response else None,
         "correct": answer.correct,
