@@ -154,6 +154,17 @@ def test_a_case_whose_judge_failed_is_not_judged_and_counted_beside_the_others(
     assert "A judge failed at 1 of 3 cases. They are not judged, and count in no number." in notes
 
 
+def test_repeats_of_a_test_are_one_case_and_tests_of_one_name_are_not() -> None:
+    described = {"testCase": {"description": "t1"}}
+    repeats = [{**_row(0, **{"pass": passed, "score": passed}), **described} for passed in (True, False, True)]
+    others = [{**_row(1, **{"pass": True, "score": 1}), **described}]
+    results = read_results("o.json", changed("promptfoo-1.json", prompts=[], results=[*repeats, *others]))
+    assert [case.id for case in results.cases] == ["t1", "t1", "t1", "t1 (2)"]
+    card = score(changed("promptfoo-1.json", prompts=[], results=[*repeats, *others])).scorecard
+    assert [round(dict(each.metrics)["pass_rate"] or 0, 3) for each in card.documents] == [0.667, 1]
+    assert card.metric("pass_rate") == pytest.approx((2 / 3 + 1) / 2)
+
+
 def test_an_error_beside_a_grade_leaves_the_grade() -> None:
     rows = [_row(0, **{"pass": False, "score": 0, "error": "slow"})]
     assert score(changed("promptfoo-1.json", results=rows)).scorecard.metric("pass_rate") == 0

@@ -110,10 +110,10 @@ def test_a_redaction_removes_the_reasons_of_a_judge_which_may_quote_an_answer() 
 
 
 def test_what_is_odd_is_said_with_its_line() -> None:
-    result = score(lines({"id": "a", "score": 2}, {"id": "a", "error": "no key"}))
+    result = score(lines({"id": "a", "sample_index": 1, "score": 2}, {"id": "a", "sample_index": 1, "error": "no key"}))
     assert result.scorecard.findings == (
         Finding("error", "The score of the case 'a' is not a number from 0 to 1, and is left out", JUDGE, 1),
-        Finding("warning", "The case 'a' occurs twice; the last one counts", JUDGE, 2),
+        Finding("warning", "A sample of the case 'a' occurs twice; the last one counts", JUDGE, 2),
         Finding("warning", "The judge failed at the case 'a'", JUDGE, 2, value="no key"),
     )
 

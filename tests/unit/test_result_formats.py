@@ -68,7 +68,7 @@ def test_a_line_of_agentv_is_told_apart_by_what_the_run_has_several_of() -> None
     results = read_results("index.jsonl", "\n".join(map(json.dumps, rows)).encode())
     assert [(case.id, case.score, case.passed, case.error) for case in results.cases] == [
         ("evals/a.yaml · greet", 0.9, True, ""),
-        ("evals/a.yaml · greet · sample 2", 0.3, False, ""),
+        ("evals/a.yaml · greet", 0.3, False, ""),
         ("evals/b.yaml · greet", None, None, "execution_error"),
     ]
     assert results.cases[0].judges == (Opinion("tone", 0.5),)

@@ -192,10 +192,34 @@ def test_settings_that_nobody_knows_are_said_and_the_rest_counts() -> None:
 def test_rows_without_an_id_are_named_by_their_input_and_variants_tell_them_apart() -> None:
     table = "q,model,s\nwhy,one,1\nwhy,two,0\nwhy,two,1\n,one,1\n"
     results = read("r.csv", table, columns={"input": "q", "variant": "model", "score": "s"})
-    assert [case.id for case in results.cases] == ["why · one", "why · two", "why · two (2)", "row 4 · one"]
+    assert [case.id for case in results.cases] == ["why · one", "why · two", "why · two", "row 4 · one"]
+    assert results.findings == ()
+
+
+def test_rows_of_one_id_are_answers_to_one_case_unless_they_ask_or_expect_something_else() -> None:
+    columns = {"id": "id", "input": "q", "expected": "gold", "score": "s"}
+    rows = "a,why,yes,1\na,why,yes,0\na,how,yes,1\na,why,no,1\n"
+    results = read("r.csv", f"id,q,gold,s\n{rows}", columns=columns)
+    assert [case.id for case in results.cases] == ["a", "a", "a (2)", "a (3)"]
     assert [each.message for each in results.findings] == [
-        "Names of cases are on several rows, which are distinguished by their order: 1"
+        "Names of cases are on rows with different inputs, which are told apart by order: 1"
     ]
+
+
+def test_a_case_that_several_models_answered_is_one_of_each_model() -> None:
+    columns = {"id": "id", "model": "model", "score": "s"}
+    results = read("r.csv", "id,model,s\na,one,1\na,two,0\na,two,1\nb,one,1\n", columns=columns)
+    assert [case.id for case in results.cases] == ["a · one", "a · two", "a · two", "b · one"]
+    alone = read("r.csv", "id,model,s\na,one,1\nb,two,1\n", columns=columns)
+    assert [case.id for case in alone.cases] == ["a", "b"]
+
+
+def test_a_repeat_more_or_less_is_no_other_case_and_moves_no_other_value() -> None:
+    columns = {"id": "id", "passed": "ok"}
+    before = card("r.csv", "id,ok\na,1\na,0\nb,1\n", columns=columns)
+    after = card("r.csv", "id,ok\na,1\na,0\na,1\na,0\nb,1\n", columns=columns)
+    assert [document.id for document in before.documents] == [document.id for document in after.documents] == ["a", "b"]
+    assert before.metric("pass_rate") == after.metric("pass_rate") == 0.75
 
 
 def test_a_preset_knows_ragas() -> None:

@@ -59,7 +59,10 @@ def grader_name(model: str, prompt: str) -> str:
 
 
 class JudgedCase(Frozen):
-    """One case of one variant, with everything that a format may state about it."""
+    """One case of one variant, with everything that a format may state about it.
+
+    Several of the same id are repeats: several answers to one case, which are summed up as one (rule 45).
+    """
 
     id: str
     """Identifies the case through history. Includes the variant if the run has several."""
@@ -68,8 +71,9 @@ class JudgedCase(Frozen):
     judges: tuple[Opinion, ...]
     variant: str = ""
     """The prompt and the provider that answered. Empty if the file does not distinguish any."""
-    passed: bool | None = None
-    """None if the file does not state it, or if the case was skipped."""
+    passed: float | None = None
+    """The share of its answers that passed: 0 or 1 if there is one. None if the file does not state it, or if the case
+    was skipped."""
     input: str = ""
     expected: str = ""
     output: str = ""
@@ -215,10 +219,9 @@ def opinions(cases: Sequence[Mapping[str, Graded]]) -> list[tuple[Opinion, ...]]
     return [tuple(_opinion(name, graded, is_field.get(name, False)) for name, graded in case.items()) for case in cases]
 
 
-def passed(judges: Iterable[Opinion]) -> bool | None:
-    """Whether all fields have the full score. None if there is no field."""
-    full = [judge.score == 1 for judge in judges if judge.counts]
-    return all(full) if full else None
+def passed(judges: Iterable[Opinion]) -> float | None:
+    """The share of answers for which the field that is right least often is right. None if there is no field."""
+    return min((judge.score or 0.0 for judge in judges if judge.counts), default=None)
 
 
 def _opinion(name: str, graded: Graded, is_field: bool) -> Opinion:

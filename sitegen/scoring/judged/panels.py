@@ -93,7 +93,7 @@ def _answer_row(case: JudgedCase) -> tuple[str, ...]:
     usage = case.call.usage
     return (
         case.id,
-        {True: "yes", False: "no", None: ""}[case.passed],
+        _passed_text(case.passed),
         cut(case.variant, _CELL),
         cut(case.input, _CELL),
         cut(case.expected, _CELL),
@@ -105,6 +105,12 @@ def _answer_row(case: JudgedCase) -> tuple[str, ...]:
         "" if usage.cost is None else f"{usage.cost:.6f}",
         "" if usage.latency is None else f"{usage.latency:.3f}",
     )
+
+
+def _passed_text(passed: float | None) -> str:
+    if passed is None:
+        return ""
+    return "yes" if passed == 1 else "no" if passed == 0 else f"{passed:.0%} of the answers"
 
 
 def _listed_opinions(case: JudgedCase) -> Iterator[Opinion]:

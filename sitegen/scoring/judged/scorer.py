@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 from msgspec.structs import replace
@@ -15,6 +16,7 @@ from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard
 from sitegen.model.usage import RunUsage
 from sitegen.model.values import Value
+from sitegen.named_tuple import NamedTuple
 from sitegen.scoring.judged.case import JudgedCase, Opinion
 from sitegen.scoring.judged.formats import read_results
 from sitegen.scoring.judged.panels import agreement_note, panels
@@ -55,7 +57,7 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 16
+    version = 17
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",
@@ -70,7 +72,7 @@ class JudgedScorer:
 
     def score(self, inputs: ScoringInputs) -> Result:
         """Score one output. Never raises on bad input: errors become a status and findings."""
-        cases: dict[str, JudgedCase] = {}
+        answers: dict[str, list[JudgedCase]] = {}
         findings = [*read_settings(inputs.settings).findings]
         if not inputs.outputs:
             missing = UnreadableError("the output is missing", "Let the judge write it again.")
@@ -82,9 +84,12 @@ class JudgedScorer:
             except UnreadableError as error:
                 findings.append(error.finding("The output"))
                 continue
-            cases |= {case.id: case.counted for case in results.cases}
+            of_file: dict[str, list[JudgedCase]] = {}
+            for case in results.cases:
+                of_file.setdefault(case.id, []).append(case.counted)
+            answers |= of_file
             findings += results.findings
-        return _judged_result(tuple(cases.values()), findings)
+        return _judged_result(answers, findings)
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
         """Compute the means over these cases, and the other metrics from their counts."""
@@ -96,34 +101,39 @@ class JudgedScorer:
         return _judged_metrics(score, counts, pass_rate)
 
 
-def _judged_result(cases: tuple[JudgedCase, ...], findings: list[Finding]) -> Result:
+def _judged_result(answers: Mapping[str, Sequence[JudgedCase]], findings: list[Finding]) -> Result:
+    """Sum up the answers by the id of their case."""
+    cases = tuple(chain.from_iterable(answers.values()))
     shared = _shared_attributes(cases)
     documents: list[DocumentScore] = []
     judgements: list[Judgement] = []
     fields: dict[str, list[Counts]] = {}
-    for case in cases:
-        counts = [Counts()]
-        for opinion in case.opinions:
-            for attribute, cells in _counts_by_attribute(opinion, shared):
-                counts.append(cells)
-                if attribute:
-                    fields.setdefault(attribute, []).append(cells)
-                    judgements += _case_judgements(case, attribute, cells, opinion.misses)
-        summed = stats.total(counts)
-        metrics = _judged_metrics(case.score, summed, _share(case.passed))
+    for case_id, repeats in answers.items():
+        totals = [Counts()]
+        by_attribute: dict[str, list[Counted]] = {}
+        for case in repeats:
+            for opinion in case.opinions:
+                for attribute, cells in _counts_by_attribute(opinion, shared):
+                    totals.append(cells)
+                    if attribute:
+                        fields.setdefault(attribute, []).append(cells)
+                        by_attribute.setdefault(attribute, []).append(Counted(case, opinion.misses, cells))
+        for attribute, counted in by_attribute.items():
+            judgements += _case_judgements(attribute, counted)
+        summed = stats.total(totals)
+        score, pass_rate = stats.mean(case.score for case in repeats), stats.mean(case.passed for case in repeats)
+        metrics = _judged_metrics(score.value, summed, pass_rate.value)
         documents.append(
-            DocumentScore(id=case.id, status="scored", counts=summed, metrics=metrics, rubric=_rubric_digest(case))
+            DocumentScore(
+                id=case_id, status="scored", counts=summed, metrics=metrics, rubric=_rubric_digest(repeats[0])
+            )
         )
     pooled = stats.total(document.counts for document in documents)
-    score_mean, without = stats.mean(case.score for case in cases)
-    pass_rate = stats.mean(_share(case.passed) for case in cases).value
+    by_case = [dict(document.metrics) for document in documents]
+    score_mean, without = stats.mean(metrics["score"] for metrics in by_case)
+    pass_rate_mean = stats.mean(metrics["pass_rate"] for metrics in by_case).value
     calls = [replace(case.call, failed=bool(case.error)) for case in cases]
-    notes: list[Panel] = []
-    if without:
-        notes.append(NotePanel("note", f"The mean leaves out {without} of {len(cases)} cases that have no score."))
-    if unjudged := sum(bool(case.unjudged) for case in cases):
-        message = f"A judge failed at {unjudged} of {len(cases)} cases. They are not judged, and count in no number."
-        notes.append(NotePanel("note", message))
+    notes: list[Panel] = list(_notes(cases, len(documents), without))
     explained = any(finding.severity == "error" for finding in findings)
     if cases and not explained and not any(_has_result(case) or case.error or case.unjudged for case in cases):
         message = "No case of the output has a score or a verdict"
@@ -138,7 +148,7 @@ def _judged_result(cases: tuple[JudgedCase, ...], findings: list[Finding]) -> Re
     scorecard = Scorecard(
         status="scored" if cases else "unreadable",
         counts=pooled,
-        metrics=_judged_metrics(score_mean, pooled, pass_rate),
+        metrics=_judged_metrics(score_mean, pooled, pass_rate_mean),
         documents=tuple(documents),
         fields=tuple(FieldScore(attribute, stats.total(cells)) for attribute, cells in fields.items()),
         findings=bounded_findings([*findings, *missing_usage(calls)]),
@@ -153,6 +163,21 @@ def _judged_result(cases: tuple[JudgedCase, ...], findings: list[Finding]) -> Re
         data=_judges_by_case(cases),
         agreement=agreement,
     )
+
+
+def _notes(cases: Sequence[JudgedCase], documents: int, without: int) -> Iterator[NotePanel]:
+    """Yield what the reader has to know about the sample. *without*: number of cases without a score."""
+    if without:
+        yield NotePanel("note", f"The mean leaves out {without} of {documents} cases that have no score.")
+    if unjudged := sum(bool(case.unjudged) for case in cases):
+        nouns = "answers" if len(cases) > documents else "cases"
+        text = f"A judge failed at {unjudged} of {len(cases)} {nouns}. They are not judged, and count in no number."
+        yield NotePanel("note", text)
+    if len(cases) > documents:
+        text = (
+            f"There are {len(cases):,} answers to {documents:,} cases. The value of a case is the mean of its answers."
+        )
+        yield NotePanel("note", text)
 
 
 def _has_result(case: JudgedCase) -> bool:
@@ -214,10 +239,26 @@ def _counts_by_attribute(opinion: Opinion, shared: frozenset[str]) -> list[Field
     ]
 
 
-def _case_judgements(case: JudgedCase, attribute: str, counts: Counts, misses: tuple[str, ...]) -> Iterator[Judgement]:
-    """Yield the judgements of an attribute of a case, with the answers in the file, else the number of values."""
+class Counted(NamedTuple):
+    """The counts of an attribute of one answer."""
+
+    case: JudgedCase
+    misses: tuple[str, ...]
+    counts: Counts
+
+
+def _case_judgements(attribute: str, answers: Sequence[Counted]) -> Iterator[Judgement]:
+    """Yield the judgements of an attribute of a case, with the answer in the file, else the number of values.
+
+    Of several answers, the first wrong one is shown.
+    """
+    counts = stats.total(answer.counts for answer in answers)
+    wrong = [answer for answer in answers if answer.counts.fp + answer.counts.fn]
+    case, misses, _ = (*wrong, *answers)[0]
     name = attribute.rpartition(": ")[2]
     note = next((miss[len(name) + 1 :].strip() for miss in misses if miss.startswith(f"{name}:")), "")
+    if wrong and len(answers) > 1:
+        note = "; ".join(filter(None, (f"{len(wrong)} of {len(answers)} answers", note)))
     expected, actual = cut(case.expected, _ANSWER), cut(case.output, _ANSWER)
     sides: list[tuple[Outcome, str | None, str | None]] = []
     if counts.wrong_value:
@@ -246,10 +287,6 @@ def _number_of_values(count: int, correct: int = 0) -> str:
     if correct:
         return f"{count} of {count + correct} values"
     return "a value" if count == 1 else f"{count} values"
-
-
-def _share(passed: bool | None) -> float | None:
-    return None if passed is None else float(passed)
 
 
 def _judged_metrics(score: float | None, counts: Counts, pass_rate: float | None) -> tuple[Metric, ...]:

@@ -6,11 +6,12 @@ import re
 from contextlib import suppress
 from typing import Final
 
+from sitegen.data_files.json_reader import each_line
 from sitegen.data_files.reading import UnreadableError
 from sitegen.scoring.judged.case import HEAD, JudgedResults, ResultFormat
 from sitegen.scoring.judged.formats.inspect_logs import INSPECT
 from sitegen.scoring.judged.formats.junit import JUNIT
-from sitegen.scoring.judged.formats.lines import LINES
+from sitegen.scoring.judged.formats.lines import LINES, is_of_a_judge
 from sitegen.scoring.judged.formats.openai_evals import OPENAI_EVALS
 from sitegen.scoring.judged.formats.promptfoo import PROMPTFOO
 from sitegen.scoring.judged.packages import ending
@@ -42,10 +43,6 @@ FORMATS: Final = (
 
 _TABLES: Final = ("csv", "parquet")
 """Endings of files that can only be tables."""
-_OWN_KEYS = re.compile(
-    rb'"(?:score|evaluator_results|named_scores|execution_status|details|hits|misses)"\s*:|"scores"\s*:\s*\['
-)
-"""Matches JSON Lines as AgentV and similar judges write them."""
 _TWO_LINES = re.compile(rb"\s*\{[^\n]*\}\s*\n\s*\{")
 """Matches JSON Lines, whatever the ending of the file."""
 
@@ -67,7 +64,7 @@ def read_results(path: str, content: bytes, settings: str = "{}") -> JudgedResul
     form = next(form for form in FORMATS if form.recognises(suffix, head))
     if form is LINES and suffix in (*_TABLES, "json") and not _TWO_LINES.match(head):
         return _read_by_usual_names(suffix, content)
-    if form is LINES and not _OWN_KEYS.search(head):
+    if form is LINES and not is_of_a_judge(next(each_line(content), None)):
         with suppress(UnreadableError):  # the format reports each line that cannot be read
             return _read_by_usual_names("jsonl", content)
     return form.read(content)

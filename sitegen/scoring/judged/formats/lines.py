@@ -24,6 +24,9 @@ from sitegen.scoring.judged.formats.json_values import items, members, name_of, 
 
 _IDS: Final = ("id", "test_id", "case_id", "eval_id")
 _ATTRIBUTES: Final = ("attribute", "field", "path", "name")
+_OWN_KEYS: Final = frozenset(
+    {"score", "evaluator_results", "named_scores", "execution_status", "details", "hits", "misses"}
+)
 _TRIED: Final = 1_000
 """Lines after which a file without any case is rejected: it is probably one large JSON value."""
 
@@ -50,7 +53,15 @@ class LineName(NamedTuple):
     target: str
     """The target and its variant."""
     sample: int
-    """From 1. 0: the line does not state it."""
+    """From 1. Below 0, and different for each line, if the line does not state it."""
+
+
+def is_of_a_judge(line: JsonLine | None) -> bool:
+    """Whether the first line of a file has a key by which only AgentV and similar judges state results."""
+    if line is None or line.error is not None:
+        return True  # the format says what is wrong with the line
+    case = members(line.read().value)
+    return not _OWN_KEYS.isdisjoint(case) or isinstance(case.get("scores"), list)
 
 
 def _read_cases(content: bytes) -> JudgedResults:
@@ -74,12 +85,11 @@ class _LinesReader:
         self._line = 0
 
     def results(self) -> tuple[JudgedCase, ...]:
-        """Return the cases, named by test, and by eval, target and sample if the file has several of these."""
-        files, targets, samples = (len({name[part] for name in self.cases}) > 1 for part in (0, 2, 3))
+        """Return the cases, named by test, and by eval and target if the file has several of these."""
+        files, targets = (len({name[part] for name in self.cases}) > 1 for part in (0, 2))
         results = []
         for name, case in self.cases.items():
-            sample = f"sample {name.sample}" if samples and name.sample > 1 else ""
-            parts = (name.file if files else "", name.test, name.target if targets else "", sample)
+            parts = (name.file if files else "", name.test, name.target if targets else "")
             results.append(replace(case, id=_BETWEEN.join(filter(None, parts))))
         return tuple(results)
 
@@ -95,11 +105,10 @@ class _LinesReader:
             return
         name = next((name for key in _IDS if (name := name_of(value.get(key)))), f"line {number}")
         target = _BETWEEN.join(filter(None, (name_of(value.get("target")), name_of(value.get("variant")))))
-        key = LineName(
-            file=name_of(value.get("eval_path")), test=name, target=target, sample=whole(value.get("sample_index")) or 0
-        )
+        sample = whole(value.get("sample_index")) or -number
+        key = LineName(file=name_of(value.get("eval_path")), test=name, target=target, sample=sample)
         if key in self.cases:
-            self._report("warning", f"The case {name[:80]!r} occurs twice; the last one counts")
+            self._report("warning", f"A sample of the case {name[:80]!r} occurs twice; the last one counts")
         status = text(value.get("execution_status"))
         failure = text(value.get("error"))
         if status == _FAILED:

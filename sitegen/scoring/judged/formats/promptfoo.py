@@ -161,12 +161,12 @@ class _PromptfooReader:
         self._columns = columns
         self._prompts = len({column.prompt for column in columns})
         self._providers = len({column.provider for column in columns})
-        self._ids: set[str] = set()
+        self._tests: dict[str, str] = {}
+        """The test of each id, as JSON."""
 
     def case(self, row: Mapping[str, Value]) -> JudgedCase:
         column = self._column(row)
-        case_id = _numbered(self._case_id(row, column), self._ids)
-        self._ids.add(case_id)
+        case_id = self._id_of_test(row, self._case_id(row, column))
         grading, response = members(row.get("gradingResult")), members(row.get("response"))
         score = share(row.get("score"))
         if score is None and row.get("score") is not None:
@@ -212,6 +212,14 @@ class _PromptfooReader:
             return self._columns[index]
         provider = members(row.get("provider"))
         return PromptOfProvider("", name_of(provider.get("label")) or name_of(provider.get("id")))
+
+    def _id_of_test(self, row: Mapping[str, Value], name: str) -> str:
+        """Return the name, with a number if another test has it. Repeats of one test have one id."""
+        test = written([row.get("vars"), members(row.get("testCase")).get("assert")])
+        used = {case_id for case_id, other in self._tests.items() if other != test}
+        case_id = _numbered(name, used)
+        self._tests[case_id] = test
+        return case_id
 
     def _case_id(self, row: Mapping[str, Value], column: PromptOfProvider) -> str:
         """The test, with its prompt and its provider if there are several of these.

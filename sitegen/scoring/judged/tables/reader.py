@@ -138,7 +138,7 @@ class _TableReader:
         reasoning = self._text(row, "reasoning") if len(judges) != 1 else ""
         verdict = grade_of(self._value(row, "passed"), WORDS)
         stated = verdict is not None and verdict.score in (0, 1)
-        judged = verdict.score == 1 if verdict is not None and stated else passed(judges)
+        judged = verdict.score if verdict is not None and stated else passed(judges)
         person = grade_of(self._value(row, "human"), WORDS)
         grader = self._grader(row) if stated or score is not None else None
         return JudgedCase(
@@ -152,7 +152,7 @@ class _TableReader:
             output=self._text(row, "output"),
             error=self._text(row, "error"),
             call=Call(self._usage(row), self._text(row, "model")),
-            verdicts=Ratings(judged, person.score == 1)
+            verdicts=Ratings(judged == 1, person.score == 1)
             if judged is not None and person and person.score in (0, 1)
             else None,
         )
@@ -166,19 +166,31 @@ class _TableReader:
         )
 
     def _row_names(self) -> list[str]:
-        """The name of each row: its id, input or number, and its variant if there are several."""
+        """The name of each row: its id, input or number, and its variant if there are several.
+
+        If no column holds the variant, it is the model, if several answered one case. Rows of one name are answers to
+        one case if input and expected text are the same too.
+        """
+        stated = [" ".join((self._text(row, "id") or self._text(row, "input")).split()) for row in self._rows]
+        names = [cut(name, _NAME) or f"row {place}" for place, name in enumerate(stated, 1)]
         variants = [self._text(row, "variant") for row in self._rows]
-        has_variants = len(set(variants)) > 1
-        names: list[str] = []
-        used: Counter[str] = Counter()
-        for place, (row, variant) in enumerate(zip(self._rows, variants, strict=True), 1):
-            stated = self._text(row, "id") or self._text(row, "input")
-            name = cut(" ".join(stated.split()), _NAME) or f"row {place}"
-            name = f"{name}{_BETWEEN}{variant}" if has_variants and variant else name
-            used[name] += 1
-            names.append(name if used[name] == 1 else f"{name} ({used[name]})")
-        if repeated := sum(count > 1 for count in used.values()):
-            message = f"Names of cases are on several rows, which are distinguished by their order: {repeated}"
+        if not any(variants):
+            models = [self._text(row, "model") for row in self._rows]
+            if len(set(zip(names, models, strict=True))) > len(set(names)):
+                variants = models
+        if len(set(variants)) > 1:
+            pairs = zip(names, variants, strict=True)
+            names = [f"{name}{_BETWEEN}{variant}" if variant else name for name, variant in pairs]
+        used: dict[str, list[tuple[str, str]]] = {}
+        for place, (row, name) in enumerate(zip(self._rows, names, strict=True)):
+            cases = used.setdefault(name, [])
+            case = self._text(row, "input"), self._text(row, "expected")
+            if case not in cases:
+                cases.append(case)
+            number = cases.index(case) + 1
+            names[place] = name if number == 1 else f"{name} ({number})"
+        if repeated := sum(len(cases) > 1 for cases in used.values()):
+            message = f"Names of cases are on rows with different inputs, which are told apart by order: {repeated}"
             self.findings.append(Finding("warning", message, "Name a column with an id for each row."))
         return names
 

@@ -14,6 +14,7 @@ from sitegen.scoring.judged.tables.columns import ColumnMap, ScoreColumns
 
 PARTS: Final[dict[str, tuple[str, ...]]] = {
     "id": (
+        "datasourceitemid",  # of OpenAI's hosted evals, where an id is that of the output
         *("id", "caseid", "testid", "testcaseid", "questionid", "exampleid", "sampleid", "itemid", "taskid", "docid"),
         *("documentid", "scenarioid", "evalid", "test", "testcase", "case", "eval", "scenario", "task", "name", "key"),
     ),
