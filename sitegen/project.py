@@ -13,6 +13,7 @@ from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.toml_reader import read_toml
 from sitegen.errors import ConfigurationError
 from sitegen.history.cache_folder import cache_folder
+from sitegen.history.memo_rows import stored
 from sitegen.history.repository_place import RepositoryPlace, find_repository
 from sitegen.named_tuple import NamedTuple
 from sitegen.project_files import (
@@ -82,7 +83,7 @@ class Project(NamedTuple):
     @property
     def site(self) -> str:
         """The name of the output folder in the memo."""
-        return str(self.out)
+        return stored(str(self.out))
 
     @property
     def dask(self) -> str | None:

@@ -34,15 +34,17 @@ SCHEMA_VERSION: Final = 70
 version empties the memo."""
 # Keys of scorecards are random. Rows with ids are stored in the order in which they are written, and only the index of
 # keys is in another order; with rows stored by key, each new row rewrote a page of others, unless all fit into memory.
-_TABLES: Final = """
-CREATE TABLE IF NOT EXISTS parts (kind TEXT, key TEXT, body BLOB NOT NULL, PRIMARY KEY (kind, key));
-CREATE TABLE IF NOT EXISTS pages (site TEXT, owner TEXT, path TEXT, key TEXT NOT NULL,
-    size INTEGER NOT NULL, content TEXT NOT NULL,
-    PRIMARY KEY (site, owner, path)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS folders (site TEXT, path TEXT, mtime INTEGER NOT NULL,
-    PRIMARY KEY (site, path)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS sites (site TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
-"""
+_TABLES: Final = {
+    "parts": (("kind TEXT", "key TEXT", "body BLOB"), "PRIMARY KEY (kind, key))"),
+    "pages": (
+        ("site TEXT", "owner TEXT", "path TEXT", "key TEXT", "size INTEGER", "content TEXT"),
+        "PRIMARY KEY (site, owner, path)) WITHOUT ROWID",
+    ),
+    "folders": (("site TEXT", "path TEXT", "mtime INTEGER"), "PRIMARY KEY (site, path)) WITHOUT ROWID"),
+    "sites": (("site TEXT", "body BLOB"), "PRIMARY KEY (site)) WITHOUT ROWID"),
+}
+"""The columns of each table and the end of its declaration. A constraint of each column lets SQLite's check of the file
+find values of another type, which the type alone does not exclude."""
 CACHE_KB: Final = 8_000
 """The most memory for pages of the file, in units of 1,024 bytes; a small memo takes less."""
 _PAGE: Final = "owner, path, key, size, content"
@@ -80,6 +82,8 @@ class Memo:
             except sqlite3.Error as error:
                 if not is_damage(error):
                     raise memo_error(error, folder) from error
+            except UnicodeDecodeError:
+                pass  # the message quotes a damaged declaration of a table
             put_aside(folder)
             return cls(_connect(folder / MEMO), folder)
 
@@ -296,7 +300,12 @@ def _connect(file: Path) -> sqlite3.Connection:
         if version != SCHEMA_VERSION:
             for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
                 connection.execute(f"DROP TABLE IF EXISTS {table}")
-            connection.executescript(_TABLES)
+            for table, (columns, end) in _TABLES.items():
+                typed = (
+                    f"{each} NOT NULL CHECK (typeof({each.split()[0]}) = lower('{each.split()[1]}'))"
+                    for each in columns
+                )
+                connection.execute(f"CREATE TABLE {table} ({', '.join(typed)}, {end}")
             connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     except BaseException:
         connection.close()

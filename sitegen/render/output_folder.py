@@ -283,13 +283,18 @@ def folder_times(folder: Path, known_folders: Iterable[str], files: Iterable[str
     times = {}
     for name in sorted(names):
         with suppress(FileNotFoundError):
-            times[name] = os.lstat(folder / name).st_mtime_ns
+            times[name] = _time_of(folder / name)
     return times
+
+
+def _time_of(folder: Path) -> int:
+    """The modification time of a folder in ns, within what SQLite stores: some clocks are beyond the year 2262."""
+    return max(-(2**63), min(os.lstat(folder).st_mtime_ns, 2**63 - 1))
 
 
 def same_times(folder: Path, times: Mapping[str, int]) -> bool:
     """Whether no file was added to or removed from these folders since; edits in place are not detected."""
     try:
-        return bool(times) and all(os.lstat(folder / path).st_mtime_ns == mtime for path, mtime in times.items())
+        return bool(times) and all(_time_of(folder / path) == mtime for path, mtime in times.items())
     except OSError:
         return False

@@ -147,3 +147,73 @@ def end(code: int) -> None:
 def test_a_worker_that_was_killed_is_said(small):
     with pytest.raises(WorkerError, match="for want of memory"), pool_for(1000, jobs=2) as pool:
         list(pool.map(end, [9]))
+
+
+ODD_VALUES = [
+    "UPDATE parts SET key = CAST(key AS BLOB)",
+    "UPDATE parts SET kind = x'ff' WHERE kind = (SELECT min(kind) FROM parts)",
+    "UPDATE parts SET body = 'text'",
+    "UPDATE parts SET body = 1.5 WHERE rowid % 2",
+    "UPDATE pages SET path = x'ff' WHERE path = 'index.html'",
+    "UPDATE pages SET owner = x'ff'",
+    "UPDATE pages SET size = 'many'",
+    "UPDATE pages SET content = x'ff'",
+    "UPDATE folders SET path = x'ff' WHERE path = ''",
+    "UPDATE folders SET mtime = 'long ago'",
+    "UPDATE folders SET site = x'ff' WHERE path = ''",
+    "UPDATE sites SET body = 'text'",
+    "UPDATE sites SET site = CAST(site AS BLOB)",
+]
+
+
+@pytest.mark.parametrize("statement", ODD_VALUES)
+@pytest.mark.filterwarnings("ignore::sitegen.errors.Notice")
+def test_a_value_of_another_type_is_damage_and_costs_one_build(small, tmp_path, statement):
+    out = tmp_path / "public"
+    build_site(small.path, out)
+    with sqlite3.connect(tmp_path / "public-memo/memo.sqlite3") as memo:
+        memo.execute("PRAGMA ignore_check_constraints = ON")
+        assert memo.execute(statement).rowcount
+    memo.close()
+    small.commit({"evals/names/extracted.json": output(2)})
+    build_site(small.path, out)
+    build_site(small.path, tmp_path / "cold")
+    assert differences(out, tmp_path / "cold") == []
+
+
+@pytest.mark.parametrize("seconds", [9_300_000_000, -9_300_000_000])
+def test_a_time_that_sqlite_cannot_store_is_a_time_like_any_other(small, tmp_path, seconds):
+    out = tmp_path / "public"
+    build_site(small.path, out)
+    try:
+        os.utime(out / "evals", (seconds, seconds))
+    except OverflowError:
+        pytest.skip("the file system has no such time")
+    assert build_site(small.path, out).written >= 0
+    small.commit({"evals/names/extracted.json": output(2)})
+    os.utime(out / "evals", (seconds, seconds))
+    build_site(small.path, out)
+    assert run("build", small.path, "-o", out, "--cache", tmp_path / "public-memo").returncode == 0
+
+
+def test_folders_whose_names_are_not_utf_8_have_projects_sites_and_memos(tmp_path):
+    odd = tmp_path / os.fsdecode(b"\xff")
+    repo = GitRepo(odd / "project")
+    repo.commit({"CLAUDE.md": "# Rules\n", "evals/field_mapping.yaml": MAPPING})
+    repo.commit({"evals/names/ground_truth.csv": TRUTH, "evals/names/extracted.json": output(3)})
+    repo.checkout()
+    for command in (
+        ["build"],
+        ["build"],
+        ["build", "-o", os.fsdecode(b"out\xff")],
+        ["build", "--worktree", "-o", "site"],
+        ["check", "--base", "HEAD", "--markdown", os.fsdecode(b"gate\xff.md")],
+        ["verify-all"],
+        ["verify-one", "names", "--output-dir", os.fsdecode(b"saved\xff")],
+        ["history", "names"],
+        ["export", "--format", "csv", "-o", os.fsdecode(b"tables\xff")],
+        ["init"],
+    ):
+        ended = run(*command, cwd=repo.path)
+        assert ended.returncode == 0, (command, ended.stderr)
+        assert "Traceback" not in ended.stderr
