@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Set
 from typing import Final
 
 from sitegen.data_files.json_reader import each_line, parse_json
@@ -16,6 +17,8 @@ from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.paths import PathError, follow, parse_path
 from sitegen.scoring.scorer import File, content_of
 
+_ENVELOPES: Final = ("documents", "data", "result", "results", "output")
+"""Keys around documents, if the output has no expected field itself."""
 _ASCII: Final = bytes(range(128))
 
 
@@ -64,6 +67,33 @@ def read_outputs(files: tuple[File, ...], mapping: Mapping, *, expected: int, ke
         except UnreadableError as error:
             output.refuse(stem, error.message, error.line, error.fix)
     return output
+
+
+def documents_within(
+    root: dict[str, Value], names: Set[str], key: str | None, fields: Set[str]
+) -> dict[str, dict[str, Value]] | None:
+    """Return the documents that an object holds by their names, or in an envelope; None if it holds none.
+
+    Args:
+        root: the whole output, which has no expected field itself.
+        names: the names of the expected documents.
+        key: the key that names each document of a list; without one, they are numbered from 1.
+        fields: the expected fields of all documents.
+
+    """
+    for holder in (root, *(root[envelope] for envelope in _ENVELOPES if envelope in root)):
+        if isinstance(holder, list):
+            objects = [(number, value) for number, value in enumerate(holder, 1) if isinstance(value, dict)]
+            by_name = {str(number if key is None else value.get(key)).strip(): value for number, value in objects}
+        elif isinstance(holder, dict):
+            by_name = {name: value for name, value in holder.items() if isinstance(value, dict)}
+            if holder is not root and len(names) == 1 and not fields.isdisjoint(holder):
+                return {"": holder}
+        else:
+            continue
+        if not names.isdisjoint(by_name):
+            return by_name
+    return None
 
 
 class _SearchedText(str):
