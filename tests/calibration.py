@@ -2,10 +2,11 @@
 
 Decision records 0066 (words) and 0071 (steps) hold what it prints.
 
-*Words.* Each trial draws an eval, an output before and an output after, whose values are right with a chance that the
-change moves by the same amount everywhere. *documents*: of 20 values each, some documents harder than others. *fields*:
-one document with as many values. Two outputs of one eval are right in the same places more often than chance: one value
-in two is decided by the document alone. A change of 0 points has no right direction: better and worse are both wrong.
+*Words.* Each trial draws an eval, an output before and an output after, both anew, whose values are right with a chance
+that the change moves by the same amount everywhere. Some documents are harder than others; of one document, some fields
+are. *as a whole*: outputs are better or worse as a whole besides, and four of them were made under the same
+instructions. *few documents*: most fields are right, and some by the toss of a coin, so that one of them may break in
+every document by chance. A change of 0 points has no right direction: better and worse are both wrong.
 
 *Steps.* Each trial is a series of outputs of an eval of 10 documents. A step falls by a number of standard deviations
 of the headline, and counts as found at its place or beside it. *documents alone*: documents are right or wrong
@@ -22,14 +23,15 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from math import sqrt
-from typing import Final, NamedTuple, get_args
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
 from sitegen.analysis.copies import first_points_with_output
 from sitegen.analysis.noise.changes import change_verdict
+from sitegen.analysis.noise.repeats import Repeat, Repeats, noise_of
 from sitegen.analysis.regressions import steps_of
-from sitegen.model.cells import Flips
+from sitegen.model.cells import CellMap, Flips
 from sitegen.model.metrics import Counts, Metric
 from sitegen.model.noise import Decision
 from sitegen.model.regressions import LEVELS
@@ -40,9 +42,41 @@ from tests import pages_sample as sample
 
 TRIALS: Final = 1_000
 CHANGES: Final = (0.0, 0.02, 0.05, 0.10, 0.20)
-SIZES: Final = (10, 30, 100)
 VALUES: Final = 20
 """Values of a document, where documents are the units."""
+
+
+class Pairs(NamedTuple):
+    """What two outputs are drawn of."""
+
+    documents: int
+    values: int = VALUES
+    unsteady: float | None = None
+    """The share of fields that are right by the toss of a coin; the others are nearly always right."""
+    whole: float = 0.0
+    """Standard deviation of whole outputs."""
+    repeats: int = 0
+    """Outputs made under the same instructions, of which the last one is compared."""
+
+    @property
+    def name(self) -> str:
+        """The set in words."""
+        size = f"{self.documents} documents of {self.values} values" if self.documents > 1 else f"{self.values} fields"
+        whole = f", outputs vary as a whole by {self.whole:g}, {self.repeats} repeats" if self.whole else ""
+        return size + whole + (f", {self.unsteady:.0%} unsteady" if self.unsteady is not None else "")
+
+
+SETS: Final = (
+    Pairs(6),
+    Pairs(10),
+    Pairs(30),
+    Pairs(1, 40),
+    Pairs(1, 100),
+    Pairs(10, whole=0.03, repeats=4),
+)
+"""The sets of which it is promised that noise gets a sure word in at most 5 of 100 pairs, and a likely one in 15."""
+FEW: Final = tuple(Pairs(3, 100, unsteady) for unsteady in (0.0, 0.02, 0.05, 0.1, 0.3, 1.0))
+"""Sets of few documents with many fields, in which lost fields are looked for."""
 
 _RIGHT: Final = Counts(tp=1)
 _WRONG: Final = Counts(fp=1, fn=1, wrong_value=1)
@@ -62,33 +96,38 @@ def card(rows: list[list[bool]]) -> Scorecard:
     )
 
 
-def outputs(
-    rng: random.Random, documents: int, values: int, change: float
-) -> tuple[list[list[bool]], list[list[bool]]]:
-    """Whether each value is right before and after."""
-    before: list[list[bool]] = []
-    after: list[list[bool]] = []
-    for _ in range(documents):
-        chance = rng.betavariate(7, 3) if documents > 1 else 0.7
-        shared = [rng.random() if rng.random() < 0.5 else None for _ in range(values)]
-        for side, moved in ((before, 0.0), (after, change)):
-            side.append([(rng.random() if draw is None else draw) < chance + moved for draw in shared])
-    return before, after
+def chances(rng: random.Random, pairs: Pairs) -> list[list[float]]:
+    """How likely each value of each document is right."""
+    if pairs.unsteady is not None:
+        fields = [0.5 if rng.random() < pairs.unsteady else 0.98 for _ in range(pairs.values)]
+        return [fields for _ in range(pairs.documents)]
+    if pairs.documents == 1:
+        return [[rng.betavariate(7, 3) for _ in range(pairs.values)]]
+    return [[rng.betavariate(7, 3)] * pairs.values for _ in range(pairs.documents)]
 
 
-def words(documents: int, values: int, change: float, trials: int = TRIALS) -> Counter[Decision]:
+def words(pairs: Pairs, change: float, trials: int = TRIALS) -> Counter[Decision]:
     """How often each word is given to changes for the better of this size."""
-    rng = random.Random(f"{documents} {values} {change}")
+    rng = random.Random(f"{pairs} {change}")
     given: Counter[Decision] = Counter()
     for _ in range(trials):
-        before, after = outputs(rng, documents, values, change)
-        moved: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
+        base = chances(rng, pairs)
+
+        def output(moved: float = 0.0, base: Sequence[Sequence[float]] = base) -> list[list[bool]]:
+            moved += rng.gauss(0, pairs.whole)
+            return [[rng.random() < chance + moved for chance in document] for document in base]
+
+        made = [output() for _ in range(max(1, pairs.repeats))]
+        before, after = made[-1], output(change)
+        moves: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
         for first, last in zip(before, after, strict=True):
             for number, (was, now) in enumerate(zip(first, last, strict=True)):
                 if was != now:
-                    moved[was][f"f{number}"] += 1
-        flips = Flips(tuple(moved[False].items()), tuple(moved[True].items()))
-        given[change_verdict(card(before), card(after), "fields", flips).decision] += 1
+                    moves[was][f"f{number}"] += 1
+        flips = Flips(tuple(moves[False].items()), tuple(moves[True].items()))
+        headlines = [Repeat("", card(rows).metrics[0].value) for rows in made]
+        noise = noise_of([Repeats(CellMap(0, (), ()), (), tuple(headlines))]) if pairs.repeats else None
+        given[change_verdict(card(before), card(after), "fields", flips, noise=noise).decision] += 1
     return given
 
 
@@ -203,16 +242,15 @@ def print_steps() -> None:
 
 def print_words() -> None:
     """Print a table: for each set and size of change, in how many of 100 trials each word was given."""
-    columns = tuple(word for word in get_args(Decision) if word != "same")
-    print("| set | change |", " | ".join(columns), "|")
-    print("|---|---|", "---|" * len(columns), sep="")
-    for unit in ("documents", "fields"):
-        for size in SIZES:
-            for change in CHANGES:
-                given = words(*((size, VALUES) if unit == "documents" else (1, size)), change)
-                given["cannot tell"] += given["same"]
-                shares = " | ".join(f"{100 * given[word] / TRIALS:.1f}" for word in columns)
-                print(f"| {size} {unit} | {100 * change:.0f} points | {shares} |")
+    columns: tuple[Decision, ...] = ("worse", "likely worse", "cannot tell", "likely better", "better")
+    rows = []
+    for pairs in (*SETS, *FEW):
+        for change in CHANGES if pairs in SETS else CHANGES[:1]:
+            given = words(pairs, change)
+            given["cannot tell"] += given["same"]
+            shares = [f"{100 * given[word] / TRIALS:.1f}" for word in columns]
+            rows.append((pairs.name, f"{100 * change:.0f} points", *shares))
+    print_table(("set", "change", *columns), rows)
 
 
 if __name__ == "__main__":

@@ -191,7 +191,7 @@ def _certainty_of_loss(before: Scorecard, flips: Flips, lost: Tally) -> int:
 
     If the values of a field are right or wrong by the toss of a coin, all n of them break with a probability of 1 in
     4^n, and of many such fields one will. Other fields are as unsteady if half of their values flipped, of which one
-    broke. The loss is sure if there are less of them than 4^(n - 3), and likely if there are less than 4^(n - 2).
+    broke. The loss is sure if there are less of them than 4^(n - 3), and likely if there are less than twice as many.
     """
     if not lost:
         return 0
@@ -202,8 +202,8 @@ def _certainty_of_loss(before: Scorecard, flips: Flips, lost: Tally) -> int:
         for attribute, broken in flips.broken
         if attribute not in gone
     )
-    excess = max(gone.values()) - FEWEST_LOST
-    return 2 if unsteady < 4**excess else 1 if unsteady < 4 ** (excess + 1) else 0
+    least = 4 ** (max(gone.values()) - FEWEST_LOST)
+    return 2 if unsteady < least else 1 if unsteady < 2 * least else 0
 
 
 def _judged(
