@@ -126,7 +126,7 @@ def words(pairs: Pairs, change: float, trials: int = TRIALS) -> Counter[Decision
                     moves[was][f"f{number}"] += 1
         flips = Flips(tuple(moves[False].items()), tuple(moves[True].items()))
         headlines = [Repeat("", card(rows).metrics[0].value) for rows in made]
-        noise = noise_of([Repeats(CellMap(0, (), ()), (), tuple(headlines))]) if pairs.repeats else None
+        noise = noise_of([Repeats(CellMap(0, (), {}), (), tuple(headlines))]) if pairs.repeats else None
         given[change_verdict(card(before), card(after), "fields", flips, noise=noise).decision] += 1
     return given
 

@@ -19,6 +19,7 @@ from typing import Final, TypeAlias
 from sitegen.frozen import Frozen
 from sitegen.model.cells import Cell, CellFlip, CellMap, Fate, Flips, Period, Tally
 from sitegen.model.noise import FieldMove
+from sitegen.model.outcomes import CellKey
 from sitegen.stats.significance import holm, sign_test
 
 FEW: Final = 2
@@ -38,7 +39,7 @@ def count_flips(flipped: Iterable[CellFlip]) -> Flips:
     several = tuple(flipped)
     counts = Counter([(flip.fate, flip.cell.attribute) for flip in several])
     by_truth = sum([flip.by_truth for flip in several if flip.before is not flip.after])
-    return _sorted_flips(counts, by_truth)
+    return _sorted_flips(counts, by_truth, _net_by_item(several))
 
 
 def flipped_cells(cells: CellMap, before: int, after: int) -> Iterator[CellFlip]:
@@ -57,6 +58,7 @@ def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]]) -> tuple[Fli
     held, nowhere = documents_of_points(cells), bytearray(cells.points)
     tallies: list[dict[tuple[Fate, str], int]] = [defaultdict(int) for _ in pairs]
     by_truth = [0] * len(pairs)
+    flipped: list[list[CellFlip]] = [[] for _ in pairs]
     earlier, later = (itemgetter(*points) for points in zip(*pairs, strict=True))
     for cell in cells.cells:
         if not any(period.is_wrong for period in cell.periods):
@@ -75,8 +77,10 @@ def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]]) -> tuple[Fli
                 tallies[index][stays_wrong] += 1
             elif fate := fate_of(first, last, bool(points[before] and points[after])):
                 tallies[index][fate, cell.attribute] += 1
-                by_truth[index] += CellFlip(fate=fate, cell=cell, before=first, after=last).by_truth
-    return tuple(map(_sorted_flips, tallies, by_truth))
+                flip = CellFlip(fate=fate, cell=cell, before=first, after=last)
+                by_truth[index] += flip.by_truth
+                flipped[index].append(flip)
+    return tuple(map(_sorted_flips, tallies, by_truth, map(_net_by_item, flipped)))
 
 
 def fate_of(before: Period | None, after: Period | None, held: bool) -> Fate | None:
@@ -124,18 +128,40 @@ def spans(cell: Cell, points: int) -> Iterator[tuple[Period, int]]:
     return zip(cell.periods, [*(period.start for period in cell.periods[1:]), points], strict=True)
 
 
-def _sorted_flips(counts: Mapping[tuple[Fate, str], int], by_truth: int) -> Flips:
+def _net_by_item(flipped: Iterable[CellFlip]) -> Iterable[int]:
+    """Return for each ``item_of`` how many more of its cells were fixed than broken."""
+    net: Counter[CellKey] = Counter()
+    for flip in flipped:
+        if flip.fate in ("fixed", "broken"):
+            net[item_of(flip.cell)] += 1 if flip.fate == "fixed" else -1
+    return net.values()
+
+
+def item_of(cell: Cell) -> CellKey:
+    """Return what flips as one event: the list item that a cell belongs to; outside of lists, the cell itself."""
+    if "[]" not in cell.attribute:
+        return cell.key
+    path, bracket, _ = cell.path.rpartition("]")
+    return cell.document, path + bracket, cell.extra
+
+
+def _sorted_flips(counts: Mapping[tuple[Fate, str], int], by_truth: int, net: Iterable[int]) -> Flips:
     def tally(fate: Fate) -> Tally:
         numbers = [(attribute, number) for (key, attribute), number in counts.items() if key == fate]
         return tuple(sorted(numbers, key=lambda item: (-item[1], item[0])))
 
+    events, fixed, broken = list(net), tally("fixed"), tally("broken")
     return Flips(
-        fixed=tally("fixed"),
-        broken=tally("broken"),
+        fixed=fixed,
+        broken=broken,
         still=tally("still_wrong"),
         appeared=tally("appeared"),
         vanished=tally("vanished"),
         by_truth=by_truth,
+        together=(
+            number_of_cells(fixed) - sum([cells > 0 for cells in events]),
+            number_of_cells(broken) - sum([cells < 0 for cells in events]),
+        ),
     )
 
 
@@ -205,20 +231,9 @@ def number_of_cells(tally: Tally) -> int:
     return sum([number for _, number in tally])
 
 
-def independent_flips(tally: Tally) -> int:
-    """Return the number of flips that may be independent, if fields are the units.
+def independent_flips(flips: Flips) -> tuple[int, int]:
+    """Return how many events fixed and broke something: list items, and values outside of lists.
 
-    If a list item appears or disappears, all of its cells flip together. So among the fields of a list only the field
-    with the most flips counts.
+    If a list item appears or disappears, all of its cells flip together.
     """
-    most: dict[str, int] = {}
-    for attribute, number in tally:
-        name = flipping_together(attribute)
-        most[name] = max(number, most.get(name, 0))
-    return sum(most.values())
-
-
-def flipping_together(attribute: str) -> str:
-    """Return the group of fields that flip together: the path of their list, or the field itself outside of lists."""
-    start, brackets, _ = attribute.rpartition("[]")
-    return start + brackets if brackets else attribute
+    return number_of_cells(flips.fixed) - flips.together[0], number_of_cells(flips.broken) - flips.together[1]

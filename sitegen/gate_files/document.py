@@ -37,8 +37,7 @@ class GateNoise:
     fixed: int = 0
     broken: int = 0
     counted: tuple[int, int] = (0, 0)
-    """How many of `fixed` and of `broken` may be independent: the fields of a list count as the one that flipped
-    most."""
+    """What the sign test counts of `fixed` and of `broken`: each list item once."""
     lost_fields: Tally = ()
     """The fields that were right wherever they were judged, and are now wrong wherever they are judged, with the number
     of their values."""

@@ -104,7 +104,8 @@ def _metric_predicate(metric: MetricCheck, reason: Reason, nouns: Nouns) -> str:
             already = ", as it was at the base" if metric.before is not None and metric.change == 0 else ""
             return f"is {number(metric.after, unit=metric.spec.unit)}, {side} of {metric.limits.floor:g}{already}"
         case "dropped":
-            return f"{loss}, and at most {allowed_drop(metric)} is allowed"
+            words = f": {verdict_words(metric.chance, metric.spec, nouns)}" if metric.chance else ""
+            return f"{loss}, and at most {allowed_drop(metric)} is allowed{words}"
         case "may be chance":
             if metric.chance is None:
                 return f"{loss}, which may be chance"

@@ -149,3 +149,6 @@ class Flips(Frozen):
     vanished: Tally = ()
     by_truth: int = 0
     """Number of fixed and broken cells whose expected value changed in between."""
+    together: tuple[int, int] = (0, 0)
+    """How many of the fixed and of the broken cells are no event of their own: a test counts each list item once, as
+    fixed or as broken, whichever more of its cells are."""

@@ -142,8 +142,8 @@ class ChangeVerdict(Frozen):
     """The fields that were right wherever they were judged, in three values at least, and are now wrong wherever they
     are judged, with the number of their values."""
     counted: tuple[int, int] = (0, 0)
-    """How many of ``fixed`` and of ``broken`` may be independent: the fields of a list count as the one that flipped
-    most, because all cells of an item flip together."""
+    """What the sign test counts of ``fixed`` and of ``broken``: each list item once, because all its cells flip
+    together."""
 
     @property
     def is_open(self) -> bool:

@@ -255,7 +255,7 @@ def _moved(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
     """What the sign test counted: ``3 fixed, 5 broken``; for a mean over cases ``3 cases better, 5 worse``."""
     if is_counted(spec.name):
         fixed, broken = verdict.counted
-        once = f" ({fixed:,} and {broken:,} if each list counts once)"
+        once = f" ({fixed:,} and {broken:,} if each list item counts once)"
         moved = f"{verdict.fixed:,} fixed, {verdict.broken:,} broken"
         return moved + once * (verdict.p_value is not None and (fixed, broken) != (verdict.fixed, verdict.broken))
     one, several = (nouns.document, nouns.documents)

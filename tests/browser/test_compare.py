@@ -33,7 +33,7 @@ ASK = """async pairs => {
     while (result.textContent.startsWith("Loading")) await new Promise(requestAnimationFrame);
     const said = result.textContent;
     const byTruth = /changed in (\\d+) of these/.exec(said)?.[1] ?? "0";
-    found.push([fates.map(number), +byTruth, /the sign test's p is (\\D+[\\d.]+)\\)/.exec(said)?.[1] ?? null]);
+    found.push([fates.map(number), +byTruth, result.querySelector("[title^='the sign']")?.title.slice(21) ?? null]);
   }
   return found;
 }"""
@@ -47,7 +47,7 @@ def expected(cells: CellMap, before: int, after: int) -> tuple[list[int], int, s
     compared = compare_points(cells, before, after)
     flips = compared.flips
     totals = [total(tally) for tally in (flips.fixed, flips.broken, flips.still, flips.appeared, flips.vanished)]
-    fixed, broken = independent_flips(flips.fixed), independent_flips(flips.broken)
+    fixed, broken = independent_flips(flips)
     p_value = sign_test(fixed, broken)
     if not fixed + broken:  # without any flip there is nothing to say of chance
         return totals, flips.by_truth, None

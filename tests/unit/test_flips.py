@@ -1,7 +1,9 @@
+import re
+
 import pytest
 
 from sitegen.analysis.cells import CellTracker
-from sitegen.analysis.flips import flipped_cells, flips
+from sitegen.analysis.flips import flipped_cells, flips, flips_between, independent_flips
 from sitegen.model.cells import Cell, CellFlip, Fate, Flips, Period, State
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.values import Value
@@ -22,7 +24,7 @@ def test_flips_are_counted_by_attribute_most_cells_first():
                 cell("name", "wrong_value", "correct"),
                 cell("total", "correct", "omission"),
                 cell("city", "omission", "correct"),
-                cell("name", "format_error", "correct"),
+                cell("name", "format_error", "correct", document="b"),
                 cell("date", "correct", "true_negative"),
                 cell("unit", "omission", "hallucination"),
             ),
@@ -31,6 +33,36 @@ def test_flips_are_counted_by_attribute_most_cells_first():
         1,
     )
     assert found == Flips(fixed=(("name", 2), ("city", 1)), broken=(("total", 1),), still=(("unit", 1),))
+
+
+def items(*names: str, outcome: tuple[State, State] = ("correct", "omission")) -> tuple[Cell, ...]:
+    """Cells of list items, ``walls[0].area``, which all flip the same way."""
+    return tuple(cell(name, *outcome)._replace(attribute=re.sub(r"\[\d+\]", "[]", name)) for name in names)
+
+
+FIXED: tuple[State, State] = ("omission", "correct")
+
+
+@pytest.mark.parametrize(
+    ("cells", "counted"),
+    [
+        (items("walls[0].area", "walls[0].name", "walls[0].tilt"), (0, 1)),  # one item
+        (items("walls[0].area", "walls[1].area", "walls[2].area"), (0, 3)),  # a field of three items
+        (items("walls[0].area", "walls[1].name", "total"), (0, 3)),  # two items, and a value outside of lists
+        (items("walls[0].doors[0].area", "walls[0].doors[1].area", "walls[0].name"), (0, 3)),  # lists in an item
+        ((*items("walls[0].area", "walls[0].name"), *items("walls[0].tilt", outcome=FIXED)), (0, 1)),  # on the whole
+        ((*items("walls[0].area"), *items("walls[0].tilt", outcome=FIXED)), (0, 0)),  # even
+        ((*items("walls[0].area"), *items("walls[1].area", outcome=FIXED)), (1, 1)),
+    ],
+)
+def test_the_cells_of_a_list_item_are_one_event(cells: tuple[Cell, ...], counted: tuple[int, int]):
+    one = sample.cell_map(2, cells)
+    assert independent_flips(flips(one, 0, 1)) == counted
+    assert [independent_flips(some) for some in flips_between(one, [(0, 1), (1, 0), (0, 0)])] == [
+        counted,
+        counted[::-1],
+        (0, 0),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -160,13 +160,13 @@ def test_the_script_is_given_every_cell_that_was_ever_wrong():
         "block": {
             "documents": ["a", "b"],
             "held": [[0], [0, 2]],
-            "fields": [["rows[].x", "rows-.x-4b117dd51dd6967a12f58d239961e592.html", 0], ["name", "name.html", 1]],
+            "fields": [["rows[].x", "rows-.x-4b117dd51dd6967a12f58d239961e592.html"], ["name", "name.html"]],
             "below": [[0.001, ()], [0.01, ()], [0.05, ()]],
             "cells": [
-                [0, 0, "rows[0].x", 0, [0, 0, 0, 0, 2, 4, 1, 0]],
-                [0, 1, "name", 0, [0, 2, 2, 3]],
-                [0, 0, "rows[3].x", 1, [0, 3, 3, 4, 2, 6, 3, 3]],
-                [1, 1, "name", 0, [0, 2, 5, 3, 2, 6, 3, 3]],
+                [0, 0, "rows[0].x", 0, [0, 0, 0, 0, 2, 4, 1, 0], 0],
+                [0, 1, "name", 0, [0, 2, 2, 3], 1],
+                [0, 0, "rows[3].x", 1, [0, 3, 3, 4, 2, 6, 3, 3], 2],
+                [1, 1, "name", 0, [0, 2, 5, 3, 2, 6, 3, 3], 3],
             ],
             "texts": ["1", "2", "n", None, "9", "5"],
         },
@@ -224,7 +224,7 @@ def bodies(found: CompareData) -> list[dict[str, Any]]:
 def cells_at(block: dict[str, Any], place: int) -> dict[tuple[str, str], tuple[str, str | None, str | None]]:
     """What a block says of its cells at one of its points, but absent ones, as the script reads it."""
     cells = {}
-    for document, _, label, _, runs in block["cells"]:
+    for document, _, label, _, runs, _ in block["cells"]:
         groups = [runs[at : at + 4] for at in range(0, len(runs), 4) if runs[at] <= place]
         if groups and cell_blocks.STATES[groups[-1][1]] != "absent":
             _, state, *places = groups[-1]
@@ -266,7 +266,9 @@ def test_linked_points_are_in_the_page_and_all_others_in_files_beside_it(monkeyp
         assert piece["stamp"] == pieces[0]["stamp"]
         for key in ("documents", "fields"):
             assert piece["block"][key] == pieces[0]["block"][key]
-        assert [cell[:4] for cell in piece["block"]["cells"]] == [cell[:4] for cell in pieces[0]["block"]["cells"]]
+        assert [(*cell[:4], cell[5]) for cell in piece["block"]["cells"]] == [
+            (*cell[:4], cell[5]) for cell in pieces[0]["block"]["cells"]
+        ]
         for place in range(len(piece["points"])):
             assert cells_at(piece["block"], place) == expected_at(one, index)
             listed = found.page["points"][index]

@@ -156,12 +156,12 @@ class Comparison {
     const held = first.block.documents.map((_, document) => [holds(first, document), holds(last, document)]);
     const found = { byTruth: 0, held, fields: new Map() };
     for (const [fate] of FATES) found[fate] = [];
-    first.block.cells.forEach(([document, field, path, extra], index) => {
+    first.block.cells.forEach(([document, field, path, extra, , item], index) => {
       const before = this.at(first, index), after = this.at(last, index);
       const place = this.data.fates[+held[document].every(Boolean)][before.state][after.state];
       if (place === null) return;
       const fate = FATES[place][0], flipped = fate === "fixed" || fate === "broken";
-      found[fate].push({ document, field, path, extra, before, after });
+      found[fate].push({ document, field, path, extra, item, before, after });
       const row = found.fields.get(field) ?? { field, before: 0, after: 0, fixed: 0, broken: 0 };
       row.before += isWrong(before);
       row.after += isWrong(after);
@@ -170,19 +170,17 @@ class Comparison {
       if (flipped && isThere(before) && isThere(after) && before.expected !== after.expected) found.byTruth += 1;
     });
     found.common = held.filter(sides => sides[0] && sides[1]).length;
-    [found.fixedOnce, found.brokenOnce] = [found.fixed, found.broken].map(cells => this.independent(cells));
+    [found.fixedOnce, found.brokenOnce] = this.independent(found);
     return found;
   }
 
-  /** Flips that may be independent: an item of a list takes all its cells with it, so one field of each list counts. */
-  independent(cells) {
-    const byField = new Map(), most = new Map();
-    for (const { field } of cells) byField.set(field, (byField.get(field) ?? 0) + 1);
-    for (const [field, number] of byField) {
-      const [,, list] = this.sides[0].block.fields[field];
-      most.set(list, Math.max(number, most.get(list) ?? 0));
-    }
-    return [...most.values()].reduce((sum, number) => sum + number, 0);
+  /** Items and values outside of lists of which more was fixed than broken, and the reverse: the cells of an item flip together. */
+  independent({ fixed, broken }) {
+    const net = new Map();
+    for (const { item } of fixed) net.set(item, (net.get(item) ?? 0) + 1);
+    for (const { item } of broken) net.set(item, (net.get(item) ?? 0) - 1);
+    const events = [...net.values()];
+    return [events.filter(cells => cells > 0).length, events.filter(cells => cells < 0).length];
   }
 
   /** The strictest level that the sign test's p is below for so many flips; undefined if it is below none. */
@@ -246,8 +244,9 @@ class Comparison {
     else if (found.fixedOnce || found.brokenOnce) {
       const below = this.below(found.fixedOnce, found.brokenOnce);
       const [fixed, broken] = [found.fixedOnce, found.brokenOnce].map(number => grouped(number));
-      const chance = below ? `are more than chance (the sign test's p is below ${below})` : "may be chance (the sign test's p is not below 0.05)";
-      said.append(` Counting each list once, ${fixed} fixed and ${broken} broken ${chance}.`);
+      const once = element("span", "", `Counting each list item once, ${fixed} better, ${broken} worse: ${below ? "more than chance" : "not enough to tell"}.`);
+      once.title = `the sign test's p is ${below ? `below ${below}` : "not below 0.05"}`;
+      said.append(" ", once);
     }
     if (found.byTruth) said.append(` What is expected changed in ${grouped(found.byTruth)} of these values.`);
     const only = side => found.held.filter(sides => sides[side] && !sides[1 - side]).length;

@@ -44,7 +44,7 @@ class Chance:
     bootstrap_after: HeadlineInterval | None
     bootstrap_change: HeadlineInterval | None
     fixed: int
-    """What the sign test counts: cells, of which the fields of a list count as the one that flipped most."""
+    """What the sign test counts: list items, and judgements outside of lists."""
     broken: int
     p_value: float | None
     """The exact sign test of ``fixed`` and ``broken``; None if nothing could be compared."""

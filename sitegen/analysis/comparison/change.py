@@ -95,7 +95,7 @@ class ResultChange:
     unpaired: int
     """Number of judgements that only one side has, because the ground truth differs."""
     judgements: Significance
-    """McNemar's test over the flipped judgements that may be independent; their numbers are in ``chance``."""
+    """McNemar's test over list items and judgements outside of lists that flipped; their numbers are in ``chance``."""
     documents: tuple[DocumentChange, ...]
     """The documents that both sides have."""
     by_document: Significance

@@ -82,7 +82,7 @@ def change_verdict(
     change = units.spread.value if units.spread else _difference(pairs or {})
     if is_counted(metric):
         moved = number_of_cells(flips.fixed), number_of_cells(flips.broken)
-        counted = independent_flips(flips.fixed), independent_flips(flips.broken)
+        counted = independent_flips(flips)
     else:
         moved = counted = _moved(pairs or {}, higher_is_better=higher_is_better)
     lost = _lost_fields(before, after, flips)

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import accumulate
 from typing import Any, Final
 
-from sitegen.analysis.flips import Held, documents_of_points, flipping_together, independent_flips
+from sitegen.analysis.flips import Held, documents_of_points, item_of
 from sitegen.frozen import Frozen
 from sitegen.model.cells import Cell, Period, State
 from sitegen.model.series import Series
@@ -149,7 +148,7 @@ def _least_characters(cells: Iterable[Cell], first: int) -> int:
         covering = max(0, bisect_left(cell.periods, (first + 1,)) - 1)
         periods = cell.periods[covering:]
         if any(period.is_wrong for period in periods):
-            characters += len('[0, 0, "", 0, []]') + len(cell.label) + len(periods) * len("0, 0, 0, 0, ")
+            characters += len('[0, 0, "", 0, [], 0]') + len(cell.label) + len(periods) * len("0, 0, 0, 0, ")
             # A place within the block has a further digit from 10 on, one more from 100 on, and so on.
             characters += sum(len(periods) - bisect_left(periods, (first + place,)) for place in (10, 100, 1_000))
     return characters
@@ -198,8 +197,7 @@ def _block(source: _Source, stretches: Sequence[range], cells: Sequence[Cell], t
     """
     place_of = {document: index for index, document in enumerate(source.held)}
     fields = {attribute: index for index, attribute in enumerate(dict.fromkeys(cell.attribute for cell in cells))}
-    lists = {name: index for index, name in enumerate(dict.fromkeys(map(flipping_together, fields)))}
-    most = independent_flips(tuple(Counter(cell.attribute for cell in cells).items()))
+    items = {item: index for index, item in enumerate(dict.fromkeys(map(item_of, cells)))}
     used: dict[int, str | None] = {}
     rows = []
     for cell in cells:
@@ -214,18 +212,16 @@ def _block(source: _Source, stretches: Sequence[range], cells: Sequence[Cell], t
             if actual not in used:
                 used[actual] = written(period.actual)
             numbers += (place, _NUMBER_OF_STATE[period.state], expected, actual)
-        rows.append([place_of[cell.document], fields[cell.attribute], cell.label, int(cell.extra), numbers])
+        item = items[item_of(cell)]
+        rows.append([place_of[cell.document], fields[cell.attribute], cell.label, int(cell.extra), numbers, item])
     return {
         "documents": list(source.held),
         "held": [
             _switches(b"".join([held[stretch.start : stretch.stop] for stretch in stretches]))
             for held in source.held.values()
         ],
-        "fields": [
-            [attribute, links.field(source.eval_id, attribute).rpartition("/")[2], lists[flipping_together(attribute)]]
-            for attribute in fields
-        ],
-        "below": [[level, least_discordant(level, most)] for level in LEVELS],
+        "fields": [[attribute, links.field(source.eval_id, attribute).rpartition("/")[2]] for attribute in fields],
+        "below": [[level, least_discordant(level, len(items))] for level in LEVELS],
         "cells": rows,
         "texts": list(used.values()) if list(used) == list(range(len(used))) else used,
     }

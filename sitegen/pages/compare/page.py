@@ -112,7 +112,7 @@ class PointPair(Frozen):
     by_truth: int
     """Number of fixed and broken cells whose expected value changed."""
     counted_fixed: int
-    """Number of fixed cells that may be independent, which the test uses."""
+    """List items, and cells outside of lists, that were fixed, which the test counts."""
     counted_broken: int
     p_value: float | None
     """The p value of the sign test of these cells; None if the points have no document in common."""
@@ -171,7 +171,7 @@ def _point_pair(
     newest = len(series.points) - 1
     compared = compare_points(series.cells, earlier, newest)
     model, judge = between(first.scorecard, last.scorecard)
-    fixed, broken = independent_flips(compared.flips.fixed), independent_flips(compared.flips.broken)
+    fixed, broken = independent_flips(compared.flips)
     fields = _compared_fields(series.info, compared.flipped)
     return PointPair(
         title=title,
