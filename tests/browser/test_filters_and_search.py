@@ -71,31 +71,40 @@ def test_a_link_to_a_field_filters_the_table_of_fields(visit):
     expect(_rows(page, "table.nums[data-sort=field]")).to_have_count(1)
 
 
-def test_copies_are_folded_under_their_output_until_they_are_opened_searched_sorted_or_printed(site: Path, visit):
+def test_copies_stand_in_their_place_as_one_thin_row_whatever_is_searched_sorted_or_printed(site: Path, visit):
     points = sample.series(6).points
-    copies = [replace(points[4], first_with_output=1), replace(points[5], first_with_output=1)]
+    again = replace(points[3].snapshot, iteration=5, label="iteration-005", slug="0005", cause=("outputs",))
+    copies = [
+        replace(points[4], snapshot=again, first_with_output=3, delta=None),
+        replace(
+            points[5], snapshot=replace(again, label="iteration-006", slug="0006"), first_with_output=3, delta=None
+        ),
+    ]
     series = replace(sample.series(6), points=(*points[:4], *copies))
     (site / "evals/waybills/copies.html").write_bytes(renderer_of(sample.SITE).render(trend_page(series)))
     page = visit("evals/waybills/copies.html")
 
     def shown() -> str:
         rows = page.locator(".iters tbody tr:visible td:first-child div > a").all_inner_texts()
-        return " ".join(label.removeprefix("iteration-00") for label in rows)
+        return " ".join(label.removeprefix("iteration-00").removeprefix("00") for label in rows)
 
-    button = page.get_by_role("button", name="+2 same output: 005, 006")
-    assert shown() == "4 3 2 1"
-    expect(page.locator(".card:has(.iters) [data-count]")).to_have_text("4 rows; 2 with the same output folded")
-    button.press("Enter")
-    assert (shown(), button.get_attribute("aria-expanded")) == ("4 3 2 6 5 1", "true")
-    button.click()
-    assert shown() == "4 3 2 1"
-    page.get_by_label("Filter iterations").fill("iteration-005")
-    assert shown() == "5"
+    assert shown() == "6 5 4 3 2 1"
+    first = page.locator(".iters tbody tr:visible td").first.inner_text()
+    assert " ".join(first.split()) == "iteration-006, 005 same output as iteration-004"
+    expect(page.locator(".card:has(.iters) [data-count]")).to_have_text("5 rows")
+    heights = [row.bounding_box()["height"] for row in page.locator(".iters tbody tr:visible").all()[:2]]
+    assert heights[0] < heights[1] / 1.5
+    page.get_by_label("Filter iterations").fill("005")
+    assert shown() == "6 5"
     page.get_by_label("Filter iterations").fill("")
     page.locator(".iters th").first.get_by_role("button").click()
-    assert len(shown().split()) == 6
+    assert sorted(shown().split()) == ["1", "2", "3", "4", "5", "6"]
     page.goto("about:blank")
     page.goto((site / "evals/waybills/copies.html").as_uri())
+    page.locator("[data-chart]").press("End")
+    expect(page.locator("[data-chart] .tip .m").first).to_contain_text("iteration-006")
+    page.locator("[data-chart]").press("ArrowLeft")
+    expect(page.locator("[data-chart] .tip .m").first).to_contain_text("iteration-005")
     page.emulate_media(media="print")
     assert shown() == "6 5 4 3 2 1"
     page = visit("evals/waybills/copies.html", java_script_enabled=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from msgspec.structs import replace
 
@@ -107,8 +109,8 @@ def test_trend_and_terminal_name_what_an_output_is_a_copy_of():
     assert isinstance(view, TrendView)
     assert (view.iterations, view.outputs) == (3, 2)
     newest, *older = iterations(view, "../../").splitlines()
-    assert newest.startswith("<tr class=copied>")
-    assert "same output as <a href=0002.html>iteration-002</a>" in newest
+    assert newest.startswith("<tr><td>")
+    assert "back to the output of <a href=0002.html>iteration-002</a>" in newest
     assert not any("copied" in row or "same output" in row for row in older)
     chart = trend(view)
     assert (chart.dots.count("M"), chart.copies.count("M")) == (2, 1)
@@ -116,6 +118,24 @@ def test_trend_and_terminal_name_what_an_output_is_a_copy_of():
     lines = history_lines(series)
     assert lines[-2:] == ["    same output as iteration-002", "3 iterations, 2 outputs"]
     assert sum("same output" in line for line in lines) == 1
+
+
+@pytest.mark.parametrize(
+    ("outputs", "rows"),
+    [
+        pytest.param(["a", "b", "b", "b"], ["copied 4 3 same 2", "named 3 same 2", "2", "1"], id="of the output below"),
+        pytest.param(["a", "b", "a"], ["3 back 1", "2", "1"], id="back to an older output"),
+        pytest.param(["a", "b", "a", "a"], ["copied 4 same 1", "3 back 1", "2", "1"], id="back, and again"),
+        pytest.param(["a", "a", "a*", "a", "b"], ["4", "copied 3 same 1", "2", "copied 2 same 1", "1"], id="with a*"),
+    ],
+)
+def test_rows_of_iterations_stay_in_place_and_copies_of_the_output_below_are_one(outputs: list[str], rows: list[str]):
+    series = replace(sample.series(3), points=tuple(series_of(*outputs)))
+    view = trend_page(series).view
+    assert isinstance(view, TrendView)
+    parts = r"<tr class=(\w+)>|<a href=0*(\d+)\.html>|(same|back)(?= output as| to the output of)"
+    found = [re.findall(parts, row) for row in iterations(view, "").splitlines()]
+    assert [" ".join("".join(part) for part in row) for row in found] == rows
 
 
 def test_an_edit_stands_beside_the_output_that_it_first_made_and_not_beside_a_copy_of_its_commit():

@@ -9,7 +9,7 @@ class FilteredTable {
     this.box = box;
     this.first = innerWidth < 600 ? Math.min(50, +box.dataset.table) : +box.dataset.table;
     this.limit = this.first;
-    this.rows = $$("tbody tr:not(.item), .multiples > li", box);
+    this.rows = this.rowsNow();
     this.words = $("[data-q]", box);
     this.section = $("[data-group]", box);
     this.types = $$("[data-type]", box);
@@ -20,15 +20,16 @@ class FilteredTable {
     this.beyond = +(box.dataset.beyond ?? 0);
     this.key = this.words?.dataset.key || "q";
     this.texts = new Map();
-    [this.opened, this.copies, this.inTime] = [new Set(), new Map(), []];
     box.filtered = this;
     this.unnamed = [...this.rows];
-    this.foldCopies();
     this.restore();
     this.listen();
     this.show();
     box.dataset.ready = "";
   }
+
+  /** The rows in their order, without those that another row names (.named) and the heads of list items. */
+  rowsNow() { return $$("tbody tr:not(.item,.named), .multiples > li", this.box); }
 
   listen() {
     const changed = () => { this.limit = this.first; this.show(); this.remember(); };
@@ -42,8 +43,7 @@ class FilteredTable {
     }
     this.more?.addEventListener("click", () => { this.limit += 200; this.show(); });
     this.box.addEventListener("sorted", event => {
-      this.way = event.detail;
-      this.arrange();
+      this.rows = this.rowsNow();
       if (event.detail) this.load();
       this.show();
     });
@@ -61,42 +61,6 @@ class FilteredTable {
     button.addEventListener("click", () => copyBy(button, location.href, () => "Copy the page's address"));
     (this.fresh ?? this.types.at(-1) ?? this.words ?? this.section).after(button);
     return button;
-  }
-
-  /** Rows of copies are folded under the row of the output that they copy, until it is opened or the table is filtered or sorted. */
-  foldCopies() {
-    const copied = this.rows.filter(row => row.classList.contains("copied")), folded = new Set(this.copies.values());
-    const byFile = new Map(copied.length ? this.rows.map(row => [$("a", row)?.getAttribute("href"), row]) : []);
-    for (const row of copied) {
-      const original = byFile.get($(".pill a", row)?.getAttribute("href"));
-      if (original) this.copies.set(row, original);
-    }
-    for (const original of new Set(this.copies.values())) {
-      if (folded.has(original)) continue;
-      const names = this.copiesOf(original).map(row => $("a", row).textContent.replace(/^iteration-/, "")).reverse();
-      const button = element("button", "same", `+${names.length} same output: ${names.slice(0, 8).join(", ")}${names.length > 8 ? ", …" : ""}`);
-      button.type = "button";
-      button.setAttribute("aria-expanded", "false");
-      button.addEventListener("click", () => {
-        const opened = !this.opened.delete(original) && Boolean(this.opened.add(original));
-        button.setAttribute("aria-expanded", String(opened));
-        $("tbody", this.box).append(...this.inTime);
-        this.arrange();
-        this.limit = Math.max(this.limit, this.first + this.opened.size);
-        this.show();
-      });
-      original.cells[0].append(" ", button);
-    }
-    const there = new Set(this.inTime);
-    this.inTime.push(...this.rows.filter(row => !there.has(row))); // rows that are loaded later are older
-  }
-
-  copiesOf(original) { return [...this.copies.keys()].filter(row => this.copies.get(row) === original); }
-
-  /** Puts the copies of opened rows below them, unless the table is sorted. */
-  arrange() {
-    for (const original of this.way ? [] : this.opened) original.after(...this.copiesOf(original));
-    this.rows = $$("tbody tr:not(.item), .multiples > li", this.box);
   }
 
   /** The filter as the address has it. A row's own address (#d12) shows that row, whatever its place. */
@@ -153,8 +117,7 @@ class FilteredTable {
         this.unnamed.push(...rows);
       }
       table.append(...$$("tbody", table).sort(byPlace));
-      this.rows = $$("tbody tr:not(.item)", table);
-      this.foldCopies();
+      this.rows = this.rowsNow();
       $("[data-rest]", this.box)?.remove();
       table.dispatchEvent(new Event("rows"));
       this.restore();
@@ -193,16 +156,9 @@ class FilteredTable {
     if (filtered) for (const fold of $$("details.stepset", this.box)) fold.open = true;
     if (filtered) this.link ??= this.addLink();
     if (this.link) this.link.hidden = !filtered;
-    const isFolded = row => !filtered && !this.way && this.copies.has(row) && !this.opened.has(this.copies.get(row));
-    const folded = this.rows.filter(isFolded).length;
     const isUntouched = !("ready" in this.box.dataset); // rows that the page shows first need no class
     let hits = 0;
     this.rows.forEach((row, index) => {
-      if (isFolded(row)) {
-        row.classList.remove("on", "off");
-        row.classList.add("cut");
-        return;
-      }
       const hit = (!types.length || types.includes(row.dataset.t)) && (!section || row.dataset.g === section)
         && (!onlyNew || "n" in row.dataset) && words.every(word => this.text(row).includes(word));
       const shown = hit && hits < this.limit;
@@ -214,11 +170,10 @@ class FilteredTable {
     });
     const shown = Math.min(hits, this.limit);
     if (!filtered) hits += this.loadable;
-    const total = this.rows.length + this.loadable - folded;
+    const total = this.rows.length + this.loadable;
     if (this.status) {
       const matching = hits < total ? `${hits} matching of ${total}` : `${total} ${total === 1 ? "row" : "rows"}`;
       const notes = [shown < hits ? `${shown} shown, ${matching}` : matching];
-      if (folded) notes.push(`${folded} with the same output folded`);
       if (this.loading) notes.push("loading the rows that are not drawn");
       if (this.lost) notes.push(`${this.lost} more could not be loaded`);
       if (this.beyond) notes.push(`${this.beyond} more only in the data file`);

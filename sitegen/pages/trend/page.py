@@ -8,6 +8,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.analysis.best import best_points, values_now
+from sitegen.analysis.copies import repeats_the_point_before
 from sitegen.analysis.deltas import comparable_since
 from sitegen.analysis.series import defined_specs, problems_of_point, variant_spread
 from sitegen.frozen import Frozen
@@ -251,6 +252,7 @@ def _trend_points(
                     who for who in ("model", "judge") if point.delta is not None and getattr(point.delta, who)
                 ),
                 copy_of=point.copy_of,
+                repeats=repeats_the_point_before(series.points, len(points)),
             )
         )
         before = point

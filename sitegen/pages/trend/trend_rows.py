@@ -45,24 +45,51 @@ _NIL = str(number(None))
 def iterations(view: TrendView, root: str, *, older: bool = False) -> Markup:
     """A row for each point, newest first: the numbers of the chart, and the texts that its script shows.
 
-    These are the rows of the page or, with ``older``, of the file beside it. Only one point of a commit has the
-    commit's subject: the newest point that is not a copy, whose row is never folded.
+    These are the rows of the page or, with ``older``, of the file beside it. A point that repeats the one before has a
+    thin row, which also names the points before it that do the same; their own rows are only for the script. Only one
+    point of a commit has the commit's subject: the newest point that does not repeat the one before.
     """
     rows = []
-    by_rank = sorted(range(len(view.points)), key=lambda index: (view.points[index].copy_of is None, index))
+    by_rank = sorted(range(len(view.points)), key=lambda index: (not view.points[index].repeats, index))
     with_subject = {view.points[index].commit.sha: index for index in by_rank}
     now, newest = view.clocks.values, len(view.points) - 1
-    for index in range(view.older - 1, -1, -1) if older else range(newest, view.older - 1, -1):
+    drawn = range(view.older - 1, -1, -1) if older else range(newest, view.older - 1, -1)
+    groups = _groups_of_repeats(view.points, drawn)
+    named_above = {index for group in groups.values() for index in group}
+    for index in drawn:
         head = f"<td>{_trend_ratio_cell(now[index][0])}" if now else ""
         point = view.points[index]
         cells = "" if not view.counted else _flips_cell(point, linked=newest - index < LINKED) + _errors_cell(point)
         named = with_subject[point.commit.sha] == index
         subject = f" <i>{text(point.commit.subject)}</i>" if named else ""
-        copied = None if point.copy_of is None else view.points[point.copy_of]
-        start = "<tr>" if copied is None else "<tr class=copied>"
-        row = _iteration_row(point, root, view.specs[: view.drawn], head, subject, _pills(point, copied))
+        same = "".join([_same_output(view.points[before]) for before in groups.get(index, ())])
+        start = f"<tr class={'named' if index in named_above else 'copied'}>" if point.repeats else "<tr>"
+        pills = _pills(point, None if point.copy_of is None else view.points[point.copy_of])
+        row = _iteration_row(point, root, view.specs[: view.drawn], head, same + subject, pills)
         rows.append(f"{start}{row}{cells}\n")
     return Markup("".join(rows))
+
+
+def _groups_of_repeats(points: Sequence[TrendPoint], drawn: Sequence[int]) -> dict[int, list[int]]:
+    """Map the newest of neighbouring points that repeat the one before to the others, unless these have remarks.
+
+    ``drawn``: the indices of the points, newest first.
+    """
+    groups: dict[int, list[int]] = {}
+    newest: int | None = None
+    for index in drawn:
+        point = points[index]
+        if not point.repeats:
+            newest = None
+        elif newest is None or point.edited or point.exchanged or point.deleted != points[newest].deleted:
+            newest = index
+        else:
+            groups.setdefault(newest, []).append(index)
+    return groups
+
+
+def _same_output(point: TrendPoint) -> str:
+    return f", <a href={text(point.file)}>{text(point.label.removeprefix('iteration-'))}</a>"
 
 
 def column(view: TrendView, metric: int) -> list[float | None]:
@@ -124,7 +151,8 @@ def _pills(point: TrendPoint, copied: TrendPoint | None) -> str:
     """Remarks on a point. ``copied``: the point whose output it copies, if any."""
     pills = ""
     if copied is not None:
-        pills += f' <span class="pill">same output as <a href={text(copied.file)}>{text(copied.label)}</a></span>'
+        words = "same output as" if point.repeats else "back to the output of"
+        pills += f' <span class="pill">{words} <a href={text(copied.file)}>{text(copied.label)}</a></span>'
     if point.status != "scored":
         pills += f' <span class="pill bad">{point.remark}</span>'
     if point.rescored:
